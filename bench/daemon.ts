@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const root = join(import.meta.dirname, '..');
+
+const serviceYaml = `agent_id: bench
+model: {provider: scripted, name: bench}
+builtin_tools: [datetime_now]
+security:
+  defer:
+    enabled: true
+    on_restart: resume
+    tools:
+      datetime_now: {to: "channel:console:*", timeout: 24h}
+`;
+
+/** A daemon in a process of its own, in a folder of its own. */
+export interface Daemon {
+  url: string;
+  pid: number;
+  /** Milliseconds from the start of the process to its answer on `/readyz`. */
+  readyAfter: number;
+  /** Collects garbage and returns the bytes of heap and of resident memory in use. */
+  memory(): Promise<{ heap: number; resident: number }>;
+  stop(): Promise<void>;
+}
+
+/** Makes a folder with an agent whose one tool is held. */
+export function makeAgentFolder(): { directory: string; remove(): void } {
+  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
+  writeFileSync(join(directory, 'service.yaml'), serviceYaml);
+  return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+/** Starts the daemon of a folder and waits until it is ready. */
+export async function startDaemon(directory: string): Promise<Daemon> {
+  const began = performance.now();
+  const child = spawn(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      '--expose-gc',
+      '--import',
+      join(import.meta.dirname, 'collect-on-signal.ts'),
+      join(root, 'src/cli.ts'),
+      ...['run', '--dir', directory, '--port', '0', '--json'],
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const lines = createInterface({ input: child.stdout });
+  const [line] = await once(lines, 'line');
+  const { url } = JSON.parse(String(line)) as { url: string };
+  await (await fetch(`${url}/readyz`)).text();
+  return {
+    url,
+    pid: child.pid ?? 0,
+    readyAfter: performance.now() - began,
+    memory: () => memoryOf(child, url),
+    async stop() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+async function memoryOf(child: ChildProcess, url: string): Promise<{ heap: number; resident: number }> {
+  child.kill('SIGUSR2');
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  return {
+    heap: value('nodejs_heap_size_used_bytes'),
+    resident: value('process_resident_memory_bytes'),
+  };
+}

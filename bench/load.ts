@@ -1,0 +1,106 @@
+import { Pool } from 'undici';
+
+/** Answers of a run: how many a second, and how long each took, in milliseconds. */
+export interface Measured {
+  perSecond: number;
+  p50: number;
+  p99: number;
+}
+
+const held = [{ tool: 'datetime_now' }, { say: 'it is {result}' }];
+
+/** A client of one daemon with a number of connections. */
+export class Load {
+  readonly #pool: Pool;
+
+  constructor(url: string, connections: number) {
+    this.#pool = new Pool(url, { connections, headersTimeout: 0, bodyTimeout: 0 });
+  }
+
+  /** Sends a task that is answered at once. */
+  async echo(): Promise<void> {
+    await this.#post('/tasks/send', { message: { parts: [{ kind: 'text', text: 'hello' }] } });
+  }
+
+  /** Sends a task that is held, and resolves with its answer. */
+  hold(id: string, signal?: AbortSignal): Promise<string> {
+    const parts = [{ kind: 'data', data: { script: held } }];
+    return this.#post('/tasks/send', { id, message: { parts } }, signal);
+  }
+
+  /** Releases a held task as soon as it waits; a decision that comes too early is tried again. */
+  async approve(id: string): Promise<void> {
+    for (;;) {
+      const { statusCode, body } = await this.#pool.request({
+        method: 'POST',
+        path: `/tasks/${id}/decisions`,
+        headers: { 'content-type': 'application/json' },
+        body: '{"decision":"approve","approver":"bench"}',
+      });
+      const text = await body.text();
+      if (statusCode === 200) return;
+      if (statusCode !== 404) throw new Error(`decision on ${id}: ${statusCode} ${text}`);
+    }
+  }
+
+  /** Parks a task, releases it and waits for its answer. */
+  async cycle(id: string): Promise<void> {
+    const answer = this.hold(id);
+    await this.approve(id);
+    await answer;
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  async #post(path: string, body: object, signal?: AbortSignal): Promise<string> {
+    const response = await this.#pool.request({
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const text = await response.body.text();
+    if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`);
+    return text;
+  }
+}
+
+/** Runs a job over and over from a number of callers at once, for a number of jobs in all. */
+export async function measure(
+  callers: number,
+  jobs: number,
+  job: (index: number) => Promise<void>,
+): Promise<Measured> {
+  const times: number[] = [];
+  let next = 0;
+  const began = performance.now();
+  const caller = async (): Promise<void> => {
+    while (next < jobs) {
+      const index = next;
+      next += 1;
+      const started = performance.now();
+      await job(index);
+      times.push(performance.now() - started);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  const perSecond = (jobs / (performance.now() - began)) * 1_000;
+  return { perSecond, p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
+}
+
+/** Returns the value below which a share of the values lie. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** Returns the run whose rate is the median. */
+export function medianOf(runs: readonly Measured[]): Measured {
+  const sorted = runs.toSorted((one, other) => one.perSecond - other.perSecond);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (middle === undefined) throw new Error('nothing was measured');
+  return middle;
+}

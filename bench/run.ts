@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { cyclesInProcess } from './in-process.ts';
+import {
+  coldStartFigures,
+  cycleFigures,
+  echoFigures,
+  type Figure,
+  heldFigures,
+  restingFigures,
+} from './scenarios.ts';
+
+const parts: Record<string, () => Promise<Figure[]>> = {
+  echo: echoFigures,
+  cycle: cycleFigures,
+  inProcess: cyclesInProcess,
+  held1k: () => heldFigures(1_000),
+  held10k: () => heldFigures(10_000),
+  start: coldStartFigures,
+  resting10k: () => restingFigures(10_000),
+  resting100k: () => restingFigures(100_000),
+};
+
+const wanted = process.argv.slice(2);
+const figures: Figure[] = [];
+for (const [name, part] of Object.entries(parts)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  for (const figure of await part()) {
+    figures.push(figure);
+    console.log(`${figure.what}: ${figure.measured}${figure.aim === '' ? '' : ` (aim ${figure.aim})`}`);
+  }
+}
+if (wanted.length === 0) writeFileSync(join(import.meta.dirname, '../docs/benchmarks.md'), report());
+
+function report(): string {
+  const [cpu] = cpus();
+  const rows = figures.map(({ what, measured, aim }) => `| ${what} | ${measured} | ${aim} |`);
+  return `# Benchmarks
+
+Written by \`npm run bench\`. Daemon and load share one machine: ${cpus().length} cores
+(${cpu?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux, Node ${process.version}. Every task and audit line is committed
+with \`synchronous=FULL\` before it is told. Rates are the median of three runs.
+
+| What | Measured | Aim |
+|---|---|---|
+${rows.join('\n')}
+`;
+}

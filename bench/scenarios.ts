@@ -1,0 +1,196 @@
+import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
+import { Load, type Measured, measure, medianOf, percentile } from './load.ts';
+
+/** One line of the report. */
+export interface Figure {
+  what: string;
+  measured: string;
+  aim: string;
+}
+
+const rounds = 3;
+
+/** Echo sends over HTTP, each on disk before it is answered. */
+export async function echoFigures(): Promise<Figure[]> {
+  return withDaemon(async ({ url }) => {
+    const figures: Figure[] = [];
+    for (const callers of [1, 16, 128]) {
+      const load = new Load(url, callers);
+      await measure(callers, 1_000, () => load.echo());
+      const measured = await repeat(() => measure(callers, callers === 1 ? 2_000 : 15_000, () => load.echo()));
+      await load.close();
+      const aim = callers === 16 ? '5,000/s' : '';
+      figures.push({ what: `echo sends, ${callers} at once`, measured: rate(measured), aim });
+    }
+    return figures;
+  });
+}
+
+/** Tasks parked, released and answered over HTTP. */
+export async function cycleFigures(): Promise<Figure[]> {
+  return withDaemon(async ({ url }) => {
+    const figures: Figure[] = [];
+    let run = 0;
+    for (const callers of [1, 64]) {
+      const load = new Load(url, callers * 2);
+      const cycles = (jobs: number) => {
+        run += 1;
+        return measure(callers, jobs, (index) => load.cycle(`c${run}-${index}`));
+      };
+      await cycles(500);
+      const measured = await repeat(() => cycles(callers === 1 ? 1_000 : 6_000));
+      await load.close();
+      const aim = callers === 64 ? '2,500/s' : '';
+      figures.push({ what: `park → approve → complete, ${callers} at once`, measured: rate(measured), aim });
+    }
+    return figures;
+  });
+}
+
+/** How soon a released task answers, and what it costs to wait, with many parked and held. */
+export async function heldFigures(parked: number): Promise<Figure[]> {
+  return withDaemon(async (daemon) => {
+    const holding = new Load(daemon.url, parked);
+    const deciding = new Load(daemon.url, 8);
+    await deciding.echo();
+    const before = await daemon.memory();
+    const answers = new Map<string, Promise<string>>();
+    for (let index = 0; index < parked; index += 1) {
+      const id = `h${index}`;
+      answers.set(id, holding.hold(id));
+      if (index % 200 === 199) await parkedAtLeast(daemon, index - 100);
+    }
+    await parkedAtLeast(daemon, parked);
+    const after = await daemon.memory();
+    const waits: number[] = [];
+    for (let index = 0; index < 500; index += 1) {
+      const id = `h${Math.floor((index * parked) / 500)}`;
+      const began = performance.now();
+      await deciding.approve(id);
+      await answers.get(id);
+      waits.push(performance.now() - began);
+      answers.delete(id);
+    }
+    const left = Promise.allSettled([...answers.values()]);
+    await holding.close();
+    await deciding.close();
+    await left;
+    const many = parked.toLocaleString('en');
+    return [
+      {
+        what: `approve → held answer, ${many} parked and held`,
+        measured: `p50 ${ms(percentile(waits, 0.5))}, p99 ${ms(percentile(waits, 0.99))}`,
+        aim: parked === 10_000 ? 'p99 10 ms' : '',
+      },
+      {
+        what: `memory of a parked task with its connection, ${many} of them`,
+        measured: `${kb((after.heap - before.heap) / parked)} heap, ${kb((after.resident - before.resident) / parked)} resident`,
+        aim: '25 KB',
+      },
+    ];
+  });
+}
+
+/** What a parked task costs that nobody follows, and how soon a daemon is ready with many of them. */
+export async function restingFigures(parked: number): Promise<Figure[]> {
+  const folder = makeAgentFolder();
+  try {
+    const first = await startDaemon(folder.directory);
+    const before = await first.memory();
+    const load = new Load(first.url, 256);
+    await measure(256, parked, async (index) => {
+      const left = new AbortController();
+      const answer = load.hold(`r${index}`, left.signal).catch(() => undefined);
+      await waitForState(first, `r${index}`);
+      left.abort();
+      await answer;
+    });
+    await load.close();
+    await allAtRest(first);
+    const after = await first.memory();
+    await first.stop();
+    const second = await startDaemon(folder.directory);
+    await second.stop();
+    const many = parked.toLocaleString('en');
+    return [
+      {
+        what: `heap of a parked task nobody follows, ${many} of them`,
+        measured: `${Math.round((after.heap - before.heap) / parked)} B`,
+        aim: '1 KB',
+      },
+      {
+        what: `process start to ready, ${many} parked, on_restart: resume`,
+        measured: ms(second.readyAfter),
+        aim: parked === 100_000 ? '1 s' : '',
+      },
+    ];
+  } finally {
+    folder.remove();
+  }
+}
+
+/** How soon a daemon answers that has nothing to go on with. */
+export async function coldStartFigures(): Promise<Figure[]> {
+  const times: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    await withDaemon(async ({ readyAfter }) => {
+      times.push(readyAfter);
+    });
+  }
+  return [
+    { what: 'process start to ready, cold', measured: ms(percentile(times, 0.5)), aim: '300 ms' },
+  ];
+}
+
+async function withDaemon<Result>(run: (daemon: Daemon) => Promise<Result>): Promise<Result> {
+  const folder = makeAgentFolder();
+  try {
+    const daemon = await startDaemon(folder.directory);
+    try {
+      return await run(daemon);
+    } finally {
+      await daemon.stop();
+    }
+  } finally {
+    folder.remove();
+  }
+}
+
+async function repeat(run: () => Promise<Measured>): Promise<Measured> {
+  const runs: Measured[] = [];
+  for (let round = 0; round < rounds; round += 1) runs.push(await run());
+  return medianOf(runs);
+}
+
+async function parkedAtLeast(daemon: Daemon, count: number): Promise<void> {
+  for (;;) if ((await gauge(daemon, 'holdpoint_deferrals_pending')) >= count) return;
+}
+
+async function allAtRest(daemon: Daemon): Promise<void> {
+  for (;;) if ((await gauge(daemon, 'holdpoint_tasks_live')) === 0) return;
+}
+
+async function waitForState({ url }: Daemon, id: string): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${url}/tasks/${id}`);
+    const text = await response.text();
+    if (text.includes('"state":"deferred"')) return;
+  }
+}
+
+async function gauge({ url }: Daemon, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
+function rate({ perSecond, p50, p99 }: Measured): string {
+  return `${Math.round(perSecond).toLocaleString('en')}/s, p50 ${ms(p50)}, p99 ${ms(p99)}`;
+}
+
+function ms(milliseconds: number): string {
+  return `${milliseconds < 100 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
+}
+
+function kb(bytes: number): string {
+  return `${(bytes / 1_024).toFixed(1)} KB`;
+}

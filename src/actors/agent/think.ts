@@ -1,0 +1,43 @@
+import { fromPromise } from 'xstate';
+import type { ThinkInput, Thought } from '../../machines/task/task-events.ts';
+import { argumentsDigest } from '../policy/arguments-digest.ts';
+import type { Clock, Ids, LanguageModel } from '../ports.ts';
+import { inSpan } from '../telemetry/spans.ts';
+
+/** What thinking needs from outside. */
+export interface ThinkPorts {
+  model: LanguageModel;
+  ids: Ids;
+  clock: Clock;
+  onToken: (taskId: string, text: string) => void;
+}
+
+/** Fills the `think` port: one turn of the model, its calls given their ids. A failing model is an outcome. */
+export function createThink({ model, ids, clock, onToken }: ThinkPorts) {
+  return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
+    const began = performance.now();
+    const spent = () => ({
+      duration: Math.round(performance.now() - began),
+      at: clock.now(),
+    });
+    const called = { provider: model.provider, model: model.name };
+    try {
+      const turn = await inSpan('llm.completion', { 'a2a.task.id': input.taskId }, () =>
+        model.next(input, { signal, onToken: (text) => onToken(input.taskId, text) }),
+      );
+      const calls = turn.calls.map(({ tool, args }) => ({
+        id: ids.next(),
+        tool,
+        args,
+        argsSha256: argumentsDigest(args),
+      }));
+      const { inputTokens, outputTokens, text } = turn;
+      const outcome = { kind: 'said', text, calls } as const;
+      return { ...called, ...spent(), inputTokens, outputTokens, outcome };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'the model failed';
+      const outcome = { kind: 'failed', error: reason } as const;
+      return { ...called, ...spent(), inputTokens: 0, outputTokens: 0, outcome };
+    }
+  });
+}

@@ -1,0 +1,45 @@
+import type { JsonValue } from '../../machines/json.ts';
+import { cutToRunes } from '../../machines/text.ts';
+import { isObject } from './read-line.ts';
+import type { RecordedEvent } from './recorded-event.ts';
+
+const maximumValueRunes = 80;
+const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const bare = /^[^\s"\\=]+$/u;
+
+/**
+ * Says an event in one line for a terminal: time, name, task and its fields in brief. Control, format and
+ * line-breaking characters are shown as escapes, so that what a caller wrote cannot draw on the screen.
+ */
+export function formatEvent(event: RecordedEvent): string {
+  const parts = [event.ts, event.event].map((part) => word(part));
+  if (event.task_id !== undefined) parts.push(`task=${word(event.task_id)}`);
+  const fields = isObject(event['fields']) ? event['fields'] : {};
+  for (const [name, value] of Object.entries(fields)) parts.push(`${word(name)}=${brief(value)}`);
+  return parts.join(' ');
+}
+
+function brief(value: JsonValue): string {
+  return typeof value === 'string' ? word(value) : visible(cut(JSON.stringify(value)));
+}
+
+/** A text as it is when nothing in it can mislead, else quoted and escaped as JSON does. */
+function word(text: string): string {
+  const short = cut(text);
+  return bare.test(short) && short.search(unsafe) === -1 ? short : visible(JSON.stringify(short));
+}
+
+function cut(text: string): string {
+  const short = cutToRunes(text, maximumValueRunes);
+  return short.length < text.length ? `${short}…` : short;
+}
+
+function visible(text: string): string {
+  return text.replace(unsafe, (character) =>
+    Array.from({ length: character.length }, (_, index) => escaped(character, index)).join(''),
+  );
+}
+
+function escaped(character: string, index: number): string {
+  return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,94 @@
+import type { JsonValue } from '../../machines/json.ts';
+import type { TaskFact } from '../../machines/task/facts.ts';
+import { cutToRunes } from '../../machines/text.ts';
+import type { AuditEvent } from '../ports.ts';
+
+/** All of an event but what the fact itself says. */
+export type AuditEnvelope = Omit<AuditEvent, 'event' | 'fields'>;
+
+type FactOf<Type extends TaskFact['type']> = Extract<TaskFact, { type: Type }>;
+type Fields = Record<string, JsonValue | undefined>;
+type EventWords = [event: string, fields?: Fields];
+type Wording = { [Type in TaskFact['type']]: (fact: FactOf<Type>) => EventWords };
+
+const maximumContextRunes = 512;
+
+/** Says a fact of a task in the words of the audit log (document 1 section 6, contract section 10). */
+export function auditEventOf(fact: TaskFact, envelope: AuditEnvelope): AuditEvent {
+  const inWords = wording[fact.type] as (fact: TaskFact) => EventWords;
+  const [event, fields] = inWords(fact);
+  return { ...envelope, event, ...(fields && { fields: withoutUndefined(fields) }) };
+}
+
+const wording: Wording = {
+  'session.started': () => ['session_start'],
+  'session.ended': ({ state }) => ['session_end', { state }],
+  'model.called': (fact) => [
+    'llm_call',
+    {
+      provider: fact.provider,
+      model: fact.model,
+      duration_ms: Math.round(fact.duration),
+      input_tokens: fact.inputTokens,
+      output_tokens: fact.outputTokens,
+      error: fact.error,
+    },
+  ],
+  'tool.started': ({ tool, argsSize }) => [
+    'tool_exec',
+    { tool, phase: 'start', args_size: argsSize },
+  ],
+  'tool.ended': (fact) => [
+    'tool_exec',
+    {
+      tool: fact.tool,
+      phase: 'end',
+      duration_ms: Math.round(fact.duration),
+      args_size: fact.argsSize,
+      result_size: fact.resultSize,
+      error: fact.error,
+    },
+  ],
+  'deferral.opened': ({ deferral }) => [
+    'task_deferred',
+    {
+      tool: deferral.tool,
+      to: deferral.to,
+      timeout_ms: Math.round(deferral.timeout),
+      context: cutToRunes(deferral.context, maximumContextRunes),
+      approvers: deferral.approvers ?? undefined,
+    },
+  ],
+  'deferral.decided': (fact) => ['task_deferred_decision', decisionFields(fact)],
+  'deferral.refused': (fact) => [
+    'task_deferred_decision',
+    { ...decisionFields(fact), authorized: false },
+  ],
+  'deferral.timedOut': ({ tool, timeout, wait }) => [
+    'task_deferred_timeout',
+    { tool, timeout_ms: Math.round(timeout), wait_ms: Math.round(wait) },
+  ],
+  'deferral.abandoned': ({ tool, reason, wait }) => [
+    'task_deferred_abandoned',
+    { tool, reason, wait_ms: Math.round(wait) },
+  ],
+  'invocation.cancelled': ({ reason }) => ['invocation_cancelled', { reason }],
+};
+
+function decisionFields(fact: FactOf<'deferral.decided'> | FactOf<'deferral.refused'>): Fields {
+  return {
+    tool: fact.tool,
+    decision: fact.decision,
+    approver: fact.approver || undefined,
+    note: fact.note || undefined,
+    wait_ms: Math.round(fact.wait),
+  };
+}
+
+function withoutUndefined(fields: Fields): Record<string, JsonValue> {
+  const present: Record<string, JsonValue> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (value !== undefined) present[key] = value;
+  }
+  return present;
+}

@@ -1,0 +1,124 @@
+import { effectiveApprovers, normaliseApprovers } from '../../machines/governance/approvers.ts';
+import { isEmailShaped } from '../../machines/governance/email.ts';
+import { formatDuration } from '../../machines/duration.ts';
+import type { Finding, Path } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+type Defer = ServiceConfig['security']['defer'];
+
+/** What one deferred tool is checked with. */
+interface Entry {
+  rule: Defer['tools'][string];
+  path: Path;
+  config: ServiceConfig;
+}
+
+const root = ['security', 'defer'] as const;
+const defaultList: Path = [...root, 'default_approvers'];
+const providers: Path = ['auth', 'providers'];
+
+/** How long a conversation that came through a chat adapter is waited for, in ms (document 1 section 8). */
+const channelWindow = 6 * 60 * 1000;
+
+/** Adapters that can ask for a decision; the first two are always there (contract section 14). */
+const builtinAdapters = ['console', 'dashboard'];
+const channelAdapters = ['slack', 'webhook'];
+
+/** Checks `security.defer`; nothing while it is off (documents 1 sections 2.4, 5 and 8). */
+export function checkDefer(config: ServiceConfig): Finding[] {
+  const { defer } = config.security;
+  if (!defer.enabled) return [];
+  const entries = Object.entries(defer.tools).map(
+    ([tool, rule]): Entry => ({ rule, path: [...root, 'tools', tool], config }),
+  );
+  if (entries.length === 0) {
+    const message = 'defer is enabled and lists no tools; add them under tools, or set enabled: false';
+    return [error([...root, 'tools'], message)];
+  }
+  return [
+    ...checkList(defer.default_approvers, defaultList, config),
+    ...entries.flatMap(checkEntry),
+  ];
+}
+
+function checkEntry(entry: Entry): Finding[] {
+  const { rule, path, config } = entry;
+  return [
+    ...checkTarget(entry),
+    ...checkList(rule.approvers, [...path, 'approvers'], config),
+    ...checkQuorum(entry),
+    ...(rule.four_eyes && config.auth.providers.length === 0
+      ? [
+          warning(
+            [...path, 'four_eyes'],
+            'four_eyes cannot tell who asked without auth.providers; add one',
+            [providers],
+          ),
+        ]
+      : []),
+  ];
+}
+
+function checkTarget({ rule, path, config }: Entry): Finding[] {
+  const adapter = rule.to.split(':')[1] ?? '';
+  const to = [...path, 'to'];
+  if (builtinAdapters.includes(adapter)) return [];
+  if (adapter === 'telegram') {
+    return [error(to, 'telegram carries conversations only and cannot ask for a decision; use another adapter')];
+  }
+  if (!channelAdapters.includes(adapter)) {
+    const known = [...builtinAdapters, ...channelAdapters].join(', ');
+    return [warning(to, `the adapter is not one of ${known}, so ${direct}`)];
+  }
+  const findings: Finding[] = [];
+  if (!config.channels.includes(adapter)) {
+    const message = `the ${adapter} adapter is not in channels, so ${direct}`;
+    findings.push(warning(to, message, [['channels']]));
+  }
+  if (adapter === 'slack' && rule.timeout > channelWindow) {
+    const message = `the timeout is longer than the ${formatDuration(channelWindow)} that a channel waits for an answer; shorten it`;
+    const inherited = [...root, 'default_timeout'];
+    findings.push(warning([...path, 'timeout'], message, [inherited]));
+  }
+  return findings;
+}
+
+const direct =
+  'nobody is asked; the deferral holds until a direct POST to the decisions endpoint';
+
+function checkList(list: readonly string[], path: Path, config: ServiceConfig): Finding[] {
+  const findings = list.flatMap((entry, index): Finding[] => {
+    if (entry.trim() === '') {
+      const message = 'this approver is blank and is dropped; a list of blanks lets anyone decide';
+      return [warning([...path, index], message)];
+    }
+    if (isEmailShaped(entry)) return [];
+    const message =
+      'this approver is not an email, so it can never match and locks that person out; write name@example.com';
+    return [warning([...path, index], message)];
+  });
+  if (normaliseApprovers(list).length > 0 && config.auth.providers.length === 0) {
+    const message =
+      'without auth.providers any caller can claim to be one of these approvers; add a provider';
+    findings.push(warning(path, message, [providers]));
+  }
+  return findings;
+}
+
+/** A quorum of one is left to the warnings above: a list that nobody matches may be what is wanted. */
+function checkQuorum({ rule, path, config }: Entry): Finding[] {
+  const list = effectiveApprovers(rule.approvers, config.security.defer.default_approvers);
+  if (list === null || rule.quorum === 1) return [];
+  const approvers = new Set(list.filter(isEmailShaped)).size;
+  if (rule.quorum <= approvers) return [];
+  const message = `the quorum can never be met: ${rule.quorum} approvals are needed and ${approvers} may approve; lower it or add approvers`;
+  return [error([...path, 'quorum'], message, [defaultList, [...path, 'approvers']])];
+}
+
+function error(path: Path, message: string, restsOn: readonly Path[] = []): Finding {
+  return { path, message, severity: 'error', restsOn };
+}
+
+function warning(path: Path, message: string, restsOn: readonly Path[] = []): Finding {
+  return { path, message, severity: 'warning', restsOn };
+}

@@ -1,0 +1,24 @@
+import type { Finding } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+/** Checks `security.step_up`; nothing while it is off (document 1 section 5.1). */
+export function checkStepUp({ security }: ServiceConfig): Finding[] {
+  const { enabled, tools, acr_hierarchy: hierarchy } = security.step_up;
+  if (!enabled) return [];
+  const required = Object.entries(tools);
+  if (required.length === 0) {
+    const path = ['security', 'step_up', 'tools'];
+    const message =
+      'step-up is enabled and lists no tools; add tools: {<tool>: <acr>}, or set enabled: false';
+    return [{ path, message, severity: 'error' }];
+  }
+  if (hierarchy.length === 0) return [];
+  return required
+    .filter(([, acr]) => !hierarchy.includes(acr))
+    .map(([tool]) => ({
+      path: ['security', 'step_up', 'tools', tool],
+      message: 'the required acr is not in acr_hierarchy; add it there, or require one that is',
+      severity: 'error',
+      restsOn: [['security', 'step_up', 'acr_hierarchy']],
+    }));
+}

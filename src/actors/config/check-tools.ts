@@ -1,0 +1,19 @@
+import type { Finding, Path } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+/** Checks that no tool is listed twice, neither in `tools` nor in `builtin_tools`. */
+export function checkTools(config: ServiceConfig): Finding[] {
+  const names = config.tools.map(({ name }) => name);
+  return [
+    ...repeats(names).map((index) => repeated(['tools', index, 'name'])),
+    ...repeats(config.builtin_tools).map((index) => repeated(['builtin_tools', index])),
+  ];
+}
+
+function repeats(names: readonly string[]): number[] {
+  return names.flatMap((name, index) => (names.indexOf(name) < index ? [index] : []));
+}
+
+function repeated(path: Path): Finding {
+  return { path, message: 'this tool is listed twice; remove one of the two', severity: 'error' };
+}

@@ -1,0 +1,42 @@
+import type * as z from 'zod';
+
+const kinds: Record<string, string> = {
+  string: 'text; put it in quotes',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list, such as [a, b]',
+  object: 'a map of keys and values',
+  record: 'a map of keys and values',
+};
+
+/** Says what is wrong with a value in the words of this file, without repeating the value. */
+export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return missing;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `this must be ${kinds[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return oneOf(issue.values);
+    case 'invalid_union':
+      return describeUnion(issue);
+    case 'too_small':
+      return `this must be ${issue.inclusive ? 'at least' : 'above'} ${issue.minimum}`;
+    case 'too_big':
+      return `this must be at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : ''}`;
+    default:
+      return undefined;
+  }
+}
+
+const missing = 'this key is missing; add it';
+
+function describeUnion({ input, discriminator, options }: z.core.$ZodRawIssue): string | undefined {
+  if (typeof discriminator !== 'string' || !Array.isArray(options)) return undefined;
+  const isWritten = Object.hasOwn(Object(input), discriminator);
+  return isWritten ? oneOf(options) : missing;
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return values.length === 1 ? `this must be ${values[0]}` : `this must be one of ${values.join(', ')}`;
+}

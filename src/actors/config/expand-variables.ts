@@ -1,0 +1,29 @@
+/** A text with its variables filled in; `complaints` are sentences that never show a value. */
+export interface Expansion {
+  text: string;
+  complaints: string[];
+}
+
+/**
+ * Replaces `${NAME}` by that variable of the environment and `$${` by `${` (contract section 3). What
+ * cannot be replaced is left out and complained of.
+ */
+export function expandVariables(
+  text: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Expansion {
+  const complaints: string[] = [];
+  const expanded = text.replace(/\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)\})?/g, (match, name) => {
+    if (match === '$${') return '${';
+    if (name === undefined) {
+      complaints.push('write a variable as ${NAME}, and a literal ${ as $${');
+      return '';
+    }
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (value === undefined) {
+      complaints.push(`the environment variable ${name} is not set; set it or write the value here`);
+    }
+    return value ?? '';
+  });
+  return { text: expanded, complaints };
+}

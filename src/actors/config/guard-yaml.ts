@@ -1,0 +1,46 @@
+import { load, YAMLException } from 'js-yaml';
+import type { Position } from './problem.ts';
+
+/** The largest `service.yaml` in bytes (contract section 3). */
+export const maximumBytes = 256 * 1024;
+
+const maximumDepth = 64;
+const maximumAliases = 100;
+
+/**
+ * Refuses a text that is not one small YAML document, before anything else reads it. Returns what is
+ * wrong and where, or `null`. Duplicate keys pass, since the tree names every one of them.
+ */
+export function guardYaml(text: string): (Position & { message: string }) | null {
+  if (Buffer.byteLength(text) > maximumBytes) {
+    return { line: 1, column: 1, message: 'the file is larger than 256 KiB; make it smaller' };
+  }
+  try {
+    load(text, { maxDepth: maximumDepth, maxAliases: maximumAliases, json: true });
+    return null;
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+function refusalOf(error: unknown): Position & { message: string } {
+  const reason = error instanceof YAMLException ? error.reason : 'it cannot be read';
+  const mark = error instanceof YAMLException ? error.mark : undefined;
+  return {
+    line: (mark?.line ?? 0) + 1,
+    column: (mark?.column ?? 0) + 1,
+    message: `the file is not valid YAML: ${sentenceOf(reason)}`,
+  };
+}
+
+function sentenceOf(reason: string): string {
+  if (reason.includes('maxDepth')) {
+    return `it is nested deeper than ${maximumDepth} levels; make it flatter`;
+  }
+  if (reason.includes('maxAliases')) {
+    return `it has more than ${maximumAliases} aliases; write the values out`;
+  }
+  if (reason.includes('input is empty')) return 'it is empty; it needs at least agent_id';
+  if (reason.startsWith('tab characters')) return `${reason}; use spaces`;
+  return reason;
+}

@@ -1,0 +1,119 @@
+import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import { checkAuth } from './check-auth.ts';
+import { checkDefer } from './check-defer.ts';
+import { checkShape } from './check-shape.ts';
+import { checkStepUp } from './check-step-up.ts';
+import { checkSwitches } from './check-switches.ts';
+import { checkTools } from './check-tools.ts';
+import { guardYaml } from './guard-yaml.ts';
+import type { Finding, Path, Problem } from './problem.ts';
+import { readTree, type Tree } from './read-tree.ts';
+import type { ServiceConfig } from './schema.ts';
+import { findUnknownKeys } from './unknown-keys.ts';
+import { unsupportedControls } from './unsupported.ts';
+
+/** What reading a configuration comes to. */
+export type ConfigReading =
+  | { ok: true; config: ServiceConfig; warnings: Problem[] }
+  | { ok: false; problems: Problem[]; warnings: Problem[] };
+
+/** Where a configuration comes from. */
+export interface ParseOptions {
+  /** The name that problems show. */
+  file: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Reads the text of a `service.yaml` (contract section 3). All problems are reported at once, in the
+ * order of the file; never throws.
+ */
+export function parseConfig(text: string, options: ParseOptions): ConfigReading {
+  const source = text.replace(/^\uFEFF/, '');
+  const refusal = guardYaml(source);
+  if (refusal) {
+    return { ok: false, problems: [{ file: options.file, ...refusal, path: '' }], warnings: [] };
+  }
+  const tree = readTree(source, options.env);
+  const checked = isMap(tree.value) ? check(tree.value, tree, options.env) : notMap;
+  const findings = [...tree.complaints, ...checked.findings];
+  const placed = (severity: Finding['severity']) =>
+    inOrder(
+      findings
+        .filter((finding) => finding.severity === severity)
+        .map((finding) => place(finding, tree, options.file)),
+    );
+  const problems = placed('error');
+  const warnings = placed('warning');
+  if (problems.length > 0 || checked.config === null) return { ok: false, problems, warnings };
+  return { ok: true, config: checked.config, warnings };
+}
+
+/** A finding of a check, or a complaint about the text, which brings its own position. */
+type Placeable = (Finding | Tree['complaints'][number]) & { isKey?: boolean };
+
+interface Checked {
+  config: ServiceConfig | null;
+  findings: Placeable[];
+}
+
+const notMap: Checked = {
+  config: null,
+  findings: [
+    {
+      path: [],
+      message: 'the file must be a map of keys and values, such as agent_id: refunds',
+      severity: 'error',
+    },
+  ],
+};
+
+function check(value: JsonObject, tree: Tree, env: ParseOptions['env']): Checked {
+  const { config, findings, dropped } = checkShape(value);
+  const unreadable = tree.complaints.map(({ path }) => path).filter((path) => path.length > 0);
+  const rules = [
+    ...checkAuth(config, env),
+    ...checkTools(config),
+    ...checkStepUp(config),
+    ...checkDefer(config),
+    ...checkSwitches(config, tree.isWritten),
+    ...unsupportedControls(config),
+  ];
+  return {
+    config,
+    findings: [
+      ...findings.filter((finding) => !restsOn(finding, unreadable)),
+      ...rules.filter((finding) => !restsOn(finding, [...unreadable, ...dropped])),
+      ...findUnknownKeys(value).map((finding) => ({ ...finding, isKey: true })),
+    ],
+  };
+}
+
+/** What follows from a broken place is not worth saying until that is mended. */
+function restsOn({ path, restsOn: others = [] }: Finding, broken: readonly Path[]): boolean {
+  return [path, ...others].some((place) =>
+    broken.some((other) => isWithin(place, other) || isWithin(other, place)),
+  );
+}
+
+function isWithin(path: Path, outer: Path): boolean {
+  return outer.every((key, index) => path[index] === key);
+}
+
+function place(finding: Placeable, tree: Tree, file: string): Problem {
+  const { path, message } = finding;
+  const { line, column } =
+    'line' in finding ? finding : finding.isKey ? tree.locateKey(path) : tree.locate(path);
+  return { message, file, line, column, path: path.join('.') };
+}
+
+function inOrder(problems: readonly Problem[]): Problem[] {
+  const unique = new Map(
+    problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]),
+  );
+  return [...unique.values()].toSorted((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function isMap(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

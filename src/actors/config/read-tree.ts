@@ -1,0 +1,189 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
+import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import { expandVariables } from './expand-variables.ts';
+import type { Path, Position } from './problem.ts';
+
+/** The values of a YAML text with their places. */
+export interface Tree {
+  value: JsonValue;
+  /** What is wrong with the text itself, such as a duplicate key or a missing variable. */
+  complaints: Complaint[];
+  isWritten(path: Path): boolean;
+  /** Where the value at `path` begins; for a missing one, where its nearest parent does. */
+  locate(path: Path): Position;
+  /** Where the key of the value at `path` begins. */
+  locateKey(path: Path): Position;
+}
+
+export interface Complaint extends Position {
+  path: Path;
+  message: string;
+  severity: 'error' | 'warning';
+}
+
+/** Aliases repeat what they name, so a small text may stand for a huge value. */
+const maximumValues = 100_000;
+
+const start: Position = { line: 1, column: 1 };
+
+/**
+ * Reads a text that `guardYaml` has let pass: `yaml` can end the whole process on text nested deeply.
+ * Variables of the environment are filled in in string values.
+ */
+export function readTree(text: string, env: Readonly<Record<string, string | undefined>>): Tree {
+  const counter = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: counter,
+    logLevel: 'silent',
+    prettyErrors: false,
+    uniqueKeys: false,
+  });
+  const reader = new TreeReader(document, counter, env);
+  const value = reader.read();
+  const { complaints, values, keys } = reader;
+  return {
+    value,
+    complaints,
+    isWritten: (path) => values.has(JSON.stringify(path)),
+    locate: (path) => nearest(values, path),
+    locateKey: (path) => keys.get(JSON.stringify(path)) ?? nearest(values, path),
+  };
+}
+
+function nearest(positions: ReadonlyMap<string, Position>, path: Path): Position {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const position = positions.get(JSON.stringify(path.slice(0, length)));
+    if (position) return position;
+  }
+  return start;
+}
+
+class TreeReader {
+  readonly complaints: Complaint[] = [];
+  readonly values = new Map<string, Position>();
+  readonly keys = new Map<string, Position>();
+  readonly #document: Document.Parsed;
+  readonly #counter: LineCounter;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #targets = new Map<Alias, Node | undefined>();
+  readonly #open = new Set<Node>();
+  #count = 0;
+
+  constructor(
+    document: Document.Parsed,
+    counter: LineCounter,
+    env: Readonly<Record<string, string | undefined>>,
+  ) {
+    this.#document = document;
+    this.#counter = counter;
+    this.#env = env;
+  }
+
+  read(): JsonValue {
+    for (const { message, pos } of this.#document.errors) {
+      this.#complain([], this.#at(pos[0]), `the file is not valid YAML: ${message}`);
+    }
+    for (const { message, pos } of this.#document.warnings) {
+      this.complaints.push({ path: [], ...this.#at(pos[0]), message, severity: 'warning' });
+    }
+    return this.#value(this.#document.contents, [], start);
+  }
+
+  #value(node: Node | null, path: Path, fallback: Position): JsonValue {
+    const position = node?.range ? this.#at(node.range[0]) : fallback;
+    this.values.set(JSON.stringify(path), position);
+    this.#count += 1;
+    if (this.#count === maximumValues) {
+      this.#complain(path, position, 'the aliases stand for too many values; write them out');
+    }
+    if (this.#count >= maximumValues || node === null) return null;
+    if (this.#open.has(node)) {
+      this.#complain(path, position, 'this alias contains itself; write the value out');
+      return null;
+    }
+    this.#open.add(node);
+    const value = this.#content(node, path, position);
+    this.#open.delete(node);
+    return value;
+  }
+
+  #content(node: Node, path: Path, position: Position): JsonValue {
+    if (isAlias(node)) return this.#value(this.#target(node), path, position);
+    if (isMap(node)) return this.#map(node as YAMLMap<Node, Node | null>, path);
+    if (isSeq(node)) {
+      return node.items.map((item, index) =>
+        this.#value(item as Node | null, [...path, index], position),
+      );
+    }
+    return isScalar(node) ? this.#scalar(node.value, path, position) : null;
+  }
+
+  #map(map: YAMLMap<Node, Node | null>, path: Path): JsonObject {
+    const entries = new Map<string, JsonValue>();
+    for (const pair of map.items) {
+      const position = pair.key.range ? this.#at(pair.key.range[0]) : nearest(this.values, path);
+      const key = this.#key(pair, path, position);
+      if (key === null) continue;
+      this.keys.set(JSON.stringify([...path, key]), position);
+      if (entries.has(key)) {
+        this.#complain([...path, key], position, `the key ${key} is written twice; keep one`);
+      } else entries.set(key, this.#value(pair.value, [...path, key], position));
+    }
+    return Object.fromEntries(entries);
+  }
+
+  #key(pair: Pair<Node, Node | null>, path: Path, position: Position): string | null {
+    const key = isScalar(pair.key) ? pair.key.value : undefined;
+    const isUsable = typeof key === 'string' || typeof key === 'number';
+    if (isUsable && key !== '__proto__') return String(key);
+    this.#complain(path, position, 'this cannot be a key; write a plain word');
+    return null;
+  }
+
+  #scalar(value: unknown, path: Path, position: Position): JsonValue {
+    if (typeof value === 'string') return this.#string(value, path, position);
+    if (value === null || typeof value === 'boolean') return value;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    this.#complain(path, position, 'this value cannot be used; write text, a number, true or false');
+    return null;
+  }
+
+  #string(text: string, path: Path, position: Position): string {
+    if (namesVariable(path)) return text;
+    const expansion = expandVariables(text, this.#env);
+    for (const complaint of expansion.complaints) this.#complain(path, position, complaint);
+    return expansion.text;
+  }
+
+  #target(alias: Alias): Node | null {
+    if (!this.#targets.has(alias)) this.#targets.set(alias, alias.resolve(this.#document));
+    return this.#targets.get(alias) ?? null;
+  }
+
+  #complain(path: Path, position: Position, message: string): void {
+    this.complaints.push({ path, ...position, message, severity: 'error' });
+  }
+
+  #at(offset: number): Position {
+    const { line, col } = this.#counter.linePos(offset);
+    return { line, column: col };
+  }
+}
+
+/** Filled in, `token_env: ${TOKEN}` would put the secret itself where a name belongs. */
+function namesVariable(path: Path): boolean {
+  const key = path.at(-1);
+  return (path[0] === 'auth' || path[0] === 'audit') && (key === 'token_env' || key === 'key_env');
+}

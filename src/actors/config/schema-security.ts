@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { deferSchema } from './schema-defer.ts';
+import { name } from './schema-value.ts';
+
+const enabled = z.boolean().default(false);
+
+const replacement = z.object({ pattern: z.string(), with: z.string() });
+
+const argumentRule = z.union(
+  [
+    z.object({ path: name, set: z.json() }),
+    z.object({ path: name, remove: z.literal(true) }),
+    z.object({ path: name, replace: replacement }),
+  ],
+  { error: 'a rule must be {path, set}, {path, remove: true} or {path, replace: {pattern, with}}' },
+);
+
+const modifySchema = z.object({
+  enabled,
+  tools: z
+    .record(
+      z.string(),
+      z.object({
+        arguments: z.array(argumentRule).default([]),
+        output: z.array(z.object({ replace: replacement })).default([]),
+      }),
+    )
+    .default({}),
+});
+
+const denial = z.object({ pattern: z.string(), message: z.string().optional() });
+
+const guardrailsSchema = z.object({
+  enabled,
+  deny_commands: z.array(denial).default([]),
+  deny_prompts: z.array(denial).default([]),
+  deny_output: z
+    .array(z.object({ pattern: z.string(), action: z.enum(['block', 'redact']) }))
+    .default([]),
+  denied_tools: z.array(name).default([]),
+});
+
+const intentAlignmentSchema = z.object({
+  enabled,
+  provider: name.default('openai'),
+  model: name.default('text-embedding-3-small'),
+  threshold: z.number().default(0.5),
+  hard_threshold: z.number().default(0.3),
+});
+
+const stepUpSchema = z.object({
+  enabled,
+  tools: z.record(z.string(), name).default({}),
+  acr_hierarchy: z.array(name).default([]),
+});
+
+/** `security`: the layers that judge a tool call (contract sections 3 and 7). */
+export const securitySchema = z.object({
+  intent_alignment: intentAlignmentSchema.prefault({}),
+  step_up: stepUpSchema.prefault({}),
+  modify: modifySchema.prefault({}),
+  guardrails: guardrailsSchema.prefault({}),
+  defer: deferSchema.prefault({}),
+});

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import type { JsonObject } from '../../machines/json.ts';
+import { parseDuration } from '../../machines/duration.ts';
+
+/** A duration as whole milliseconds, zero included. */
+export const duration = z
+  .string({ error: 'this is not a duration; write 90s, 5m or 1h30m' })
+  .transform((text, context) => {
+    try {
+      return parseDuration(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as RangeError).message });
+      return z.NEVER;
+    }
+  });
+
+/** A duration above zero as whole milliseconds. */
+export const positiveDuration = duration.refine((milliseconds) => milliseconds > 0, {
+  error: 'the duration must be above zero; write 90s, 5m or 1h30m',
+});
+
+/** Text with something in it. */
+export const name = z
+  .string()
+  .refine((text) => text.trim() !== '', { error: 'this must not be empty; write a name' });
+
+/** The name of an environment variable. */
+export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
+  error: 'this must be the bare name of an environment variable, without ${}',
+});
+
+/** A map kept as it is written. */
+export const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  { error: 'this must be a map of keys and values' },
+);

@@ -1,0 +1,23 @@
+import type { StaticTokenSettings } from './schema-auth.ts';
+
+/**
+ * Returns the token of a `static_token` provider. Throws an Error that says what to set when there is
+ * none; it names the variable and never shows a value (contract section 8).
+ */
+export function resolveStaticToken(
+  settings: StaticTokenSettings,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const { token, token_env: variable } = settings;
+  if (variable === undefined) {
+    if (token === undefined) throw new Error('a static token needs token_env or token; add one');
+    if (token === '') throw new Error('the token is empty; write one, or use token_env');
+    return token;
+  }
+  if (token !== undefined) throw new Error('token and token_env are both set; keep one');
+  const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
+  if (value === undefined || value === '') {
+    throw new Error(`the environment variable ${variable} is not set; it must hold the token`);
+  }
+  return value;
+}

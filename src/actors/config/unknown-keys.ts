@@ -1,0 +1,75 @@
+import { closest, distance } from 'fastest-levenshtein';
+import * as z from 'zod';
+import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import type { Finding, Path } from './problem.ts';
+import { serviceSchema } from './schema.ts';
+
+/** Sections in which a mistyped key would switch a control off in silence (contract section 3). */
+const strictSections = new Set(['security', 'auth', 'egress', 'audit']);
+
+/** What JSON Schema says of one place, as far as keys go. */
+interface Description {
+  const?: JsonValue;
+  enum?: JsonValue[];
+  properties?: Record<string, Description>;
+  additionalProperties?: Description;
+  items?: Description;
+  anyOf?: Description[];
+  oneOf?: Description[];
+}
+
+const root = z.toJSONSchema(serviceSchema, {
+  io: 'input',
+  unrepresentable: 'any',
+}) as Description;
+
+/** Finds every key that the schema does not know, with the known one that is spelt most alike. */
+export function findUnknownKeys(value: JsonObject): Finding[] {
+  return unknownIn(value, root, []);
+}
+
+function unknownIn(value: JsonValue, description: Description, path: Path): Finding[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const options = description.anyOf ?? description.oneOf ?? [description];
+  const possible = options.filter((option) => mayDescribe(option, value));
+  if (Array.isArray(value)) {
+    const items = possible.find((option) => option.items)?.items;
+    return items ? value.flatMap((item, index) => unknownIn(item, items, [...path, index])) : [];
+  }
+  return Object.entries(value).flatMap(([key, child]) => unknownAt(key, child, possible, path));
+}
+
+function unknownAt(
+  key: string,
+  child: JsonValue,
+  possible: readonly Description[],
+  path: Path,
+): Finding[] {
+  const known = possible.map((option) => option.properties).filter((keys) => keys !== undefined);
+  const owner = known.find((keys) => Object.hasOwn(keys, key));
+  if (owner?.[key]) return unknownIn(child, owner[key], [...path, key]);
+  const others = possible.find((option) => option.additionalProperties)?.additionalProperties;
+  if (others) return unknownIn(child, others, [...path, key]);
+  if (known.length === 0) return [];
+  return [unknownKey([...path, key], key, known.flatMap((keys) => Object.keys(keys)))];
+}
+
+/** Rules out the alternatives whose fixed values, such as a provider's type, are not those written. */
+function mayDescribe({ properties = {} }: Description, value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
+  return Object.entries(properties).every(([key, { const: only, enum: choices }]) => {
+    const written = value[key];
+    if (written === undefined) return true;
+    if (only !== undefined) return written === only;
+    return choices === undefined || choices.includes(written);
+  });
+}
+
+function unknownKey(path: Path, key: string, known: readonly string[]): Finding {
+  const near = closest(key, known);
+  const isNear = distance(key, near) <= Math.max(1, Math.floor(key.length / 3));
+  const advice = isNear ? `did you mean ${near}?` : 'remove it';
+  const severity = strictSections.has(String(path[0])) ? 'error' : 'warning';
+  const message = `${path.join('.')}: this key is not known; ${advice}`;
+  return { path, message, severity };
+}

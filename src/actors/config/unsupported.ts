@@ -1,0 +1,107 @@
+import type { Finding, Path } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+/** Something the configuration may ask for and this version cannot do. */
+interface Control {
+  thing: string;
+  severity: Finding['severity'];
+  /** The places that ask for it. */
+  uses(config: ServiceConfig): Path[];
+}
+
+const controls: Control[] = [
+  refused('intent alignment', (config) =>
+    when(config.security.intent_alignment.enabled, 'security.intent_alignment.enabled'),
+  ),
+  refused('step-up', (config) =>
+    when(config.security.step_up.enabled, 'security.step_up.enabled'),
+  ),
+  refused('MODIFY', (config) => when(config.security.modify.enabled, 'security.modify.enabled')),
+  refused('the guardrails layer', (config) =>
+    when(config.security.guardrails.enabled, 'security.guardrails.enabled'),
+  ),
+  refused('on_reject: tool_result', (config) =>
+    when(config.security.defer.on_reject === 'tool_result', 'security.defer.on_reject'),
+  ),
+  refused('signing of the audit log', (config) =>
+    when(config.audit.signing.enabled, 'audit.signing.enabled'),
+  ),
+  refused('minting of credentials', (config) =>
+    when(config.credentials.length > 0, 'credentials'),
+  ),
+  refused('an auth provider of another type than static_token', ({ auth }) =>
+    each(auth.providers, ({ type }) => type !== 'static_token', 'auth.providers', 'type'),
+  ),
+  refused('a model provider other than scripted', (config) =>
+    when(config.model.provider !== 'scripted', 'model.provider'),
+  ),
+  refused('a builtin tool other than datetime_now and uuid_generate', (config) =>
+    each(
+      config.builtin_tools,
+      (tool) => tool !== 'datetime_now' && tool !== 'uuid_generate',
+      'builtin_tools',
+    ),
+  ),
+  warned('delivery through channels', (config) => when(config.channels.length > 0, 'channels')),
+  warned('the confinement of scripts to egress rules', (config) =>
+    when(config.egress !== undefined, 'egress'),
+  ),
+  warned('the rate limit', (config) =>
+    when(config.server.rate_limit !== undefined, 'server.rate_limit'),
+  ),
+  warned('CORS', (config) => when(config.server.cors_origins.length > 0, 'server.cors_origins')),
+  warned('the write timeout', (config) =>
+    when(config.server.write_timeout > 0, 'server.write_timeout'),
+  ),
+  warned('tracing', (config) =>
+    when(config.observability.tracing.enabled, 'observability.tracing.enabled'),
+  ),
+  warned('workflow propagation', (config) =>
+    when(config.workflow_propagation.allowed_hosts.length > 0, 'workflow_propagation'),
+  ),
+  warned('setting security schemes of the card by hand', (config) =>
+    when(Object.keys(config.card.security_schemes).length > 0, 'card.security_schemes'),
+  ),
+  warned('fallback to another model', (config) =>
+    when(config.model.fallbacks.length > 0, 'model.fallbacks'),
+  ),
+  warned('the store of secrets', (config) => when(config.secrets !== undefined, 'secrets')),
+];
+
+/**
+ * Finds what a configuration asks for and this version cannot do. A control that would be skipped is
+ * an error, so that nobody relies on it; the rest are warnings.
+ */
+export function unsupportedControls(config: ServiceConfig): Finding[] {
+  return controls.flatMap(({ thing, severity, uses }) =>
+    uses(config).map((path) => ({ path, message: messageFor(thing, path), severity })),
+  );
+}
+
+function messageFor(thing: string, path: Path): string {
+  const remedy = path.at(-1) === 'enabled' ? 'remove it or set enabled: false' : 'remove it';
+  return `${thing} is not available in this version; ${remedy}`;
+}
+
+function refused(thing: string, uses: Control['uses']): Control {
+  return { thing, severity: 'error', uses };
+}
+
+function warned(thing: string, uses: Control['uses']): Control {
+  return { thing, severity: 'warning', uses };
+}
+
+function when(isUsed: boolean, path: string): Path[] {
+  return isUsed ? [path.split('.')] : [];
+}
+
+function each<Item>(
+  list: readonly Item[],
+  isUsed: (item: Item) => boolean,
+  path: string,
+  ...key: string[]
+): Path[] {
+  return list.flatMap((item, index) =>
+    isUsed(item) ? [[...path.split('.'), index, ...key]] : [],
+  );
+}

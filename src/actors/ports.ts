@@ -1,0 +1,115 @@
+import type { JsonObject, JsonValue } from '../machines/json.ts';
+import type { Caller, Exchange, Message, ToolCall } from '../machines/task/task.ts';
+
+/** Epoch milliseconds that no change of the wall clock can move back, and timers on the same scale. */
+export interface Clock {
+  now(): number;
+  setTimeout(run: () => void, milliseconds: number): unknown;
+  clearTimeout(handle: unknown): void;
+}
+
+/** Where new identifiers come from. */
+export interface Ids {
+  /** A UUIDv7 in lower case. */
+  next(): string;
+}
+
+/** The daemon's own log; never given secrets or what callers said. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** What an authentication chain says about a credential; `anonymous` only while authentication is off. */
+export type Verification =
+  | { kind: 'verified'; caller: Caller }
+  | { kind: 'anonymous' }
+  | { kind: 'rejected'; message: string };
+
+/** The authentication chain (contract section 8). */
+export interface Authenticator {
+  /** Judges a bearer token; `null` when the request carried none. */
+  verify(token: string | null): Promise<Verification>;
+}
+
+/** One line of the audit log before it is chained (contract section 10). Empty envelope keys are left out. */
+export interface AuditEvent {
+  event: string;
+  /** RFC 3339 UTC with milliseconds. */
+  ts: string;
+  seq?: number;
+  correlation_id?: string;
+  task_id?: string;
+  workflow_id?: string;
+  workflow_execution_id?: string;
+  stage_id?: string;
+  step_id?: string;
+  invocation_caller?: string;
+  org_id?: string;
+  workspace_id?: string;
+  entity_id?: string;
+  entity_type?: string;
+  trace_id?: string;
+  span_id?: string;
+  fields?: { [key: string]: JsonValue | undefined };
+}
+
+/** What a model is given for one turn. */
+export interface Conversation {
+  taskId: string;
+  /** Earlier messages of the task, oldest first. */
+  history: Message[];
+  /** The message that started this run. */
+  request: Message;
+  /** Tool calls of this run that have ended, oldest first. */
+  exchanges: Exchange[];
+  /** Model turns already taken in this run. */
+  turns: number;
+}
+
+/** What a model says in one turn: tool calls, or the answer when there are none. */
+export interface Turn {
+  text: string;
+  calls: Pick<ToolCall, 'tool' | 'args'>[];
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** A model behind one provider. */
+export interface LanguageModel {
+  readonly provider: string;
+  readonly name: string;
+  /** Takes one turn; `onToken` hears the text as it comes. Rejects with a sentence a person can read. */
+  next(
+    conversation: Conversation,
+    options: { signal: AbortSignal; onToken: (text: string) => void },
+  ): Promise<Turn>;
+}
+
+/** What a tool is told about the call it serves. */
+export interface ToolRun {
+  taskId: string;
+  callId: string;
+  correlationId: string;
+  signal: AbortSignal;
+}
+
+/** A tool the agent may call. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonObject;
+  /** True when running it twice under one call id is harmless. */
+  readonly idempotent: boolean;
+  /** Says what is wrong with some arguments, in one sentence; `null` when they will do. */
+  check?(args: JsonObject): string | null;
+  /** Runs the call and resolves with its result as text. Rejects with a ToolError whose message the caller reads. */
+  run(args: JsonObject, run: ToolRun): Promise<string>;
+}
+
+/** A failure of a tool in words for the caller; anything else a tool throws is a defect. */
+export class ToolError extends Error {
+  readonly code = 'tool_failed';
+}

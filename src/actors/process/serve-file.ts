@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const serveFile = z.object({
+  pid: z.int().positive(),
+  port: z.int().min(1).max(65_535),
+  host: z.string(),
+  auth_enabled: z.boolean(),
+  token_path: z.string(),
+  started_at: z.string(),
+  version: z.string(),
+});
+
+/** What a running daemon says about itself in its state folder (contract section 15). */
+export type ServeFile = z.infer<typeof serveFile>;
+
+/** Writes `serve.json`, readable by its owner alone. */
+export function writeServeFile(stateFolder: string, content: ServeFile): void {
+  writePrivately(join(stateFolder, 'serve.json'), `${JSON.stringify(content, null, 2)}\n`);
+}
+
+/** Returns what the daemon of a state folder says about itself; `null` when none does. */
+export function readServeFile(stateFolder: string): ServeFile | null {
+  try {
+    const parsed = serveFile.safeParse(
+      JSON.parse(readFileSync(join(stateFolder, 'serve.json'), 'utf8')),
+    );
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Removes `serve.json` unless another process has written it since. */
+export function removeServeFile(stateFolder: string, pid: number): void {
+  if (readServeFile(stateFolder)?.pid === pid) rmSync(join(stateFolder, 'serve.json'));
+}
+
+/** Makes the daemon's own token and writes it where only its owner can read it (contract section 8). */
+export function writeRuntimeToken(stateFolder: string): { token: string; path: string } {
+  const token = randomBytes(32).toString('base64url');
+  const path = join(stateFolder, 'runtime.token');
+  writePrivately(path, token);
+  return { token, path };
+}
+
+/** Replaces a file in one step, so that no reader ever sees half of it. */
+function writePrivately(path: string, content: string): void {
+  const draft = `${path}.${process.pid}`;
+  rmSync(draft, { force: true });
+  writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
+  renameSync(draft, path);
+}

@@ -1,0 +1,20 @@
+import { realpath } from 'node:fs/promises';
+import { isAbsolute, relative, sep } from 'node:path';
+
+/** Where a path leads once links are resolved, judged against a folder. */
+export type Resolved = { kind: 'inside'; path: string } | { kind: 'outside' } | { kind: 'missing' };
+
+/** Resolves `path` and says whether it stays inside `directory`, whose own links must be resolved already. */
+export async function resolveInside(directory: string, path: string): Promise<Resolved> {
+  let real: string;
+  try {
+    real = await realpath(path);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing' };
+    throw error;
+  }
+  const way = relative(directory, real);
+  const leavesDirectory = way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way);
+  return leavesDirectory ? { kind: 'outside' } : { kind: 'inside', path: real };
+}

@@ -1,0 +1,72 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Raised with every change of the tables below. */
+const schemaVersion = 1;
+
+const schema = `
+  CREATE TABLE tasks (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    deadline_at INTEGER,
+    deferral_id TEXT,
+    machine_version INTEGER NOT NULL,
+    audit_seq INTEGER NOT NULL,
+    started_call TEXT,
+    task TEXT NOT NULL,
+    snapshot TEXT
+  );
+  CREATE INDEX tasks_by_state ON tasks (state);
+  CREATE INDEX tasks_by_deadline ON tasks (deadline_at) WHERE deadline_at IS NOT NULL;
+  CREATE INDEX tasks_by_deferral ON tasks (deferral_id) WHERE deferral_id IS NOT NULL;
+  CREATE TABLE audit_head (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    bytes INTEGER NOT NULL,
+    events INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    checkpointed INTEGER NOT NULL
+  );
+  CREATE TABLE audit_outbox (offset INTEGER PRIMARY KEY, lines BLOB NOT NULL);
+`;
+
+/** A store that this version cannot use; the message says why and what to do. */
+export class StoreError extends Error {
+  readonly code = 'store_unusable';
+}
+
+/**
+ * Opens the database of an agent and creates its tables on first use. Every commit is on disk
+ * when it returns (WAL, `synchronous=FULL`). Throws StoreError for a file of another version.
+ */
+export function openDatabase(path: string): DatabaseSync {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const database = openOrExplain(path);
+  chmodSync(path, 0o600);
+  const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (found === 0) {
+    database.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`);
+  } else if (found !== schemaVersion) {
+    database.close();
+    throw new StoreError(
+      `${path} has store version ${found}, this version reads ${schemaVersion}; start the version that wrote it, or set store.path to a new file`,
+    );
+  }
+  return database;
+}
+
+function openOrExplain(path: string): DatabaseSync {
+  try {
+    const database = new DatabaseSync(path, { timeout: 5_000 });
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    return database;
+  } catch (error) {
+    throw new StoreError(
+      `${path} cannot be opened as a task store (${error instanceof Error ? error.message : 'unknown error'}); check the folder's permissions and free space, or move the file away`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,188 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { AuditEvent } from '../ports.ts';
+import { AuditFile } from './audit-file.ts';
+import type { AuditRecovery } from './audit-head.ts';
+import { openDatabase } from './database.ts';
+import { type TaskChange, TaskRows } from './task-rows.ts';
+
+/** A change of one task together with what the audit log says about it. */
+export interface TaskWrite {
+  change: TaskChange;
+  events: AuditEvent[];
+}
+
+/** Somebody else changed the task first; read it again. */
+export class ConflictError extends Error {
+  readonly code = 'conflict';
+}
+
+/** The disk did not take a write; nothing of it was kept. */
+export class UnrecordedError extends Error {
+  readonly code = 'unrecorded';
+}
+
+interface PendingSave {
+  collect: () => TaskWrite;
+  promise: Promise<void>;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/** Where a store lives. */
+export interface TaskStoreOptions {
+  path: string;
+  audit: { path: string; chain: boolean };
+}
+
+/** How often the audit file is synced, so that the outbox stays short. */
+const syncEvery = 1_000;
+
+/**
+ * Tasks and their audit events, on disk together or not at all. All saves of one turn of the
+ * event loop go into one commit; a save resolves when that commit is on disk.
+ */
+export class TaskStore {
+  readonly rows: TaskRows;
+  readonly #database: DatabaseSync;
+  readonly #audit: AuditFile;
+  readonly #syncTimer: NodeJS.Timeout;
+  #saves = new Map<string, PendingSave>();
+  #events: PendingEvents = { events: [], settle: [] };
+  #scheduled = false;
+  #failure: Error | null = null;
+
+  private constructor(database: DatabaseSync, audit: AuditFile) {
+    this.#database = database;
+    this.#audit = audit;
+    this.rows = new TaskRows(database);
+    this.#syncTimer = setInterval(() => this.#sync(), syncEvery).unref();
+  }
+
+  /** Opens the store of an agent. Throws StoreError when it cannot be used. */
+  static async open({ path, audit }: TaskStoreOptions): Promise<TaskStore> {
+    const database = openDatabase(path);
+    try {
+      return new TaskStore(database, await AuditFile.open({ ...audit, database }));
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+
+  /** What had to be mended when the store was opened. */
+  get recovery(): AuditRecovery {
+    return this.#audit.recovery;
+  }
+
+  /**
+   * Saves a task with the next commit. `collect` is called then, once, however often a task is
+   * saved in between. Rejects with ConflictError or UnrecordedError.
+   */
+  save(id: string, collect: () => TaskWrite): Promise<void> {
+    const pending = this.#saves.get(id);
+    if (pending !== undefined) {
+      pending.collect = collect;
+      return pending.promise;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#saves.set(id, { collect, promise, resolve, reject });
+    this.#schedule();
+    return promise;
+  }
+
+  /** Writes events that belong to no change of a task. Rejects with UnrecordedError. */
+  record(events: readonly AuditEvent[]): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#events.events.push(...events);
+    this.#events.settle.push({ resolve, reject });
+    this.#schedule();
+    return promise;
+  }
+
+  /** Commits what is pending, now. Returns the reason when the disk refused it, else `null`. */
+  flush(): Error | null {
+    const saves = this.#saves;
+    const { events, settle } = this.#events;
+    this.#saves = new Map();
+    this.#events = { events: [], settle: [] };
+    this.#scheduled = false;
+    try {
+      const conflicts = this.#commit(saves, events);
+      this.#failure = null;
+      for (const { resolve } of settle) resolve();
+      for (const [id, { resolve, reject }] of saves) {
+        if (conflicts.has(id)) reject(new ConflictError(`task ${id} was changed by another process`));
+        else resolve();
+      }
+      return null;
+    } catch (error) {
+      this.#failure = new UnrecordedError('the task store cannot be written', { cause: error });
+      for (const { reject } of settle) reject(this.#failure);
+      for (const { reject } of saves.values()) reject(this.#failure);
+      return this.#failure;
+    }
+  }
+
+  /**
+   * Tells whether the disk takes writes. After a failure it is tried again, so that a disk that
+   * has room once more is noticed.
+   */
+  isWritable(): boolean {
+    return this.#failure === null || this.flush() === null;
+  }
+
+  /** Deletes final tasks that ended before a time, a bounded number at once; returns how many. */
+  deleteEnded(before: number): number {
+    return this.rows.deleteEnded(before, 1_000);
+  }
+
+  /** Commits what is pending and closes the store. */
+  close(): void {
+    clearInterval(this.#syncTimer);
+    this.flush();
+    this.#audit.close();
+    this.#database.close();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#scheduled && this.flush());
+  }
+
+  #commit(saves: Map<string, PendingSave>, loose: AuditEvent[]): Set<string> {
+    const conflicts = new Set<string>();
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const events = loose;
+      for (const [id, { collect }] of saves) {
+        const write = collect();
+        if (this.rows.write(write.change)) events.push(...write.events);
+        else conflicts.add(id);
+      }
+      this.#audit.append(events);
+      if (this.#failure !== null) this.#database.exec('UPDATE audit_head SET bytes = bytes');
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#abandonCommit();
+      throw error;
+    }
+    return conflicts;
+  }
+
+  #abandonCommit(): void {
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    this.#audit.rollBack();
+  }
+
+  #sync(): void {
+    this.#audit.sync().catch((error: unknown) => {
+      this.#failure = new UnrecordedError('the audit log cannot be synced', { cause: error });
+    });
+  }
+}
+
+interface PendingEvents {
+  events: AuditEvent[];
+  settle: { resolve: () => void; reject: (error: Error) => void }[];
+}

@@ -1,0 +1,270 @@
+import type { DecisionAttempt } from '../machines/governance/approvers.ts';
+import { answerWithoutPending, type DecisionAnswer } from '../machines/governance/decision.ts';
+import { type Caller, isFinal, type Message, type Task } from '../machines/task/task.ts';
+import type { StoredTask, TaskPage, TaskQuery } from './storage/task-rows.ts';
+import { ConflictError, type TaskStore } from './storage/task-store.ts';
+import type { LiveTask } from './system/live-task.ts';
+import { LiveTasks, type LiveTasksOptions } from './system/live-tasks.ts';
+import { SystemError } from './system/system-error.ts';
+import { type Progress, type Watcher, Watchers } from './system/watchers.ts';
+
+export { type Progress, SystemError, type TaskPage, type TaskQuery, type Watcher };
+export type { SystemErrorCode } from './system/system-error.ts';
+
+/** What a caller sends to have a task worked on. */
+export interface TaskRequest {
+  /** Names a new task, or a final one that is to run again; a new id is made when absent. */
+  id?: string;
+  contextId?: string;
+  message: Message;
+  requester: Caller | null;
+  correlationId: string;
+}
+
+/** What the task system is made of. */
+export interface TaskSystemOptions extends Omit<LiveTasksOptions, 'watchers'> {
+  onRestart: 'abandon' | 'resume';
+  /** How long a final task is kept, in milliseconds. */
+  retention: number;
+}
+
+/** Tasks given up in one commit when the service restarts. */
+const abandonedAtOnce = 500;
+
+/** How often a lost process lets its tasks be seen again by another try, at most. */
+const maximumTries = 4;
+
+/**
+ * The one way to tasks: start, find, follow, decide, cancel. What it tells is always on disk
+ * already. Every refusal is a SystemError.
+ */
+export class TaskSystem {
+  readonly #options: TaskSystemOptions;
+  readonly #store: TaskStore;
+  readonly #watchers: Watchers;
+  readonly #tasks: LiveTasks;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(options: TaskSystemOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#watchers = new Watchers((id) => this.#tasks.noticeUnfollowed(id));
+    this.#tasks = new LiveTasks({ ...options, watchers: this.#watchers });
+  }
+
+  /**
+   * Begins to work: what a restart interrupted is given up or gone on with, as configured, and
+   * deadlines that passed meanwhile take effect (contract section 4).
+   */
+  async start(): Promise<void> {
+    if (this.#options.onRestart === 'abandon') await this.#abandonInterrupted();
+    this.#tasks.start();
+    this.resumeInterrupted();
+    this.deleteExpired();
+    this.#every(1_000, () => this.#tasks.restUnfollowed());
+    this.#every(600_000, () => this.deleteExpired());
+  }
+
+  /** Goes on with tasks that the store has at work and that no actor works on. */
+  resumeInterrupted(): void {
+    for (const id of this.#store.rows.working()) {
+      this.#skipUnreadable(() => this.#tasks.activate(id));
+    }
+  }
+
+  /** True when new work is taken in and can be recorded. */
+  isReady(): boolean {
+    return this.#tasks.isAccepting && this.#store.isWritable();
+  }
+
+  /** Tasks with an actor, and tasks that wait for a decision. */
+  load(): { live: number; deferred: number } {
+    return { live: this.#tasks.size, deferred: this.#store.rows.count('deferred') };
+  }
+
+  /** Starts work on a message and returns the id of its task. Throws SystemError. */
+  open(request: TaskRequest): string {
+    if (!this.#tasks.isAccepting) throw shuttingDown();
+    if (!this.#store.isWritable()) throw unrecorded();
+    const { clock, ids } = this.#options;
+    const id = request.id ?? ids.next();
+    const before = request.id === undefined ? undefined : this.#ended(request.id);
+    this.#tasks.open(
+      {
+        id,
+        contextId: request.contextId ?? before?.task.contextId ?? ids.next(),
+        correlationId: request.correlationId,
+        requester: request.requester,
+        history: before?.task.history ?? [],
+        request: request.message,
+        settled: before?.task.settled ?? null,
+        createdAt: before?.task.createdAt ?? clock.now(),
+      },
+      before,
+    );
+    return id;
+  }
+
+  /** Returns a task as it stands on disk. */
+  find(id: string): Task | undefined {
+    return this.#tasks.find(id)?.committed ?? this.#store.rows.find(id);
+  }
+
+  /** Returns the task that waits on a deferral. */
+  findByDeferral(deferralId: string): Task | undefined {
+    return this.#store.rows.findByDeferral(deferralId);
+  }
+
+  /** Lists tasks, newest first. */
+  list(query: TaskQuery): TaskPage {
+    return this.#store.rows.list(query);
+  }
+
+  /** Follows a task; the returned function stops it. A task at rest stays at rest. */
+  watch(id: string, watcher: Watcher): () => void {
+    return this.#watchers.add(id, watcher);
+  }
+
+  /**
+   * Resolves with a task once it is final. Rejects with the signal's reason, or with SystemError
+   * when the task can no longer be followed from here.
+   */
+  settled(id: string, signal: AbortSignal): Promise<Task> {
+    return new Promise((resolve, reject) => {
+      const ended = this.#tasks.find(id) === undefined ? this.find(id) : undefined;
+      if (ended !== undefined && isFinal(ended.state)) return resolve(ended);
+      const leave = this.watch(id, {
+        onTask: (task) => isFinal(task.state) && done(() => resolve(task)),
+        onLost: (error) => done(() => reject(error)),
+      });
+      const abort = (): void => done(() => reject(signal.reason));
+      const done = (finish: () => void): void => {
+        leave();
+        signal.removeEventListener('abort', abort);
+        finish();
+      };
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort);
+    });
+  }
+
+  /** Puts a decision to a task and returns the task's answer, once it is on disk. Throws SystemError. */
+  async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
+    const answer = await this.#tell(id, (task) => {
+      let answered: DecisionAnswer | null = null;
+      const listening = task.actor.on('decision.answered', (event) => {
+        answered = event.answer;
+      });
+      task.actor.send({ type: 'deferral.decide', attempt });
+      listening.unsubscribe();
+      return answered as DecisionAnswer | null;
+    });
+    return answer ?? answerWithoutPending(this.find(id)?.settled ?? null);
+  }
+
+  /** Calls a task off and returns it; a final one is returned as it is. Throws SystemError. */
+  async cancel(id: string, reason: string): Promise<Task | undefined> {
+    const at = this.#options.clock.now();
+    await this.#tell(id, (task) => task.actor.send({ type: 'task.cancel', reason, at }));
+    return this.find(id);
+  }
+
+  /** Tells a task that the caller who streamed it has gone. */
+  async callerLeft(id: string): Promise<void> {
+    const at = this.#options.clock.now();
+    await this.#tell(id, (task) => task.actor.send({ type: 'caller.left', at }));
+  }
+
+  /** Deletes final tasks that are older than the retention. */
+  deleteExpired(): void {
+    const before = this.#options.clock.now() - this.#options.retention;
+    if (this.#store.deleteEnded(before) > 0) setImmediate(() => this.deleteExpired());
+  }
+
+  /**
+   * Stops taking in work, lets go of everybody who waits for a decision, gives tasks at work
+   * `grace` milliseconds to end, and lets go of the rest.
+   */
+  async drain(grace: number): Promise<void> {
+    this.#tasks.drain();
+    const isParked = (id: string): boolean => this.find(id)?.state === 'deferred';
+    this.#watchers.lostAll(shuttingDown(), isParked);
+    const signal = AbortSignal.timeout(grace);
+    await Promise.allSettled(this.#tasks.atWork().map((id) => this.settled(id, signal)));
+    this.#watchers.lostAll(shuttingDown(), () => true);
+  }
+
+  /** Stops every task and closes the store. */
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#store.flush();
+    this.#tasks.stop();
+    this.#store.close();
+  }
+
+  /** Sends something to a live task and waits for its consequences to be on disk. */
+  async #tell<Answer>(id: string, send: (task: LiveTask) => Answer): Promise<Answer | null> {
+    for (let tries = 1; ; tries += 1) {
+      const task = this.#tasks.activate(id);
+      if (task === undefined) return null;
+      const answer = send(task);
+      try {
+        await task.saved();
+        return answer;
+      } catch (error) {
+        if (!(error instanceof ConflictError) || tries === maximumTries) throw unrecorded(error);
+      }
+    }
+  }
+
+  async #abandonInterrupted(): Promise<void> {
+    const { rows } = this.#store;
+    const interrupted = [...rows.working(), ...rows.parked()];
+    for (let first = 0; first < interrupted.length; first += abandonedAtOnce) {
+      for (const id of interrupted.slice(first, first + abandonedAtOnce)) {
+        this.#skipUnreadable(() => this.#tasks.abandon(id));
+      }
+      const failure = this.#store.flush();
+      if (failure !== null) throw unrecorded(failure);
+      // Lets each task hear that it was saved before more of them come to life.
+      await new Promise((next) => setImmediate(next));
+    }
+  }
+
+  #ended(id: string): StoredTask | undefined {
+    const stored = this.#store.rows.read(id);
+    const isRunning = stored !== undefined && !isFinal(stored.task.state);
+    if (isRunning || this.#tasks.find(id) !== undefined) {
+      throw new SystemError(
+        'task_running',
+        `task ${id} is still running; wait for it to end, cancel it, or leave the id out`,
+      );
+    }
+    return stored;
+  }
+
+  #skipUnreadable(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      this.#options.log.error({ error: error.message }, 'task: left as it was');
+    }
+  }
+
+  #every(milliseconds: number, run: () => void): void {
+    this.#timers.push(setInterval(run, milliseconds).unref());
+  }
+}
+
+function shuttingDown(): SystemError {
+  return new SystemError('shutting_down', 'service is shutting down');
+}
+
+function unrecorded(cause?: unknown): SystemError {
+  return new SystemError(
+    'unrecorded',
+    'the service cannot record anything at the moment, so it takes no work; free disk space and try again',
+    { cause },
+  );
+}

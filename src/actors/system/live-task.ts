@@ -1,0 +1,155 @@
+import type { ActorRefFrom } from 'xstate';
+import { describeCrash, describeTask } from '../../machines/task/describe-task.ts';
+import type { TaskFact } from '../../machines/task/facts.ts';
+import * as failureOf from '../../machines/task/failure-of.ts';
+import { isFinal, type Task } from '../../machines/task/task.ts';
+import { type taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
+import { type AuditEnvelope, auditEventOf } from '../audit/audit.ts';
+import type { AuditEvent, Clock } from '../ports.ts';
+import type { StoredTask } from '../storage/task-rows.ts';
+import type { TaskStore, TaskWrite } from '../storage/task-store.ts';
+
+/** The actor of one task. */
+export type TaskActor = ActorRefFrom<typeof taskMachine>;
+
+/** What a live task needs around it. */
+export interface LiveTaskPorts {
+  store: TaskStore;
+  clock: Clock;
+  /** The keys that every audit event of the agent carries. */
+  envelope: AuditEnvelope;
+  onCommitted: (live: LiveTask, task: Task) => void;
+  onLost: (live: LiveTask, error: Error) => void;
+}
+
+/**
+ * A task whose actor is running, with what the disk knows of it. Whatever the chart notes is
+ * saved together with the state it led to; the outside is only ever told what was saved.
+ */
+export class LiveTask {
+  readonly id: string;
+  readonly #ports: LiveTaskPorts;
+  #actor: TaskActor | null = null;
+  #committed: Task | null;
+  #revision: number;
+  #auditSeq: number;
+  #startedCall: string | null;
+  #events: AuditEvent[] = [];
+  #saving: Promise<void> | null = null;
+  #isQueued = false;
+  #pending: Task | null = null;
+  #crashed = false;
+
+  constructor(id: string, stored: StoredTask | undefined, ports: LiveTaskPorts) {
+    this.id = id;
+    this.#ports = ports;
+    this.#committed = stored?.task ?? null;
+    this.#revision = stored?.task.revision ?? 0;
+    this.#auditSeq = stored?.auditSeq ?? 0;
+    this.#startedCall = stored?.startedCall ?? null;
+  }
+
+  /** The actor; there is one as soon as the task is live. */
+  get actor(): TaskActor {
+    if (this.#actor === null) throw new Error(`task ${this.id} has no actor`);
+    return this.#actor;
+  }
+
+  set actor(actor: TaskActor) {
+    this.#actor = actor;
+  }
+
+  /** The task as it stands on disk; `null` until its first save. */
+  get committed(): Task | null {
+    return this.#committed;
+  }
+
+  /** The call whose start was on disk when the actor was restored. */
+  get startedCall(): string | null {
+    return this.#startedCall;
+  }
+
+  /** True while something waits for the next commit. */
+  get isSaving(): boolean {
+    return this.#saving !== null;
+  }
+
+  /** Takes a fact of the chart and has it saved together with the state it leads to. */
+  note(fact: TaskFact, correlationId: string): void {
+    this.#auditSeq += 1;
+    this.#events.push(
+      auditEventOf(fact, {
+        ...this.#ports.envelope,
+        ts: new Date(this.#ports.clock.now()).toISOString(),
+        seq: this.#auditSeq,
+        task_id: this.id,
+        correlation_id: correlationId,
+      }),
+    );
+    this.#save();
+  }
+
+  /** Ends the task after a defect stopped its chart. */
+  crash(): void {
+    this.#crashed = true;
+    this.note(
+      { type: 'session.ended', state: 'failed' },
+      this.actor.getSnapshot().context.correlationId,
+    );
+  }
+
+  /** Resolves when everything noted so far is on disk. Rejects when it could not be saved. */
+  saved(): Promise<void> {
+    return this.#saving ?? Promise.resolve();
+  }
+
+  #save(): void {
+    if (this.#isQueued) return;
+    this.#isQueued = true;
+    const saving: Promise<void> = this.#ports.store
+      .save(this.id, () => this.#collect())
+      .then(
+        () => this.#committedTo(saving),
+        (error: Error) => {
+          this.#ports.onLost(this, error);
+          throw error;
+        },
+      );
+    // Whoever waits hears of a failure; nobody waiting is no defect.
+    saving.catch(() => undefined);
+    this.#saving = saving;
+  }
+
+  #collect(): TaskWrite {
+    this.#isQueued = false;
+    const snapshot = this.actor.getSnapshot();
+    const at = this.#ports.clock.now();
+    const revision = this.#revision + 1;
+    const described = describeTask(snapshot, at, revision, this.#committed);
+    const task = this.#crashed ? describeCrash(described, failureOf.crashed, at) : described;
+    const final = isFinal(task.state);
+    const events = this.#events;
+    this.#events = [];
+    this.#pending = task;
+    return {
+      change: {
+        task,
+        expected: this.#revision,
+        snapshot: final ? null : JSON.stringify(this.actor.getPersistedSnapshot()),
+        machineVersion: taskMachineVersion,
+        auditSeq: this.#auditSeq,
+        startedCall: !final && snapshot.hasTag('calling') ? (snapshot.context.pending[0]?.id ?? null) : null,
+      },
+      events,
+    };
+  }
+
+  #committedTo(saving: Promise<void>): void {
+    const task = this.#pending;
+    if (this.#saving === saving) this.#saving = null;
+    if (task === null || task.revision === this.#revision) return;
+    this.#committed = task;
+    this.#revision = task.revision;
+    this.#ports.onCommitted(this, task);
+  }
+}

@@ -1,0 +1,229 @@
+import {
+  type ActorRefFrom,
+  createActor,
+  type InspectionEvent,
+  type Observer,
+  type Snapshot,
+} from 'xstate';
+import { registryMachine } from '../../machines/registry/registry-machine.ts';
+import { isFinal, type Task } from '../../machines/task/task.ts';
+import type { TaskEvent } from '../../machines/task/task-events.ts';
+import type { TaskInput } from '../../machines/task/task-input.ts';
+import { type taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
+import type { StoredTask } from '../storage/task-rows.ts';
+import type { TaskStore } from '../storage/task-store.ts';
+import { LiveTask, type LiveTaskPorts } from './live-task.ts';
+import { SystemError } from './system-error.ts';
+import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
+import { createWatchDeadlines } from './watch-deadlines.ts';
+import type { Watchers } from './watchers.ts';
+
+/** What keeping tasks alive needs. */
+export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgress'> {
+  store: TaskStore;
+  envelope: LiveTaskPorts['envelope'];
+  watchers: Watchers;
+  inspect?: Observer<InspectionEvent>;
+  /** How long a parked task that nobody follows stays in memory, in milliseconds. */
+  restAfter: number;
+}
+
+type TaskLogic = typeof taskMachine;
+
+/**
+ * The tasks that have an actor: one for each id at most. A parked task that nobody follows is put
+ * to rest in the store, and comes back to life with the next event for it.
+ */
+export class LiveTasks {
+  readonly #options: LiveTasksOptions;
+  readonly #logic: TaskLogic;
+  readonly #idleLogic: TaskLogic;
+  readonly #ports: LiveTaskPorts;
+  readonly #registry: ActorRefFrom<typeof registryMachine>;
+  readonly #live = new Map<string, LiveTask>();
+  /** Parked tasks that nobody follows, with the time since when; in the order of that time. */
+  readonly #unfollowed = new Map<string, number>();
+
+  constructor(options: LiveTasksOptions) {
+    const { store, clock, envelope, watchers, log, inspect } = options;
+    const live = (id: string): LiveTask => this.#get(id);
+    this.#options = options;
+    this.#logic = createTaskLogic({
+      ...options,
+      live,
+      onProgress: (id, progress) => watchers.progressed(id, progress),
+    });
+    this.#idleLogic = createIdleTaskLogic(live);
+    this.#ports = {
+      store,
+      clock,
+      envelope,
+      onCommitted: (task, committed) => this.#onCommitted(task, committed),
+      onLost: (task, error) => this.#onLost(task, error),
+    };
+    const wake = (id: string): void => this.#wake(id);
+    this.#registry = createActor(
+      registryMachine.provide({
+        actors: { watchDeadlines: createWatchDeadlines({ rows: store.rows, clock, wake }) },
+        actions: { buryTask: (_, broken) => this.#bury(broken) },
+      }),
+      { id: 'registry', ...(inspect === undefined ? {} : { inspect }) },
+    );
+    this.#registry.subscribe({ error: (error) => log.error({ error }, 'registry: failed') });
+  }
+
+  /** Starts the registry, which from then on watches the deadlines of tasks at rest. */
+  start(): void {
+    this.#registry.start();
+  }
+
+  /** Tells whether new tasks are taken in. */
+  get isAccepting(): boolean {
+    return this.#registry.getSnapshot().hasTag('accepting');
+  }
+
+  /** Takes in no more tasks. */
+  drain(): void {
+    this.#registry.send({ type: 'registry.drain' });
+  }
+
+  /** Ids of the tasks that are at work, not parked. */
+  atWork(): string[] {
+    return [...this.#live.values()]
+      .filter((task) => task.committed?.state !== 'deferred')
+      .map(({ id }) => id);
+  }
+
+  /** How many tasks have an actor. */
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** Returns the live task of an id, if it has one. */
+  find(id: string): LiveTask | undefined {
+    return this.#live.get(id);
+  }
+
+  /** Starts a task, or a new run of one that had ended. */
+  open(input: TaskInput, stored: StoredTask | undefined): LiveTask {
+    const task = new LiveTask(input.id, stored, this.#ports);
+    task.actor = createActor(this.#logic, { id: input.id, parent: this.#registry, input });
+    return this.#begin(task);
+  }
+
+  /**
+   * Returns the live task of an id, bringing it back from the store when it is at rest;
+   * `undefined` when it is unknown or final. Throws SystemError for a snapshot of another version.
+   */
+  activate(id: string): LiveTask | undefined {
+    const live = this.#live.get(id);
+    if (live !== undefined) return live;
+    const task = this.#restore(id, this.#logic);
+    if (task?.committed?.state === 'deferred') this.noticeUnfollowed(id);
+    return task;
+  }
+
+  /** Lets a task that was interrupted by a restart end in its own words, with nothing run again. */
+  abandon(id: string): void {
+    const task = this.#restore(id, this.#idleLogic);
+    const event: TaskEvent = { type: 'service.restarted', at: this.#options.clock.now() };
+    task?.actor.send(event);
+  }
+
+  /** Marks a parked task that nobody follows any more. */
+  noticeUnfollowed(id: string): void {
+    const task = this.#live.get(id);
+    if (task?.committed?.state !== 'deferred' || this.#options.watchers.has(id)) return;
+    this.#unfollowed.delete(id);
+    this.#unfollowed.set(id, this.#options.clock.now());
+  }
+
+  /** Puts to rest every parked task that nobody has followed for long enough. */
+  restUnfollowed(): void {
+    const until = this.#options.clock.now() - this.#options.restAfter;
+    for (const [id, since] of this.#unfollowed) {
+      if (since > until) return;
+      this.#unfollowed.delete(id);
+      const task = this.#live.get(id);
+      if (task?.committed?.state !== 'deferred' || this.#options.watchers.has(id)) continue;
+      if (task.isSaving) this.#unfollowed.set(id, this.#options.clock.now());
+      else this.#rest(task);
+    }
+  }
+
+  /** Stops every actor, whatever it does; the store keeps what was saved. */
+  stop(): void {
+    for (const task of [...this.#live.values()]) this.#rest(task);
+    this.#registry.stop();
+  }
+
+  #get(id: string): LiveTask {
+    const task = this.#live.get(id);
+    if (task === undefined) throw new Error(`task ${id} is not live`);
+    return task;
+  }
+
+  #begin(task: LiveTask): LiveTask {
+    this.#live.set(task.id, task);
+    task.actor.start();
+    return task;
+  }
+
+  #restore(id: string, logic: TaskLogic): LiveTask | undefined {
+    const stored = this.#options.store.rows.read(id);
+    if (stored === undefined || isFinal(stored.task.state)) return undefined;
+    if (stored.machineVersion !== taskMachineVersion) {
+      throw new SystemError(
+        'unknown_machine_version',
+        `task ${id} was saved by version ${stored.machineVersion} of the task machine and this daemon runs version ${taskMachineVersion}; decide it with the release that parked it`,
+      );
+    }
+    const task = new LiveTask(id, stored, this.#ports);
+    // A snapshot that this version of the machine wrote is one of its snapshots.
+    const snapshot = stored.snapshot as Snapshot<unknown>;
+    const input = undefined as never;
+    task.actor = createActor(logic, { id, parent: this.#registry, snapshot, input });
+    return this.#begin(task);
+  }
+
+  #rest(task: LiveTask): void {
+    this.#live.delete(task.id);
+    this.#unfollowed.delete(task.id);
+    const deadlineAt = task.committed?.deferral?.expiresAt ?? null;
+    this.#registry.send({ type: 'task.rest', ref: task.actor, deadlineAt });
+  }
+
+  #wake(id: string): void {
+    try {
+      this.activate(id);
+    } catch (error) {
+      this.#options.log.error({ error, task_id: id }, 'task: its deadline passed and it cannot run');
+    }
+  }
+
+  #bury({ actorId, error }: { actorId: string; error: unknown }): void {
+    const task = this.#live.get(actorId);
+    if (task === undefined) return;
+    this.#options.log.error({ error, task_id: actorId }, 'task: failed inside the service');
+    task.crash();
+  }
+
+  #onCommitted(task: LiveTask, committed: Task): void {
+    if (isFinal(committed.state)) {
+      if (this.#live.get(task.id) === task) this.#live.delete(task.id);
+    } else this.noticeUnfollowed(task.id);
+    this.#options.watchers.changed(committed);
+  }
+
+  #onLost(task: LiveTask, error: Error): void {
+    if (this.#live.get(task.id) !== task) return;
+    this.#options.log.error({ error, task_id: task.id }, 'task: a change could not be saved');
+    this.#rest(task);
+    this.#options.watchers.lost(
+      task.id,
+      new SystemError('unrecorded', 'the task could not be recorded; try again later', {
+        cause: error,
+      }),
+    );
+  }
+}

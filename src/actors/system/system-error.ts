@@ -1,0 +1,16 @@
+/** Why the task system could not do what was asked; each code is one status of the transports. */
+export type SystemErrorCode =
+  | 'shutting_down'
+  | 'unrecorded'
+  | 'task_running'
+  | 'unknown_machine_version';
+
+/** A refusal of the task system; the message tells a person what to do. */
+export class SystemError extends Error {
+  readonly code: SystemErrorCode;
+
+  constructor(code: SystemErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

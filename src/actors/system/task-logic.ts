@@ -1,0 +1,99 @@
+import { fromCallback, fromPromise } from 'xstate';
+import type { TaskFact } from '../../machines/task/facts.ts';
+import type { ToolCall } from '../../machines/task/task.ts';
+import type {
+  RecordedStart,
+  RunToolInput,
+  TaskEvent,
+  ThinkInput,
+  Thought,
+  ToolOutcome,
+} from '../../machines/task/task-events.ts';
+import { taskMachine } from '../../machines/task/task-machine.ts';
+import { createRunTool } from '../agent/run-tool.ts';
+import { createThink } from '../agent/think.ts';
+import { createGovern } from '../policy/govern.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Clock, Ids, LanguageModel, Log, Tool } from '../ports.ts';
+import type { LiveTask } from './live-task.ts';
+import type { Progress } from './watchers.ts';
+
+/** What the chart of a task needs from outside. */
+export interface TaskLogicPorts {
+  model: LanguageModel;
+  tools: ReadonlyMap<string, Tool>;
+  policy: Policy;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  live: (id: string) => LiveTask;
+  onProgress: (id: string, progress: Progress) => void;
+}
+
+/** Fills every port of the task chart; this is the only place where they are filled. */
+export function createTaskLogic(ports: TaskLogicPorts) {
+  const { model, tools, policy, clock, ids, log, live, onProgress } = ports;
+  return taskMachine.provide({
+    actors: {
+      think: createThink({ model, ids, clock, onToken: (id, text) => onProgress(id, { phase: 'token', text }) }),
+      govern: createGovern({ policy, log }),
+      recordStart: createRecordStart(ports),
+      runTool: createRunTool({
+        tools,
+        clock,
+        log,
+        onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
+      }),
+      recordEnd: fromPromise<void, { taskId: string }>(({ input }) => live(input.taskId).saved()),
+      deadline: createDeadline(clock),
+    },
+    actions: { note: noteWith(live) },
+  });
+}
+
+/**
+ * The task chart with ports that do nothing but take notes: it lets a task that was interrupted
+ * end in its own words without thinking, governing or running anything again.
+ */
+export function createIdleTaskLogic(live: (id: string) => LiveTask) {
+  const never = () => new Promise<never>(() => undefined);
+  return taskMachine.provide({
+    actors: {
+      think: fromPromise<Thought, ThinkInput>(never),
+      recordStart: fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(never),
+      runTool: fromPromise<ToolOutcome, RunToolInput>(never),
+      recordEnd: fromPromise<void, { taskId: string }>(never),
+    },
+    actions: { note: noteWith(live) },
+  });
+}
+
+/** Waits until the start of a call is on disk, unless it already was when the task was restored. */
+function createRecordStart({ live, tools, clock }: TaskLogicPorts) {
+  return fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(async ({ input }) => {
+    const task = live(input.taskId);
+    if (task.startedCall === input.call.id) {
+      const isIdempotent = tools.get(input.call.tool)?.idempotent === true;
+      return { standing: isIdempotent ? 'repeatable' : 'unknown', at: clock.now() };
+    }
+    await task.saved();
+    return { standing: 'first', at: clock.now() };
+  });
+}
+
+function createDeadline(clock: Clock) {
+  return fromCallback<{ type: 'none' }, { at: number }>(({ input, sendBack }) => {
+    const reached = (): void => {
+      const now = clock.now();
+      if (now < input.at) timer = clock.setTimeout(reached, input.at - now);
+      else sendBack({ type: 'deadline.reached', at: now } satisfies TaskEvent);
+    };
+    let timer = clock.setTimeout(reached, input.at - clock.now());
+    return () => clock.clearTimeout(timer);
+  });
+}
+
+function noteWith(live: (id: string) => LiveTask) {
+  return ({ context }: { context: { id: string; correlationId: string } }, fact: TaskFact): void =>
+    live(context.id).note(fact, context.correlationId);
+}

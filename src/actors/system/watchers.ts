@@ -1,0 +1,69 @@
+import type { Task } from '../../machines/task/task.ts';
+
+/** Something a task does that is worth showing and not worth keeping. */
+export interface Progress {
+  phase: 'tool_start' | 'tool_end' | 'token';
+  tool?: string;
+  text?: string;
+}
+
+/** Somebody who follows a task, such as a held request or an event stream. */
+export interface Watcher {
+  /** The task has changed, and the change is on disk. */
+  onTask(task: Task): void;
+  onProgress?(progress: Progress): void;
+  /** The task can no longer be followed from here. */
+  onLost(error: Error): void;
+}
+
+/** Who follows which task. */
+export class Watchers {
+  readonly #byTask = new Map<string, Set<Watcher>>();
+  readonly #onLeft: (id: string) => void;
+
+  /** `onLeft` hears when the last watcher of a task has gone. */
+  constructor(onLeft: (id: string) => void) {
+    this.#onLeft = onLeft;
+  }
+
+  /** Tells whether anybody follows a task. */
+  has(id: string): boolean {
+    return this.#byTask.has(id);
+  }
+
+  /** Starts following a task; the returned function stops it. */
+  add(id: string, watcher: Watcher): () => void {
+    const watchers = this.#byTask.get(id) ?? new Set();
+    this.#byTask.set(id, watchers.add(watcher));
+    return () => {
+      if (!watchers.delete(watcher) || watchers.size > 0) return;
+      if (this.#byTask.get(id) === watchers) this.#byTask.delete(id);
+      this.#onLeft(id);
+    };
+  }
+
+  /** Tells every watcher of a task that it has changed. */
+  changed(task: Task): void {
+    for (const watcher of this.#of(task.id)) watcher.onTask(task);
+  }
+
+  /** Shows every watcher of a task what it does. */
+  progressed(id: string, progress: Progress): void {
+    for (const watcher of this.#of(id)) watcher.onProgress?.(progress);
+  }
+
+  /** Tells every watcher of a task that it can no longer be followed. */
+  lost(id: string, error: Error): void {
+    for (const watcher of this.#of(id)) watcher.onLost(error);
+  }
+
+  /** Tells the watchers of all tasks for which `matches` holds. */
+  lostAll(error: Error, matches: (id: string) => boolean): void {
+    for (const id of [...this.#byTask.keys()]) if (matches(id)) this.lost(id, error);
+  }
+
+  #of(id: string): Watcher[] {
+    const watchers = this.#byTask.get(id);
+    return watchers === undefined ? [] : [...watchers];
+  }
+}

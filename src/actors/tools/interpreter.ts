@@ -1,0 +1,26 @@
+import { extname } from 'node:path';
+import { ToolError } from '../ports.ts';
+import type { ScriptExtension } from '../skills/skills.ts';
+import { findProgram } from './find-program.ts';
+
+const interpreters: Record<
+  ScriptExtension,
+  (find: (name: string) => string | null) => string | null
+> = {
+  sh: (find) => find('bash') ?? find('sh'),
+  py: (find) => find('python3'),
+  js: () => process.execPath,
+  mjs: () => process.execPath,
+  ts: () => process.execPath,
+};
+
+/** The program that runs a script, by its ending; scripts need no execute bit. Throws a ToolError. */
+export function interpreterOf(tool: string, script: string): string {
+  const extension = extname(script).slice(1) as ScriptExtension;
+  const program = interpreters[extension](findProgram);
+  if (program === null) {
+    const name = extension === 'py' ? 'python3' : 'bash or sh';
+    throw new ToolError(`${tool} needs ${name}, which is not installed; install it`);
+  }
+  return program;
+}

@@ -1,0 +1,130 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '../ports.ts';
+
+/** One program to run; nothing of it passes through a shell. */
+export interface Command {
+  program: string;
+  args: string[];
+  /** Working folder. */
+  cwd: string;
+  /** The whole environment. */
+  env: Record<string, string>;
+  /** Written to standard input, which is then closed. */
+  input: string;
+}
+
+/** What a process may take. */
+export interface ProcessLimits {
+  /** Milliseconds until it is asked to end. */
+  timeout: number;
+  /** Milliseconds between being asked (SIGTERM) and being made to (SIGKILL). */
+  grace: number;
+  /** Bytes of standard output and standard error together. */
+  outputBytes: number;
+}
+
+/** How a process ended. */
+export type ProcessEnd =
+  | { kind: 'exited'; code: number | null; signal: string | null; stdout: string; stderr: string }
+  | { kind: 'timedOut' | 'aborted' | 'tooMuchOutput' };
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/**
+ * Runs a program in a process group of its own and resolves when the group is gone.
+ *
+ * Whatever the program leaves running in its group is killed as soon as it ends itself; only a process
+ * that starts a session of its own gets away. Rejects when the program cannot be started.
+ */
+export async function runProcess(
+  command: Command,
+  limits: ProcessLimits,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<ProcessEnd> {
+  if (signal.aborted) return { kind: 'aborted' };
+  const { program, args, cwd, env } = command;
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: 'pipe' });
+  const stopper = stopperOf(child, limits.grace, clock);
+  const output = collect(child, limits.outputBytes, () => stopper.stop('tooMuchOutput', 'SIGKILL'));
+  const timer = clock.setTimeout(() => stopper.stop('timedOut', 'SIGTERM'), limits.timeout);
+  const abort = () => stopper.stop('aborted', 'SIGTERM');
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    const closed = once(child, 'close');
+    closed.catch(ignore);
+    child.on('error', ignore);
+    child.stdin.on('error', ignore).end(command.input);
+    const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null];
+    signalGroup(child, 'SIGKILL');
+    await drained(child, closed, limits.grace, clock);
+    if (stopper.reason) return { kind: stopper.reason };
+    return { kind: 'exited', code, signal: killedBy, ...output() };
+  } finally {
+    signal.removeEventListener('abort', abort);
+    clock.clearTimeout(timer);
+    stopper.done();
+  }
+}
+
+/** A child may end without reading its input, and the broken pipe then says nothing new. */
+function ignore(): void {}
+
+type StopReason = Exclude<ProcessEnd['kind'], 'exited'>;
+
+function stopperOf(child: Child, grace: number, clock: Clock) {
+  let killing: unknown;
+  return {
+    reason: null as StopReason | null,
+    stop(reason: StopReason, first: 'SIGTERM' | 'SIGKILL'): void {
+      if (this.reason) return;
+      this.reason = reason;
+      signalGroup(child, first);
+      killing = clock.setTimeout(() => signalGroup(child, 'SIGKILL'), grace);
+    },
+    done(): void {
+      clock.clearTimeout(killing);
+    },
+  };
+}
+
+function signalGroup(child: Child, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // The group is gone already, which is what was wanted.
+  }
+}
+
+function collect(child: Child, limit: number, onTooMuch: () => void) {
+  const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  let bytes = 0;
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > limit) onTooMuch();
+      else chunks[name].push(chunk);
+    });
+  }
+  const text = (name: 'stdout' | 'stderr') => new TextDecoder().decode(Buffer.concat(chunks[name]));
+  return () => ({ stdout: text('stdout'), stderr: text('stderr') });
+}
+
+/** A process that left the group may hold the pipes open for ever, so they are not waited for without end. */
+async function drained(
+  child: Child,
+  closed: Promise<unknown>,
+  grace: number,
+  clock: Clock,
+): Promise<void> {
+  let timer: unknown;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = clock.setTimeout(resolve, grace);
+  });
+  await Promise.race([closed, tooLong]);
+  clock.clearTimeout(timer);
+  child.stdout.destroy();
+  child.stderr.destroy();
+}

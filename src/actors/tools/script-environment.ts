@@ -1,0 +1,40 @@
+import type { ToolRun } from '../ports.ts';
+import { scriptPath } from './find-program.ts';
+
+/** Where a script's environment comes from. */
+export interface ScriptSurroundings {
+  /** The agent's folder. */
+  agentDirectory: string;
+  /** The variables that skills may ask for by name. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Variables that point a script at the egress proxy. */
+  proxyEnvironment?: (run: ToolRun) => Record<string, string>;
+}
+
+/**
+ * Builds a script's environment from nothing, so that what the daemon knows stays with the daemon.
+ *
+ * `declared` names the variables its skill asks for; `home` is the private folder of this run.
+ */
+export function scriptEnvironment(
+  { agentDirectory, env, proxyEnvironment }: ScriptSurroundings,
+  declared: readonly string[],
+  home: string,
+  run: ToolRun,
+): Record<string, string> {
+  const asked = declared.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(asked),
+    ...proxyEnvironment?.(run),
+    PATH: scriptPath,
+    HOME: home,
+    LANG: env['LANG'] ?? 'C.UTF-8',
+    TZ: env['TZ'] ?? 'UTC',
+    SERVICE_TOOL_CALL_ID: run.callId,
+    SERVICE_TASK_ID: run.taskId,
+    SERVICE_AGENT_DIR: agentDirectory,
+  };
+}

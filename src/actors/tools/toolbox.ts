@@ -1,0 +1,107 @@
+import { realpath } from 'node:fs/promises';
+import { closest } from 'fastest-levenshtein';
+import type { Tool } from '../ports.ts';
+import {
+  missingRequirements,
+  normalName,
+  type Problem,
+  readSkills,
+  type ScriptDefinition,
+  type Skill,
+} from '../skills/skills.ts';
+import { builtinToolNames, builtinTools } from './builtin-tools.ts';
+import { findProgram } from './find-program.ts';
+import { type ScriptDependencies, scriptTool } from './script-tool.ts';
+
+/** The part of `service.yaml` that says which tools there are. */
+export interface ToolSettings {
+  builtin_tools: readonly string[];
+  tools: readonly { name: string; idempotent: boolean }[];
+  skills: { path: string };
+}
+
+/** The tools and skills of an agent; it should not start while there are problems. */
+export interface Toolbox {
+  tools: Map<string, Tool>;
+  skills: Skill[];
+  problems: Problem[];
+  warnings: Problem[];
+}
+
+/** What a toolbox is made from; the rest is passed on to the tools. */
+export interface ToolboxInput extends Omit<ScriptDependencies, 'agentDirectory'> {
+  /** The agent's folder. */
+  directory: string;
+  config: ToolSettings;
+}
+
+/**
+ * Gathers the builtin tools an agent lists and the script tools of its skills, and checks what they require.
+ *
+ * A tool may run again under one call id when it, its skill or `tools[].idempotent` says so. Two tools
+ * whose names differ in hyphens and underscores alone count as one name, so that a rule for one cannot be
+ * sidestepped through the other.
+ */
+export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
+  const { directory, config, ...dependencies } = input;
+  const read = await readSkills(directory, { mainPath: config.skills.path });
+  const toolbox: Toolbox = { ...read, tools: new Map() };
+  const known = config.builtin_tools.filter((name) => builtinToolNames.includes(name));
+  toolbox.problems.push(...unknownBuiltins(config.builtin_tools));
+  const add = (tool: Tool) => toolbox.tools.set(tool.name, withSetting(tool, config.tools));
+  for (const tool of builtinTools(known, dependencies)) add(tool);
+  const taken = new Set(known.map(normalName));
+  const scripts = { ...dependencies, agentDirectory: await realpath(directory) };
+  for (const definition of read.skills.flatMap((skill) => skill.tools)) {
+    const name = normalName(definition.name);
+    if (known.some((builtin) => normalName(builtin) === name)) {
+      toolbox.problems.push(namedLikeBuiltin(definition));
+    } else if (!taken.has(name)) add(scriptTool(definition, scripts));
+    taken.add(name);
+  }
+  toolbox.problems.push(...read.skills.flatMap((skill) => unmet(skill, input.env)));
+  toolbox.warnings.push(...unusedSettings(config.tools, [...toolbox.tools.keys()]));
+  return toolbox;
+}
+
+function withSetting(tool: Tool, settings: ToolSettings['tools']): Tool {
+  const isDeclared = settings.some(({ name, idempotent }) => name === tool.name && idempotent);
+  return isDeclared ? { ...tool, idempotent: true } : tool;
+}
+
+function unmet(skill: Skill, env: ToolboxInput['env']): Problem[] {
+  return missingRequirements(skill, env, (name) => findProgram(name)).map((message) => ({
+    message,
+    file: skill.file,
+    line: 1,
+    column: 1,
+  }));
+}
+
+function namedLikeBuiltin({ name, file, line }: ScriptDefinition): Problem {
+  const message = `tool ${name} has the name of a builtin tool; rename it or leave the builtin out`;
+  return { message, file, line, column: 1 };
+}
+
+function unknownBuiltins(names: readonly string[]): Problem[] {
+  return names
+    .filter((name) => !builtinToolNames.includes(name))
+    .map((name) =>
+      inSettings(
+        `builtin_tools: ${name} is not a builtin tool; the nearest is ${closest(name, builtinToolNames)}`,
+      ),
+    );
+}
+
+function unusedSettings(settings: ToolSettings['tools'], names: string[]): Problem[] {
+  return settings
+    .filter(({ name }) => !names.includes(name))
+    .map(({ name }) => {
+      const hint = names.length > 0 ? `; the nearest is ${closest(name, names)}` : '';
+      return inSettings(`tools: the agent has no tool ${name}${hint}`);
+    });
+}
+
+function inSettings(message: string): Problem {
+  return { message, file: 'service.yaml', line: 1, column: 1 };
+}

@@ -1,0 +1,108 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { JsonValue } from '../machines/json.ts';
+import { connectionFailure, refusal } from './agent-failure.ts';
+import type { AgentAddress } from './find-agent.ts';
+
+/** One call of an agent's HTTP surface. */
+export interface AgentCall {
+  method: 'GET' | 'POST';
+  /** Begins with a slash; parts that a person typed are encoded. */
+  path: string;
+  body?: JsonValue;
+  /** Names the task in what is said when the connection breaks. */
+  taskId?: string;
+  /** Aborts with the reason to throw. */
+  signal: AbortSignal;
+}
+
+/** A client of one agent's HTTP surface; it waits for as long as the agent holds a request. */
+export class AgentClient {
+  readonly #address: AgentAddress;
+  // A held request is answered when its task is, so only connecting has a limit.
+  readonly #dispatcher = new Agent({
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: 10_000 },
+  });
+
+  constructor(address: AgentAddress) {
+    this.#address = address;
+  }
+
+  /** Answers the JSON of a call that succeeded. Throws a CliError for any other answer. */
+  async json(call: AgentCall): Promise<unknown> {
+    try {
+      const response = await this.#send(call, 'application/json');
+      return await this.#jsonOf(response, call);
+    } catch (error) {
+      throw this.#explained(error, call);
+    }
+  }
+
+  /** Yields the events of a stream until the agent ends it. Throws a CliError when there is none. */
+  async *events(
+    call: AgentCall & { lastEventId?: string },
+  ): AsyncGenerator<EventSourceMessage, void> {
+    const messages: EventSourceMessage[] = [];
+    const parser = createParser({ onEvent: (message) => void messages.push(message) });
+    const decoder = new TextDecoder();
+    try {
+      const response = await this.#send(call, 'text/event-stream');
+      if (response.statusCode !== 200) await this.#jsonOf(response, call);
+      for await (const chunk of response.body) {
+        parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }));
+        yield* messages.splice(0);
+      }
+    } catch (error) {
+      throw this.#explained(error, call);
+    }
+  }
+
+  /** Lets go of every connection. */
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  #send(
+    { method, path, body, signal, lastEventId }: AgentCall & { lastEventId?: string },
+    accept: string,
+  ): Promise<Dispatcher.ResponseData> {
+    signal.throwIfAborted();
+    const { url, token } = this.#address;
+    return request(`${url}${path}`, {
+      method,
+      signal,
+      dispatcher: this.#dispatcher,
+      headers: {
+        accept,
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  async #jsonOf(response: Dispatcher.ResponseData, call: AgentCall): Promise<unknown> {
+    const text = await response.body.text();
+    const body = parsed(text);
+    if (response.statusCode !== 200 || body === undefined) {
+      throw refusal(response.statusCode, body, call.taskId);
+    }
+    return body;
+  }
+
+  #explained(error: unknown, call: AgentCall): unknown {
+    if (call.signal.aborted) return call.signal.reason;
+    return connectionFailure(error, this.#address, call.taskId);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
+import type { AgentAddress } from './find-agent.ts';
+import { plainLine } from './plain-text.ts';
+import { shellWord } from './shell-word.ts';
+
+/** What each refusal of an agent means here; any other status ends in 1. */
+const refusals: ReadonlyMap<number, { code: string; exitCode: ExitCode; hint?: string }> = new Map([
+  [400, { code: 'bad_request', exitCode: exitCodes.usage, hint: 'see --help' }],
+  [
+    401,
+    {
+      code: 'unauthorized',
+      exitCode: exitCodes.authentication,
+      hint: 'give a token with --token-file or SERVICE_TOKEN',
+    },
+  ],
+  [
+    403,
+    {
+      code: 'forbidden',
+      exitCode: exitCodes.authentication,
+      hint: 'name an allowed approver with --email',
+    },
+  ],
+  [
+    404,
+    {
+      code: 'not_found',
+      exitCode: exitCodes.notFound,
+      hint: 'see what there is with: holdpoint task list',
+    },
+  ],
+  [402, { code: 'admission_denied', exitCode: exitCodes.failed }],
+  [409, { code: 'conflict', exitCode: exitCodes.failed }],
+  [503, { code: 'unavailable', exitCode: exitCodes.failed }],
+]);
+
+/** Says in words that an agent refused a call; the body's own words when it has some. */
+export function refusal(status: number, body: unknown, taskId?: string): CliError {
+  const known = refusals.get(status) ?? { code: 'agent_error', exitCode: exitCodes.failed };
+  const hint = taskId !== undefined && status === 503 ? lookLater(taskId) : known.hint;
+  return new CliError(wordsOf(body) ?? `the agent answered with status ${status}`, {
+    code: known.code,
+    exitCode: known.exitCode,
+    ...(hint === undefined ? {} : { hint }),
+    details: { status },
+  });
+}
+
+/** Connection errors that mean that nobody listens. */
+const nobodyThere = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Says in words that a connection failed; anything that is not of the network stays as it is. */
+export function connectionFailure(
+  error: unknown,
+  { url, startHint }: AgentAddress,
+  taskId?: string,
+): unknown {
+  if (error instanceof CliError || !(error instanceof Error) || !('code' in error)) return error;
+  if (nobodyThere.has(String(error.code))) {
+    return new CliError(`no agent answers at ${url}`, {
+      code: 'not_running',
+      exitCode: exitCodes.notFound,
+      hint: startHint,
+      cause: error,
+    });
+  }
+  return new CliError(`the connection to ${url} broke before the answer came`, {
+    code: 'connection_lost',
+    ...(taskId === undefined ? { hint: 'try again' } : { hint: lookLater(taskId) }),
+    cause: error,
+  });
+}
+
+function lookLater(taskId: string): string {
+  return `look at the task later with: holdpoint task get ${shellWord(taskId)}`;
+}
+
+/** The first key says what is wrong; some refusals say more in others. */
+function wordsOf(body: unknown): string | null {
+  const { error, message, decision, approver, decided_at: at } = Object(body) as {
+    [key: string]: unknown;
+  };
+  if (typeof error !== 'string') return null;
+  if (typeof decision === 'string') {
+    return plainLine(`${error}: ${decision} by ${String(approver)} at ${String(at)}`);
+  }
+  return plainLine(typeof message === 'string' ? `${error}: ${message}` : error);
+}

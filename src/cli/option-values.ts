@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../machines/duration.ts';
+import type { JsonValue } from '../machines/json.ts';
+
+/** Reads the value of an option that names a port; 0 lets the system choose. */
+export function portValue(text: string): number {
+  return wholeValue(text, 0, 65_535);
+}
+
+/** Reads the value of an option that counts something. */
+export function countValue(text: string): number {
+  return wholeValue(text, 1, 1_000_000);
+}
+
+/** Reads the value of an option that is a duration such as `90s`; answers milliseconds. */
+export function durationValue(text: string): number {
+  let milliseconds: number;
+  try {
+    milliseconds = parseDuration(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+  }
+  if (milliseconds > 0) return milliseconds;
+  throw new InvalidArgumentError('it must be longer than 0s.');
+}
+
+/** Reads the value of an option that is JSON. */
+export function jsonValue(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    throw new InvalidArgumentError("it is not valid JSON; put it in single quotes: '{\"a\": 1}'.");
+  }
+}
+
+/** Reads the value of an option that is a JSON list. */
+export function jsonListValue(text: string): JsonValue[] {
+  const value = jsonValue(text);
+  if (Array.isArray(value)) return value;
+  throw new InvalidArgumentError('it must be a JSON list: \'[{"say": "hello"}]\'.');
+}
+
+function wholeValue(text: string, least: number, most: number): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new InvalidArgumentError(`it must be a whole number from ${least} to ${most}.`);
+}

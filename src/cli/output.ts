@@ -1,0 +1,81 @@
+import type { Writable } from 'node:stream';
+import picocolors from 'picocolors';
+import type { CliError } from './cli-error.ts';
+
+/** A stream that may be a terminal. */
+export type TerminalStream = Writable & { isTTY?: boolean };
+
+/** Where a command writes, and in which form. */
+export interface OutputOptions {
+  stdout: TerminalStream;
+  stderr: TerminalStream;
+  env: NodeJS.ProcessEnv;
+  isJson: boolean;
+  isDebug: boolean;
+  /** False once the caller asked for no colours. */
+  mayColour: boolean;
+}
+
+type Colours = ReturnType<typeof picocolors.createColors>;
+
+/** What a command says: data on stdout, everything else on stderr (contract section 2). */
+export class Output {
+  readonly isJson: boolean;
+  readonly isDebug: boolean;
+  /** Colours for stdout. */
+  readonly colours: Colours;
+  readonly stdout: TerminalStream;
+  readonly stderr: TerminalStream;
+  readonly #proseColours: Colours;
+
+  constructor(options: OutputOptions) {
+    this.stdout = options.stdout;
+    this.stderr = options.stderr;
+    this.isJson = options.isJson;
+    this.isDebug = options.isDebug;
+    this.colours = picocolors.createColors(isColoured(options, options.stdout));
+    this.#proseColours = picocolors.createColors(isColoured(options, options.stderr));
+  }
+
+  /** Writes data for people; with --json nothing. */
+  line(text = ''): void {
+    if (!this.isJson) this.stdout.write(`${text}\n`);
+  }
+
+  /** Writes the one JSON document of a command, or one line of a JSON stream; without --json nothing. */
+  json(value: unknown): void {
+    if (this.isJson) this.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** Writes prose to stderr. */
+  note(text: string): void {
+    this.stderr.write(`${text}\n`);
+  }
+
+  /** Writes a warning to stderr. */
+  warn(text: string): void {
+    this.note(`${this.#proseColours.yellow('warning:')} ${text}`);
+  }
+
+  /** Tells why a command failed, on stderr and with --json as a document too. */
+  failure(error: CliError): void {
+    const { code, message, hint, lines, details } = error;
+    this.json({ ...details, error: { code, message, hint } });
+    for (const line of lines) this.note(line);
+    const sentence = hint === null ? message : `${message}; ${hint}`;
+    this.note(`${this.#proseColours.red('error:')} ${sentence}`);
+    if (this.isDebug) this.note(stackOf(error));
+  }
+}
+
+function isColoured({ env, mayColour }: OutputOptions, stream: TerminalStream): boolean {
+  if (!mayColour || (env['NO_COLOR'] ?? '') !== '') return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  return stream.isTTY === true && env['TERM'] !== 'dumb';
+}
+
+function stackOf(error: CliError): string {
+  const cause = error.cause instanceof Error ? error.cause : error;
+  return cause.stack ?? cause.message;
+}

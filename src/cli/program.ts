@@ -1,0 +1,123 @@
+import { Command, CommanderError } from 'commander';
+import { version } from '../version.ts';
+import { auditCommand } from './audit/audit-command.ts';
+import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
+import type { DoctorOptions } from './doctor/doctor.ts';
+import { portValue } from './option-values.ts';
+import type { RunOptions } from './run.ts';
+import type { Session } from './session.ts';
+import { taskCommand } from './task/task-command.ts';
+import type { TryOptions } from './try/try.ts';
+import type { ValidateOptions } from './validate.ts';
+
+/** Runs one command line and answers its exit code. Throws what `explain` understands. */
+export async function runCommandLine(argv: readonly string[], session: Session): Promise<ExitCode> {
+  try {
+    await createProgram(session).parseAsync([...argv], { from: 'user' });
+    return exitCodes.done;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return exitCodes.done;
+    throw usageError(error, argv);
+  }
+}
+
+function createProgram(session: Session): Command {
+  const program = new Command('holdpoint')
+    .description('Runs agents whose risky tool calls wait for a named person.')
+    .version(version)
+    .option('--json', 'print JSON on stdout: one document, or one line an event')
+    .option('--debug', 'show where an error comes from')
+    .option('--no-color', 'print without colours')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => session.output.stdout.write(text),
+      writeErr: (text) => session.output.stderr.write(text),
+      outputError: () => undefined,
+    })
+    .addHelpText('after', exitCodeHelp)
+    .exitOverride();
+  const commands = [
+    tryCommand(session),
+    runCommand(session),
+    taskCommand(session),
+    validateCommand(session),
+    auditCommand(session),
+    doctorCommand(session),
+  ];
+  for (const command of commands) program.addCommand(inherit(command, program));
+  return program;
+}
+
+/** Commands that are added whole do not take over how their parent prints and ends. */
+function inherit(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inherit(child, command);
+  return command;
+}
+
+function tryCommand(session: Session): Command {
+  return new Command('try')
+    .description('play with a refund agent in a temporary folder; needs no key')
+    .option('--keep <dir>', 'put the agent there and keep it; the folder must be new or empty')
+    .option('--story', 'play a refund from request to audit log without questions')
+    .action(async (options: TryOptions) => {
+      const { tryAgent } = await import('./try/try.ts');
+      await tryAgent(session, options);
+    });
+}
+
+function runCommand(session: Session): Command {
+  return new Command('run')
+    .description('run an agent in the foreground; Ctrl-C stops it')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--port <port>', 'port to listen on (default: 8080 or one of the ten after it)', portValue)
+    .option('--no-auth', 'let anybody on this machine in')
+    .option('--inspect [port]', 'stream the live statecharts (port: 8181)', portValue)
+    .action(async (options: RunOptions) => {
+      const { run } = await import('./run.ts');
+      await run(session, options);
+    });
+}
+
+function validateCommand(session: Session): Command {
+  return new Command('validate')
+    .description('check service.yaml and skills, and say where every problem stands')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (options: ValidateOptions) => {
+      const { validate } = await import('./validate.ts');
+      await validate(session, options);
+    });
+}
+
+function doctorCommand(session: Session): Command {
+  return new Command('doctor')
+    .description('check this machine and an agent, and say how to mend what is wrong')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (options: DoctorOptions) => {
+      const { doctor } = await import('./doctor/doctor.ts');
+      await doctor(session, options);
+    });
+}
+
+function usageError(error: CommanderError, argv: readonly string[]): CliError {
+  const isBare = error.code === 'commander.help';
+  const words = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
+  const named = argv.filter((word) => /^[a-z]+$/.test(word)).slice(0, 1);
+  return new CliError(isBare ? 'no command was given' : words.replace(/\.$/, ''), {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: `see ${['holdpoint', ...named.filter(isCommand), '--help'].join(' ')}`,
+    cause: error,
+  });
+}
+
+function isCommand(word: string): boolean {
+  return ['try', 'run', 'task', 'validate', 'audit', 'doctor'].includes(word);
+}
+
+const exitCodeHelp = `
+Exit codes:
+  0 done, 1 failed, 2 wrong usage, 3 not running or not found, 4 not authorized,
+  5 configuration invalid, 6 audit log broken, 7 timeout, 130 interrupted`;

@@ -1,0 +1,72 @@
+import { formatProblem } from '../actors/config/config.ts';
+import type { Log } from '../actors/ports.ts';
+import { createLog } from '../actors/telemetry/log.ts';
+import { type Agent, type AgentOptions, ConfigError, startAgent } from '../main.ts';
+import { exitCodes } from './cli-error.ts';
+import { configFailure } from './config-failure.ts';
+import { plainLine } from './plain-text.ts';
+import type { Session } from './session.ts';
+
+export interface RunOptions {
+  dir: string;
+  host: string;
+  port?: number;
+  auth: boolean;
+  inspect?: number | true;
+}
+
+const defaultInspectPort = 8181;
+
+/** `run`: an agent in the foreground until a signal stops it (contract section 2). */
+export async function run(session: Session, options: RunOptions): Promise<void> {
+  const { output, interruption, env } = session;
+  const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream: process.stderr });
+  exitOnDefect(log);
+  const stopped = stopSignal(interruption.listen({ isReaderNeeded: false }));
+  const { inspect = null } = options;
+  const agent = await startOrExplain({
+    directory: options.dir,
+    host: options.host,
+    port: options.port ?? null,
+    noAuth: !options.auth,
+    inspectPort: inspect === true ? defaultInspectPort : inspect,
+    env,
+    log,
+  });
+  announce(session, agent);
+  await stopped;
+  await agent.stop();
+}
+
+/** Starts an agent; throws a CliError that lists every problem of its configuration. */
+export async function startOrExplain(options: AgentOptions): Promise<Agent> {
+  try {
+    return await startAgent(options);
+  } catch (error) {
+    throw error instanceof ConfigError ? configFailure(error.problems) : error;
+  }
+}
+
+function announce({ output }: Session, { id, url, inspectorUrl, warnings }: Agent): void {
+  for (const warning of warnings) output.warn(plainLine(formatProblem(warning)));
+  if (inspectorUrl !== null) output.note(`inspector: ${inspectorUrl}`);
+  output.line(`holdpoint: ${id} is ready at ${url}`);
+  output.json({ url, pid: process.pid, agent_id: id });
+}
+
+function stopSignal(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
+}
+
+/** After a defect nothing in memory can be trusted; what is on disk can, so the process ends. */
+function exitOnDefect(log: Log): void {
+  for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(kind, (error: unknown) => {
+      log.error({ error }, `holdpoint: ${kind}; the agent stops`);
+      process.exit(exitCodes.failed);
+    });
+  }
+}

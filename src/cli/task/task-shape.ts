@@ -1,0 +1,83 @@
+import { z } from 'zod';
+
+const part = z.looseObject({ kind: z.string(), text: z.string().optional() });
+const message = z.looseObject({ parts: z.array(part) });
+
+const pending = z.looseObject({
+  id: z.string(),
+  tool: z.string(),
+  to: z.string(),
+  context: z.string(),
+  expires_at: z.string(),
+});
+
+const task = z.looseObject({
+  id: z.string(),
+  status: z.looseObject({
+    state: z.string(),
+    message: message.optional(),
+    timestamp: z.string(),
+  }),
+  artifacts: z.array(z.looseObject({ parts: z.array(part) })).optional(),
+  metadata: z.looseObject({ deferral: pending.optional() }).optional(),
+});
+
+const taskPage = z.looseObject({ tasks: z.array(task), next_cursor: z.string().optional() });
+
+const deferral = z.looseObject({
+  id: z.string(),
+  task_id: z.string(),
+  tool: z.string(),
+  to: z.string(),
+  context: z.string(),
+  args: z.json(),
+  args_sha256: z.string(),
+  requester: z.looseObject({ user_id: z.string(), email: z.string().nullish() }).nullish(),
+  requested_at: z.string(),
+  expires_at: z.string(),
+  approvers: z.array(z.string()).nullish(),
+  quorum: z.number().default(1),
+  approvals: z.array(z.looseObject({ approver: z.string() })).default([]),
+});
+
+const deferralPage = z.looseObject({
+  deferrals: z.array(deferral),
+  next_cursor: z.string().optional(),
+});
+
+const decisionAnswer = z.looseObject({
+  task_id: z.string(),
+  decision: z.string(),
+  approver: z.string(),
+  status: z.string(),
+});
+
+const progress = z.looseObject({
+  phase: z.string(),
+  tool: z.string().optional(),
+  text: z.string().optional(),
+});
+
+/** What the command line needs to know of a task; the rest is passed through. */
+export type TaskJson = z.infer<typeof task>;
+export type TaskPage = z.infer<typeof taskPage>;
+export type DeferralJson = z.infer<typeof deferral>;
+export type DeferralPage = z.infer<typeof deferralPage>;
+export type DecisionAnswer = z.infer<typeof decisionAnswer>;
+export type ProgressJson = z.infer<typeof progress>;
+
+/** Readers of what an agent answers. */
+export const readAnswer = {
+  task: (value: unknown): TaskJson => read(task, value),
+  taskPage: (value: unknown): TaskPage => read(taskPage, value),
+  deferralPage: (value: unknown): DeferralPage => read(deferralPage, value),
+  deferral: (value: unknown): DeferralJson => read(deferral, value),
+  decision: (value: unknown): DecisionAnswer => read(decisionAnswer, value),
+  progress: (value: unknown): ProgressJson => read(progress, value),
+};
+
+function read<Shape extends z.ZodType>(shape: Shape, value: unknown): z.infer<Shape> {
+  const result = shape.safeParse(value);
+  if (result.success) return result.data;
+  throw new Error('the answer is not that of an agent of this version; check the address');
+}

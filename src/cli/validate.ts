@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import { systemClock } from '../actors/clock.ts';
+import {
+  formatProblem,
+  loadConfig,
+  type Problem,
+  type ServiceConfig,
+} from '../actors/config/config.ts';
+import { readSkills } from '../actors/skills/skills.ts';
+import { createToolbox } from '../actors/tools/tools.ts';
+import { asJson, configFailure } from './config-failure.ts';
+import { plainLine } from './plain-text.ts';
+import type { Session } from './session.ts';
+
+export interface ValidateOptions {
+  dir: string;
+}
+
+/** What was found wrong in an agent's files, and its parts when nothing was. */
+export interface Findings {
+  problems: Problem[];
+  warnings: Problem[];
+  agent: { config: ServiceConfig; skills: number; tools: string[] } | null;
+}
+
+/** `validate`: checks `service.yaml` and skills, and lists every problem where it stands. */
+export async function validate({ output, env }: Session, { dir }: ValidateOptions): Promise<void> {
+  const { problems, warnings, agent } = await checkAgent(resolve(dir), env);
+  for (const warning of warnings) output.warn(plainLine(formatProblem(warning)));
+  if (agent === null) throw configFailure(problems, warnings);
+  const { config, skills, tools } = agent;
+  const deferred = deferredTools(config);
+  const skillCount = skills === 1 ? '1 skill' : `${skills} skills`;
+  output.line(`service.yaml and ${skillCount} are valid`);
+  output.line(`  agent  ${config.agent_id} ${config.version}`);
+  output.line(`  model  ${config.model.provider} ${config.model.name}`.trimEnd());
+  output.line(`  tools  ${tools.join(', ') || 'none'}`);
+  output.line(`  held   ${deferred.join(', ') || 'none'}`);
+  output.json({ valid: true, problems: [], warnings: warnings.map(asJson) });
+}
+
+/** Checks an agent's files without starting anything. */
+export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Promise<Findings> {
+  const loaded = loadConfig(directory, env);
+  if (!loaded.ok) {
+    const skills = await readSkillsAnyway(directory);
+    return {
+      problems: inOrder([...loaded.problems, ...skills.problems.map(asProblem)]),
+      warnings: inOrder([...loaded.warnings, ...skills.warnings.map(asProblem)]),
+      agent: null,
+    };
+  }
+  const { config } = loaded;
+  const toolbox = await createToolbox({ directory, config, env, clock: systemClock() });
+  const problems = inOrder(toolbox.problems.map(asProblem));
+  return {
+    problems,
+    warnings: inOrder([...loaded.warnings, ...toolbox.warnings.map(asProblem)]),
+    agent:
+      problems.length > 0
+        ? null
+        : { config, skills: toolbox.skills.length, tools: [...toolbox.tools.keys()].toSorted() },
+  };
+}
+
+/** Names the tools whose calls wait for a person. */
+export function deferredTools({ security: { defer } }: ServiceConfig): string[] {
+  return defer.enabled ? Object.keys(defer.tools).toSorted() : [];
+}
+
+/** The path of the main skill is in the file that could not be read, so the usual one is taken. */
+async function readSkillsAnyway(directory: string) {
+  try {
+    return await readSkills(directory);
+  } catch {
+    return { problems: [], warnings: [] };
+  }
+}
+
+function asProblem(problem: Omit<Problem, 'path'>): Problem {
+  return { path: '', ...problem };
+}
+
+function inOrder(problems: Problem[]): Problem[] {
+  return problems.toSorted(
+    (one, other) =>
+      one.file.localeCompare(other.file) || one.line - other.line || one.column - other.column,
+  );
+}

@@ -1,0 +1,64 @@
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { Authenticator, Clock, Ids, Log } from '../actors/ports.ts';
+import type { TaskSystem } from '../actors/system.ts';
+import { authenticate } from './middleware/authenticate.ts';
+import { correlate } from './middleware/correlate.ts';
+import { handleErrors } from './middleware/handle-errors.ts';
+import { hardenResponse } from './middleware/harden-response.ts';
+import { readJson } from './middleware/read-json.ts';
+import type { RequestState } from './request-state.ts';
+import { decisions } from './routes/decisions.ts';
+import { deferralsGet, deferralsList } from './routes/deferrals.ts';
+import { auditKeys, healthz, readyz } from './routes/health.ts';
+import { explainUnreadable, jsonRpc } from './routes/json-rpc.ts';
+import { metrics } from './routes/metrics.ts';
+import { tasksCancel } from './routes/tasks-cancel.ts';
+import { tasksEvents } from './routes/tasks-events.ts';
+import { tasksGet, tasksList } from './routes/tasks-get.ts';
+import { tasksSend } from './routes/tasks-send.ts';
+import { tasksSubscribe } from './routes/tasks-subscribe.ts';
+
+/** What the agent's HTTP surface stands on. */
+export interface AppPorts {
+  system: TaskSystem;
+  authenticator: Authenticator;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  /** What becomes of a wait whose stream breaks (contract section 5). */
+  onDisconnect: 'abandon' | 'keep';
+}
+
+/** Makes the agent's HTTP surface; it does not listen (contract section 5). */
+export function createApp(ports: AppPorts): Koa<RequestState> {
+  const app = new Koa<RequestState>();
+  app.on('error', (error: Error) => ports.log.error({ error }, 'http: response failed'));
+  app.use(correlate(ports));
+  app.use(hardenResponse());
+  app.use(handleErrors(ports));
+  app.use(authenticate(ports));
+  const router = createRouter(ports);
+  app.use(router.routes());
+  app.use(router.allowedMethods());
+  return app;
+}
+
+function createRouter(ports: AppPorts): Router<RequestState> {
+  const router = new Router<RequestState>();
+  router.post('/tasks/send', readJson(), tasksSend(ports));
+  router.post('/tasks/sendSubscribe', readJson(), tasksSubscribe(ports));
+  router.post('/tasks/:id/decisions', readJson(), decisions(ports));
+  router.post('/tasks/:id/cancel', readJson(), tasksCancel(ports));
+  router.get('/tasks/:id/events', tasksEvents(ports));
+  router.get('/tasks/:id', tasksGet(ports));
+  router.get('/tasks', tasksList(ports));
+  router.get('/deferrals/:id', deferralsGet(ports));
+  router.get('/deferrals', deferralsList(ports));
+  router.post('/', explainUnreadable(), readJson(), jsonRpc(ports));
+  router.get('/healthz', healthz());
+  router.get('/readyz', readyz(ports));
+  router.get('/metrics', metrics(ports));
+  router.get('/.well-known/service-audit-keys', auditKeys());
+  return router;
+}

@@ -1,0 +1,67 @@
+import { createServer, type Server } from 'node:http';
+import type Koa from 'koa';
+import type { RequestState } from './request-state.ts';
+
+/** Ports tried after the first when the caller named none (contract section 2). */
+const furtherPorts = 10;
+
+/** The port that was asked for cannot be had. */
+export class ListenError extends Error {
+  readonly code = 'cannot_listen';
+}
+
+/** Where to listen; `isFixed` is true for a port that the caller named. */
+export interface ListenOptions {
+  host: string;
+  port: number;
+  isFixed: boolean;
+}
+
+/**
+ * Serves an app and returns once it listens. A request may be held for as long as its task takes;
+ * only receiving it is limited. Throws ListenError.
+ */
+export async function listen(
+  app: Koa<RequestState>,
+  { host, port, isFixed }: ListenOptions,
+): Promise<Server> {
+  const last = isFixed || port === 0 ? port : port + furtherPorts;
+  for (let candidate = port; ; candidate += 1) {
+    const server = createServer(
+      { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 },
+      app.callback(),
+    );
+    server.timeout = 0;
+    const error = await tryListen(server, host, candidate);
+    if (error === null) return server;
+    if (error.code !== 'EADDRINUSE' || candidate === last) {
+      throw new ListenError(describe(error, host, port, last), { cause: error });
+    }
+  }
+}
+
+function tryListen(
+  server: Server,
+  host: string,
+  port: number,
+): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    server.once('error', resolve);
+    server.listen({ host, port }, () => {
+      server.off('error', resolve);
+      resolve(null);
+    });
+  });
+}
+
+function describe(error: NodeJS.ErrnoException, host: string, port: number, last: number): string {
+  if (error.code === 'EADDRINUSE') {
+    return last === port
+      ? `port ${port} on ${host} is taken by another program; name another with --port`
+      : `ports ${port} to ${last} on ${host} are all taken; name a free one with --port`;
+  }
+  if (error.code === 'EACCES') {
+    return `this user may not listen on port ${port}; name one above 1023 with --port`;
+  }
+  return `cannot listen on ${host}:${port} (${error.code ?? error.message}); check --host and --port`;
+}

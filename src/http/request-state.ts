@@ -1,0 +1,13 @@
+import type { RouterContext } from '@koa/router';
+import type { Caller } from '../machines/task/task.ts';
+
+/** What the middleware adds to a request, in the order in which it is added. */
+export interface RequestState {
+  /** Added by `correlate`. */
+  correlationId: string;
+  /** Added by `authenticate`; `null` while authentication is off and no token was shown. */
+  caller: Caller | null;
+}
+
+/** A request as a route sees it. */
+export type RoutedContext = RouterContext<RequestState>;

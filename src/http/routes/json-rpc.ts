@@ -1,0 +1,120 @@
+import { SystemError } from '../../actors/system.ts';
+import type { JsonValue } from '../../machines/json.ts';
+import { heldTask } from '../held-task.ts';
+import type { RoutedContext } from '../request-state.ts';
+import { readCancelReason } from '../wire/cancel-reason.ts';
+import {
+  presentError,
+  presentResult,
+  RpcError,
+  type RpcRequest,
+  readRpcRequest,
+  rpcCodes,
+} from '../wire/json-rpc.ts';
+import { Problem } from '../wire/problem.ts';
+import { presentTask } from '../wire/task-json.ts';
+import { isTaskId, readSubmission } from '../wire/task-request.ts';
+import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
+
+/** Runs one method; what it returns is the result, `undefined` means the answer is under way already. */
+type Method = (ctx: RoutedContext, params: unknown) => unknown;
+
+/** `POST /`: JSON-RPC 2.0 over the same functions as the REST routes (contract section 5). */
+export function jsonRpc(ports: SubscribePorts) {
+  const methods = legacyMethods(ports);
+  return async function call(ctx: RoutedContext) {
+    let request: RpcRequest | null = null;
+    try {
+      request = readRpcRequest(ctx.request.body);
+      const method = methods.get(request.method);
+      if (method === undefined) {
+        throw new RpcError(rpcCodes.methodNotFound, `unknown method: ${request.method}`);
+      }
+      const result = await method(ctx, request.params);
+      if (result !== undefined) ctx.body = presentResult(request.id, result);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal === null) throw error;
+      ctx.body = presentError(refusal, request?.id ?? refusal.id);
+    }
+  };
+}
+
+/** Answers a body that could not be read in the words of JSON-RPC (contract section 5). */
+export function explainUnreadable() {
+  return async function parseErrorExplainer(ctx: RoutedContext, next: () => Promise<unknown>) {
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 400) throw error;
+      const message = `parse error: ${error.message}`;
+      ctx.body = presentError(new RpcError(rpcCodes.parseError, message), null);
+    }
+  };
+}
+
+function legacyMethods(ports: SubscribePorts): Map<string, Method> {
+  const { system, ids } = ports;
+  return new Map<string, Method>([
+    [
+      'tasks/send',
+      async (ctx, params) => {
+        const { caller: requester, correlationId } = ctx.state;
+        const submission = readSubmission(params, () => ids.next());
+        const id = system.open({ ...submission, requester, correlationId });
+        const task = await heldTask(ctx, system, id);
+        if (task !== null) return presentTask(task);
+        ctx.respond = false;
+        return undefined;
+      },
+    ],
+    ['tasks/sendSubscribe', (ctx, params) => subscribe(ports, ctx, params)],
+    [
+      'tasks/get',
+      (_, params) => {
+        const task = system.find(readTaskId(params));
+        if (task === undefined) throw taskNotFound();
+        return presentTask(task, readLength(params));
+      },
+    ],
+    [
+      'tasks/cancel',
+      async (_, params) => {
+        const task = await system.cancel(readTaskId(params), readCancelReason(params));
+        if (task === undefined) throw taskNotFound();
+        return presentTask(task);
+      },
+    ],
+  ]);
+}
+
+/** Tells which errors are answered inside JSON-RPC; the others are the transport's. */
+function refusalOf(error: unknown): RpcError | null {
+  if (error instanceof RpcError) return error;
+  const isRefused =
+    (error instanceof Problem && error.status === 400) ||
+    (error instanceof SystemError && error.code === 'task_running');
+  return isRefused ? new RpcError(rpcCodes.invalidParams, error.message) : null;
+}
+
+function readTaskId(params: unknown): string {
+  const id: unknown = field(params, 'id');
+  if (isTaskId(id)) return id;
+  throw new RpcError(rpcCodes.invalidParams, 'params.id must be the id of a task');
+}
+
+function readLength(params: unknown): number | undefined {
+  const length: unknown = field(params, 'historyLength');
+  if (length === undefined || length === null) return undefined;
+  if (typeof length === 'number' && Number.isInteger(length) && length >= 0) return length;
+  throw new RpcError(rpcCodes.invalidParams, 'params.historyLength must be a whole number');
+}
+
+function field(params: unknown, name: string): unknown {
+  return typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined;
+}
+
+function taskNotFound(): RpcError {
+  const data: JsonValue = { error: 'task not found' };
+  return new RpcError(rpcCodes.taskNotFound, 'task not found', null, data);
+}

@@ -1,0 +1,27 @@
+import type { TaskSystem } from '../../actors/system.ts';
+import type { RoutedContext } from '../request-state.ts';
+import { Problem } from '../wire/problem.ts';
+import { readHistoryLength, readTaskQuery } from '../wire/query.ts';
+import { presentTask } from '../wire/task-json.ts';
+import { isTaskId } from '../wire/task-request.ts';
+
+/** `GET /tasks/{id}`: the task as it stands on disk (contract section 5). */
+export function tasksGet({ system }: { system: TaskSystem }) {
+  return function get(ctx: RoutedContext) {
+    const { id } = ctx.params;
+    const task = isTaskId(id) ? system.find(id) : undefined;
+    if (task === undefined) throw new Problem(404, { error: 'task not found' });
+    ctx.body = presentTask(task, readHistoryLength(ctx.query));
+  };
+}
+
+/** `GET /tasks`: a page of tasks, newest first (contract section 5). */
+export function tasksList({ system }: { system: TaskSystem }) {
+  return function list(ctx: RoutedContext) {
+    const { tasks, cursor } = system.list(readTaskQuery(ctx.query));
+    ctx.body = {
+      tasks: tasks.map((task) => presentTask(task)),
+      ...(cursor === null ? {} : { next_cursor: cursor }),
+    };
+  };
+}

@@ -1,0 +1,81 @@
+import type { Context } from 'koa';
+import type { TaskSystem } from '../actors/system.ts';
+import { isFinal, type Task } from '../machines/task/task.ts';
+import { EventStream } from './wire/sse.ts';
+import { presentTask } from './wire/task-json.ts';
+
+/** What a client of a task's stream has already seen: a revision of the task and an event since. */
+export interface Seen {
+  revision: number;
+  event: number;
+}
+
+/** How a task is streamed. */
+export interface TaskStreamOptions {
+  system: TaskSystem;
+  id: string;
+  /** Where a client left off; `nothing` for one that joins, `start` for the one that began the run. */
+  seen: Seen | 'nothing' | 'start';
+  /** Called when the client leaves while the task goes on. */
+  onGone?: () => void;
+}
+
+/**
+ * Streams a task to one client until it is final: `status` for each change, `progress` between
+ * them, `result` at the end (contract section 5). The id of an event is `<revision>.<n>`; a client
+ * that comes back with it is shown what the task has become since.
+ */
+export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStreamOptions): void {
+  const current = seen === 'start' ? undefined : system.find(id);
+  let position = positionOf(seen, current);
+  let shown: Task | null = null;
+  const stream = new EventStream(ctx, () => {
+    leave();
+    if (shown === null || !isFinal(shown.state)) onGone?.();
+  });
+  const show = (task: Task): void => {
+    const isNews = task.revision > position.revision && changed(shown, task);
+    if (task.revision > position.revision) position = { revision: task.revision, event: 0 };
+    shown = task;
+    if (isNews) stream.send(`${position.revision}.0`, 'status', presentTask(task));
+    if (!isFinal(task.state)) return;
+    leave();
+    if (position.event === 0) stream.send(`${position.revision}.1`, 'result', presentTask(task));
+    stream.end();
+  };
+  const leave = system.watch(id, {
+    onTask: show,
+    onProgress: (progress) => {
+      position = { revision: Math.max(0, position.revision), event: position.event + 1 };
+      const eventId = `${position.revision}.${position.event}`;
+      stream.send(eventId, 'progress', { task_id: id, ...progress });
+    },
+    onLost: () => {
+      leave();
+      stream.end();
+    },
+  });
+  if (current !== undefined) show(current);
+}
+
+/** Reads a `Last-Event-ID`; anything that is none of ours counts as having seen nothing. */
+export function readSeen(lastEventId: string): Seen | 'nothing' {
+  const [, revision, event] = /^(\d{1,15})\.(\d{1,9})$/.exec(lastEventId) ?? [];
+  if (revision === undefined || event === undefined) return 'nothing';
+  return { revision: Number(revision), event: Number(event) };
+}
+
+/** A client cannot have seen more than there is; one that says so has seen another store. */
+function positionOf(seen: TaskStreamOptions['seen'], current: Task | undefined): Seen {
+  const isOurs = typeof seen === 'object' && seen.revision <= (current?.revision ?? 0);
+  return isOurs ? seen : { revision: -1, event: 0 };
+}
+
+function changed(before: Task | null, after: Task): boolean {
+  return (
+    before === null ||
+    before.state !== after.state ||
+    before.text !== after.text ||
+    before.deferral?.approvals.length !== after.deferral?.approvals.length
+  );
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
+import type { DecisionAnswer } from '../../machines/governance/decision.ts';
+import type { JsonValue } from '../../machines/json.ts';
+import type { Caller } from '../../machines/task/task.ts';
+import { Problem } from './problem.ts';
+import { timestamp } from './task-json.ts';
+
+const text = (limit: number) =>
+  z
+    .string({ error: 'must be a string' })
+    .refine((value) => [...value].length <= limit, {
+      error: `must be at most ${limit} characters`,
+    })
+    .nullish();
+
+const details = z.object({
+  approver: text(254),
+  approver_email: text(254),
+  note: text(2_000),
+  deferral_id: text(128),
+  args_sha256: text(64),
+});
+
+/**
+ * Reads the body of a decision (contract section 6); unknown keys are ignored. Throws a 400 Problem.
+ *
+ * @param at epoch milliseconds at which the decision arrived
+ */
+export function readDecision(body: unknown, caller: Caller | null, at: number): DecisionAttempt {
+  const verb = readVerb(body);
+  const result = details.safeParse(body);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    throw new Problem(400, { error: `${issue?.path.join('.')} ${issue?.message}` });
+  }
+  const { approver, approver_email, note, deferral_id, args_sha256 } = result.data;
+  return {
+    verb,
+    approver: approver ?? null,
+    email: approver_email ?? null,
+    note: (note ?? '').trim(),
+    caller,
+    deferralId: deferral_id ?? null,
+    argsSha256: args_sha256 ?? null,
+    at,
+  };
+}
+
+/** Presents what a task answered to a decision: the status and body of contract section 6. */
+export function presentAnswer(
+  taskId: string,
+  answer: DecisionAnswer,
+): { status: number; body: { [key: string]: JsonValue } } {
+  switch (answer.kind) {
+    case 'resolved':
+    case 'recorded': {
+      const { deferralId: deferral_id, decision, approver, kind: status } = answer;
+      return { status: 200, body: { task_id: taskId, deferral_id, decision, approver, status } };
+    }
+    case 'forbidden':
+      return { status: 403, body: { error: 'approver not authorized' } };
+    case 'decided': {
+      const { decision, approver, decidedAt } = answer.settled;
+      const decided_at = timestamp(decidedAt);
+      return {
+        status: 409,
+        body: { error: 'deferral already decided', decision, approver, decided_at },
+      };
+    }
+    case 'otherDeferral': {
+      const error = 'another deferral is pending for the task; look at it before you decide';
+      return { status: 409, body: { error, deferral_id: answer.pendingId } };
+    }
+    case 'otherArguments': {
+      const error = 'the pending call has other arguments; look at them before you decide';
+      return { status: 409, body: { error, args_sha256: answer.pendingSha256 } };
+    }
+    case 'notPending':
+      return { status: 404, body: { error: 'no pending deferral for task' } };
+  }
+}
+
+function readVerb(body: unknown): DecisionAttempt['verb'] {
+  const decision = z.object({ decision: z.string() }).safeParse(body);
+  const verb = decision.success ? decision.data.decision.trim().toLowerCase() : '';
+  if (verb === 'approve' || verb === 'reject') return verb;
+  throw new Problem(400, { error: 'decision must be "approve" or "reject"' });
+}

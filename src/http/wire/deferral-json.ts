@@ -1,0 +1,32 @@
+import { formatDuration } from '../../machines/duration.ts';
+import type { JsonValue } from '../../machines/json.ts';
+import type { Task } from '../../machines/task/task.ts';
+import { timestamp } from './task-json.ts';
+
+/** Presents the pending deferral of a task for approvers (contract section 5); `null` when none is pending. */
+export function presentDeferral({
+  id,
+  requester,
+  deferral,
+}: Task): { [key: string]: JsonValue } | null {
+  if (deferral === null) return null;
+  return {
+    id: deferral.id,
+    task_id: id,
+    tool: deferral.tool,
+    to: deferral.to,
+    timeout: formatDuration(deferral.timeout),
+    context: deferral.context,
+    args: deferral.args,
+    args_sha256: deferral.argsSha256,
+    requester:
+      requester === null
+        ? null
+        : { user_id: requester.userId, email: requester.email ?? null, provider: requester.provider },
+    requested_at: timestamp(deferral.requestedAt),
+    expires_at: timestamp(deferral.expiresAt),
+    approvers: deferral.approvers,
+    quorum: deferral.quorum,
+    approvals: deferral.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
+  };
+}

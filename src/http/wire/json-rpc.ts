@@ -1,0 +1,71 @@
+import type { JsonValue } from '../../machines/json.ts';
+
+/** The identifier a caller gives a JSON-RPC request; `null` when it could not be read. */
+export type RpcId = string | number | null;
+
+/** A request as JSON-RPC 2.0 defines it. */
+export interface RpcRequest {
+  id: RpcId;
+  method: string;
+  params: unknown;
+}
+
+/** Codes of JSON-RPC 2.0 and of A2A (contract section 5). */
+export const rpcCodes = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  taskNotFound: -32001,
+} as const;
+
+/** A refusal in the words of JSON-RPC. */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: JsonValue | undefined;
+  /** The request that is refused, when it could be read. */
+  readonly id: RpcId;
+
+  constructor(code: number, message: string, id: RpcId = null, data?: JsonValue) {
+    super(message);
+    this.code = code;
+    this.id = id;
+    this.data = data;
+  }
+}
+
+/** Reads one request. Throws RpcError -32600 for anything else, batches and notifications included. */
+export function readRpcRequest(body: unknown): RpcRequest {
+  if (Array.isArray(body)) {
+    throw new RpcError(rpcCodes.invalidRequest, 'batches are not supported; send one request');
+  }
+  const fields = typeof body === 'object' && body !== null ? body : {};
+  const id: unknown = Reflect.get(fields, 'id');
+  const method: unknown = Reflect.get(fields, 'method');
+  const named = typeof id === 'string' || typeof id === 'number' ? id : null;
+  if (Reflect.get(fields, 'jsonrpc') !== '2.0') {
+    throw new RpcError(rpcCodes.invalidRequest, 'jsonrpc must be "2.0"', named);
+  }
+  if (typeof method !== 'string') {
+    throw new RpcError(rpcCodes.invalidRequest, 'method must be a string', named);
+  }
+  if (named === null) {
+    throw new RpcError(rpcCodes.invalidRequest, 'id must be a string or a number');
+  }
+  return { id: named, method, params: Reflect.get(fields, 'params') };
+}
+
+/** Presents the result of a request. */
+export function presentResult(id: RpcId, result: unknown): object {
+  return { jsonrpc: '2.0', id, result };
+}
+
+/** Presents a refusal. */
+export function presentError({ code, message, data }: RpcError, id: RpcId): object {
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code, message, ...(data === undefined ? {} : { data }) },
+  };
+}

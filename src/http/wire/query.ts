@@ -1,0 +1,52 @@
+import type { ParsedUrlQuery } from 'node:querystring';
+import type { TaskQuery } from '../../actors/system.ts';
+import { type TaskState, taskStates } from '../../machines/task/task.ts';
+import { Problem } from './problem.ts';
+
+/** Entries of a page when the caller names no number. */
+const usualLimit = 50;
+
+/** Most entries of a page. */
+const largestLimit = 500;
+
+/** Reads `state`, `limit` and `cursor` of a listing. Throws a 400 Problem that names what is wrong. */
+export function readTaskQuery(query: ParsedUrlQuery): TaskQuery {
+  const state = query['state'];
+  const { limit, cursor } = readPage(query);
+  if (state === undefined || state === '') return { limit, ...(cursor ? { cursor } : {}) };
+  if (!isTaskState(state)) {
+    throw new Problem(400, { error: `state must be one of ${taskStates.join(', ')}` });
+  }
+  return { state, limit, ...(cursor ? { cursor } : {}) };
+}
+
+/** Reads `limit` and `cursor` of a listing. Throws a 400 Problem. */
+export function readPage(query: ParsedUrlQuery): { limit: number; cursor?: string } {
+  const limit = readWhole(query, 'limit', 1, largestLimit) ?? usualLimit;
+  const cursor = query['cursor'];
+  if (cursor === undefined || cursor === '') return { limit };
+  if (typeof cursor === 'string' && /^\d{1,15}$/.test(cursor)) return { limit, cursor };
+  throw new Problem(400, { error: 'cursor must be the next_cursor of the page before' });
+}
+
+/** Reads `historyLength`: how many of the latest messages to show. Throws a 400 Problem. */
+export function readHistoryLength(query: ParsedUrlQuery): number | undefined {
+  return readWhole(query, 'historyLength', 0, 1_000_000);
+}
+
+function readWhole(
+  query: ParsedUrlQuery,
+  name: string,
+  least: number,
+  most: number,
+): number | undefined {
+  const text = query[name];
+  if (text === undefined || text === '') return undefined;
+  const value = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new Problem(400, { error: `${name} must be a whole number from ${least} to ${most}` });
+}
+
+function isTaskState(text: unknown): text is TaskState {
+  return taskStates.some((state) => state === text);
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { JsonValue } from '../../machines/json.ts';
+import type { Message, Part } from '../../machines/task/task.ts';
+import { Problem } from './problem.ts';
+
+const identifier = z
+  .string({ error: 'must be a string' })
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/, {
+    error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+  });
+
+const file = z
+  .object({
+    name: z.string().optional(),
+    mimeType: z.string().optional(),
+    uri: z.string().optional(),
+    bytes: z.base64({ error: 'must be base64' }).optional(),
+  })
+  .refine(({ uri, bytes }) => (uri === undefined) !== (bytes === undefined), {
+    error: 'must have exactly one of uri and bytes',
+  });
+
+// Older orchestrators name the kind of a part `type`.
+const part = z.preprocess(
+  (value) => (isObject(value) && !('kind' in value) ? { ...value, kind: value['type'] } : value),
+  z.discriminatedUnion(
+    'kind',
+    [
+      z.object({ kind: z.literal('text'), text: z.string({ error: 'must be a string' }) }),
+      z.object({ kind: z.literal('data'), data: z.json() }),
+      z.object({ kind: z.literal('file'), file }),
+    ],
+    { error: 'must be text, data or file' },
+  ),
+);
+
+const message = z.object(
+  {
+    role: z.literal('user', { error: 'must be "user"' }).default('user'),
+    parts: z
+      .array(part, { error: 'must be a list of parts' })
+      .min(1, { error: 'must hold at least one part' })
+      .max(1_000, { error: 'must hold at most 1000 parts' }),
+    messageId: identifier.optional(),
+    contextId: identifier.optional(),
+  },
+  { error: 'must be an object with parts' },
+);
+
+const submission = z.object({
+  id: identifier.optional(),
+  contextId: identifier.optional(),
+  message,
+});
+
+/** What a legacy send asks for (contract section 5). */
+export interface Submission {
+  id?: string;
+  contextId?: string;
+  message: Message;
+}
+
+/**
+ * Reads the body of a legacy send, `{task: {id?, message}}` or `{id?, message}`. `newMessageId`
+ * names a message that came without an id. Throws a 400 Problem that names what is wrong.
+ */
+export function readSubmission(body: unknown, newMessageId: () => string): Submission {
+  const isWrapped = isObject(body) && isObject(body['task']);
+  const result = submission.safeParse(isWrapped ? body['task'] : body);
+  if (!result.success) throw new Problem(400, { error: describe(result.error, isWrapped) });
+  const { id, message: sent } = result.data;
+  const contextId = result.data.contextId ?? sent.contextId;
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(contextId === undefined ? {} : { contextId }),
+    message: {
+      role: 'user',
+      parts: sent.parts.map(keepPresent),
+      messageId: sent.messageId ?? newMessageId(),
+    },
+  };
+}
+
+/** Tells whether a text can be the id of a task (contract section 4). */
+export function isTaskId(text: unknown): text is string {
+  return identifier.safeParse(text).success;
+}
+
+function describe({ issues: [issue] }: z.ZodError, isWrapped: boolean): string {
+  const path = [...(isWrapped ? ['task'] : []), ...(issue?.path ?? [])].join('.');
+  if (path === '') return 'the body must be {"task": {"id", "message"}} or {"id", "message"}';
+  return `${path} ${issue?.message ?? 'is not valid'}`;
+}
+
+function keepPresent(sent: z.infer<typeof part>): Part {
+  if (sent.kind === 'text') return { kind: 'text', text: sent.text };
+  if (sent.kind === 'data') return { kind: 'data', data: sent.data as JsonValue };
+  const present = Object.entries(sent.file).filter(([, value]) => value !== undefined);
+  return { kind: 'file', file: Object.fromEntries(present) };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

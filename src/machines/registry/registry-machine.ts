@@ -1,0 +1,71 @@
+import {
+  type AnyActorRef,
+  type DoneActorEvent,
+  type ErrorActorEvent,
+  fromCallback,
+  sendTo,
+  setup,
+  stopChild,
+} from 'xstate';
+
+/** A deadline that the scheduler should know of, in epoch milliseconds. */
+export type DeadlineEvent = { type: 'deadline.known'; at: number };
+
+export type RegistryEvent =
+  | { type: 'task.rest'; ref: AnyActorRef; deadlineAt: number | null }
+  | { type: 'registry.drain' }
+  | DoneActorEvent<unknown, string>
+  | ErrorActorEvent<unknown, string>;
+
+/**
+ * Supervises every live task. A task that breaks is buried alone: no failure of a task reaches
+ * its siblings or the daemon.
+ */
+export const registryMachine = setup({
+  types: { events: {} as RegistryEvent, tags: {} as 'accepting' | 'draining' },
+  actors: { watchDeadlines: fromCallback<DeadlineEvent>(() => undefined) },
+  actions: {
+    stopTask: stopChild((_, { ref }: { ref: AnyActorRef }) => ref),
+    tellDeadline: sendTo('deadlines', (_, { at }: { at: number }) => ({
+      type: 'deadline.known' as const,
+      at,
+    })),
+    buryTask: (_, _broken: { actorId: string; error: unknown }) => undefined,
+  },
+  guards: { hasDeadline: (_, { at }: { at: number | null }) => at !== null },
+}).createMachine({
+  id: 'registry',
+  description:
+    'Supervises every live task. It takes in tasks while it accepts and none while it drains, puts a parked one to rest, and buries one that breaks without harm to any other. One scheduler watches the deadlines of all tasks at rest.',
+  initial: 'accepting',
+  invoke: { id: 'deadlines', src: 'watchDeadlines' },
+  on: {
+    'task.rest': [
+      {
+        guard: { type: 'hasDeadline', params: ({ event }) => ({ at: event.deadlineAt }) },
+        actions: [
+          { type: 'stopTask', params: ({ event }) => ({ ref: event.ref }) },
+          { type: 'tellDeadline', params: ({ event }) => ({ at: event.deadlineAt ?? 0 }) },
+        ],
+      },
+      { actions: { type: 'stopTask', params: ({ event }) => ({ ref: event.ref }) } },
+    ],
+    'xstate.error.actor.*': {
+      actions: {
+        type: 'buryTask',
+        params: ({ event }) => ({ actorId: event.actorId, error: event.error }),
+      },
+    },
+  },
+  states: {
+    accepting: {
+      description: 'New tasks are taken in.',
+      tags: 'accepting',
+      on: { 'registry.drain': { target: 'draining' } },
+    },
+    draining: {
+      description: 'The daemon is going down: nothing new starts.',
+      tags: 'draining',
+    },
+  },
+});

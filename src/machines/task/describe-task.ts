@@ -1,0 +1,79 @@
+import type { Failure, Message, Task, TaskState } from './task.ts';
+import type { TaskContext } from './task-input.ts';
+
+/** What of a snapshot makes up the public task. */
+export interface DescribedSnapshot {
+  tags: ReadonlySet<string>;
+  context: TaskContext;
+}
+
+const publicTags: readonly TaskState[] = [
+  'submitted',
+  'working',
+  'deferred',
+  'completed',
+  'failed',
+  'canceled',
+];
+
+/**
+ * Derives the public task from a snapshot. `changedAt` (epoch milliseconds) is kept from the
+ * previous description as long as state and text stay the same.
+ */
+export function describeTask(
+  { tags, context }: DescribedSnapshot,
+  at: number,
+  revision: number,
+  previous: Task | null,
+): Task {
+  const state = publicTags.find((tag) => tags.has(tag)) ?? 'working';
+  const text = textOf(state, context);
+  const unchanged = previous !== null && previous.state === state && previous.text === text;
+  return {
+    id: context.id,
+    contextId: context.contextId,
+    state,
+    text,
+    changedAt: unchanged ? previous.changedAt : at,
+    createdAt: context.createdAt,
+    revision,
+    history: historyOf(context),
+    answer: context.answer,
+    requester: context.requester,
+    deferral: context.deferral,
+    settled: context.settled,
+    failure: context.failure,
+    records: context.records,
+  };
+}
+
+/** Returns a task as it stands after a defect stopped its chart. */
+export function describeCrash(task: Task, failure: Failure, at: number): Task {
+  return {
+    ...task,
+    state: 'failed',
+    text: failure.text,
+    changedAt: at,
+    failure,
+    deferral: null,
+    answer: null,
+  };
+}
+
+function textOf(state: TaskState, context: TaskContext): string | null {
+  if (state === 'completed') return context.answer?.map(partText).join('\n') ?? null;
+  if (state === 'failed') return context.failure?.text ?? null;
+  if (state === 'canceled') return `canceled: ${context.cancelReason ?? 'external_signal'}`;
+  if (state !== 'deferred' || context.deferral === null) return null;
+  return `Deferred: awaiting ${context.deferral.to} decision on ${context.deferral.tool}`;
+}
+
+function historyOf({ history, request, answer, id }: TaskContext): Message[] {
+  const said: Message[] = [...history, request];
+  if (answer === null) return said;
+  return [...said, { role: 'agent', parts: answer, messageId: `${id}:answer:${said.length}` }];
+}
+
+function partText(part: NonNullable<TaskContext['answer']>[number]): string {
+  return part.kind === 'text' ? part.text : '';
+}

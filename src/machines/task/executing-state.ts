@@ -1,0 +1,135 @@
+import * as factOf from './fact-of.ts';
+import * as failureOf from './failure-of.ts';
+import { approvedDigest, currentCall } from './task-input.ts';
+import { maxTurns, taskSetup } from './task-setup.ts';
+
+/** The part of the task chart in which one allowed call runs, once, between two records on disk. */
+export const executing = taskSetup.createStateConfig({
+  description: 'The call may run: its credentials are made, then it runs, once.',
+  initial: 'minting',
+  states: {
+    minting: {
+      description: 'Makes the credentials of the call; a call that needs none passes through.',
+      always: { target: 'calling' },
+    },
+    calling: {
+      description: 'The start is on disk before the tool starts, and every start has an end.',
+      tags: 'calling',
+      initial: 'starting',
+      entry: { type: 'note', params: ({ context }) => factOf.toolStarted(context) },
+      on: {
+        'task.cancel': {
+          target: '#task.canceled',
+          actions: [
+            {
+              type: 'note',
+              params: ({ context, event }) =>
+                factOf.toolCutOff(context, event.at, `canceled: ${event.reason}`),
+            },
+            { type: 'callOff', params: ({ event }) => event.reason },
+          ],
+        },
+        'service.restarted': {
+          target: '#task.failed',
+          actions: [
+            {
+              type: 'note',
+              params: ({ context, event }) =>
+                factOf.toolCutOff(context, event.at, failureOf.interrupted.text),
+            },
+            { type: 'fail', params: failureOf.interrupted },
+          ],
+        },
+      },
+      states: {
+        starting: {
+          description: 'Waits until the start is recorded, or finds that it already was.',
+          invoke: {
+            src: 'recordStart',
+            input: ({ context }) => ({ taskId: context.id, call: currentCall(context) }),
+            onDone: [
+              {
+                guard: { type: 'outcomeIsUnknown', params: ({ event }) => event.output },
+                target: '#task.failed',
+                actions: [
+                  {
+                    type: 'note',
+                    params: ({ context, event }) =>
+                      factOf.toolCutOff(
+                        context,
+                        event.output.at,
+                        failureOf.outcomeUnknown(currentCall(context)).text,
+                      ),
+                  },
+                  {
+                    type: 'fail',
+                    params: ({ context }) => failureOf.outcomeUnknown(currentCall(context)),
+                  },
+                ],
+              },
+              {
+                target: 'running',
+                actions: { type: 'keepStart', params: ({ event }) => event.output },
+              },
+            ],
+          },
+        },
+        running: {
+          description: 'The tool runs; leaving this state aborts it.',
+          invoke: {
+            src: 'runTool',
+            input: ({ context }) => ({
+              taskId: context.id,
+              correlationId: context.correlationId,
+              call: currentCall(context),
+              approvedSha256: approvedDigest(context),
+            }),
+            onDone: [
+              {
+                guard: { type: 'toolFailed', params: ({ event }) => event.output },
+                target: '#task.failed',
+                actions: [
+                  {
+                    type: 'note',
+                    params: ({ context, event }) => factOf.toolEnded(context, event.output),
+                  },
+                  {
+                    type: 'fail',
+                    params: ({ context, event }) =>
+                      failureOf.ofTool(currentCall(context), event.output),
+                  },
+                ],
+              },
+              {
+                target: '#task.working.executing.recording',
+                actions: [
+                  {
+                    type: 'note',
+                    params: ({ context, event }) => factOf.toolEnded(context, event.output),
+                  },
+                  { type: 'keepResult', params: ({ event }) => event.output },
+                ],
+              },
+            ],
+          },
+        },
+      },
+    },
+    recording: {
+      description:
+        'The end is on disk before the next call of the turn is taken up or the model hears the results.',
+      invoke: {
+        src: 'recordEnd',
+        input: ({ context }) => ({ taskId: context.id }),
+        onDone: [
+          { guard: 'hasMoreCalls', target: '#task.working.governing' },
+          { guard: 'hasTurnsLeft', target: '#task.working.thinking' },
+          {
+            target: '#task.failed',
+            actions: { type: 'fail', params: failureOf.tooManyTurns(maxTurns) },
+          },
+        ],
+      },
+    },
+  },
+});

@@ -1,0 +1,47 @@
+import type { Deferral, SettledDeferral, TaskState } from './task.ts';
+
+/** Why a wait ended without a decision or a timeout (contract section 10). */
+export type AbandonReason = 'service_restart' | 'caller_disconnected' | 'canceled';
+
+/** What a task reports about itself for the audit log, in domain words; durations are milliseconds, sizes bytes. */
+export type TaskFact =
+  | { type: 'session.started' }
+  | { type: 'session.ended'; state: TaskState }
+  | {
+      type: 'model.called';
+      provider: string;
+      model: string;
+      duration: number;
+      inputTokens: number;
+      outputTokens: number;
+      error?: string;
+    }
+  | { type: 'tool.started'; tool: string; argsSize: number }
+  | {
+      type: 'tool.ended';
+      tool: string;
+      duration: number;
+      argsSize: number;
+      resultSize: number;
+      error?: string;
+    }
+  | { type: 'deferral.opened'; deferral: Deferral }
+  | {
+      type: 'deferral.decided';
+      tool: string;
+      decision: SettledDeferral['decision'];
+      approver: string;
+      note: string;
+      wait: number;
+    }
+  | {
+      type: 'deferral.refused';
+      tool: string;
+      decision: SettledDeferral['decision'];
+      approver: string;
+      note: string;
+      wait: number;
+    }
+  | { type: 'deferral.timedOut'; tool: string; timeout: number; wait: number }
+  | { type: 'deferral.abandoned'; tool: string; reason: AbandonReason; wait: number }
+  | { type: 'invocation.cancelled'; reason: string };

@@ -1,0 +1,86 @@
+import { formatDuration } from '../duration.ts';
+import type { Ruling } from '../governance/ruling.ts';
+import type { AbandonReason } from './facts.ts';
+import type { Failure, ToolCall } from './task.ts';
+import type { Thought, ToolOutcome } from './task-events.ts';
+import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
+
+/** The text of a task that was at work when the daemon went down (contract section 4). */
+export const interrupted: Failure = { kind: 'interrupted', text: 'interrupted by service restart' };
+
+/** The model went on asking for tools. */
+export function tooManyTurns(limit: number): Failure {
+  return {
+    kind: 'turnLimit',
+    text: `the run was ended after ${limit} model turns without an answer; give the agent a narrower task`,
+  };
+}
+
+/** The model could not take its turn. */
+export function ofModel({ outcome }: Thought): Failure {
+  return { kind: 'model', text: outcome.kind === 'failed' ? outcome.error : '' };
+}
+
+/** Governance refused the call, or the caller must sign in at a higher level. */
+export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
+  const { tool } = currentCall(context);
+  if (ruling.kind === 'stepUp') {
+    const presentedAcr = context.requester?.acr ?? null;
+    const text = `step-up required for ${tool}: needs acr "${ruling.requiredAcr}"; ${ruling.text}`;
+    return { kind: 'stepUp', text, tool, requiredAcr: ruling.requiredAcr, presentedAcr };
+  }
+  if (ruling.kind === 'deny') {
+    return { kind: 'denied', text: ruling.text, tool, layer: ruling.layer };
+  }
+  throw new Error(`a ${ruling.kind} ruling is no failure`);
+}
+
+/** The tool ran and failed. */
+export function ofTool({ tool }: ToolCall, outcome: ToolOutcome): Failure {
+  return { kind: 'tool', tool, text: outcome.kind === 'failed' ? outcome.error : '' };
+}
+
+/** The call had started before a restart and nobody knows how it ended (contract section 4). */
+export function outcomeUnknown({ tool }: ToolCall): Failure {
+  return {
+    kind: 'interrupted',
+    text: `interrupted by service restart: ${tool} had started and its outcome is unknown`,
+  };
+}
+
+/** An approver said no (document 1 section 7). */
+export function rejected({ settled }: TaskContext): Failure {
+  if (settled === null) throw new Error('no decision was recorded');
+  const { tool, approver, note } = settled;
+  const text = `defer: rejected by ${approver}`;
+  return { kind: 'rejected', tool, text: note === '' ? text : `${text}: ${note}` };
+}
+
+/** Nobody decided in time (document 1 section 7). */
+export function timedOut(context: TaskContext): Failure {
+  const { tool, timeout } = pendingDeferral(context);
+  return {
+    kind: 'timedOut',
+    tool,
+    text: `defer: no decision within ${formatDuration(timeout)} (auto-deny)`,
+  };
+}
+
+/** The wait was given up (contract sections 4 and 5). */
+export function abandoned(
+  context: TaskContext,
+  reason: Exclude<AbandonReason, 'canceled'>,
+): Failure {
+  const { tool } = pendingDeferral(context);
+  const text = {
+    service_restart: 'defer: abandoned by service restart',
+    caller_disconnected: 'defer: abandoned, caller disconnected',
+  }[reason];
+  return { kind: 'abandoned', tool, text };
+}
+
+/** A defect of ours stopped the chart; the caller is told so in one sentence and the log holds the rest. */
+export const crashed: Failure = {
+  kind: 'internal',
+  text: 'the task failed inside the service; its log says why',
+};

@@ -1,0 +1,58 @@
+import type { DecisionAttempt } from '../governance/approvers.ts';
+import type { DecisionAnswer } from '../governance/decision.ts';
+import type { Exchange, Message, ToolCall } from './task.ts';
+
+/** What can happen to a task from outside; every `at` is epoch milliseconds. */
+export type TaskEvent =
+  | { type: 'deferral.decide'; attempt: DecisionAttempt }
+  | { type: 'deadline.reached'; at: number }
+  | { type: 'caller.left'; at: number }
+  | { type: 'task.cancel'; reason: string; at: number }
+  | { type: 'service.restarted'; at: number };
+
+/** What a task answers to whoever tried to decide. */
+export type TaskEmitted = { type: 'decision.answered'; answer: DecisionAnswer };
+
+/** What the model is asked. */
+export interface ThinkInput {
+  taskId: string;
+  correlationId: string;
+  history: Message[];
+  request: Message;
+  exchanges: Exchange[];
+  turns: number;
+}
+
+/** How a model turn ended; a failure is data, so that it can be reported like any other. */
+export interface Thought {
+  provider: string;
+  model: string;
+  /** Milliseconds. */
+  duration: number;
+  /** Epoch milliseconds at which the turn ended. */
+  at: number;
+  inputTokens: number;
+  outputTokens: number;
+  outcome: { kind: 'said'; text: string; calls: ToolCall[] } | { kind: 'failed'; error: string };
+}
+
+/** What running a tool needs; `approvedSha256` binds it to the arguments a person released. */
+export interface RunToolInput {
+  taskId: string;
+  correlationId: string;
+  call: ToolCall;
+  approvedSha256: string | null;
+}
+
+/** How a tool call ended. `duration` is milliseconds, `at` epoch milliseconds. */
+export type ToolOutcome = { duration: number; at: number } & (
+  | { kind: 'returned'; result: string }
+  | { kind: 'failed'; error: string }
+);
+
+/** Whether a start now on disk is the first of its call, one that may be repeated, or one whose outcome is unknown. */
+export interface RecordedStart {
+  standing: 'first' | 'repeatable' | 'unknown';
+  /** Epoch milliseconds. */
+  at: number;
+}

@@ -1,0 +1,107 @@
+import { assign, emit, fromCallback, fromPromise, setup } from 'xstate';
+import { type DecisionAttempt, isRefused } from '../governance/approvers.ts';
+import {
+  answerMispinned,
+  type DecisionAnswer,
+  isShortOfQuorum,
+  settle,
+  withApproval,
+} from '../governance/decision.ts';
+import type { Ruling } from '../governance/ruling.ts';
+import { toolCallMachine } from '../governance/tool-call-machine.ts';
+import type { TaskFact } from './facts.ts';
+import type { Failure, TaskState, ToolCall } from './task.ts';
+import type {
+  RecordedStart,
+  RunToolInput,
+  TaskEmitted,
+  TaskEvent,
+  ThinkInput,
+  Thought,
+  ToolOutcome,
+} from './task-events.ts';
+import { currentCall, pendingDeferral, type TaskContext, type TaskInput } from './task-input.ts';
+
+/** Model turns after which a run is ended (contract section 13). */
+export const maxTurns = 50;
+
+/** The vocabulary of the task chart: its ports, which stay unfilled here, its actions and its guards. */
+export const taskSetup = setup({
+  types: {
+    input: {} as TaskInput,
+    context: {} as TaskContext,
+    events: {} as TaskEvent,
+    emitted: {} as TaskEmitted,
+    tags: {} as TaskState | 'calling' | 'final',
+  },
+  actors: {
+    think: fromPromise<Thought, ThinkInput>(unfilledPort),
+    govern: toolCallMachine,
+    recordStart: fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(unfilledPort),
+    runTool: fromPromise<ToolOutcome, RunToolInput>(unfilledPort),
+    recordEnd: fromPromise<void, { taskId: string }>(unfilledPort),
+    deadline: fromCallback<{ type: 'none' }, { at: number }>(() => undefined),
+  },
+  actions: {
+    note: (_, _fact: TaskFact) => undefined,
+    answer: emit((_, answer: DecisionAnswer) => ({ type: 'decision.answered', answer }) as const),
+    fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
+    takeTurn: assign(({ context }) => ({ turns: context.turns + 1 })),
+    keepCalls: assign((_, { outcome, at }: Thought) => ({
+      pending: outcome.kind === 'said' ? outcome.calls : [],
+      now: at,
+    })),
+    keepAnswer: assign((_, { outcome }: Thought) => ({
+      answer: [{ kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const],
+    })),
+    keepRuling: assign(({ context }, ruling: Ruling) => ({
+      records: [...context.records, ...ruling.records],
+      ...('call' in ruling ? { pending: [ruling.call, ...context.pending.slice(1)] } : {}),
+      ...(ruling.kind === 'defer' ? { deferral: ruling.deferral, settled: null } : {}),
+    })),
+    keepStart: assign((_, { at }: RecordedStart) => ({ startedAt: at })),
+    keepResult: assign(({ context }, outcome: ToolOutcome) => ({
+      exchanges: [
+        ...context.exchanges,
+        {
+          call: currentCall(context),
+          result: outcome.kind === 'returned' ? outcome.result : outcome.error,
+        },
+      ],
+      pending: context.pending.slice(1),
+      startedAt: 0,
+      now: outcome.at,
+    })),
+    countApproval: assign(({ context }, attempt: DecisionAttempt) => ({
+      deferral: withApproval(pendingDeferral(context), attempt),
+    })),
+    settleDeferral: assign(({ context }, attempt: DecisionAttempt) => {
+      const deferral = pendingDeferral(context);
+      const approvedCallId = attempt.verb === 'approve' ? deferral.id : null;
+      return { settled: settle(deferral, attempt), approvedCallId, deferral: null };
+    }),
+    callOff: assign((_, cancelReason: string) => ({ cancelReason, deferral: null, pending: [] })),
+  },
+  guards: {
+    modelFailed: (_, { outcome }: Thought) => outcome.kind === 'failed',
+    wantsTools: (_, { outcome }: Thought) => outcome.kind === 'said' && outcome.calls.length > 0,
+    hasMoreCalls: ({ context }) => context.pending.length > 0,
+    hasTurnsLeft: ({ context }) => context.turns < maxTurns,
+    isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'stepUp',
+    needsApproval: (_, { kind }: Ruling) => kind === 'defer',
+    outcomeIsUnknown: (_, { standing }: RecordedStart) => standing === 'unknown',
+    toolFailed: (_, { kind }: ToolOutcome) => kind === 'failed',
+    cameTooLate: ({ context }, { at }: DecisionAttempt) => at >= pendingDeferral(context).expiresAt,
+    isMispinned: ({ context }, attempt: DecisionAttempt) =>
+      answerMispinned(pendingDeferral(context), attempt) !== null,
+    isRefused: ({ context }, attempt: DecisionAttempt) =>
+      isRefused(pendingDeferral(context), attempt, context.requester),
+    isRejection: (_, { verb }: DecisionAttempt) => verb === 'reject',
+    isShortOfQuorum: ({ context }, attempt: DecisionAttempt) =>
+      isShortOfQuorum(pendingDeferral(context), attempt),
+  },
+});
+
+function unfilledPort(): Promise<never> {
+  return Promise.reject(new Error('the port is not filled'));
+}

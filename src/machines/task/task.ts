@@ -1,0 +1,146 @@
+import type { JsonObject, JsonValue } from '../json.ts';
+
+/** One piece of a message; exactly one of `uri` and `bytes` is set on a file. */
+export type Part =
+  | { kind: 'text'; text: string }
+  | { kind: 'data'; data: JsonValue }
+  | { kind: 'file'; file: { name?: string; mimeType?: string; uri?: string; bytes?: string } };
+
+/** What a caller or the agent said. */
+export interface Message {
+  role: 'user' | 'agent';
+  parts: Part[];
+  messageId: string;
+}
+
+/** The public states of a task (contract section 4); the last three are final. */
+export const taskStates = [
+  'submitted',
+  'working',
+  'deferred',
+  'completed',
+  'failed',
+  'canceled',
+] as const;
+
+export type TaskState = (typeof taskStates)[number];
+
+/** Who sent a task or a decision, as the authentication chain established it. */
+export interface Caller {
+  /** The provider's name; `runtime` is the daemon's own token. */
+  provider: string;
+  userId: string;
+  email?: string;
+  orgId?: string;
+  workspaceId?: string;
+  /** The assurance level the verified token carries. */
+  acr?: string;
+}
+
+/** One tool call a model asked for. */
+export interface ToolCall {
+  /** Unique within the task; the same when an idempotent call runs again. */
+  id: string;
+  tool: string;
+  args: JsonObject;
+  /** Lower-case hex SHA-256 of the RFC 8785 form of `args`. */
+  argsSha256: string;
+}
+
+/** A tool call that has run, with what came of it. */
+export interface Exchange {
+  call: ToolCall;
+  result: string;
+}
+
+/** One approval of a deferral that needs several. */
+export interface Approval {
+  approver: string;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+/** A tool call that waits for a named person's release (document 1 section 2.1, contract section 4). */
+export interface Deferral {
+  /** The id of the call that is held. */
+  id: string;
+  tool: string;
+  args: JsonObject;
+  /** Binds the decision to the arguments: what is approved is what runs. */
+  argsSha256: string;
+  /** `channel:<adapter>:<target>` */
+  to: string;
+  /** Milliseconds. */
+  timeout: number;
+  context: string;
+  /** Normalised allowlist; `null` when none applies, an empty list when nobody can match. */
+  approvers: string[] | null;
+  quorum: number;
+  fourEyes: boolean;
+  bindApprover: boolean;
+  approvals: Approval[];
+  /** Epoch milliseconds, as is `expiresAt`. */
+  requestedAt: number;
+  expiresAt: number;
+}
+
+/** The decision that ended a deferral; kept so that a later one is told who was first. */
+export interface SettledDeferral {
+  id: string;
+  tool: string;
+  argsSha256: string;
+  decision: 'approve' | 'reject';
+  approver: string;
+  note: string;
+  /** Epoch milliseconds. */
+  decidedAt: number;
+}
+
+/** What one governance layer said about one call. */
+export interface DecisionRecord {
+  callId: string;
+  tool: string;
+  layer: 'alignment' | 'assurance' | 'modify' | 'defer';
+  decision: 'allow' | 'deny' | 'modify' | 'step_up' | 'defer';
+  reason: string;
+}
+
+/** Why a task failed. `text` is what the caller reads; the rest lets a program tell the cases apart. */
+export type Failure =
+  | { kind: 'model'; text: string }
+  | { kind: 'turnLimit'; text: string }
+  | { kind: 'denied'; text: string; tool: string; layer: DecisionRecord['layer'] }
+  | { kind: 'stepUp'; text: string; tool: string; requiredAcr: string; presentedAcr: string | null }
+  | { kind: 'tool'; text: string; tool: string }
+  | { kind: 'rejected'; text: string; tool: string }
+  | { kind: 'timedOut'; text: string; tool: string }
+  | { kind: 'abandoned'; text: string; tool: string }
+  | { kind: 'interrupted'; text: string }
+  | { kind: 'internal'; text: string };
+
+/** What the outside may know of a task: derived from its chart, stored beside its snapshot. */
+export interface Task {
+  id: string;
+  contextId: string;
+  state: TaskState;
+  /** What the state says in words, such as the answer, the error or what is awaited. */
+  text: string | null;
+  /** Epoch milliseconds of the last change of `state` or `text`. */
+  changedAt: number;
+  createdAt: number;
+  /** Counts committed changes; an event stream is resumed from it. */
+  revision: number;
+  history: Message[];
+  /** The parts of the answer of a completed task. */
+  answer: Part[] | null;
+  requester: Caller | null;
+  deferral: Deferral | null;
+  settled: SettledDeferral | null;
+  failure: Failure | null;
+  records: DecisionRecord[];
+}
+
+/** True for the states nothing leaves. */
+export function isFinal(state: TaskState): boolean {
+  return state === 'completed' || state === 'failed' || state === 'canceled';
+}

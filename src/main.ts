@@ -1,0 +1,253 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { AuditEnvelope } from './actors/audit/audit.ts';
+import { createAuthenticator } from './actors/auth/authenticator.ts';
+import { staticTokens } from './actors/auth/static-tokens.ts';
+import { systemClock } from './actors/clock.ts';
+import { loadConfig, type Problem, type ServiceConfig } from './actors/config/config.ts';
+import { randomIds } from './actors/ids.ts';
+import { scriptedModel } from './actors/llm/scripted-model.ts';
+import { createPolicy } from './actors/policy/policy.ts';
+import type { Clock, Log } from './actors/ports.ts';
+import {
+  removeServeFile,
+  writeRuntimeToken,
+  writeServeFile,
+} from './actors/process/serve-file.ts';
+import { lockDirectory } from './actors/storage/directory-lock.ts';
+import { TaskStore } from './actors/storage/task-store.ts';
+import { TaskSystem } from './actors/system.ts';
+import { startInspector } from './actors/telemetry/inspector.ts';
+import { createToolbox, type Toolbox } from './actors/tools/tools.ts';
+import { createApp } from './http/app.ts';
+import { listen } from './http/listen.ts';
+import { version } from './version.ts';
+
+/** How an agent is started. */
+export interface AgentOptions {
+  /** The agent's folder. */
+  directory: string;
+  host: string;
+  /** `null` takes 8080 or one of the ten ports after it. */
+  port: number | null;
+  /** Switches authentication off; refused unless the host is a loopback address. */
+  noAuth: boolean;
+  /** Port of the inspector's stream; `null` leaves it off. */
+  inspectPort: number | null;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+}
+
+/** An agent that runs and answers. */
+export interface Agent {
+  id: string;
+  url: string;
+  /** Where the live system can be watched; `null` while the inspector is off. */
+  inspectorUrl: string | null;
+  warnings: Problem[];
+  /** The daemon's own token. */
+  token: string;
+  auditPath: string;
+  /** Lets held requests go, gives tasks at work some seconds to end, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/** The agent cannot be started as it is configured; each problem says where and what to do. */
+export class ConfigError extends Error {
+  readonly code = 'config_invalid';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(`${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration`);
+    this.problems = problems;
+  }
+}
+
+/** The agent may not be started in this way; the message says how it may. */
+export class StartError extends Error {
+  readonly code = 'cannot_start';
+}
+
+const defaultPort = 8080;
+
+/** Milliseconds that tasks at work are given to end when the daemon stops. */
+const drainGrace = 5_000;
+
+/**
+ * Starts an agent from its folder and returns once it answers. Throws ConfigError, StartError,
+ * ListenError, StoreError or DirectoryLockedError.
+ */
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const directory = resolve(options.directory);
+  const clock = systemClock();
+  const reading = await readAgent(directory, options.env, clock);
+  const isAuthOn = checkAuthentication(reading.config, options);
+  const lock = lockDirectory(join(directory, '.service'));
+  const undo: (() => unknown)[] = [() => lock.release()];
+  try {
+    return await assemble({ ...options, directory }, { ...reading, clock, isAuthOn, undo });
+  } catch (error) {
+    for (const step of undo.toReversed()) await step();
+    throw error;
+  }
+}
+
+interface Reading {
+  config: ServiceConfig;
+  toolbox: Toolbox;
+  warnings: Problem[];
+}
+
+interface Parts extends Reading {
+  clock: Clock;
+  isAuthOn: boolean;
+  /** What to take back, in reverse order, when a later step fails or the agent stops. */
+  undo: (() => unknown)[];
+}
+
+async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
+  const { directory, env, log } = options;
+  const { config, toolbox, clock, isAuthOn, undo } = parts;
+  const ids = randomIds();
+  const stateFolder = join(directory, '.service');
+  const auditPath = resolve(directory, config.audit.path);
+  const store = await TaskStore.open({
+    path: resolve(directory, config.store.path),
+    audit: { path: auditPath, chain: config.audit.chain },
+  });
+  const inspector =
+    options.inspectPort === null ? null : await startInspector({ port: options.inspectPort, log });
+  const system = new TaskSystem({
+    store,
+    model: scriptedModel(config.model.name, config.model.script),
+    tools: toolbox.tools,
+    policy: createPolicy(config.security, toolbox.tools),
+    clock,
+    ids,
+    log,
+    envelope: envelopeOf(config, clock),
+    restAfter: 3_000,
+    onRestart: config.security.defer.on_restart,
+    retention: config.store.retention,
+    ...(inspector === null ? {} : { inspect: inspector.inspect }),
+  });
+  undo.push(
+    () => inspector?.stop(),
+    () => system.stop(),
+  );
+  await system.start();
+  await recordStart(store, config, clock, log);
+  const runtime = writeRuntimeToken(stateFolder);
+  const authenticator = createAuthenticator({
+    runtimeToken: runtime.token,
+    tokens: isAuthOn ? staticTokens(config.auth.providers, env) : [],
+    isOptional: !isAuthOn,
+  });
+  const onDisconnect = config.security.defer.on_stream_disconnect;
+  const app = createApp({ system, authenticator, clock, ids, log, onDisconnect });
+  const server = await listen(app, {
+    host: options.host,
+    port: options.port ?? defaultPort,
+    isFixed: options.port !== null,
+  });
+  undo.push(() => closeServer(server));
+  const { port } = server.address() as AddressInfo;
+  writeServeFile(stateFolder, {
+    pid: process.pid,
+    port,
+    host: options.host,
+    auth_enabled: isAuthOn,
+    token_path: runtime.path,
+    started_at: new Date().toISOString(),
+    version,
+  });
+  undo.push(
+    () => removeServeFile(stateFolder, process.pid),
+    () => system.drain(drainGrace),
+  );
+  return {
+    id: config.agent_id,
+    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    inspectorUrl: inspector?.url ?? null,
+    warnings: parts.warnings,
+    token: runtime.token,
+    auditPath,
+    async stop() {
+      for (const step of undo.splice(0).toReversed()) await step();
+    },
+  };
+}
+
+async function readAgent(
+  directory: string,
+  env: NodeJS.ProcessEnv,
+  clock: Clock,
+): Promise<Reading> {
+  const loaded = loadConfig(directory, env);
+  if (!loaded.ok) throw new ConfigError(loaded.problems);
+  const { config } = loaded;
+  const toolbox = await createToolbox({ directory, config, env, clock });
+  if (toolbox.problems.length > 0) throw new ConfigError(toolbox.problems.map(asProblem));
+  const warnings = [...loaded.warnings, ...toolbox.warnings.map(asProblem)];
+  return { config, toolbox, warnings };
+}
+
+/** Tells whether callers must sign in. Throws StartError for a combination that would leave the agent open. */
+function checkAuthentication({ auth }: ServiceConfig, { noAuth, host }: AgentOptions): boolean {
+  const isLoopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
+  if (noAuth && auth.required) {
+    throw new StartError('--no-auth conflicts with auth.required: true; drop one of the two');
+  }
+  if (noAuth && !isLoopback) {
+    throw new StartError('--no-auth is for a loopback host; use --host 127.0.0.1, or configure auth.providers');
+  }
+  const isAuthOn = !noAuth && (auth.required || auth.providers.length > 0);
+  if (!isAuthOn && !isLoopback) {
+    throw new StartError(
+      `without auth.providers the agent listens on a loopback host alone, not on ${host}; configure auth.providers or use --host 127.0.0.1`,
+    );
+  }
+  return isAuthOn;
+}
+
+async function recordStart(
+  store: TaskStore,
+  config: ServiceConfig,
+  clock: Clock,
+  log: Log,
+): Promise<void> {
+  const { dropped, replayed } = store.recovery;
+  const envelope = envelopeOf(config, clock);
+  if (dropped + replayed > 0) log.warn({ dropped, replayed }, 'audit: the tail of the log was mended');
+  const mended =
+    dropped + replayed > 0
+      ? [{ ...envelope, event: 'audit_recovered', fields: { dropped, replayed } }]
+      : [];
+  const deferred = Object.keys(config.security.defer.enabled ? config.security.defer.tools : {});
+  await store.record([
+    ...mended,
+    {
+      ...envelope,
+      event: 'policy_loaded',
+      fields: { version: config.version, deferred_tools: deferred.toSorted() },
+    },
+  ]);
+}
+
+function envelopeOf(config: ServiceConfig, clock: Clock): AuditEnvelope {
+  const ts = new Date(clock.now()).toISOString();
+  return { ts, entity_id: config.agent_id, entity_type: 'agent' };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise((done) => server.close(done));
+  server.closeIdleConnections();
+  const cutOff = setTimeout(() => server.closeAllConnections(), 1_000);
+  await closed;
+  clearTimeout(cutOff);
+}
+
+function asProblem(problem: Omit<Problem, 'path'>): Problem {
+  return { path: '', ...problem };
+}

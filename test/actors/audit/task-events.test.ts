@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { auditEventOf } from '../../../src/actors/audit/audit.ts';
+import type { TaskFact } from '../../../src/machines/task/facts.ts';
+import type { Deferral } from '../../../src/machines/task/task.ts';
+
+const envelope = {
+  ts: '2026-07-01T09:00:00.000Z',
+  seq: 3,
+  correlation_id: 'c-1',
+  task_id: 't-1',
+  org_id: '',
+};
+
+const deferral: Deferral = {
+  id: 'd-1',
+  callId: 'call-1',
+  tool: 'issue_refund',
+  args: { amount: 10 },
+  argsSha256: 'ab',
+  to: 'channel:slack:#refunds',
+  timeout: 300_000,
+  context: 'tool=issue_refund args={"amount":10}',
+  approvers: null,
+  quorum: 1,
+  fourEyes: false,
+  bindApprover: false,
+  approvals: [],
+  requestedAt: 1,
+  expiresAt: 300_001,
+};
+
+const opened = (change: Partial<Deferral>): TaskFact => ({
+  type: 'deferral.opened',
+  deferral: { ...deferral, ...change },
+});
+
+const deferred = {
+  tool: 'issue_refund',
+  to: 'channel:slack:#refunds',
+  timeout_ms: 300_000,
+  context: 'tool=issue_refund args={"amount":10}',
+};
+
+const decided = {
+  type: 'deferral.decided',
+  tool: 'issue_refund',
+  decision: 'reject',
+  approver: 'ann@example.com',
+  note: 'too much',
+  wait: 1234.4,
+} as const;
+
+const called = {
+  type: 'model.called',
+  provider: 'scripted',
+  model: 'demo',
+  duration: 12.6,
+  inputTokens: 5,
+  outputTokens: 7,
+} as const;
+
+const ran = {
+  type: 'tool.ended',
+  tool: 'issue_refund',
+  duration: 3.2,
+  argsSize: 13,
+  resultSize: 2,
+} as const;
+
+describe('auditEventOf', () => {
+  it.each<[string, TaskFact, string, Record<string, unknown> | undefined]>([
+    ['a session that starts', { type: 'session.started' }, 'session_start', undefined],
+    [
+      'a session that ends',
+      { type: 'session.ended', state: 'failed' },
+      'session_end',
+      { state: 'failed' },
+    ],
+    [
+      'a model call',
+      called,
+      'llm_call',
+      { provider: 'scripted', model: 'demo', duration_ms: 13, input_tokens: 5, output_tokens: 7 },
+    ],
+    [
+      'a model call that failed',
+      { ...called, error: 'no answer' },
+      'llm_call',
+      {
+        provider: 'scripted',
+        model: 'demo',
+        duration_ms: 13,
+        input_tokens: 5,
+        output_tokens: 7,
+        error: 'no answer',
+      },
+    ],
+    [
+      'a tool that starts',
+      { type: 'tool.started', tool: 'issue_refund', argsSize: 13 },
+      'tool_exec',
+      { tool: 'issue_refund', phase: 'start', args_size: 13 },
+    ],
+    [
+      'a tool that ends',
+      ran,
+      'tool_exec',
+      { tool: 'issue_refund', phase: 'end', duration_ms: 3, args_size: 13, result_size: 2 },
+    ],
+    [
+      'a tool that failed',
+      { ...ran, resultSize: 0, error: 'no' },
+      'tool_exec',
+      {
+        tool: 'issue_refund',
+        phase: 'end',
+        duration_ms: 3,
+        args_size: 13,
+        result_size: 0,
+        error: 'no',
+      },
+    ],
+    ['a deferral', opened({}), 'task_deferred', deferred],
+    [
+      'a deferral with an allowlist',
+      opened({ approvers: ['ann@example.com'] }),
+      'task_deferred',
+      { ...deferred, approvers: ['ann@example.com'] },
+    ],
+    [
+      'a deferral that nobody can decide',
+      opened({ approvers: [] }),
+      'task_deferred',
+      { ...deferred, approvers: [] },
+    ],
+    [
+      'a deferral with a long context',
+      opened({ context: '🧾'.repeat(600) }),
+      'task_deferred',
+      { ...deferred, context: '🧾'.repeat(512) },
+    ],
+    [
+      'a decision',
+      decided,
+      'task_deferred_decision',
+      {
+        tool: 'issue_refund',
+        decision: 'reject',
+        approver: 'ann@example.com',
+        note: 'too much',
+        wait_ms: 1234,
+      },
+    ],
+    [
+      'a decision by nobody in particular',
+      { ...decided, decision: 'approve', approver: '', note: '' },
+      'task_deferred_decision',
+      { tool: 'issue_refund', decision: 'approve', wait_ms: 1234 },
+    ],
+    [
+      'a decision that was refused',
+      { ...decided, type: 'deferral.refused', note: '' },
+      'task_deferred_decision',
+      {
+        tool: 'issue_refund',
+        decision: 'reject',
+        approver: 'ann@example.com',
+        wait_ms: 1234,
+        authorized: false,
+      },
+    ],
+    [
+      'a timeout',
+      { type: 'deferral.timedOut', tool: 'issue_refund', timeout: 300_000, wait: 300_000.6 },
+      'task_deferred_timeout',
+      { tool: 'issue_refund', timeout_ms: 300_000, wait_ms: 300_001 },
+    ],
+    [
+      'an abandoned wait',
+      { type: 'deferral.abandoned', tool: 'issue_refund', reason: 'caller_disconnected', wait: 5 },
+      'task_deferred_abandoned',
+      { tool: 'issue_refund', reason: 'caller_disconnected', wait_ms: 5 },
+    ],
+    [
+      'a cancelled invocation',
+      { type: 'invocation.cancelled', reason: 'cost_limit_exceeded' },
+      'invocation_cancelled',
+      { reason: 'cost_limit_exceeded' },
+    ],
+  ])('says %s', (_, fact, event, fields) => {
+    const expected = fields === undefined ? { ...envelope, event } : { ...envelope, event, fields };
+    expect(auditEventOf(fact, envelope)).toStrictEqual(expected);
+  });
+});

@@ -1,0 +1,239 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { type Clock, ToolError, type ToolRun } from '../../../src/actors/ports.ts';
+import type { ScriptDefinition } from '../../../src/actors/skills/skills.ts';
+import { type ScriptDependencies, scriptTool } from '../../../src/actors/tools/tools.ts';
+import { agentFolder } from '../skills/agent-folder.ts';
+
+const clock: Clock = {
+  now: Date.now,
+  setTimeout: (run, milliseconds) => setTimeout(run, milliseconds),
+  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+};
+
+const run: ToolRun = {
+  taskId: 't1',
+  callId: 'c1',
+  correlationId: 'x',
+  signal: new AbortController().signal,
+};
+
+interface Script {
+  file?: string;
+  content: string;
+  definition?: Partial<ScriptDefinition>;
+  dependencies?: Partial<ScriptDependencies>;
+}
+
+function tool({ file = 'go.sh', content, definition = {}, dependencies = {} }: Script) {
+  const agentDirectory = agentFolder({ [file]: content });
+  return scriptTool(
+    {
+      name: 'go',
+      description: 'Goes.',
+      parameters: { type: 'object' },
+      idempotent: false,
+      environment: [],
+      skill: 's',
+      file: 'SKILL.md',
+      line: 1,
+      script: join(agentDirectory, file),
+      ...definition,
+    },
+    { agentDirectory, env: {}, clock, ...dependencies },
+  );
+}
+
+/** True while the process runs; one that has ended and waits to be collected does not. */
+function isRunning(pid: string): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+describe('scriptTool', () => {
+  it.each([
+    ['go.sh', 'cat; echo " $1"'],
+    ['go.py', 'import sys\nprint(sys.stdin.read(), sys.argv[1])'],
+    ['go.js', 'process.stdin.on("data", (d) => console.log(String(d), process.argv[2]))'],
+    ['go.mjs', 'for await (const d of process.stdin) console.log(String(d), process.argv[2])'],
+    [
+      'go.ts',
+      'const text: string = process.argv[2]!;\nfor await (const d of process.stdin) console.log(String(d), text)',
+    ],
+  ])('gives %s the arguments on stdin and as its first argument', async (file, content) => {
+    const args = { name: "Zoë's $(id) `x` \n" };
+    const text = JSON.stringify(args);
+    expect(await tool({ file, content }).run(args, run)).toBe(`${text} ${text}`);
+  });
+
+  it('takes one newline off the end of the result', async () => {
+    expect(await tool({ content: 'printf "a\\n\\n"' }).run({}, run)).toBe('a\n');
+    expect(await tool({ content: 'true' }).run({}, run)).toBe('');
+  });
+
+  it('gives arguments too long for the command line on stdin alone', async () => {
+    const content = 'import sys\nprint(len(sys.stdin.read()), len(sys.argv[1]), sys.argv[1][0])';
+    const lengths = (size: number) =>
+      tool({ file: 'go.py', content }).run({ a: 'x'.repeat(size - 8) }, run);
+    expect(await lengths(128 * 1024 - 1)).toBe('131071 131071 {');
+    expect(await lengths(128 * 1024)).toBe('131072 1 -');
+  });
+
+  it('does not mind a script that never reads its input', async () => {
+    const args = { a: 'x'.repeat(2 * 1024 * 1024) };
+    expect(await tool({ content: 'exec 0<&-; echo done' }).run(args, run)).toBe('done');
+  });
+
+  it('builds the environment from nothing', async () => {
+    vi.stubEnv('CANARY_SECRET', 'leaked');
+    vi.stubEnv('NODE_OPTIONS', '--no-warnings');
+    const script = tool({
+      file: 'go.mjs',
+      content: 'console.log(JSON.stringify({ env: process.env, cwd: process.cwd() }))',
+      definition: { environment: ['SHOP_KEY', 'NOT_SET'] },
+      dependencies: {
+        env: { SHOP_KEY: 'k', OTHER_KEY: 'o', TZ: 'Europe/Berlin', PATH: '/evil' },
+        proxyEnvironment: ({ callId }) => ({ HTTPS_PROXY: `http://${callId}@127.0.0.1:1` }),
+      },
+    });
+    const { env, cwd } = JSON.parse(await script.run({}, run));
+    vi.unstubAllEnvs();
+    expect(env).toEqual({
+      SHOP_KEY: 'k',
+      HTTPS_PROXY: 'http://c1@127.0.0.1:1',
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      HOME: cwd,
+      LANG: 'C.UTF-8',
+      TZ: 'Europe/Berlin',
+      SERVICE_TOOL_CALL_ID: 'c1',
+      SERVICE_TASK_ID: 't1',
+      SERVICE_AGENT_DIR: expect.stringContaining('holdpoint-test-'),
+    });
+    expect(cwd).not.toBe(process.cwd());
+  });
+
+  it('runs in a private folder of its own that is gone afterwards', async () => {
+    const script = tool({ content: 'touch left; stat -c %a .; pwd' });
+    const [mode, first] = (await script.run({}, run)).split('\n');
+    const [, second] = (await script.run({}, run)).split('\n');
+    expect(mode).toBe('700');
+    expect(first).not.toBe(second);
+    expect(() => readFileSync(`${first}/left`)).toThrow('ENOENT');
+  });
+
+  it('tells the exit code and the last lines of stderr, without control characters', async () => {
+    const content =
+      'for i in 1 2 3 4 5 6; do echo "line $i" >&2; done; printf "\\033[31mred\\a\\r\\n\\n" >&2; exit 3';
+    await expect(tool({ content }).run({}, run)).rejects.toThrow(
+      new ToolError('go failed with exit code 3: line 3 / line 4 / line 5 / line 6 / red'),
+    );
+  });
+
+  it('keeps the values of declared variables out of the error', async () => {
+    const script = tool({
+      content: 'echo "denied for $SHOP_KEY" >&2; exit 1',
+      definition: { environment: ['SHOP_KEY'] },
+      dependencies: { env: { SHOP_KEY: 's3cr3t-value' } },
+    });
+    await expect(script.run({}, run)).rejects.toThrow(
+      new ToolError('go failed with exit code 1: denied for [redacted]'),
+    );
+  });
+
+  it('tells a script ended by a signal', async () => {
+    await expect(tool({ content: 'kill -SEGV $$' }).run({}, run)).rejects.toThrow(
+      new ToolError('go was ended by SIGSEGV'),
+    );
+  });
+
+  it.each(['>&1', '>&2'])('stops a script that writes 2 MiB to %s', async (where) => {
+    const content = `head -c 2097152 /dev/zero ${where}; sleep 300`;
+    await expect(tool({ content }).run({}, run)).rejects.toThrow(
+      new ToolError('go wrote more than a tool may and was stopped; let it write less'),
+    );
+  });
+
+  it('lets a script write exactly what it may', async () => {
+    const script = tool({ content: 'head -c 1048576 /dev/zero | tr "\\0" x' });
+    expect((await script.run({}, run)).length).toBe(1048576);
+  });
+
+  it('makes a script end that ignores being asked, with all it started', async () => {
+    const content =
+      'trap "" TERM; sleep 300 & echo "$$ $!" > "$SERVICE_AGENT_DIR/pids"; wait; wait';
+    const folder = agentFolder({ pids: '' });
+    const script = tool({
+      content,
+      dependencies: { agentDirectory: folder, limits: { timeout: 300, grace: 50 } },
+    });
+    await expect(script.run({}, run)).rejects.toThrow(
+      new ToolError('go took too long and was stopped; its outcome is unknown'),
+    );
+    const pids = readFileSync(join(folder, 'pids'), 'utf8').trim().split(' ');
+    expect(pids).toHaveLength(2);
+    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]));
+  });
+
+  it('lets a script end in its own way when it is aborted', async () => {
+    const folder = agentFolder({});
+    const content =
+      'trap "echo ended > $SERVICE_AGENT_DIR/how; exit 0" TERM; echo > "$SERVICE_AGENT_DIR/up"; sleep 300 & wait';
+    const abort = new AbortController();
+    const script = tool({ content, dependencies: { agentDirectory: folder } });
+    const outcome = expect(script.run({}, { ...run, signal: abort.signal })).rejects.toThrow(
+      new ToolError('go was stopped because its task was'),
+    );
+    await vi.waitFor(() => readFileSync(join(folder, 'up')));
+    abort.abort();
+    await outcome;
+    expect(readFileSync(join(folder, 'how'), 'utf8')).toBe('ended\n');
+  });
+
+  it('does not start a script whose task was stopped already', async () => {
+    const folder = agentFolder({});
+    const content = 'touch "$SERVICE_AGENT_DIR/started"';
+    const script = tool({ content, dependencies: { agentDirectory: folder } });
+    await expect(script.run({}, { ...run, signal: AbortSignal.abort() })).rejects.toThrow(
+      ToolError,
+    );
+    expect(() => readFileSync(join(folder, 'started'))).toThrow('ENOENT');
+  });
+
+  it('kills a background child that a script leaves behind and does not wait for it', async () => {
+    const pid = await tool({ content: 'sleep 300 & echo $!' }).run({}, run);
+    expect(pid).toMatch(/^\d+$/);
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+  });
+
+  it('does not wait for a child that left the group and holds the output open', async () => {
+    const content = 'setsid sleep 300 & echo $!';
+    const pid = await tool({ content, dependencies: { limits: { grace: 50 } } }).run({}, run);
+    expect(pid).toMatch(/^\d+$/);
+    process.kill(Number(pid), 'SIGKILL');
+  });
+
+  it('refuses arguments that are not what the tool takes, without starting it', async () => {
+    const script = tool({
+      content: 'echo started',
+      definition: { parameters: { type: 'object', required: ['id'] } },
+    });
+    await expect(script.run({}, run)).rejects.toThrow(new ToolError('go: argument id is missing'));
+  });
+
+  it('says when a script cannot be started', async () => {
+    const script = tool({ content: '', definition: { script: '/no/such/go.sh' } });
+    await expect(script.run({}, run)).rejects.toThrow(/^go failed with exit code 127: .*go\.sh/);
+    const program = tool({
+      content: '',
+      definition: { environment: ['A'] },
+      dependencies: { env: { A: 'a\0' } },
+    });
+    await expect(program.run({}, run)).rejects.toThrow(
+      new ToolError('go could not be started (ERR_INVALID_ARG_VALUE)'),
+    );
+  });
+});

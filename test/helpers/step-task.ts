@@ -1,0 +1,112 @@
+import { type EventFrom, initialTransition, type SnapshotFrom, transition } from 'xstate';
+import type { TaskFact } from '../../src/machines/task/facts.ts';
+import type { TaskState } from '../../src/machines/task/task.ts';
+import type { TaskEmitted, TaskEvent } from '../../src/machines/task/task-events.ts';
+import type { TaskInput } from '../../src/machines/task/task-input.ts';
+import { taskMachine } from '../../src/machines/task/task-machine.ts';
+import {
+  aCall,
+  aDeferral,
+  aTaskInput,
+  allowed,
+  deferred,
+  modelFailed,
+  returned,
+  said,
+  times,
+} from './task-fixtures.ts';
+
+export type TaskSnapshot = SnapshotFrom<typeof taskMachine>;
+
+/** The ports that the task chart invokes. */
+export type TaskPort = 'think' | 'govern' | 'recordStart' | 'runTool' | 'recordEnd' | 'deadline';
+
+/** One thing that a transition asks of the outside, in the order asked. */
+export type Effect =
+  | ['note', TaskFact]
+  | ['emit', TaskEmitted]
+  | ['start', TaskPort, unknown]
+  | ['stop', TaskPort];
+
+/** Where a transition led and what it asked of the outside. */
+export interface Step {
+  snapshot: TaskSnapshot;
+  effects: Effect[];
+}
+
+type Executable = ReturnType<typeof transition<typeof taskMachine>>[1][number];
+type MachineEvent = EventFrom<typeof taskMachine>;
+
+/** Accepts a task, without running anything. */
+export function begin(input: Partial<TaskInput> = {}): Step {
+  const [snapshot, actions] = initialTransition(taskMachine, aTaskInput(input));
+  return { snapshot, effects: actions.map(effectOf) };
+}
+
+/** Takes a public event. */
+export function step(from: Step, event: TaskEvent): Step {
+  return take(from, event);
+}
+
+/** Lets an invoked port end with an output. */
+export function finish(from: Step, port: TaskPort, output: unknown): Step {
+  const id = childOf(from.snapshot, port);
+  const done = { type: `xstate.done.actor.${id}`, actorId: id, output };
+  return take(from, done as unknown as MachineEvent);
+}
+
+/** The state value, the public tags and the effects of a step: what a row of a table asserts. */
+export function seen({ snapshot, effects }: Step): {
+  value: unknown;
+  tags: string[];
+  effects: Effect[];
+} {
+  return { value: snapshot.value, tags: [...snapshot.tags], effects };
+}
+
+/** Every state in which a task can rest between two events, each reached by the shortest way. */
+export const restingStates = {
+  thinking: (): Step => begin(),
+  governing: (calls = [aCall()]): Step => finish(begin(), 'think', said('', calls)),
+  deferred: (deferral = aDeferral(), input: Partial<TaskInput> = {}): Step =>
+    finish(finish(begin(input), 'think', said('', [aCall()])), 'govern', deferred(deferral)),
+  starting: (): Step => finish(restingStates.governing(), 'govern', allowed()),
+  running: (): Step =>
+    finish(restingStates.starting(), 'recordStart', { standing: 'first', at: times.began }),
+  recording: (): Step => finish(restingStates.running(), 'runTool', returned('done')),
+  completed: (): Step => finish(begin(), 'think', said('hello')),
+  failed: (): Step => finish(begin(), 'think', modelFailed('no quota')),
+  canceled: (): Step =>
+    step(begin(), { type: 'task.cancel', reason: 'external_signal', at: times.decided }),
+};
+
+/** The public tag a state carries. */
+export function publicState({ snapshot }: Step): TaskState {
+  const tags = ['submitted', 'working', 'deferred', 'completed', 'failed', 'canceled'] as const;
+  return tags.find((tag) => snapshot.hasTag(tag))!;
+}
+
+function take({ snapshot }: Step, event: MachineEvent): Step {
+  const [next, actions] = transition(taskMachine, snapshot, event);
+  return { snapshot: next, effects: actions.map(effectOf) };
+}
+
+function childOf(snapshot: TaskSnapshot, port: TaskPort): string {
+  const children: Record<string, { src: unknown } | undefined> = snapshot.children;
+  const found = Object.entries(children).find(([, child]) => child?.src === port);
+  if (found === undefined) throw new Error(`${port} is not invoked`);
+  return found[0];
+}
+
+function effectOf({ type: named, params }: Executable): Effect {
+  const type: string = named;
+  const given = params as never;
+  if (type === 'note') return ['note', given];
+  if (type === 'xstate.emit') return ['emit', (given as { event: TaskEmitted }).event];
+  if (type === 'xstate.stopChild') return ['stop', (given as { src: TaskPort }).src];
+  if (type === 'xstate.spawnChild') {
+    const { src, input } = given as { src: TaskPort; input: unknown };
+    return ['start', src, input];
+  }
+  return [type, given] as never;
+}

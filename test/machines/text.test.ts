@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cutToRunes } from '../../src/machines/text.ts';
+
+describe('cutToRunes', () => {
+  it('keeps a text of exactly the maximum', () => {
+    const text = '🧾'.repeat(512);
+    expect(cutToRunes(text, 512)).toBe(text);
+  });
+
+  it('counts code points, not UTF-16 units', () => {
+    expect(cutToRunes(`${'🧾'.repeat(512)}x`, 512)).toBe('🧾'.repeat(512));
+  });
+
+  it('replaces lone surrogates in short and in long texts', () => {
+    expect(cutToRunes('a\ud83d', 512)).toBe('a\ufffd');
+    expect(cutToRunes('\udc00ab', 2)).toBe('\ufffda');
+  });
+
+  it('cuts to nothing', () => {
+    expect(cutToRunes('abc', 0)).toBe('');
+  });
+
+  it('is the beginning of the well-formed text, as long as allowed', () => {
+    const texts = fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) });
+    fc.assert(
+      fc.property(texts, fc.nat(20), (text, maximum) => {
+        const expected = Array.from(text.toWellFormed()).slice(0, maximum).join('');
+        expect(cutToRunes(text, maximum)).toBe(expected);
+      }),
+    );
+  });
+});
