@@ -150,7 +150,7 @@ export class TaskSystem {
 
   /** Puts a decision to a task and returns the task's answer, once it is on disk. Throws SystemError. */
   async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
-    const answer = await this.#tell(id, (task) => {
+    const answer = await this.#tellParked(id, (task) => {
       let answered: DecisionAnswer | null = null;
       const listening = task.actor.on('decision.answered', (event) => {
         answered = event.answer;
@@ -172,7 +172,7 @@ export class TaskSystem {
   /** Tells a task that the caller who streamed it has gone. */
   async callerLeft(id: string): Promise<void> {
     const at = this.#options.clock.now();
-    await this.#tell(id, (task) => task.actor.send({ type: 'caller.left', at }));
+    await this.#tellParked(id, (task) => task.actor.send({ type: 'caller.left', at }));
   }
 
   /** Deletes final tasks that are older than the retention. */
@@ -202,12 +202,22 @@ export class TaskSystem {
     this.#store.close();
   }
 
+  /** Like `#tell`, for what concerns a task that waits: one at work elsewhere is not disturbed. */
+  #tellParked<Answer>(id: string, send: (task: LiveTask) => Answer): Promise<Answer | null> {
+    return this.#tell(id, send, () => this.#tasks.activateParked(id));
+  }
+
   /** Sends something to a live task and waits for its consequences to be on disk. */
-  async #tell<Answer>(id: string, send: (task: LiveTask) => Answer): Promise<Answer | null> {
+  async #tell<Answer>(
+    id: string,
+    send: (task: LiveTask) => Answer,
+    activate: () => LiveTask | undefined = () => this.#tasks.activate(id),
+  ): Promise<Answer | null> {
     for (let tries = 1; ; tries += 1) {
-      const task = this.#tasks.activate(id);
+      const task = activate();
       if (task === undefined) return null;
-      const answer = send(task);
+      const hasEnded = task.actor.getSnapshot().status !== 'active';
+      const answer = hasEnded ? null : send(task);
       try {
         await task.saved();
         return answer;

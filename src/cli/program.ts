@@ -4,6 +4,7 @@ import { auditCommand } from './audit/audit-command.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
 import { portValue } from './option-values.ts';
+import type { Output } from './output.ts';
 import type { RunOptions } from './run.ts';
 import type { Session } from './session.ts';
 import { taskCommand } from './task/task-command.ts';
@@ -12,13 +13,14 @@ import type { ValidateOptions } from './validate.ts';
 
 /** Runs one command line and answers its exit code. Throws what `explain` understands. */
 export async function runCommandLine(argv: readonly string[], session: Session): Promise<ExitCode> {
+  const program = createProgram(session);
   try {
-    await createProgram(session).parseAsync([...argv], { from: 'user' });
+    await program.parseAsync([...argv], { from: 'user' });
     return exitCodes.done;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return exitCodes.done;
-    throw usageError(error, argv);
+    throw usageError(error, namedCommand(program, argv));
   }
 }
 
@@ -31,7 +33,7 @@ function createProgram(session: Session): Command {
     .option('--no-color', 'print without colours')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => session.output.stdout.write(text),
+      writeOut: (text) => writeOut(session.output, text),
       writeErr: (text) => session.output.stderr.write(text),
       outputError: () => undefined,
     })
@@ -101,20 +103,38 @@ function doctorCommand(session: Session): Command {
     });
 }
 
-function usageError(error: CommanderError, argv: readonly string[]): CliError {
-  const isBare = error.code === 'commander.help';
-  const words = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
-  const named = argv.filter((word) => /^[a-z]+$/.test(word)).slice(0, 1);
-  return new CliError(isBare ? 'no command was given' : words.replace(/\.$/, ''), {
-    code: 'usage',
-    exitCode: exitCodes.usage,
-    hint: `see ${['holdpoint', ...named.filter(isCommand), '--help'].join(' ')}`,
-    cause: error,
-  });
+/** Help and version are text for people; with --json they are a document like everything else. */
+function writeOut(output: Output, text: string): void {
+  if (!output.isJson) output.stdout.write(text);
+  output.json(text.trim() === version ? { version } : { help: text });
 }
 
-function isCommand(word: string): boolean {
-  return ['try', 'run', 'task', 'validate', 'audit', 'doctor'].includes(word);
+/** The commands that a command line begins with, such as `task get`. */
+function namedCommand(program: Command, argv: readonly string[]): string {
+  let command = program;
+  const names = [program.name()];
+  for (const word of argv.filter((candidate) => !candidate.startsWith('-'))) {
+    const next = command.commands.find((child) => child.name() === word);
+    if (next === undefined) break;
+    command = next;
+    names.push(word);
+  }
+  return names.join(' ');
+}
+
+function usageError(error: CommanderError, command: string): CliError {
+  const isBare = error.code === 'commander.help';
+  const words = error.message
+    .replace(/^error: /, '')
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replace(" is invalid. ", ' is invalid: ')
+    .replace(/\.$/, '');
+  return new CliError(isBare ? 'no command was given' : words, {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: `see ${command} --help`,
+    cause: error,
+  });
 }
 
 const exitCodeHelp = `

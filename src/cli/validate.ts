@@ -16,19 +16,21 @@ export interface ValidateOptions {
   dir: string;
 }
 
-/** What was found wrong in an agent's files, and its parts when nothing was. */
+/** What was found in an agent's files; it may start when there are no problems. */
 export interface Findings {
   problems: Problem[];
   warnings: Problem[];
-  agent: { config: ServiceConfig; skills: number; tools: string[] } | null;
+  /** `null` when `service.yaml` cannot be used. */
+  config: ServiceConfig | null;
+  skills: number;
+  tools: string[];
 }
 
 /** `validate`: checks `service.yaml` and skills, and lists every problem where it stands. */
 export async function validate({ output, env }: Session, { dir }: ValidateOptions): Promise<void> {
-  const { problems, warnings, agent } = await checkAgent(resolve(dir), env);
+  const { problems, warnings, config, skills, tools } = await checkAgent(resolve(dir), env);
   for (const warning of warnings) output.warn(plainLine(formatProblem(warning)));
-  if (agent === null) throw configFailure(problems, warnings);
-  const { config, skills, tools } = agent;
+  if (config === null || problems.length > 0) throw configFailure(problems, warnings);
   const deferred = deferredTools(config);
   const skillCount = skills === 1 ? '1 skill' : `${skills} skills`;
   output.line(`service.yaml and ${skillCount} are valid`);
@@ -43,23 +45,23 @@ export async function validate({ output, env }: Session, { dir }: ValidateOption
 export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Promise<Findings> {
   const loaded = loadConfig(directory, env);
   if (!loaded.ok) {
-    const skills = await readSkillsAnyway(directory);
+    const read = await readSkillsAnyway(directory);
     return {
-      problems: inOrder([...loaded.problems, ...skills.problems.map(asProblem)]),
-      warnings: inOrder([...loaded.warnings, ...skills.warnings.map(asProblem)]),
-      agent: null,
+      problems: inOrder([...loaded.problems, ...read.problems.map(asProblem)]),
+      warnings: inOrder([...loaded.warnings, ...read.warnings.map(asProblem)]),
+      config: null,
+      skills: 0,
+      tools: [],
     };
   }
   const { config } = loaded;
   const toolbox = await createToolbox({ directory, config, env, clock: systemClock() });
-  const problems = inOrder(toolbox.problems.map(asProblem));
   return {
-    problems,
+    problems: inOrder(toolbox.problems.map(asProblem)),
     warnings: inOrder([...loaded.warnings, ...toolbox.warnings.map(asProblem)]),
-    agent:
-      problems.length > 0
-        ? null
-        : { config, skills: toolbox.skills.length, tools: [...toolbox.tools.keys()].toSorted() },
+    config,
+    skills: toolbox.skills.length,
+    tools: [...toolbox.tools.keys()].toSorted(),
   };
 }
 

@@ -2,11 +2,13 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator, Clock, Ids, Log } from '../actors/ports.ts';
 import type { TaskSystem } from '../actors/system.ts';
+import { allowMethods } from './middleware/allow-methods.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { correlate } from './middleware/correlate.ts';
 import { handleErrors } from './middleware/handle-errors.ts';
 import { hardenResponse } from './middleware/harden-response.ts';
 import { readJson } from './middleware/read-json.ts';
+import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
 import type { RequestState } from './request-state.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
@@ -18,6 +20,7 @@ import { tasksEvents } from './routes/tasks-events.ts';
 import { tasksGet, tasksList } from './routes/tasks-get.ts';
 import { tasksSend } from './routes/tasks-send.ts';
 import { tasksSubscribe } from './routes/tasks-subscribe.ts';
+import { noDecision } from './wire/decision-json.ts';
 
 /** What the agent's HTTP surface stands on. */
 export interface AppPorts {
@@ -37,18 +40,19 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(correlate(ports));
   app.use(hardenResponse());
   app.use(handleErrors(ports));
+  app.use(refuseAmbiguous());
   app.use(authenticate(ports));
   const router = createRouter(ports);
   app.use(router.routes());
-  app.use(router.allowedMethods());
+  app.use(allowMethods());
   return app;
 }
 
 function createRouter(ports: AppPorts): Router<RequestState> {
-  const router = new Router<RequestState>();
+  const router = new Router<RequestState>({ sensitive: true });
   router.post('/tasks/send', readJson(), tasksSend(ports));
   router.post('/tasks/sendSubscribe', readJson(), tasksSubscribe(ports));
-  router.post('/tasks/:id/decisions', readJson(), decisions(ports));
+  router.post('/tasks/:id/decisions', readJson({ malformed: noDecision }), decisions(ports));
   router.post('/tasks/:id/cancel', readJson(), tasksCancel(ports));
   router.get('/tasks/:id/events', tasksEvents(ports));
   router.get('/tasks/:id', tasksGet(ports));

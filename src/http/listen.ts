@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type Koa from 'koa';
+import { answerClientError } from './answer-client-error.ts';
 import type { RequestState } from './request-state.ts';
 
 /** Ports tried after the first when the caller named none (contract section 2). */
@@ -15,7 +16,11 @@ export interface ListenOptions {
   host: string;
   port: number;
   isFixed: boolean;
+  /** Milliseconds in which the headers and the whole of a request must arrive. */
+  arrival?: { headers: number; request: number; checkedEvery: number };
 }
+
+const usualArrival = { headers: 15_000, request: 30_000, checkedEvery: 5_000 };
 
 /**
  * Serves an app and returns once it listens. A request may be held for as long as its task takes;
@@ -23,15 +28,21 @@ export interface ListenOptions {
  */
 export async function listen(
   app: Koa<RequestState>,
-  { host, port, isFixed }: ListenOptions,
+  { host, port, isFixed, arrival = usualArrival }: ListenOptions,
 ): Promise<Server> {
   const last = isFixed || port === 0 ? port : port + furtherPorts;
   for (let candidate = port; ; candidate += 1) {
     const server = createServer(
-      { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 },
+      {
+        headersTimeout: arrival.headers,
+        requestTimeout: arrival.request,
+        connectionsCheckingInterval: arrival.checkedEvery,
+      },
       app.callback(),
     );
     server.timeout = 0;
+    server.maxHeadersCount = 0;
+    server.on('clientError', answerClientError);
     const error = await tryListen(server, host, candidate);
     if (error === null) return server;
     if (error.code !== 'EADDRINUSE' || candidate === last) {

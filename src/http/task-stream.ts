@@ -29,9 +29,9 @@ export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStrea
   const current = seen === 'start' ? undefined : system.find(id);
   let position = positionOf(seen, current);
   let shown: Task | null = null;
-  const stream = new EventStream(ctx, () => {
+  const stream = new EventStream(ctx, (why) => {
     leave();
-    if (shown === null || !isFinal(shown.state)) onGone?.();
+    if (why === 'left') onGone?.();
   });
   const show = (task: Task): void => {
     const isNews = task.revision > position.revision && changed(shown, task);
@@ -40,15 +40,17 @@ export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStrea
     if (isNews) stream.send(`${position.revision}.0`, 'status', presentTask(task));
     if (!isFinal(task.state)) return;
     leave();
-    if (position.event === 0) stream.send(`${position.revision}.1`, 'result', presentTask(task));
-    stream.end();
+    if (position.event > 0) stream.end();
+    else stream.finish(`${position.revision}.1`, 'result', presentTask(task));
   };
   const leave = system.watch(id, {
     onTask: show,
     onProgress: (progress) => {
       position = { revision: Math.max(0, position.revision), event: position.event + 1 };
       const eventId = `${position.revision}.${position.event}`;
-      stream.send(eventId, 'progress', { task_id: id, ...progress });
+      const data = { task_id: id, ...progress };
+      if (progress.text === undefined) stream.send(eventId, 'progress', data);
+      else stream.sendText(eventId, 'progress', { ...data, text: progress.text });
     },
     onLost: () => {
       leave();

@@ -1,31 +1,37 @@
-import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import type { JsonObject } from '../../machines/json.ts';
 import { describeIssue } from './describe-issue.ts';
 import type { Finding, Path } from './problem.ts';
+import { Salvage, valueAt } from './salvage.ts';
 import { type ServiceConfig, serviceSchema } from './schema.ts';
 
 /** A configuration with what is wrong in its shape. */
 export interface Shape {
-  /** Complete even with findings: what is broken has its default, so that all other checks can be made. */
+  /** Complete even with findings: what is broken is left out, so that all other checks can be made. */
   config: ServiceConfig;
   findings: Finding[];
-  /** The places that were dropped for it. */
-  dropped: Path[];
+  /** What was left out. */
+  dropped: readonly Path[];
+  /** Finds the place in the file that a place in `config` came from. */
+  original(path: Path): Path;
 }
 
 /** Checks the values of a file against the schema and fills in the defaults. */
 export function checkShape(value: JsonObject): Shape {
-  const rest = structuredClone(value);
-  const dropped: Path[] = [];
+  const salvage = new Salvage(value);
   let findings: Finding[] | undefined;
   for (;;) {
-    const result = serviceSchema.safeParse(rest, { error: describeIssue });
-    if (result.success) return { config: result.data, findings: findings ?? [], dropped };
-    const { issues } = result.error;
+    const result = serviceSchema.safeParse(salvage.rest, { error: describeIssue });
+    const issues = result.error?.issues ?? [];
     findings ??= issues
       .filter((issue) => !isIdle(issue, value))
       .map(({ path, message }) => findingAt(path as Path, message));
-    const paths = new Map(issues.map(({ path }) => [JSON.stringify(path), path as Path]));
-    for (const path of paths.values()) dropped.push(...drop(rest, path));
+    if (result.success) {
+      const { dropped } = salvage;
+      return { config: result.data, findings, dropped, original: (path) => salvage.original(path) };
+    }
+    salvage.drop(issues.map(({ path }) => path as Path));
+    // The one key without a default: any id will do to go on with the other checks.
+    if (!Object.hasOwn(salvage.rest, 'agent_id')) salvage.rest['agent_id'] = 'unknown';
   }
 }
 
@@ -39,33 +45,4 @@ function isIdle(issue: { code: string; path: PropertyKey[] }, value: JsonObject)
   const [section, layer] = issue.path;
   if (section !== 'security' || typeof layer !== 'string') return false;
   return valueAt(value, ['security', layer, 'enabled']) !== true;
-}
-
-/** Takes a value out, or the nearest one around it that has a default. */
-function drop(value: JsonObject, path: Path): Path[] {
-  const key = path.at(-1);
-  if (key === undefined) {
-    value['agent_id'] = 'unknown';
-    return [];
-  }
-  const parent = valueAt(value, path.slice(0, -1));
-  if (parent === undefined) return [];
-  if (isMap(parent) && Object.hasOwn(parent, key)) {
-    delete parent[key];
-    return [path];
-  }
-  return drop(value, path.slice(0, -1));
-}
-
-function valueAt(value: JsonValue, path: Path): JsonValue | undefined {
-  let current: JsonValue | undefined = value;
-  for (const key of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = Object.hasOwn(current, key) ? (current as JsonObject)[key] : undefined;
-  }
-  return current;
-}
-
-function isMap(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

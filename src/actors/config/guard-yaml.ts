@@ -29,18 +29,18 @@ function refusalOf(error: unknown): Position & { message: string } {
   return {
     line: (mark?.line ?? 0) + 1,
     column: (mark?.column ?? 0) + 1,
-    message: `the file is not valid YAML: ${sentenceOf(reason)}`,
+    message: sentenceOf(reason),
   };
 }
 
 function sentenceOf(reason: string): string {
   if (reason.includes('maxDepth')) {
-    return `it is nested deeper than ${maximumDepth} levels; make it flatter`;
+    return `the file is nested deeper than ${maximumDepth} levels; make it flatter`;
   }
   if (reason.includes('maxAliases')) {
-    return `it has more than ${maximumAliases} aliases; write the values out`;
+    return `the file has more than ${maximumAliases} aliases; write the values out`;
   }
-  if (reason.includes('input is empty')) return 'it is empty; it needs at least agent_id';
-  if (reason.startsWith('tab characters')) return `${reason}; use spaces`;
-  return reason;
+  if (reason.includes('input is empty')) return 'the file is empty; it needs at least agent_id';
+  const advice = reason.startsWith('tab characters') ? '; use spaces' : '';
+  return `the file is not valid YAML: ${reason}${advice}`;
 }

@@ -6,7 +6,8 @@ import { checkStepUp } from './check-step-up.ts';
 import { checkSwitches } from './check-switches.ts';
 import { checkTools } from './check-tools.ts';
 import { guardYaml } from './guard-yaml.ts';
-import type { Finding, Path, Problem } from './problem.ts';
+import { PathSet } from './path-set.ts';
+import type { Finding, Problem } from './problem.ts';
 import { readTree, type Tree } from './read-tree.ts';
 import type { ServiceConfig } from './schema.ts';
 import { findUnknownKeys } from './unknown-keys.ts';
@@ -35,7 +36,7 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
     return { ok: false, problems: [{ file: options.file, ...refusal, path: '' }], warnings: [] };
   }
   const tree = readTree(source, options.env);
-  const checked = isMap(tree.value) ? check(tree.value, tree, options.env) : notMap;
+  const checked = check(tree, options.env);
   const findings = [...tree.complaints, ...checked.findings];
   const placed = (severity: Finding['severity']) =>
     inOrder(
@@ -68,9 +69,11 @@ const notMap: Checked = {
   ],
 };
 
-function check(value: JsonObject, tree: Tree, env: ParseOptions['env']): Checked {
-  const { config, findings, dropped } = checkShape(value);
-  const unreadable = tree.complaints.map(({ path }) => path).filter((path) => path.length > 0);
+function check(tree: Tree, env: ParseOptions['env']): Checked {
+  const { value } = tree;
+  if (tree.isCut) return { config: null, findings: [] };
+  if (!isMap(value)) return notMap;
+  const { config, findings, dropped, original } = checkShape(value);
   const rules = [
     ...checkAuth(config, env),
     ...checkTools(config),
@@ -78,26 +81,23 @@ function check(value: JsonObject, tree: Tree, env: ParseOptions['env']): Checked
     ...checkDefer(config),
     ...checkSwitches(config, tree.isWritten),
     ...unsupportedControls(config),
-  ];
+  ].map((finding) => ({ ...finding, path: original(finding.path) }));
+  const unreadable = tree.complaints.map(({ path }) => path).filter((path) => path.length > 0);
+  const illegible = new PathSet(unreadable);
+  const broken = new PathSet([...unreadable, ...dropped]);
   return {
     config,
     findings: [
-      ...findings.filter((finding) => !restsOn(finding, unreadable)),
-      ...rules.filter((finding) => !restsOn(finding, [...unreadable, ...dropped])),
+      ...findings.filter(({ path }) => !illegible.touches(path)),
+      ...rules.filter((finding) => !followsFrom(broken, finding)),
       ...findUnknownKeys(value).map((finding) => ({ ...finding, isKey: true })),
     ],
   };
 }
 
 /** What follows from a broken place is not worth saying until that is mended. */
-function restsOn({ path, restsOn: others = [] }: Finding, broken: readonly Path[]): boolean {
-  return [path, ...others].some((place) =>
-    broken.some((other) => isWithin(place, other) || isWithin(other, place)),
-  );
-}
-
-function isWithin(path: Path, outer: Path): boolean {
-  return outer.every((key, index) => path[index] === key);
+function followsFrom(broken: PathSet, { path, restsOn = [] }: Finding): boolean {
+  return [path, ...restsOn].some((place) => broken.touches(place));
 }
 
 function place(finding: Placeable, tree: Tree, file: string): Problem {

@@ -20,6 +20,8 @@ export interface Tree {
   value: JsonValue;
   /** What is wrong with the text itself, such as a duplicate key or a missing variable. */
   complaints: Complaint[];
+  /** True when there were too many values to read them all. */
+  isCut: boolean;
   isWritten(path: Path): boolean;
   /** Where the value at `path` begins; for a missing one, where its nearest parent does. */
   locate(path: Path): Position;
@@ -33,8 +35,8 @@ export interface Complaint extends Position {
   severity: 'error' | 'warning';
 }
 
-/** Aliases repeat what they name, so a small text may stand for a huge value. */
-const maximumValues = 100_000;
+/** Counted with what aliases repeat, which a small text can use to stand for a huge value. */
+const maximumValues = 20_000;
 
 const start: Position = { line: 1, column: 1 };
 
@@ -56,6 +58,7 @@ export function readTree(text: string, env: Readonly<Record<string, string | und
   return {
     value,
     complaints,
+    isCut: reader.isCut,
     isWritten: (path) => values.has(JSON.stringify(path)),
     locate: (path) => nearest(values, path),
     locateKey: (path) => keys.get(JSON.stringify(path)) ?? nearest(values, path),
@@ -91,6 +94,10 @@ class TreeReader {
     this.#env = env;
   }
 
+  get isCut(): boolean {
+    return this.#count > maximumValues;
+  }
+
   read(): JsonValue {
     for (const { message, pos } of this.#document.errors) {
       this.#complain([], this.#at(pos[0]), `the file is not valid YAML: ${message}`);
@@ -105,10 +112,11 @@ class TreeReader {
     const position = node?.range ? this.#at(node.range[0]) : fallback;
     this.values.set(JSON.stringify(path), position);
     this.#count += 1;
-    if (this.#count === maximumValues) {
-      this.#complain(path, position, 'the aliases stand for too many values; write them out');
+    if (this.#count === maximumValues + 1) {
+      const message = `the file holds more than ${maximumValues} values, those behind aliases counted; make it smaller`;
+      this.#complain(path, position, message);
     }
-    if (this.#count >= maximumValues || node === null) return null;
+    if (this.isCut || node === null) return null;
     if (this.#open.has(node)) {
       this.#complain(path, position, 'this alias contains itself; write the value out');
       return null;

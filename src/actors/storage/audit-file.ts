@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fchmodSync,
   fdatasync,
   fdatasyncSync,
   fstatSync,
@@ -16,6 +17,9 @@ import { type AuditHead, type AuditRecovery, adoptLog, mendTail, writeWhole } fr
 
 /** Events between two checkpoints (contract section 10). */
 const checkpointEvery = 1_000;
+
+/** What a disk has to have room for before it counts as writable again. */
+const probeBytes = Buffer.alloc(64 * 1024);
 
 /** How to open the log of an agent. */
 export interface AuditFileOptions {
@@ -34,17 +38,21 @@ export class AuditFile {
   /** What opening the log had to mend. */
   readonly recovery: AuditRecovery;
   readonly #descriptor: number;
-  readonly #chain: boolean;
-  readonly #sql: Record<'head' | 'advance' | 'keep' | 'letGo', StatementSync>;
+  readonly #options: AuditFileOptions;
+  readonly #sql: ReturnType<typeof prepare>;
+  /** As of the last commit. */
   #head: AuditHead;
+  /** With what was appended since. */
+  #next: AuditHead;
   #synced = 0;
 
   private constructor(descriptor: number, head: AuditHead, options: AuditFileOptions) {
     this.recovery = mendTail(descriptor, options.path, head, options.database);
     this.#descriptor = descriptor;
-    this.#chain = options.chain;
+    this.#options = options;
     this.#sql = prepare(options.database);
     this.#head = head;
+    this.#next = head;
   }
 
   /** Opens the log and mends its tail. Throws StoreError when lines are missing or it does not verify. */
@@ -53,11 +61,15 @@ export class AuditFile {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const descriptor = openSync(path, 'a+', 0o600);
     try {
-      const head = readHead(prepare(database).head) ?? (await adoptLog(path, chain));
-      database
-        .prepare('INSERT OR IGNORE INTO audit_head VALUES (1, ?, ?, ?, ?)')
-        .run(head.bytes, head.events, head.hash, head.checkpointed);
-      return new AuditFile(descriptor, head, options);
+      fchmodSync(descriptor, 0o600);
+      const sql = prepare(database);
+      const adopted = readHead(sql.head) ?? (await adoptLog(path, chain));
+      // Under the lock, since another process may be in the middle of a commit.
+      database.exec('BEGIN IMMEDIATE');
+      sql.found.run(adopted.bytes, adopted.events, adopted.hash, adopted.checkpointed);
+      const file = new AuditFile(descriptor, readHead(sql.head) ?? adopted, options);
+      database.exec('COMMIT');
+      return file;
     } catch (error) {
       closeSync(descriptor);
       throw error;
@@ -70,25 +82,49 @@ export class AuditFile {
   }
 
   /**
+   * Takes the log up where the last commit left it; to be called first in every transaction of the
+   * store. Throws StoreError when lines were removed meanwhile.
+   */
+  begin(): void {
+    const { path, database } = this.#options;
+    // Another process may have written since; its commit moved the head.
+    this.#head = readHead(this.#sql.head) ?? this.#head;
+    this.#next = this.#head;
+    if (fstatSync(this.#descriptor).size !== this.#head.bytes) {
+      mendTail(this.#descriptor, path, this.#head, database);
+    }
+  }
+
+  /**
    * Appends events inside the open transaction of the store. Throws when the file cannot take
    * them; call `rollBack` then, and also when the transaction fails later.
    */
   append(events: readonly AuditEvent[]): void {
-    // Another process may have written since; its commit moved the head.
-    const head = readHead(this.#sql.head) ?? this.#head;
-    this.#head = head;
     if (events.length === 0) return;
-    const { bytes, next } = this.#chained(events, head);
+    const { bytes, next } = this.#chained(events, this.#head);
     writeWhole(this.#descriptor, bytes);
-    this.#sql.keep.run(head.bytes, bytes);
+    this.#sql.keep.run(this.#head.bytes, bytes);
     this.#sql.advance.run(next.bytes, next.events, next.hash, next.checkpointed);
     this.#sql.letGo.run(this.#synced);
-    this.#head = next;
+    this.#next = next;
   }
 
-  /** Takes back what `append` wrote since the last commit. */
+  /** Throws when neither file nor database take a write; what it writes is taken back. */
+  probe(): void {
+    writeWhole(this.#descriptor, probeBytes);
+    ftruncateSync(this.#descriptor, this.#head.bytes);
+    const { bytes, events, hash, checkpointed } = this.#head;
+    this.#sql.advance.run(bytes, events, hash, checkpointed);
+  }
+
+  /** Takes what was appended for granted, once its transaction is committed. */
+  committed(): void {
+    this.#head = this.#next;
+  }
+
+  /** Takes back what was appended; to be called while the transaction still holds the lock. */
   rollBack(): void {
-    this.#head = readHead(this.#sql.head) ?? this.#head;
+    this.#next = this.#head;
     if (fstatSync(this.#descriptor).size > this.#head.bytes) {
       ftruncateSync(this.#descriptor, this.#head.bytes);
     }
@@ -118,7 +154,7 @@ export class AuditFile {
     const next = { ...head };
     let text = '';
     const add = (event: AuditEvent): void => {
-      const { line, hash } = chainLine(event, this.#chain ? next.hash : null);
+      const { line, hash } = chainLine(event, this.#options.chain ? next.hash : null);
       text += `${line}\n`;
       next.hash = hash;
       next.events += 1;
@@ -136,8 +172,9 @@ export class AuditFile {
   }
 }
 
-function prepare(database: DatabaseSync): Record<'head' | 'advance' | 'keep' | 'letGo', StatementSync> {
+function prepare(database: DatabaseSync) {
   return {
+    found: database.prepare('INSERT OR IGNORE INTO audit_head VALUES (1, ?, ?, ?, ?)'),
     head: database.prepare('SELECT bytes, events, hash, checkpointed FROM audit_head'),
     advance: database.prepare(
       'UPDATE audit_head SET bytes = ?, events = ?, hash = ?, checkpointed = ?',

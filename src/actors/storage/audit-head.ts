@@ -1,4 +1,4 @@
-import { fstatSync, ftruncateSync, statSync, writeSync } from 'node:fs';
+import { fstatSync, ftruncateSync, readSync, statSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { GENESIS } from '../audit/chain-format.ts';
 import { verifyFiles } from '../audit/verify-files.ts';
@@ -41,8 +41,9 @@ export async function adoptLog(path: string, chain: boolean): Promise<AuditHead>
 }
 
 /**
- * Makes the file end exactly where the store says: an uncommitted tail is dropped, a lost one is
- * written again from the outbox. Throws StoreError when lines are missing that nothing can replace.
+ * Makes the file end exactly where the store says: an uncommitted tail is dropped, a lost or
+ * damaged one is written again from the outbox; to be called under the store's lock. Throws
+ * StoreError when lines are missing that nothing can replace.
  */
 export function mendTail(
   descriptor: number,
@@ -51,25 +52,40 @@ export function mendTail(
   database: DatabaseSync,
 ): AuditRecovery {
   const { size } = fstatSync(descriptor);
-  if (size >= head.bytes) {
-    if (size > head.bytes) ftruncateSync(descriptor, head.bytes);
-    return { dropped: size - head.bytes, replayed: 0 };
-  }
-  const rows = database
-    .prepare('SELECT offset, lines FROM audit_outbox WHERE offset + length(lines) > ? ORDER BY offset')
-    .all(size);
-  let end = size;
-  for (const row of rows) {
+  if (size > head.bytes) ftruncateSync(descriptor, head.bytes);
+  let end = Math.min(size, head.bytes);
+  let replayed = 0;
+  const outbox = database.prepare('SELECT offset, lines FROM audit_outbox ORDER BY offset');
+  for (const row of outbox.iterate()) {
     const offset = Number(row['offset']);
     const lines = row['lines'] as Uint8Array;
     if (offset > end) break;
-    writeWhole(descriptor, lines.subarray(end - offset));
+    let kept = Math.min(lines.length, end - offset);
+    if (!holds(descriptor, offset, lines.subarray(0, kept))) {
+      ftruncateSync(descriptor, offset);
+      kept = 0;
+    }
+    if (kept === lines.length) continue;
+    writeWhole(descriptor, lines.subarray(kept));
+    replayed += lines.length - kept;
     end = offset + lines.length;
   }
-  if (end === head.bytes) return { dropped: 0, replayed: head.bytes - size };
+  if (end === head.bytes) return { dropped: Math.max(0, size - head.bytes), replayed };
   throw new StoreError(
     `${path} has ${size} bytes but ${head.bytes} were written: lines were removed from the audit log; restore it, or move it away together with the task store`,
   );
+}
+
+/** Tells whether the file has these bytes there; a power cut may leave zeros in their place. */
+function holds(descriptor: number, offset: number, bytes: Uint8Array): boolean {
+  const found = Buffer.alloc(bytes.length);
+  let read = 0;
+  while (read < found.length) {
+    const more = readSync(descriptor, found, read, found.length - read, offset + read);
+    if (more === 0) return false;
+    read += more;
+  }
+  return found.equals(bytes);
 }
 
 /** Appends all of the bytes or throws. */

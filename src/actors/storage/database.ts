@@ -44,29 +44,39 @@ export class StoreError extends Error {
  */
 export function openDatabase(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const database = openOrExplain(path);
-  chmodSync(path, 0o600);
-  const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (found === 0) {
-    database.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`);
-  } else if (found !== schemaVersion) {
-    database.close();
-    throw new StoreError(
-      `${path} has store version ${found}, this version reads ${schemaVersion}; start the version that wrote it, or set store.path to a new file`,
-    );
-  }
-  return database;
-}
-
-function openOrExplain(path: string): DatabaseSync {
+  let database: DatabaseSync | null = null;
   try {
-    const database = new DatabaseSync(path, { timeout: 5_000 });
+    database = new DatabaseSync(path, { timeout: 5_000 });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    chmodSync(path, 0o600);
+    checkVersion(path, database);
     return database;
   } catch (error) {
+    database?.close();
+    if (error instanceof StoreError) throw error;
     throw new StoreError(
       `${path} cannot be opened as a task store (${error instanceof Error ? error.message : 'unknown error'}); check the folder's permissions and free space, or move the file away`,
       { cause: error },
     );
   }
+}
+
+function checkVersion(path: string, database: DatabaseSync): void {
+  if (versionOf(database) === 0) {
+    database.exec('BEGIN IMMEDIATE');
+    // Another process may have made the tables while this one waited for the lock.
+    if (versionOf(database) === 0) {
+      database.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
+    }
+    database.exec('COMMIT');
+  }
+  const found = versionOf(database);
+  if (found === schemaVersion) return;
+  throw new StoreError(
+    `${path} has store version ${found}, this version reads ${schemaVersion}; start the version that wrote it, or set store.path to a new file`,
+  );
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
 }

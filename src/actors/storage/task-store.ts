@@ -107,12 +107,13 @@ export class TaskStore {
     this.#events = { events: [], settle: [] };
     this.#scheduled = false;
     try {
-      const conflicts = this.#commit(saves, events);
+      const refused = this.#commit(saves, events);
       this.#failure = null;
       for (const { resolve } of settle) resolve();
       for (const [id, { resolve, reject }] of saves) {
-        if (conflicts.has(id)) reject(new ConflictError(`task ${id} was changed by another process`));
-        else resolve();
+        const reason = refused.get(id);
+        if (reason === undefined) resolve();
+        else reject(reason);
       }
       return null;
     } catch (error) {
@@ -150,29 +151,38 @@ export class TaskStore {
     setImmediate(() => this.#scheduled && this.flush());
   }
 
-  #commit(saves: Map<string, PendingSave>, loose: AuditEvent[]): Set<string> {
-    const conflicts = new Set<string>();
+  /** Returns the saves that were refused, each with the reason; the others are committed. */
+  #commit(saves: Map<string, PendingSave>, loose: AuditEvent[]): Map<string, Error> {
+    const refused = new Map<string, Error>();
     this.#database.exec('BEGIN IMMEDIATE');
     try {
+      this.#audit.begin();
+      if (this.#failure !== null) this.#audit.probe();
       const events = loose;
       for (const [id, { collect }] of saves) {
-        const write = collect();
-        if (this.rows.write(write.change)) events.push(...write.events);
-        else conflicts.add(id);
+        const write = collected(id, collect);
+        if (write instanceof Error) refused.set(id, write);
+        else if (this.rows.write(write.change)) events.push(...write.events);
+        else refused.set(id, new ConflictError(`task ${id} was changed by another process`));
       }
       this.#audit.append(events);
-      if (this.#failure !== null) this.#database.exec('UPDATE audit_head SET bytes = bytes');
       this.#database.exec('COMMIT');
+      this.#audit.committed();
     } catch (error) {
       this.#abandonCommit();
       throw error;
     }
-    return conflicts;
+    return refused;
   }
 
   #abandonCommit(): void {
-    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-    this.#audit.rollBack();
+    // Without the lock the tail of the log may be another process's; the next commit mends it.
+    if (!this.#database.isTransaction) return;
+    try {
+      this.#audit.rollBack();
+    } finally {
+      this.#database.exec('ROLLBACK');
+    }
   }
 
   #sync(): void {
@@ -185,4 +195,13 @@ export class TaskStore {
 interface PendingEvents {
   events: AuditEvent[];
   settle: { resolve: () => void; reject: (error: Error) => void }[];
+}
+
+/** A defect in one task is refused alone, so that it takes no other save with it. */
+function collected(id: string, collect: () => TaskWrite): TaskWrite | UnrecordedError {
+  try {
+    return collect();
+  } catch (error) {
+    return new UnrecordedError(`task ${id} cannot be saved`, { cause: error });
+  }
 }

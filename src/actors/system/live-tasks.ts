@@ -123,6 +123,16 @@ export class LiveTasks {
     return task;
   }
 
+  /**
+   * Returns the live task of an id, bringing it back only when it is parked: one that is at work
+   * without an actor here may be at work in another process over the same store.
+   */
+  activateParked(id: string): LiveTask | undefined {
+    const live = this.#live.get(id);
+    if (live !== undefined) return live;
+    return this.#options.store.rows.find(id)?.state === 'deferred' ? this.activate(id) : undefined;
+  }
+
   /** Lets a task that was interrupted by a restart end in its own words, with nothing run again. */
   abandon(id: string): void {
     const task = this.#restore(id, this.#idleLogic);
@@ -143,11 +153,11 @@ export class LiveTasks {
     const until = this.#options.clock.now() - this.#options.restAfter;
     for (const [id, since] of this.#unfollowed) {
       if (since > until) return;
-      this.#unfollowed.delete(id);
       const task = this.#live.get(id);
-      if (task?.committed?.state !== 'deferred' || this.#options.watchers.has(id)) continue;
-      if (task.isSaving) this.#unfollowed.set(id, this.#options.clock.now());
-      else this.#rest(task);
+      // What it waits to save may end its wait; it is looked at again next time.
+      if (task?.isSaving === true) continue;
+      this.#unfollowed.delete(id);
+      if (task?.committed?.state === 'deferred' && !this.#options.watchers.has(id)) this.#rest(task);
     }
   }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CliError } from '../cli-error.ts';
 
 const part = z.looseObject({ kind: z.string(), text: z.string().optional() });
 const message = z.looseObject({ parts: z.array(part) });
@@ -79,5 +80,8 @@ export const readAnswer = {
 function read<Shape extends z.ZodType>(shape: Shape, value: unknown): z.infer<Shape> {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
-  throw new Error('the answer is not that of an agent of this version; check the address');
+  throw new CliError('what answers there is not an agent of this version', {
+    code: 'bad_answer',
+    hint: 'check the address',
+  });
 }

@@ -40,7 +40,6 @@ export function problemOf(error: unknown): Problem {
 const unmatched: Record<number, string> = {
   404: 'not found',
   405: 'method not allowed',
-  501: 'method not implemented',
 };
 
 function describeUnmatched(ctx: Context): void {

@@ -11,17 +11,18 @@ const deepest = 64;
 /**
  * Reads a JSON body into `ctx.request.body`; a request without a body has `undefined` there.
  * Anything else is a Problem: 415 for another type, 413 for a body that is too long, 400 for one
- * that is malformed or nested too deeply.
+ * that is malformed or nested too deeply, in the words of `malformed` where the route has its own.
  */
-export function readJson(): Middleware {
+export function readJson({ malformed }: { malformed?: string } = {}): Middleware {
   const parse = koaBody({
     text: false,
     urlencoded: false,
     multipart: false,
+    jsonStrict: false,
     jsonLimit: longestBody,
     parsedMethods: [HttpMethodEnum.POST],
     onError: (error) => {
-      throw bodyProblem(error);
+      throw bodyProblem(error, malformed);
     },
   });
   return function jsonReader(ctx: Context, next: Next) {
@@ -31,7 +32,8 @@ export function readJson(): Middleware {
     }
     return parse(ctx, () => {
       if (isDeeperThan(ctx.request.body, deepest)) {
-        throw new Problem(400, { error: `the JSON is nested deeper than ${deepest} levels` });
+        const error = malformed ?? `the JSON is nested deeper than ${deepest} levels`;
+        throw new Problem(400, { error });
       }
       return next();
     });
@@ -42,13 +44,16 @@ function isEmpty(ctx: Context): boolean {
   return ctx.get('Transfer-Encoding') === '' && (ctx.request.length ?? 0) === 0;
 }
 
-function bodyProblem(error: Error & { status?: number; type?: string }): Problem {
+function bodyProblem(
+  error: Error & { status?: number },
+  malformed = 'the body is not valid JSON',
+): Problem {
   if (error.status === 413) {
     const text = `the body is longer than ${longestBody} bytes`;
     return new Problem(413, { error: text }, { Connection: 'close' });
   }
   if (error.status === 415) return new Problem(415, { error: 'the content encoding is unknown' });
-  return new Problem(400, { error: 'the body is not valid JSON' });
+  return new Problem(400, { error: malformed });
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {

@@ -25,6 +25,7 @@ export function jsonRpc(ports: SubscribePorts) {
   return async function call(ctx: RoutedContext) {
     let request: RpcRequest | null = null;
     try {
+      if (ctx.request.body === undefined) throw emptyBody();
       request = readRpcRequest(ctx.request.body);
       const method = methods.get(request.method);
       if (method === undefined) {
@@ -95,6 +96,10 @@ function refusalOf(error: unknown): RpcError | null {
     (error instanceof Problem && error.status === 400) ||
     (error instanceof SystemError && error.code === 'task_running');
   return isRefused ? new RpcError(rpcCodes.invalidParams, error.message) : null;
+}
+
+function emptyBody(): RpcError {
+  return new RpcError(rpcCodes.parseError, 'parse error: the body is empty');
 }
 
 function readTaskId(params: unknown): string {

@@ -22,6 +22,9 @@ const details = z.object({
   args_sha256: text(64),
 });
 
+/** What a body is told that holds no decision (contract section 6). */
+export const noDecision = 'decision must be "approve" or "reject"';
+
 /**
  * Reads the body of a decision (contract section 6); unknown keys are ignored. Throws a 400 Problem.
  *
@@ -85,5 +88,5 @@ function readVerb(body: unknown): DecisionAttempt['verb'] {
   const decision = z.object({ decision: z.string() }).safeParse(body);
   const verb = decision.success ? decision.data.decision.trim().toLowerCase() : '';
   if (verb === 'approve' || verb === 'reject') return verb;
-  throw new Problem(400, { error: 'decision must be "approve" or "reject"' });
+  throw new Problem(400, { error: noDecision });
 }

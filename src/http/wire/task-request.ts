@@ -9,13 +9,27 @@ const identifier = z
     error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
   });
 
+/** Names that callers make up for their own use. */
+const reference = z
+  .string({ error: 'must be a string' })
+  .min(1, { error: 'must not be empty' })
+  .max(256, { error: 'must be at most 256 characters' });
+
+const text = z.string({ error: 'must be a string' });
+
+// What was read as JSON can only be JSON, or absent.
+const data = z.custom<JsonValue>((value) => value !== undefined, { error: 'must be JSON' });
+
 const file = z
-  .object({
-    name: z.string().optional(),
-    mimeType: z.string().optional(),
-    uri: z.string().optional(),
-    bytes: z.base64({ error: 'must be base64' }).optional(),
-  })
+  .object(
+    {
+      name: text.optional(),
+      mimeType: text.optional(),
+      uri: text.optional(),
+      bytes: z.base64({ error: 'must be base64' }).optional(),
+    },
+    { error: 'must be an object with uri or bytes' },
+  )
   .refine(({ uri, bytes }) => (uri === undefined) !== (bytes === undefined), {
     error: 'must have exactly one of uri and bytes',
   });
@@ -26,8 +40,8 @@ const part = z.preprocess(
   z.discriminatedUnion(
     'kind',
     [
-      z.object({ kind: z.literal('text'), text: z.string({ error: 'must be a string' }) }),
-      z.object({ kind: z.literal('data'), data: z.json() }),
+      z.object({ kind: z.literal('text'), text }),
+      z.object({ kind: z.literal('data'), data }),
       z.object({ kind: z.literal('file'), file }),
     ],
     { error: 'must be text, data or file' },
@@ -41,15 +55,15 @@ const message = z.object(
       .array(part, { error: 'must be a list of parts' })
       .min(1, { error: 'must hold at least one part' })
       .max(1_000, { error: 'must hold at most 1000 parts' }),
-    messageId: identifier.optional(),
-    contextId: identifier.optional(),
+    messageId: reference.optional(),
+    contextId: reference.optional(),
   },
   { error: 'must be an object with parts' },
 );
 
 const submission = z.object({
   id: identifier.optional(),
-  contextId: identifier.optional(),
+  contextId: reference.optional(),
   message,
 });
 
@@ -94,7 +108,7 @@ function describe({ issues: [issue] }: z.ZodError, isWrapped: boolean): string {
 
 function keepPresent(sent: z.infer<typeof part>): Part {
   if (sent.kind === 'text') return { kind: 'text', text: sent.text };
-  if (sent.kind === 'data') return { kind: 'data', data: sent.data as JsonValue };
+  if (sent.kind === 'data') return { kind: 'data', data: sent.data };
   const present = Object.entries(sent.file).filter(([, value]) => value !== undefined);
   return { kind: 'file', file: Object.fromEntries(present) };
 }

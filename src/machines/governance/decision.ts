@@ -1,5 +1,5 @@
 import type { Deferral, SettledDeferral } from '../task/task.ts';
-import { approverName, type DecisionAttempt } from './approvers.ts';
+import { approverEmail, approverName, type DecisionAttempt } from './approvers.ts';
 
 /** What a decision attempt is told (contract section 6); each kind is one status of the endpoint. */
 export type DecisionAnswer =
@@ -39,9 +39,12 @@ export function isShortOfQuorum(deferral: Deferral, attempt: DecisionAttempt): b
   return withApproval(deferral, attempt).approvals.length < deferral.quorum;
 }
 
-/** Returns the deferral with this approval counted. */
+/**
+ * Returns the deferral with this approval counted under the email that counts as the approver's,
+ * so that nobody counts twice by giving two names; under the name when there is no email.
+ */
 export function withApproval(deferral: Deferral, attempt: DecisionAttempt): Deferral {
-  const approver = approverName(deferral, attempt);
+  const approver = approverEmail(deferral, attempt) ?? approverName(deferral, attempt);
   const same = (name: string): boolean => name.toLowerCase() === approver.toLowerCase();
   if (deferral.approvals.some((approval) => same(approval.approver))) return deferral;
   return { ...deferral, approvals: [...deferral.approvals, { approver, at: attempt.at }] };

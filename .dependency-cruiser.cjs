@@ -1,0 +1,112 @@
+const core = '^src/machines/';
+const npm = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'];
+
+/** The rooms of src/ and the arrows between them; CONTRIBUTING.md tells why they point this way. */
+module.exports = {
+  forbidden: [
+    {
+      name: 'machines-are-pure',
+      comment: 'src/machines imports src/machines and xstate, nothing else, types included.',
+      severity: 'error',
+      from: { path: core },
+      to: { pathNot: [core, '(^|/)node_modules/xstate/'] },
+    },
+    {
+      name: 'actors-know-no-transport',
+      comment: 'src/actors imports src/actors, src/machines, packages and node:.',
+      severity: 'error',
+      from: { path: '^src/actors/' },
+      to: { path: '^src/', pathNot: ['^src/actors/', core] },
+    },
+    {
+      name: 'http-speaks-to-the-system-only',
+      comment: 'src/http reaches the actors through actors/system.ts and actors/ports.ts alone.',
+      severity: 'error',
+      from: { path: '^src/http/' },
+      to: {
+        path: '^src/',
+        pathNot: ['^src/http/', core, '^src/actors/(system|ports)\\.ts$'],
+      },
+    },
+    {
+      name: 'http-runs-no-chart',
+      comment: 'src/http may use types and pure functions of src/machines, never a chart.',
+      severity: 'error',
+      from: { path: '^src/http/' },
+      to: { path: `${core}.*-machine\\.ts$` },
+    },
+    {
+      name: 'http-translates-only',
+      comment: 'src/http needs Koa, its body and query parsers, zod and the metrics format.',
+      severity: 'error',
+      from: { path: '^src/http/' },
+      to: {
+        dependencyTypes: npm,
+        pathNot: '(^|/)node_modules/(@types/)?(koa|@koa/router|koa-body|zod|prom-client)/',
+      },
+    },
+    {
+      name: 'ui-shares-the-wire-types-only',
+      comment:
+        'src/ui runs in a browser and imports nothing of the daemon but types of src/http/wire.',
+      severity: 'error',
+      from: { path: '^src/ui/' },
+      to: { path: '^src/', pathNot: ['^src/ui/', '^src/http/wire/'] },
+    },
+    {
+      name: 'only-the-command-line-starts-main',
+      comment: 'src/main.ts is the composition root; only src/cli.ts and src/cli/ import it.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/cli(\\.ts$|/)' },
+      to: { path: '^src/main\\.ts$' },
+    },
+    {
+      name: 'nobody-imports-the-command-line',
+      comment: 'src/cli.ts and src/cli/ are imported by the command line alone.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/cli(\\.ts$|/)' },
+      to: { path: '^src/cli(\\.ts$|/)' },
+    },
+    {
+      name: 'product-needs-no-test-code',
+      comment: 'src imports neither tests, scripts and benchmarks nor development packages.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(test|scripts|bench|examples)/' },
+    },
+    {
+      name: 'product-runs-without-development-packages',
+      comment: 'A package that src imports belongs under dependencies.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: {
+        dependencyTypes: npm.filter((kind) => kind !== 'npm'),
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'Two files that need each other are one file, or hide a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-unresolved-imports',
+      comment: 'Every import must lead somewhere.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+    },
+  },
+};

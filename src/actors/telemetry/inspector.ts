@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { InspectionEvent, Observer } from 'xstate';
+import type { Log } from '../ports.ts';
+import { EventStream } from './event-stream.ts';
+import { statelyEvent } from './stately-event.ts';
+
+/** The live system, streamed to whoever holds the address. */
+export interface Inspector {
+  /** `ws://` address with the token that watching needs; a secret. */
+  url: string;
+  /** To be given to `createActor` as its `inspect`. */
+  inspect: Observer<InspectionEvent>;
+  /** Lets every watcher go and frees the port. */
+  stop(): Promise<void>;
+}
+
+/** The inspector could not be started; the message says what to do. */
+export class InspectorError extends Error {
+  readonly code = 'inspector_unavailable';
+}
+
+export interface InspectorOptions {
+  /** 0 takes a free one. */
+  port: number;
+  log: Log;
+  /** Epoch milliseconds. */
+  now?: () => number;
+}
+
+const host = '127.0.0.1';
+
+/**
+ * Streams the charts of the live system over a WebSocket on loopback, in the format of the Stately
+ * inspector and without anything callers, models or tools said.
+ * Throws InspectorError when the port is taken.
+ */
+export async function startInspector(options: InspectorOptions): Promise<Inspector> {
+  const { log, now = Date.now } = options;
+  const token = randomBytes(32).toString('base64url');
+  const stream = new EventStream({ token, log });
+  const server = createServer((_, response) => {
+    response.writeHead(426, { Upgrade: 'websocket' }).end();
+  });
+  const port = await listen(server, options.port);
+  server.on('upgrade', (request, socket, head) => stream.accept(request, socket, head, port));
+  return {
+    url: `ws://${host}:${port}/?token=${token}`,
+    inspect: streamInto(stream, { log, now }),
+    async stop() {
+      stream.close();
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function streamInto(
+  stream: EventStream,
+  { log, now }: { log: Log; now: () => number },
+): Observer<InspectionEvent> {
+  let id = 1;
+  return {
+    next(inspection) {
+      // Whatever is thrown here would break the actor that is being watched.
+      try {
+        const event = statelyEvent(inspection, { id, at: now() });
+        if (event === null) return;
+        stream.publish(JSON.stringify(event));
+        id += 1;
+      } catch (error) {
+        log.error({ error }, 'inspector: an event could not be shown');
+      }
+    },
+  };
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  try {
+    const listening = once(server, 'listening');
+    server.listen(port, host);
+    await listening;
+  } catch (cause) {
+    throw new InspectorError(
+      `the inspector cannot listen on ${host}:${port}; choose another port with --inspect <port>`,
+      { cause },
+    );
+  }
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}

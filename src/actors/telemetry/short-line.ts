@@ -1,0 +1,42 @@
+import { stripVTControlCharacters } from 'node:util';
+
+interface LogRecord {
+  /** RFC 3339 UTC. */
+  time: string;
+  level: string;
+  msg?: string;
+  [field: string]: unknown;
+}
+
+/**
+ * Turns one line of the JSON log into `12:00:00 warn  message key=value`.
+ * Control characters go, so that nothing logged can move a terminal's cursor or start a second line.
+ */
+export function shortLine(json: string): string {
+  const record: unknown = JSON.parse(json);
+  if (!isLogRecord(record)) return `${withoutControls(json)}\n`;
+  const { time, level, msg, ...fields } = record;
+  const clock = /T([\d:]+)/.exec(time)?.[1];
+  const pairs = Object.entries(fields).map(([key, value]) => `${key}=${fieldText(value)}`);
+  const words = [clock, level.padEnd('error'.length), msg ?? '', ...pairs];
+  return `${withoutControls(words.join(' '))}\n`;
+}
+
+function fieldText(value: unknown): string {
+  if (typeof value === 'string') return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+  if (isError(value)) return JSON.stringify(`${value.type}: ${value.message}`);
+  return JSON.stringify(value);
+}
+
+function isLogRecord(value: unknown): value is LogRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'time' in value && typeof value.time === 'string' && 'level' in value;
+}
+
+function isError(value: unknown): value is { type: string; message: string; stack: string } {
+  return typeof value === 'object' && value !== null && 'stack' in value && 'message' in value;
+}
+
+function withoutControls(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(/\p{Cc}+/gu, ' ');
+}

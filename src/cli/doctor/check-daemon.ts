@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { request } from 'undici';
+import { readServeFile } from '../../actors/process/serve-file.ts';
+import { isAlive, urlOf } from '../find-agent.ts';
+import { shellWord } from '../shell-word.ts';
+import type { Finding, Subject } from './check.ts';
+
+/** Milliseconds that a daemon has to say whether it is ready. */
+const patience = 3_000;
+
+/** Checks whether the agent runs and takes work. */
+export async function checkDaemon({ stateFolder }: Subject): Promise<Finding> {
+  const served = readServeFile(stateFolder);
+  if (served === null) return { status: 'pass', message: 'the agent is not running' };
+  if (!isAlive(served.pid)) {
+    return {
+      status: 'warn',
+      message: `serve.json names process ${served.pid}, which is gone: the agent did not stop by itself`,
+      fix: `start the agent again, or rm ${shellWord(join(stateFolder, 'serve.json'))}`,
+    };
+  }
+  const url = urlOf(served);
+  if (await isReady(url)) {
+    return { status: 'pass', message: `running at ${url} (process ${served.pid})` };
+  }
+  return {
+    status: 'fail',
+    message: `process ${served.pid} runs, but takes no work at ${url}`,
+    fix: 'look at its log, then start it again',
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const { statusCode, body } = await request(`${url}/readyz`, {
+      signal: AbortSignal.timeout(patience),
+    });
+    await body.dump();
+    return statusCode === 200;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,47 @@
+import { createServer } from 'node:net';
+import { readServeFile } from '../../actors/process/serve-file.ts';
+import { isAlive } from '../find-agent.ts';
+import type { Finding, Subject } from './check.ts';
+
+const oldestNode = 24;
+const usualPort = 8080;
+const usualHost = '127.0.0.1';
+
+/** Checks that this Node can run agents. */
+export function checkNode(found: string = process.versions.node): Finding {
+  if (Number.parseInt(found, 10) >= oldestNode) return { status: 'pass', message: `Node ${found}` };
+  return {
+    status: 'fail',
+    message: `Node ${found} is too old; ${oldestNode} or newer is needed`,
+    fix: 'run bin/holdpoint, which brings its own Node',
+  };
+}
+
+/** Checks that the port which `run` takes first can be had. */
+export async function checkPort(
+  { stateFolder }: Subject,
+  port: number = usualPort,
+): Promise<Finding> {
+  const error = await tryListen(port);
+  if (error === null) return { status: 'pass', message: `port ${port} is free` };
+  const served = readServeFile(stateFolder);
+  if (served?.port === port && isAlive(served.pid)) {
+    return { status: 'pass', message: `port ${port} serves this agent (process ${served.pid})` };
+  }
+  if (error === 'EADDRINUSE') {
+    return {
+      status: 'warn',
+      message: `port ${port} is taken by another program`,
+      fix: 'run takes the next free of the ten after it; name one with --port',
+    };
+  }
+  return { status: 'warn', message: `port ${port} cannot be used (${error})`, fix: 'name another with --port' };
+}
+
+function tryListen(port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ port, host: usualHost }, () => server.close(() => resolve(null)));
+  });
+}

@@ -1,0 +1,69 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { open, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { shellWord } from '../shell-word.ts';
+import type { Finding, Subject } from './check.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** Bytes below which a log and a store soon run full. */
+const littleSpace = 200 * mebibyte;
+
+/** Bytes below which nothing can be relied on to be written. */
+const noSpace = 10 * mebibyte;
+
+/** Checks that the state folder can be written durably, or made. */
+export async function checkStateFolder({ directory, stateFolder }: Subject): Promise<Finding> {
+  const isThere = existsSync(stateFolder);
+  const folder = isThere ? stateFolder : directory;
+  try {
+    if (isThere) await writeDurably(join(stateFolder, `doctor.${process.pid}`));
+    else accessSync(directory, constants.W_OK);
+    const { bavail, bsize } = await statfs(folder);
+    return judgeSpace(folder, bavail * bsize);
+  } catch (error) {
+    return {
+      status: 'fail',
+      message: `${folder} cannot be written (${error instanceof Error ? error.message : error})`,
+      fix: `check its owner and permissions: ls -ld ${shellWord(folder)}`,
+    };
+  }
+}
+
+/** Checks that no file with a secret can be read by others. */
+export function checkPermissions({ stateFolder }: Subject, storePath: string): Finding {
+  const secret = ['runtime.token', 'serve.json', 'secrets.enc'].map((name) => join(stateFolder, name));
+  const open = [...secret, storePath].filter(isOpenToOthers);
+  if (open.length === 0) return { status: 'pass', message: 'files with secrets are private' };
+  return {
+    status: 'fail',
+    message: `${open.join(', ')} can be read by other users`,
+    fix: `chmod 600 ${open.map(shellWord).join(' ')}`,
+  };
+}
+
+function judgeSpace(folder: string, bytes: number): Finding {
+  const free = `${Math.floor(bytes / mebibyte)} MiB free`;
+  if (bytes >= littleSpace) return { status: 'pass', message: `${folder} can be written, ${free}` };
+  return {
+    status: bytes < noSpace ? 'fail' : 'warn',
+    message: `${folder} can be written, but there is little space: ${free}`,
+    fix: 'make room: an agent that cannot record refuses work',
+  };
+}
+
+async function writeDurably(path: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile('doctor');
+    await file.sync();
+  } finally {
+    await file.close();
+    await rm(path);
+  }
+}
+
+function isOpenToOthers(path: string): boolean {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  return mode !== undefined && (mode & 0o077) !== 0;
+}

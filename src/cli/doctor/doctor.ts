@@ -1,0 +1,55 @@
+import { join, resolve } from 'node:path';
+import { CliError } from '../cli-error.ts';
+import type { Output } from '../output.ts';
+import type { Session } from '../session.ts';
+import { checkAgent } from '../validate.ts';
+import type { Check, Finding, Subject } from './check.ts';
+import { checkAudit, checkConfig } from './check-agent.ts';
+import { checkDaemon } from './check-daemon.ts';
+import { checkNode, checkPort } from './check-machine.ts';
+import { checkPermissions, checkStateFolder } from './check-state.ts';
+
+export interface DoctorOptions {
+  dir: string;
+}
+
+/** `doctor`: checks this machine and an agent, and says how to mend what is wrong. */
+export async function doctor({ output, env }: Session, { dir }: DoctorOptions): Promise<void> {
+  const directory = resolve(dir);
+  const checks = await examine({ directory, stateFolder: join(directory, '.service'), env });
+  for (const check of checks) printCheck(output, check);
+  const failed = checks.filter(({ status }) => status === 'fail').length;
+  if (failed === 0) {
+    output.json({ checks });
+    return;
+  }
+  throw new CliError(`${failed} of ${checks.length} checks failed`, {
+    code: 'unhealthy',
+    hint: 'mend them as shown',
+    details: { checks: checks.map((check) => ({ ...check })) },
+  });
+}
+
+async function examine(subject: Subject): Promise<Check[]> {
+  const { directory, env } = subject;
+  const findings = await checkAgent(directory, env);
+  const audit = findings.config?.audit ?? { path: '.service/audit.ndjson', chain: true };
+  const storePath = findings.config?.store.path ?? '.service/tasks.db';
+  const found: [check: string, finding: Finding][] = [
+    ['node', checkNode()],
+    ['port', await checkPort(subject)],
+    ['config', checkConfig(subject, findings)],
+    ['state', await checkStateFolder(subject)],
+    ['audit', await checkAudit(resolve(directory, audit.path), audit.chain)],
+    ['permissions', checkPermissions(subject, resolve(directory, storePath))],
+    ['daemon', await checkDaemon(subject)],
+  ];
+  return found.map(([check, finding]) => ({ check, ...finding }));
+}
+
+function printCheck(output: Output, { check, status, message, fix }: Check): void {
+  const { green, yellow, red } = output.colours;
+  const paint = { pass: green, warn: yellow, fail: red }[status];
+  output.line(`${paint(status)}  ${check.padEnd(11)}  ${message}`);
+  if (fix !== undefined) output.line(`                   fix: ${fix}`);
+}

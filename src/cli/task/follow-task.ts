@@ -1,0 +1,41 @@
+import type { EventSourceMessage } from 'eventsource-parser';
+import { CliError } from '../cli-error.ts';
+import { shellWord } from '../shell-word.ts';
+import { type ProgressJson, readAnswer, type TaskJson } from './task-shape.ts';
+
+/** One event of a task's stream. */
+export interface TaskEventJson {
+  id: string;
+  event: string;
+  data: unknown;
+}
+
+/** Who hears what a stream tells; the stream waits for it. */
+export interface TaskListener {
+  onEvent?: (event: TaskEventJson) => void;
+  onStatus?: (task: TaskJson) => void | Promise<void>;
+  onProgress?: (progress: ProgressJson) => void;
+}
+
+/** Reads a task's stream to its end and answers the result; `null` when it ended without one. */
+export async function follow(
+  messages: AsyncIterable<EventSourceMessage>,
+  { onEvent, onStatus, onProgress }: TaskListener,
+): Promise<TaskJson | null> {
+  for await (const { id = '', event = 'message', data: text } of messages) {
+    const data = JSON.parse(text) as unknown;
+    onEvent?.({ id, event, data });
+    if (event === 'status') await onStatus?.(readAnswer.task(data));
+    if (event === 'progress') onProgress?.(readAnswer.progress(data));
+    if (event === 'result') return readAnswer.task(data);
+  }
+  return null;
+}
+
+/** The failure of a stream that ended before its task did. */
+export function streamBroken(id: string): CliError {
+  return new CliError(`the stream of task ${id} ended before the task did`, {
+    code: 'connection_lost',
+    hint: `look at the task later with: holdpoint task get ${shellWord(id)}`,
+  });
+}

@@ -1,0 +1,96 @@
+import { CliError } from '../cli-error.ts';
+import type { Output } from '../output.ts';
+import { plainLine, plainText } from '../plain-text.ts';
+import type { DeferralJson, ProgressJson, TaskJson } from './task-shape.ts';
+
+/** What a task answered: its text parts, and its data parts as JSON. */
+export function answerOf({ artifacts = [], status }: TaskJson): string {
+  const parts = artifacts.flatMap((artifact) => artifact.parts);
+  const said = parts.length > 0 ? parts : (status.message?.parts ?? []);
+  return plainText(said.map((part) => part.text ?? JSON.stringify(part)).join('\n'));
+}
+
+/** What the state of a task says in words. */
+export function statusText({ status }: TaskJson): string {
+  return (status.message?.parts ?? []).map((part) => part.text ?? '').join(' ');
+}
+
+/** Prints how a task ended. Throws a CliError for one that did not complete. */
+export function printEnd(output: Output, task: TaskJson): void {
+  throwIfUnfinished(task);
+  output.line(answerOf(task));
+  output.json(task);
+}
+
+/** Throws a CliError for a task that failed or was canceled. */
+export function throwIfUnfinished(task: TaskJson): void {
+  const { state } = task.status;
+  if (state === 'completed') return;
+  const text = plainLine(statusText(task));
+  const code = state === 'canceled' ? 'task_canceled' : 'task_failed';
+  throw new CliError(`task ${task.id} ${state === 'canceled' ? 'was canceled' : 'failed'}: ${text}`, {
+    code,
+    details: { task: task as never },
+  });
+}
+
+/** The one-line form of a change of a task. */
+export function statusLine(output: Output, task: TaskJson): string {
+  const { state, timestamp } = task.status;
+  return `${timestamp}  ${paintState(output, state)}  ${brief(statusText(task), 120)}`.trimEnd();
+}
+
+/** The one-line form of what happens inside a task; `null` for what is not worth a line. */
+export function progressLine({ phase, tool }: ProgressJson): string | null {
+  if (phase === 'tool_start') return `  ${plainLine(tool ?? 'a tool')} starts`;
+  if (phase === 'tool_end') return `  ${plainLine(tool ?? 'a tool')} ends`;
+  return null;
+}
+
+/** Everything an approver needs to know, one label a line. */
+export function deferralLines(deferral: DeferralJson, now: number): string[] {
+  const { tool, args, context, requester, to, expires_at, approvers, quorum, approvals } = deferral;
+  const asker = requester?.email ?? requester?.user_id;
+  const labels: [string, string][] = [
+    ['tool', tool],
+    ['arguments', JSON.stringify(args)],
+    ['context', context],
+    ['asked by', asker ?? 'not signed in'],
+    ['goes to', to],
+    ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),
+    ...(quorum > 1 ? [['approvals', `${approvals.length} of ${quorum}`] as [string, string]] : []),
+    ['auto-deny', `${expires_at} (${timeLeft(expires_at, now)})`],
+  ];
+  return labels.map(([label, value]) => `  ${label.padEnd(10)} ${plainLine(value)}`);
+}
+
+/** How long it is until a moment, such as `in 4m05s`. */
+export function timeLeft(moment: string, now: number): string {
+  const seconds = Math.ceil((Date.parse(moment) - now) / 1_000);
+  if (!(seconds > 0)) return 'now';
+  const units: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'm'],
+    [seconds % 60, 's'],
+  ];
+  const first = units.findIndex(([count]) => count > 0);
+  const shown = units.slice(first, first + 2);
+  return `in ${shown
+    .map(([count, unit], index) => `${index === 0 ? count : String(count).padStart(2, '0')}${unit}`)
+    .join('')}`;
+}
+
+/** Cuts a text to one line of some length. */
+export function brief(text: string, length: number): string {
+  const line = plainLine(text.replaceAll(/\s+/g, ' ').trim());
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+}
+
+/** Pads a state to the width of the longest and gives it its colour. */
+export function paintState({ colours }: Output, state: string): string {
+  const padded = plainLine(state).padEnd('completed'.length);
+  if (state === 'completed') return colours.green(padded);
+  if (state === 'failed' || state === 'canceled') return colours.red(padded);
+  return state === 'deferred' ? colours.yellow(padded) : padded;
+}

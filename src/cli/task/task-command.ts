@@ -1,0 +1,115 @@
+import { Command } from 'commander';
+import { countValue, durationValue, jsonListValue, jsonValue } from '../option-values.ts';
+import type { Session } from '../session.ts';
+import type { AgentOptions } from './agent-session.ts';
+import type { CancelOptions } from './task-cancel.ts';
+import type { DecideOptions } from './task-decide.ts';
+import type { ListOptions } from './task-list.ts';
+import type { SendOptions } from './task-send.ts';
+
+/** Defines the commands that talk to a running agent. */
+export function taskCommand(session: Session): Command {
+  const task = new Command('task').description('send, watch and decide on the tasks of an agent');
+  const commands = [
+    sendCommand(session),
+    getCommand(session),
+    listCommand(session),
+    watchCommand(session),
+    cancelCommand(session),
+    deferralsCommand(session),
+    decideCommand(session, 'approve'),
+    decideCommand(session, 'reject'),
+  ];
+  for (const command of commands) task.addCommand(withAgentOptions(command));
+  return task;
+}
+
+function withAgentOptions(command: Command): Command {
+  return command
+    .option('--dir <dir>', 'the folder of an agent that runs on this machine', '.')
+    .option('--url <url>', 'the address of an agent, instead of --dir')
+    .option('--token-file <file>', "a file with the token (default: $SERVICE_TOKEN, then the agent's own)")
+    .option('--timeout <duration>', 'give up after this long, such as 90s; exit 7', durationValue);
+}
+
+function sendCommand(session: Session): Command {
+  return new Command('send')
+    .description('start a task and wait for its answer, however long it is held')
+    .argument('[text...]', 'what to say; - reads it from stdin')
+    .option('--id <id>', 'the id of the task (default: a new one)')
+    .option('--data <json>', 'add a part with data', jsonValue)
+    .option('--script <json>', 'add a script for the scripted model to play', jsonListValue)
+    .option('--stream', 'show what happens as it does; leaving abandons a call that waits')
+    .action(async (words: string[], options: SendOptions) => {
+      const { taskSend } = await import('./task-send.ts');
+      await taskSend(session, words, options);
+    });
+}
+
+function getCommand(session: Session): Command {
+  return new Command('get')
+    .description('show a task')
+    .argument('<id>', 'the id of the task')
+    .action(async (id: string, options: AgentOptions) => {
+      const { taskGet } = await import('./task-get.ts');
+      await taskGet(session, id, options);
+    });
+}
+
+function listCommand(session: Session): Command {
+  return new Command('list')
+    .description('list tasks, newest first')
+    .option('--state <state>', 'only tasks in this state, such as deferred')
+    .option('--limit <count>', 'how many to show', countValue)
+    .option('--cursor <cursor>', 'go on after an earlier list')
+    .action(async (options: ListOptions) => {
+      const { taskList } = await import('./task-list.ts');
+      await taskList(session, options);
+    });
+}
+
+function watchCommand(session: Session): Command {
+  return new Command('watch')
+    .description('follow a task until it ends')
+    .argument('<id>', 'the id of the task')
+    .action(async (id: string, options: AgentOptions) => {
+      const { taskWatch } = await import('./task-watch.ts');
+      await taskWatch(session, id, options);
+    });
+}
+
+function cancelCommand(session: Session): Command {
+  return new Command('cancel')
+    .description('call a task off')
+    .argument('<id>', 'the id of the task')
+    .option('--reason <reason>', 'why (default: external_signal)')
+    .action(async (id: string, options: CancelOptions) => {
+      const { taskCancel } = await import('./task-cancel.ts');
+      await taskCancel(session, id, options);
+    });
+}
+
+function deferralsCommand(session: Session): Command {
+  return new Command('deferrals')
+    .description('list the tool calls that wait for a person, oldest first')
+    .action(async (options: AgentOptions) => {
+      const { taskDeferrals } = await import('./task-deferrals.ts');
+      await taskDeferrals(session, options);
+    });
+}
+
+function decideCommand(session: Session, decision: 'approve' | 'reject'): Command {
+  const effect = decision === 'approve' ? 'let the call of a task run' : 'refuse the call of a task';
+  return new Command(decision)
+    .description(`${effect} that waits for a person`)
+    .argument('<id>', 'the id of the task')
+    .option('--approver <name>', 'who decides (default: your login name)')
+    .option('--email <email>', 'the email address of who decides, for calls with an allowlist')
+    .option('--note <text>', 'why')
+    .option('--deferral <id>', 'decide only if this deferral is the one that waits')
+    .option('--args-sha256 <hash>', 'decide only if the arguments are those you have seen')
+    .action(async (id: string, options: DecideOptions) => {
+      const { taskDecide } = await import('./task-decide.ts');
+      await taskDecide(session, { id, decision }, options);
+    });
+}

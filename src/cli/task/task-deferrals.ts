@@ -1,0 +1,37 @@
+import type { Session } from '../session.ts';
+import { shellWord } from '../shell-word.ts';
+import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';
+import { deferralLines } from './print-task.ts';
+import { type DeferralJson, readAnswer } from './task-shape.ts';
+
+/** `task deferrals`: every tool call that waits for a person, oldest first. */
+export async function taskDeferrals(session: Session, options: AgentOptions): Promise<void> {
+  const { output } = session;
+  await withAgent(session, options, usualTimeout, async (agentSession) => {
+    const deferrals = (await pages(agentSession)).toSorted(
+      (one, other) => Date.parse(one.requested_at) - Date.parse(other.requested_at),
+    );
+    output.json({ deferrals });
+    for (const deferral of deferrals) {
+      output.line(output.colours.bold(`task ${deferral.task_id}`));
+      for (const line of deferralLines(deferral, Date.now())) output.line(line);
+      const pin = `--args-sha256 ${deferral.args_sha256}`;
+      output.line(`  decide     holdpoint task approve ${shellWord(deferral.task_id)} ${pin}`);
+      output.line();
+    }
+    if (deferrals.length === 0) output.note('nothing waits for a person');
+  });
+}
+
+async function pages({ agent, signal }: AgentSession): Promise<DeferralJson[]> {
+  const found: DeferralJson[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({ limit: '500', ...(cursor === undefined ? {} : { cursor }) });
+    const path = `/deferrals?${query}`;
+    const page = readAnswer.deferralPage(await agent.json({ method: 'GET', path, signal }));
+    found.push(...page.deferrals);
+    cursor = page.next_cursor;
+  } while (cursor !== undefined);
+  return found;
+}

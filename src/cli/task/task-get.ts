@@ -1,0 +1,40 @@
+import type { Session } from '../session.ts';
+import { shellWord } from '../shell-word.ts';
+import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';
+import { answerOf, deferralLines, paintState, statusText } from './print-task.ts';
+import { plainText } from '../plain-text.ts';
+import { type DeferralJson, readAnswer, type TaskJson } from './task-shape.ts';
+
+/** `task get ID`: a task, and what it waits for. */
+export async function taskGet(session: Session, id: string, options: AgentOptions): Promise<void> {
+  const { output } = session;
+  await withAgent(session, options, usualTimeout, async ({ agent, signal }) => {
+    const path = `/tasks/${encodeURIComponent(id)}`;
+    const task = readAnswer.task(await agent.json({ method: 'GET', path, signal }));
+    output.json(task);
+    if (output.isJson) return;
+    output.line(`${task.id}  ${paintState(output, task.status.state)}  ${task.status.timestamp}`);
+    if (task.status.state === 'completed') output.line(answerOf(task));
+    else if (statusText(task) !== '') output.line(plainText(statusText(task)));
+    const deferral = await pendingDeferral({ agent, signal }, task);
+    if (deferral === null) return;
+    for (const line of deferralLines(deferral, Date.now())) output.line(line);
+    output.note(`decide with: holdpoint task approve ${shellWord(task.id)}, or reject`);
+  });
+}
+
+/** The pending deferral of a task with its arguments; `null` when it was decided meanwhile. */
+export async function pendingDeferral(
+  { agent, signal }: AgentSession,
+  { metadata }: TaskJson,
+): Promise<DeferralJson | null> {
+  const id = metadata?.deferral?.id;
+  if (id === undefined) return null;
+  try {
+    const path = `/deferrals/${encodeURIComponent(id)}`;
+    return readAnswer.deferral(await agent.json({ method: 'GET', path, signal }));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'not_found') return null;
+    throw error;
+  }
+}

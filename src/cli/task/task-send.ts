@@ -1,0 +1,84 @@
+import { text } from 'node:stream/consumers';
+import { v7 } from 'uuid';
+import type { JsonValue } from '../../machines/json.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { showProgress } from '../progress.ts';
+import type { Session } from '../session.ts';
+import { shellWord } from '../shell-word.ts';
+import { type AgentOptions, type AgentSession, withAgent } from './agent-session.ts';
+import { follow, streamBroken } from './follow-task.ts';
+import { printEnd, progressLine, statusLine, throwIfUnfinished, answerOf } from './print-task.ts';
+import { readAnswer } from './task-shape.ts';
+
+export interface SendOptions extends AgentOptions {
+  id?: string;
+  data?: JsonValue;
+  script?: JsonValue[];
+  stream?: boolean;
+}
+
+/** `task send`: starts a task and waits for its answer (contract section 5). */
+export async function taskSend(
+  session: Session,
+  words: readonly string[],
+  { id = v7(), data, script, stream = false, ...options }: SendOptions,
+): Promise<void> {
+  const said = words.join(' ') === '-' ? await text(session.stdin) : words.join(' ');
+  const parts: JsonValue[] = [
+    ...(said.trim() === '' ? [] : [{ kind: 'text', text: said }]),
+    ...(data === undefined ? [] : [{ kind: 'data', data }]),
+    ...(script === undefined ? [] : [{ kind: 'data', data: { script } }]),
+  ];
+  if (parts.length === 0) throw nothingToSay();
+  const body = { task: { id, message: { role: 'user', parts } } };
+  const send = stream ? sendStreaming : sendHeld;
+  await withAgent(session, options, null, (agent) => send(session, agent, { id, body }));
+}
+
+interface Submission {
+  id: string;
+  body: JsonValue;
+}
+
+async function sendHeld(
+  { output }: Session,
+  { agent, signal }: AgentSession,
+  { id, body }: Submission,
+): Promise<void> {
+  const stopProgress = showProgress(output, `task ${id} goes on; see it with task get ${shellWord(id)}`);
+  try {
+    const call = { method: 'POST', path: '/tasks/send', body, taskId: id, signal } as const;
+    const task = readAnswer.task(await agent.json(call));
+    stopProgress();
+    printEnd(output, task);
+  } finally {
+    stopProgress();
+  }
+}
+
+async function sendStreaming(
+  { output }: Session,
+  { agent, signal }: AgentSession,
+  { id, body }: Submission,
+): Promise<void> {
+  const call = { method: 'POST', path: '/tasks/sendSubscribe', body, taskId: id, signal } as const;
+  const task = await follow(agent.events(call), {
+    onEvent: (event) => output.json(event),
+    onStatus: (changed) => output.note(statusLine(output, changed)),
+    onProgress: (progress) => {
+      const line = progressLine(progress);
+      if (line !== null) output.note(line);
+    },
+  });
+  if (task === null) throw streamBroken(id);
+  throwIfUnfinished(task);
+  output.line(answerOf(task));
+}
+
+function nothingToSay(): CliError {
+  return new CliError('there is nothing to send', {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: 'give a text, --data or --script',
+  });
+}

@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AgentClient } from '../agent-client.ts';
+import { CliError } from '../cli-error.ts';
+import { findAgent } from '../find-agent.ts';
+import type { Session } from '../session.ts';
+import { type AgentOptions, deadline } from './agent-session.ts';
+import { follow, streamBroken } from './follow-task.ts';
+import { answerOf, progressLine, statusLine, throwIfUnfinished } from './print-task.ts';
+import type { TaskJson } from './task-shape.ts';
+
+/** How often in a row a connection may fail before it is given up. */
+const patience = 8;
+
+/** Milliseconds before the first new attempt; each further one waits twice as long. */
+const firstPause = 100;
+
+/** `task watch ID`: prints what a task becomes until it ends; a broken stream is joined again. */
+export async function taskWatch(
+  session: Session,
+  id: string,
+  options: AgentOptions,
+): Promise<void> {
+  const { output, interruption } = session;
+  const limit = deadline(options.timeout ?? null);
+  const signal = AbortSignal.any([interruption.listen(), limit.signal]);
+  try {
+    const task = await watchUntilEnd(session, { id, options, signal });
+    throwIfUnfinished(task);
+    output.line(answerOf(task));
+  } finally {
+    limit.clear();
+  }
+}
+
+interface Watch {
+  id: string;
+  options: AgentOptions;
+  signal: AbortSignal;
+}
+
+async function watchUntilEnd(session: Session, watch: Watch): Promise<TaskJson> {
+  const { output } = session;
+  let lastEventId: string | undefined;
+  let failures = 0;
+  for (;;) {
+    try {
+      const task = await joinOnce(session, watch, lastEventId, (eventId) => {
+        lastEventId = eventId;
+        failures = 0;
+      });
+      if (task !== null) return task;
+      if (failures >= patience) throw streamBroken(watch.id);
+    } catch (error) {
+      const isFirst = lastEventId === undefined && failures === 0;
+      if (!canRetry(error) || isFirst || failures >= patience) throw error;
+    }
+    failures += 1;
+    if (failures === 1) output.note('the stream broke; joining it again');
+    await pause(firstPause * 2 ** (failures - 1), undefined, { signal: watch.signal }).catch(() => {
+      throw watch.signal.reason;
+    });
+  }
+}
+
+/** Looks the agent up anew each time, since one that was restarted may answer elsewhere. */
+async function joinOnce(
+  { output, env }: Session,
+  { id, options, signal }: Watch,
+  lastEventId: string | undefined,
+  onSeen: (eventId: string) => void,
+): Promise<TaskJson | null> {
+  const agent = new AgentClient(findAgent(options, env));
+  const path = `/tasks/${encodeURIComponent(id)}/events`;
+  const call = { method: 'GET', path, taskId: id, signal } as const;
+  try {
+    return await follow(agent.events({ ...call, ...(lastEventId ? { lastEventId } : {}) }), {
+      onEvent: (event) => {
+        onSeen(event.id);
+        output.json(event);
+      },
+      onStatus: (task) => output.line(statusLine(output, task)),
+      onProgress: (progress) => {
+        const line = progressLine(progress);
+        if (line !== null) output.line(line);
+      },
+    });
+  } finally {
+    await agent.close();
+  }
+}
+
+function canRetry(error: unknown): boolean {
+  return (
+    error instanceof CliError &&
+    ['connection_lost', 'not_running', 'unavailable'].includes(error.code)
+  );
+}

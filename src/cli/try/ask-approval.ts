@@ -1,0 +1,71 @@
+import { CliError } from '../cli-error.ts';
+import { loginName } from '../login-name.ts';
+import type { Output } from '../output.ts';
+import { timeLeft } from '../task/print-task.ts';
+import type { DeferralJson } from '../task/task-shape.ts';
+import type { Demo } from './demo.ts';
+import type { Prompter } from './prompter.ts';
+
+/** What a question about a held call needs. */
+export interface Approval {
+  output: Output;
+  demo: Demo;
+  prompter: Prompter;
+  deferral: DeferralJson;
+  /** Called when the player leaves instead of deciding. */
+  onLeave: () => void;
+}
+
+/** Asks whether a held call may run, and answers what takes the question back once it no longer waits. */
+export function askApproval(approval: Approval): () => Promise<void> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([approval.demo.signal, over.signal]);
+  const settled = putQuestion(approval, signal).catch((error: unknown) => {
+    if (!signal.aborted) approval.output.note(error instanceof CliError ? error.message : String(error));
+  });
+  return () => {
+    over.abort(new Error('the call no longer waits'));
+    return settled;
+  };
+}
+
+async function putQuestion(approval: Approval, signal: AbortSignal): Promise<void> {
+  const { prompter, deferral, onLeave } = approval;
+  const question = (): string =>
+    `approve? [y/n] (auto-deny ${timeLeft(deferral.expires_at, Date.now())}) `;
+  for (;;) {
+    const answer = await prompter.ask(question, signal);
+    if (answer === null) return onLeave();
+    const decision = decisionOf(answer);
+    if (decision === null) continue;
+    const note =
+      decision === 'reject' ? await prompter.ask(() => 'reason (may be empty): ', signal) : '';
+    if (note === null) return onLeave();
+    return decide(approval, decision, note.trim());
+  }
+}
+
+async function decide(
+  { demo, deferral }: Approval,
+  decision: 'approve' | 'reject',
+  note: string,
+): Promise<void> {
+  await demo.client.json({
+    method: 'POST',
+    path: `/tasks/${encodeURIComponent(deferral.task_id)}/decisions`,
+    body: {
+      decision,
+      approver: loginName(),
+      note,
+      deferral_id: deferral.id,
+      args_sha256: deferral.args_sha256,
+    },
+    signal: demo.signal,
+  });
+}
+
+function decisionOf(answer: string): 'approve' | 'reject' | null {
+  const word = answer.trim().toLowerCase();
+  if (['y', 'yes', 'approve'].includes(word)) return 'approve';
+  return ['n', 'no', 'reject'].includes(word) ? 'reject' : null;
+}

@@ -1,0 +1,82 @@
+import { v7 } from 'uuid';
+import { plainLine } from '../plain-text.ts';
+import type { Session } from '../session.ts';
+import { pendingDeferral } from '../task/task-get.ts';
+import { follow } from '../task/follow-task.ts';
+import { answerOf, deferralLines, progressLine, statusText } from '../task/print-task.ts';
+import type { ProgressJson, TaskJson } from '../task/task-shape.ts';
+import { askApproval } from './ask-approval.ts';
+import type { Demo } from './demo.ts';
+import { readOrders } from './orders.ts';
+import type { Prompter } from './prompter.ts';
+import { scriptFor } from './refund-script.ts';
+
+/** Talks with the refund agent until the player leaves; a held call is decided inline. */
+export async function chat(session: Session, demo: Demo, prompter: Prompter): Promise<void> {
+  const { output } = session;
+  const { bold, dim } = output.colours;
+  output.line(`A refund agent runs at ${demo.url}. No language model is involved: a script plays its`);
+  output.line('part, everything else is real. Leave with exit or Ctrl-D. Say for example:');
+  output.line(dim('  Please refund order A-1042, it arrived broken'));
+  for (;;) {
+    const message = await prompter.ask(() => bold('\nyou> '), demo.signal);
+    if (message === null || /^(exit|quit)$/i.test(message.trim())) return;
+    if (message.trim() === '') continue;
+    const hasLeft = await converse(session, demo, prompter, message);
+    if (hasLeft) return;
+  }
+}
+
+/** Sends one message and shows what comes of it; true when the player left meanwhile. */
+async function converse(
+  { output }: Session,
+  demo: Demo,
+  prompter: Prompter,
+  message: string,
+): Promise<boolean> {
+  const left = new AbortController();
+  const signal = AbortSignal.any([demo.signal, left.signal]);
+  const onLeave = (): void => left.abort(leaving);
+  let takeBack = (): Promise<void> => Promise.resolve();
+  const onStatus = async (task: TaskJson): Promise<void> => {
+    await takeBack();
+    const deferral = await pendingDeferral({ agent: demo.client, signal }, task);
+    if (deferral === null) return;
+    output.line(output.colours.yellow('\nThis call waits for a person:'));
+    for (const line of deferralLines(deferral, Date.now())) output.line(line);
+    takeBack = askApproval({ output, demo, prompter, deferral, onLeave });
+  };
+  const onProgress = (progress: ProgressJson): void => {
+    const line = progressLine(progress);
+    if (line !== null) output.line(output.colours.dim(line));
+  };
+  try {
+    const call = await callFor(message, demo, signal);
+    const task = await follow(demo.client.events(call), { onStatus, onProgress });
+    await takeBack();
+    output.line(`${output.colours.bold('agent>')} ${endOf(task)}`);
+    return false;
+  } catch (error) {
+    await takeBack();
+    if (error === leaving) return true;
+    throw error;
+  }
+}
+
+const leaving = new Error('the player left');
+
+async function callFor(message: string, { directory }: Demo, signal: AbortSignal) {
+  const script = scriptFor(message, await readOrders(directory));
+  const id = v7();
+  const parts = [
+    { kind: 'text', text: message },
+    { kind: 'data', data: { script } },
+  ];
+  const body = { task: { id, message: { role: 'user', parts } } };
+  return { method: 'POST', path: '/tasks/sendSubscribe', body, taskId: id, signal } as const;
+}
+
+function endOf(task: TaskJson | null): string {
+  if (task === null) return '(the stream broke)';
+  return task.status.state === 'completed' ? answerOf(task) : plainLine(statusText(task));
+}

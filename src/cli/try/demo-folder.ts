@@ -1,0 +1,49 @@
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CliError, exitCodes } from '../cli-error.ts';
+
+const example = fileURLToPath(new URL('../../../examples/refunds', import.meta.url));
+
+/** A copy of the refund agent to play with. */
+export interface DemoFolder {
+  directory: string;
+  /** Removes the copy, unless it was asked to stay. */
+  remove(): Promise<void>;
+}
+
+/** Copies the refund agent to a new temporary folder, or to `keep`, which must be new or empty. */
+export async function makeDemoFolder(keep: string | undefined): Promise<DemoFolder> {
+  const directory =
+    keep === undefined ? await mkdtemp(join(tmpdir(), 'holdpoint-try-')) : await emptyFolder(keep);
+  // Somebody may have run the example where it stands.
+  const filter = (path: string): boolean => basename(path) !== '.service';
+  await cp(example, directory, { recursive: true, filter });
+  return {
+    directory,
+    async remove() {
+      if (keep === undefined) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function emptyFolder(path: string): Promise<string> {
+  const directory = resolve(path);
+  const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw notEmpty(directory, error);
+  });
+  if (found.length > 0) throw notEmpty(directory);
+  await mkdir(directory, { recursive: true });
+  return directory;
+}
+
+function notEmpty(directory: string, cause?: unknown): CliError {
+  return new CliError(`${directory} is not an empty folder`, {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: 'give --keep a new folder, so that nothing of yours is overwritten',
+    cause,
+  });
+}

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** An order of the demo as it stands on disk. */
+export interface Order {
+  id: string;
+  amount: string;
+  status: string;
+  /** Empty until the order is refunded. */
+  refundId: string;
+  /** Its line in `data/orders.csv`. */
+  row: string;
+}
+
+/** Reads the whole table of orders. */
+export function readOrders(directory: string): Promise<string> {
+  return readFile(join(directory, 'data', 'orders.csv'), 'utf8');
+}
+
+/** Finds an order in the table; `null` when there is none with this number. */
+export function findOrder(table: string, id: string): Order | null {
+  const [header = '', ...rows] = table.split(/\r?\n/);
+  const row = rows.find((line) => line.startsWith(`${id},`));
+  if (row === undefined) return null;
+  const columns = fieldsOf(header);
+  const fields = fieldsOf(row);
+  const value = (column: string): string => fields[columns.indexOf(column)] ?? '';
+  return { id, row, amount: value('amount'), status: value('status'), refundId: value('refund_id') };
+}
+
+function fieldsOf(row: string): string[] {
+  const fields = row.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g);
+  return Array.from(fields, ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
+}

@@ -1,0 +1,67 @@
+import { createInterface, type Interface } from 'node:readline';
+import type { TerminalStream } from '../output.ts';
+
+/** Milliseconds between two looks at a prompt that changes, such as a countdown. */
+const refreshEvery = 1_000;
+
+/** Asks questions, one line each. */
+export class Prompter {
+  readonly #lines: Interface;
+  readonly #isTerminal: boolean;
+  readonly #early: string[] = [];
+  #answer: ((line: string | null) => void) | null = null;
+  #isClosed = false;
+
+  /** `onInterrupt` is called for Ctrl-C, which a terminal in raw mode does not turn into a signal. */
+  constructor(
+    input: NodeJS.ReadableStream & { isTTY?: boolean },
+    output: TerminalStream,
+    onInterrupt: () => void,
+  ) {
+    this.#isTerminal = input.isTTY === true && output.isTTY === true;
+    this.#lines = createInterface({ input, output, terminal: this.#isTerminal });
+    this.#lines.on('SIGINT', onInterrupt);
+    this.#lines.on('line', (line) => {
+      if (this.#answer === null) this.#early.push(line);
+      else this.#answer(line);
+    });
+    this.#lines.once('close', () => {
+      this.#isClosed = true;
+      this.#answer?.(null);
+    });
+  }
+
+  /**
+   * Asks until a line is typed, `null` at the end of the input. The prompt is drawn anew while it
+   * changes. Rejects with the signal's reason.
+   */
+  async ask(prompt: () => string, signal: AbortSignal): Promise<string | null> {
+    signal.throwIfAborted();
+    const early = this.#early.shift();
+    if (early !== undefined) return early;
+    if (this.#isClosed) return null;
+    this.#lines.setPrompt(prompt());
+    this.#lines.prompt();
+    const redraw = this.#isTerminal ? setInterval(() => this.#redraw(prompt()), refreshEvery) : null;
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#answer = resolve;
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+    } finally {
+      this.#answer = null;
+      if (redraw !== null) clearInterval(redraw);
+    }
+  }
+
+  /** Gives the terminal back. */
+  close(): void {
+    this.#lines.close();
+  }
+
+  #redraw(prompt: string): void {
+    if (prompt === this.#lines.getPrompt()) return;
+    this.#lines.setPrompt(prompt);
+    this.#lines.prompt(true);
+  }
+}

@@ -1,0 +1,35 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CliError } from '../cli-error.ts';
+import type { AgentSession } from '../task/agent-session.ts';
+import { readAnswer, type TaskJson } from '../task/task-shape.ts';
+
+/** How often a task that was only just sent is looked for. */
+const attempts = 200;
+
+/** Milliseconds between two looks. */
+const pauseBetween = 10;
+
+/** Follows a task until a call of it is held, and answers the task as it can be read then. */
+export async function untilDeferred(
+  { agent, signal }: AgentSession,
+  id: string,
+): Promise<TaskJson> {
+  const path = `/tasks/${encodeURIComponent(id)}`;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const events = agent.events({ method: 'GET', path: `${path}/events`, taskId: id, signal });
+      for await (const { event, data } of events) {
+        if (event !== 'status' && event !== 'result') continue;
+        const task = readAnswer.task(JSON.parse(data));
+        if (task.status.state !== 'deferred') continue;
+        return readAnswer.task(await agent.json({ method: 'GET', path, signal }));
+      }
+      throw new CliError(`task ${id} ended without waiting for a person`, { code: 'not_held' });
+    } catch (error) {
+      // The send and this look travel on two connections, and the look may be the first to arrive.
+      const isEarly = error instanceof CliError && error.code === 'not_found';
+      if (!isEarly || attempt === attempts) throw error;
+    }
+    await pause(pauseBetween, undefined, { signal });
+  }
+}

@@ -1,0 +1,13 @@
+import type { Next } from 'koa';
+import type { RoutedContext } from '../request-state.ts';
+
+/** Answers what no route took: `OPTIONS`, and 405 with `Allow` for a known path (contract section 5). */
+export function allowMethods() {
+  return async function methodAllower(ctx: RoutedContext, next: Next) {
+    await next();
+    const methods = new Set((ctx.matched ?? []).flatMap((layer) => layer.methods));
+    if (methods.size === 0 || ctx.status !== 404) return;
+    ctx.set('Allow', [...methods].join(', '));
+    ctx.status = ctx.method === 'OPTIONS' ? 204 : 405;
+  };
+}

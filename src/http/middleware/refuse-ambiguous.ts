@@ -1,0 +1,27 @@
+import type { Context, Middleware, Next } from 'koa';
+import { Problem } from '../wire/problem.ts';
+
+/** Most headers of a request; Node would drop what comes after its own limit without a word. */
+const mostHeaders = 100;
+
+/**
+ * Refuses a request that two programs on its way could read in two ways: another form of target
+ * than a path, or more than one `Host`.
+ */
+export function refuseAmbiguous(): Middleware {
+  return function ambiguityRefuser({ req }: Context, next: Next) {
+    const names = req.rawHeaders.filter((_, index) => index % 2 === 0);
+    if (names.length > mostHeaders) {
+      const error = `the request has more than ${mostHeaders} headers; send fewer`;
+      throw new Problem(431, { error }, { Connection: 'close' });
+    }
+    if (!req.url?.startsWith('/')) {
+      const error = 'the request target must be a path that begins with /';
+      throw new Problem(400, { error }, { Connection: 'close' });
+    }
+    if (names.filter((name) => name.toLowerCase() === 'host').length > 1) {
+      throw new Problem(400, { error: 'send one Host header' }, { Connection: 'close' });
+    }
+    return next();
+  };
+}

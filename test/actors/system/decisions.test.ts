@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpers/task-stories.ts';
+import { openSystem } from '../../helpers/test-system.ts';
+
+describe('deciding', () => {
+  it('lets exactly one of a hundred decisions at once win, in every one of 50 rounds', async () => {
+    const pay = toolCalled('pay');
+    const { system, clock, events, verify } = await openSystem({
+      tools: [pay],
+      deferred: { pay: {} },
+    });
+    let approved = 0;
+    for (let round = 0; round < 50; round += 1) {
+      const { id } = await parks(system);
+      if (round % 3 === 0) {
+        clock.advance(3_000);
+        system.find(id);
+      }
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, index) => {
+          const verb = (index + round) % 2 === 0 ? 'approve' : 'reject';
+          return system.decide(id, decision(verb, clock.now(), { approver: `a-${index}` }));
+        }),
+      );
+      const kinds = answers.map(({ kind }) => kind);
+      expect(kinds.filter((kind) => kind === 'resolved')).toHaveLength(1);
+      expect(kinds.filter((kind) => kind === 'decided')).toHaveLength(99);
+      const ended = await ends(system, id);
+      const winner = answers.find(({ kind }) => kind === 'resolved');
+      expect(winner).toMatchObject({ approver: ended.settled?.approver });
+      for (const answer of answers) {
+        if (answer.kind === 'decided') expect(answer.settled).toEqual(ended.settled);
+      }
+      const decided = events(id).filter(({ event }) => event === 'task_deferred_decision');
+      expect(decided.map(({ fields }) => fields)).toMatchObject([
+        { decision: ended.settled?.decision, approver: ended.settled?.approver },
+      ]);
+      if (ended.settled?.decision === 'approve') approved += 1;
+    }
+    expect(pay.runs).toHaveLength(approved);
+    expect(await verify()).toMatchObject({ ok: true });
+  });
+
+  it('has the event on disk before it answers', async () => {
+    const { system, clock, directory, events } = await openSystem({
+      tools: [toolCalled('pay')],
+      deferred: { pay: {} },
+    });
+    expect(directory).not.toBe('');
+    for (const verb of ['approve', 'reject'] as const) {
+      const { id } = await parks(system);
+      await system.decide(id, decision(verb, clock.now()));
+      expect(briefly(events(id))).toContain(`task_deferred_decision ${verb}`);
+      expect(system.find(id)?.settled?.decision).toBe(verb);
+      await ends(system, id);
+    }
+  });
+
+  it('refuses who may not decide, says so in the log, and goes on waiting', async () => {
+    const pay = toolCalled('pay');
+    const { system, clock, events } = await openSystem({
+      tools: [pay],
+      deferred: { pay: { approvers: ['ann@example.com'] } },
+    });
+    const parked = await parks(system);
+    const mallory = decision('approve', clock.now(), { approver: 'mallory' });
+    expect(await system.decide(parked.id, mallory)).toEqual({ kind: 'forbidden' });
+    expect(system.find(parked.id)).toMatchObject({
+      state: 'deferred',
+      deferral: parked.deferral,
+      changedAt: parked.changedAt,
+    });
+    const ann = decision('approve', clock.now(), { email: ' ANN@example.com ' });
+    expect(await system.decide(parked.id, ann)).toMatchObject({ kind: 'resolved' });
+    await ends(system, parked.id);
+    expect(pay.runs).toHaveLength(1);
+    const decisions = events(parked.id).filter(({ event }) => event === 'task_deferred_decision');
+    expect(decisions.map(({ fields }) => fields)).toEqual([
+      { tool: 'pay', decision: 'approve', approver: 'mallory', authorized: false, wait_ms: 0 },
+      { tool: 'pay', decision: 'approve', approver: 'ann', wait_ms: 0 },
+    ]);
+  });
+
+  it('waits for every approver of a quorum, over rests in between', async () => {
+    const pay = toolCalled('pay');
+    const { system, clock } = await openSystem({
+      tools: [pay],
+      deferred: { pay: { quorum: 3, timeout: '1h' } },
+      restAfter: 1,
+    });
+    const { id } = await parks(system);
+    const kinds: string[] = [];
+    for (const approver of ['ann', 'bob', 'ann', 'cid', 'dan']) {
+      kinds.push((await system.decide(id, decision('approve', clock.now(), { approver }))).kind);
+    }
+    expect(kinds).toEqual(['recorded', 'recorded', 'recorded', 'resolved', 'decided']);
+    expect((await ends(system, id)).text).toBe('done: pay ok');
+    expect(pay.runs).toHaveLength(1);
+  });
+
+  it('knows nothing pending on an unknown task, a running one and one that never waited', async () => {
+    const { system, clock } = await openSystem();
+    const attempt = decision('approve', clock.now());
+    expect(await system.decide('nobody', attempt)).toEqual({ kind: 'notPending' });
+    const id = system.open(playing([{ say: 'hello' }]));
+    expect(await system.decide(id, attempt)).toEqual({ kind: 'notPending' });
+    await ends(system, id);
+    expect(await system.decide(id, attempt)).toEqual({ kind: 'notPending' });
+  });
+
+  it('takes two waits of one task one after the other, each with its own decision', async () => {
+    const pay = toolCalled('pay', ({ amount }) => Promise.resolve(`paid ${String(amount)}`));
+    const { system, clock, events } = await openSystem({ tools: [pay], deferred: { pay: {} } });
+    const steps = [1, 2].map((amount) => ({ tool: 'pay', args: { amount } }));
+    const first = await parks(system, playing([...steps, { say: '{result}' }]));
+    await system.decide(first.id, decision('approve', clock.now()));
+    const second = await parksAgain(system, first.id);
+    expect(second.deferral?.id).not.toBe(first.deferral?.id);
+    expect(second.settled).toBeNull();
+    const late = decision('approve', clock.now(), { deferralId: first.deferral?.id ?? '' });
+    expect(await system.decide(first.id, late)).toEqual({
+      kind: 'otherDeferral',
+      pendingId: second.deferral?.id,
+    });
+    await system.decide(first.id, decision('approve', clock.now()));
+    expect((await ends(system, first.id)).text).toBe('paid 2');
+    expect(pay.runs.map(({ callId }) => callId)).toEqual([first.deferral?.id, second.deferral?.id]);
+    expect(events(first.id).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 13 }, (_, index) => index + 1),
+    );
+  });
+});
+
+function parksAgain(system: Awaited<ReturnType<typeof openSystem>>['system'], id: string) {
+  return new Promise<NonNullable<ReturnType<typeof system.find>>>((resolve) => {
+    const leave = system.watch(id, {
+      onTask: (task) => {
+        if (task.state !== 'deferred') return;
+        leave();
+        resolve(task);
+      },
+      onLost: () => undefined,
+    });
+  });
+}

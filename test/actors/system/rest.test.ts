@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { decision, ends, parks, reaches, toolCalled } from '../../helpers/task-stories.ts';
+import { openSystem, type TestSystem } from '../../helpers/test-system.ts';
+
+const minute = 60_000;
+
+/** A system in which tasks rest after a minute; `lookAround` is what its interval does. */
+async function systemAtRest() {
+  const pay = toolCalled('pay');
+  const started: string[] = [];
+  const rig = await openSystem({
+    tools: [pay],
+    deferred: { pay: { timeout: '2h' } },
+    restAfter: minute,
+    onActorStart: (id) => started.push(id),
+  });
+  return { ...rig, pay, started };
+}
+
+const quietWatcher = { onTask: () => undefined, onLost: () => undefined };
+
+/** Lets a time pass and has the system look for what may rest. */
+function restAfter({ clock, lookAround }: TestSystem, milliseconds: number): void {
+  clock.advance(milliseconds);
+  lookAround();
+}
+
+describe('a parked task that nobody follows', () => {
+  it('is put to rest, which nobody can tell from outside', async () => {
+    const rig = await systemAtRest();
+    const parked = await parks(rig.system);
+    const before = rig.events();
+    restAfter(rig, minute - 1);
+    expect(rig.system.load()).toEqual({ live: 1, deferred: 1 });
+    restAfter(rig, 1);
+    expect(rig.system.load()).toEqual({ live: 0, deferred: 1 });
+    rig.store.flush();
+    expect(rig.events()).toEqual(before);
+    expect(rig.system.find(parked.id)).toEqual(parked);
+    expect(rig.system.findByDeferral(parked.deferral?.id ?? '')).toEqual(parked);
+    expect(rig.pay.runs).toEqual([]);
+  });
+
+  it('comes back with the next event, as one actor for all who come at once', async () => {
+    const rig = await systemAtRest();
+    const { id } = await parks(rig.system);
+    restAfter(rig, minute);
+    rig.started.length = 0;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => rig.system.decide(id, decision('approve', rig.clock.now()))),
+    );
+    expect(rig.started).toEqual([id]);
+    expect(answers.filter(({ kind }) => kind === 'resolved')).toHaveLength(1);
+    expect((await ends(rig.system, id)).text).toBe('done: pay ok');
+    expect(rig.pay.runs).toHaveLength(1);
+    expect(rig.events(id).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('rests again after an event that left it waiting', async () => {
+    const rig = await systemAtRest();
+    const { id } = await parks(rig.system);
+    restAfter(rig, minute);
+    const pinned = decision('approve', rig.clock.now(), { deferralId: 'another' });
+    expect((await rig.system.decide(id, pinned)).kind).toBe('otherDeferral');
+    expect(rig.system.load().live).toBe(1);
+    restAfter(rig, minute);
+    expect(rig.system.load().live).toBe(0);
+  });
+
+  it('can be called off, and its caller can leave', async () => {
+    const rig = await systemAtRest();
+    const first = await parks(rig.system);
+    const second = await parks(rig.system);
+    restAfter(rig, minute);
+    expect((await rig.system.cancel(first.id, 'timeout'))?.text).toBe('canceled: timeout');
+    await rig.system.callerLeft(second.id);
+    expect(rig.system.find(second.id)?.text).toBe('defer: abandoned, caller disconnected');
+    expect(rig.events(second.id).at(-2)).toMatchObject({
+      event: 'task_deferred_abandoned',
+      fields: { tool: 'pay', reason: 'caller_disconnected', wait_ms: minute },
+    });
+  });
+
+  it('is waited for like any other', async () => {
+    const rig = await systemAtRest();
+    const { id } = await parks(rig.system);
+    restAfter(rig, minute);
+    const ended = ends(rig.system, id);
+    await rig.system.decide(id, decision('reject', rig.clock.now(), { note: 'no' }));
+    expect((await ended).text).toBe('defer: rejected by ann: no');
+  });
+});
+
+describe('a parked task that is followed', () => {
+  it('stays, and its time to rest begins when the last follower leaves', async () => {
+    const rig = await systemAtRest();
+    const { id } = await parks(rig.system);
+    const [first, second] = [1, 2].map(() => rig.system.watch(id, quietWatcher));
+    restAfter(rig, 5 * minute);
+    first?.();
+    restAfter(rig, 5 * minute);
+    expect(rig.system.load().live).toBe(1);
+    second?.();
+    restAfter(rig, minute - 1);
+    expect(rig.system.load().live).toBe(1);
+    restAfter(rig, 1);
+    expect(rig.system.load().live).toBe(0);
+  });
+
+  it('stays at rest when somebody begins to follow it, and tells them what happens', async () => {
+    const rig = await systemAtRest();
+    const { id } = await parks(rig.system);
+    restAfter(rig, minute);
+    const seen: string[] = [];
+    rig.system.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
+    expect(rig.system.load().live).toBe(0);
+    await rig.system.decide(id, decision('approve', rig.clock.now()));
+    await reaches(rig.system, id, 'completed');
+    expect(seen).toEqual(['working', 'working', 'completed']);
+  });
+});
+
+describe('a task with something to save', () => {
+  it('is not put to rest before that is on disk', async () => {
+    const rig = await systemAtRest();
+    const { id } = await parks(rig.system);
+    rig.clock.advance(minute);
+    const canceled = rig.system.cancel(id, 'timeout');
+    rig.lookAround();
+    expect((await canceled)?.state).toBe('canceled');
+    expect(rig.events(id).at(-1)).toMatchObject({ event: 'session_end' });
+  });
+
+  it('does not hold up the others, even when tasks rest at once', async () => {
+    const rig = await openSystem({
+      tools: [toolCalled('pay')],
+      deferred: { pay: { quorum: 2 } },
+      restAfter: 0,
+    });
+    const [first, second] = await Promise.all([parks(rig.system), parks(rig.system)]);
+    const recorded = rig.system.decide(first.id, decision('approve', rig.clock.now()));
+    rig.lookAround();
+    expect(rig.system.load()).toEqual({ live: 1, deferred: 2 });
+    expect((await recorded).kind).toBe('recorded');
+    rig.lookAround();
+    expect(rig.system.load()).toEqual({ live: 0, deferred: 2 });
+    expect(rig.system.find(second.id)?.state).toBe('deferred');
+  });
+});
+
+it('keeps thousands of tasks at rest with one timer and no actor', async () => {
+  const rig = await systemAtRest();
+  const parked = await Promise.all(Array.from({ length: 2_000 }, () => parks(rig.system)));
+  restAfter(rig, minute);
+  expect([rig.system.load(), rig.clock.pending]).toEqual([{ live: 0, deferred: 2_000 }, 1]);
+  expect(rig.system.find(parked[1_234]?.id ?? '')).toEqual(parked[1_234]);
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { briefly, decision, ends, gate, parks, toolCalled } from '../../helpers/task-stories.ts';
+import { openSystem } from '../../helpers/test-system.ts';
+
+/** Two systems over the same files, as two processes have them. */
+async function twoSystems(pay = toolCalled('pay')) {
+  const here = await openSystem({ tools: [pay], deferred: { pay: {} } });
+  const { directory, clock } = here;
+  const there = await openSystem({ directory, clock, tools: [pay], deferred: { pay: {} } });
+  return { here, there, pay, clock };
+}
+
+describe('a task that another process has decided', () => {
+  it('is told so, and is left to that process while its tool runs', async () => {
+    const door = gate();
+    const pay = toolCalled('pay', () => door.opened.then(() => 'paid'));
+    const { here, there, clock } = await twoSystems(pay);
+    const { id } = await parks(here.system);
+    const at = clock.now();
+    const first = await here.system.decide(id, decision('approve', at));
+    const late = await there.system.decide(id, decision('reject', at, { approver: 'bob' }));
+    await there.system.callerLeft(id);
+    expect([first.kind, late.kind]).toEqual(['resolved', 'decided']);
+    expect(late).toEqual({ kind: 'decided', settled: here.system.find(id)?.settled });
+    door.open();
+    expect(await ends(here.system, id)).toMatchObject({ state: 'completed', text: 'done: paid' });
+    expect(pay.runs).toHaveLength(1);
+    expect(briefly(here.events(id))).toEqual([
+      'session_start',
+      'llm_call',
+      'task_deferred',
+      'task_deferred_decision approve',
+      'tool_exec start',
+      'tool_exec end',
+      'llm_call',
+      'session_end completed',
+    ]);
+    expect(await here.verify()).toMatchObject({ ok: true, events: 8 });
+  });
+
+  it('answers both with the truth when both decide in the same turn', async () => {
+    const { here, there, pay, clock } = await twoSystems();
+    const { id } = await parks(here.system);
+    const answers = await Promise.all(
+      [here, there].map(({ system }) => system.decide(id, decision('approve', clock.now()))),
+    );
+    expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['decided', 'resolved']);
+    const winner = answers[0]?.kind === 'resolved' ? here : there;
+    expect((await ends(winner.system, id)).state).toBe('completed');
+    expect(pay.runs).toHaveLength(1);
+  });
+
+  it('refuses a decision on a stale copy in memory', async () => {
+    const { here, there, pay, clock } = await twoSystems();
+    const { id } = await parks(here.system);
+    await there.system.decide(id, decision('reject', clock.now(), { note: 'too much' }));
+    const answer = await here.system.decide(id, decision('approve', clock.now()));
+    expect(answer).toEqual({ kind: 'decided', settled: there.system.find(id)?.settled });
+    expect(here.system.find(id)).toMatchObject({
+      state: 'failed',
+      text: 'defer: rejected by ann: too much',
+    });
+    expect(pay.runs).toEqual([]);
+  });
+});

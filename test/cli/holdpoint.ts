@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { AgentClient } from '../../src/cli/agent-client.ts';
+import { findAgent } from '../../src/cli/find-agent.ts';
+import { untilDeferred } from '../../src/cli/try/until-deferred.ts';
+
+const clone = fileURLToPath(new URL('../..', import.meta.url));
+const cli = join(clone, 'src', 'cli.ts');
+
+/** What a command printed, and the code it ended in; `signal` when it did not end by itself. */
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A command at work. */
+export interface Running {
+  child: ChildProcess;
+  ended: Promise<Ended>;
+}
+
+/** How a command is started. */
+export interface CommandOptions {
+  input?: string;
+  env?: Record<string, string>;
+  cwd?: string;
+}
+
+const running = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+/** Runs the real command to its end. */
+export function holdpoint(args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
+  return startCommand(args, options).ended;
+}
+
+/** Starts the real command. */
+export function startCommand(args: readonly string[], options: CommandOptions = {}): Running {
+  return startProcess(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...args], options);
+}
+
+/** Starts a program in an environment without settings of this machine. */
+export function startProcess(
+  program: string,
+  args: readonly string[],
+  { input, env = {}, cwd = tmpdir() }: CommandOptions = {},
+): Running {
+  const child = spawn(program, args, { cwd, env: { ...cleanEnvironment(), ...env } });
+  running.add(child);
+  if (input !== undefined) child.stdin.end(input);
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([stdout, stderr, [code, signal]]) => {
+      running.delete(child);
+      return { code: code as number | null, signal: signal as NodeJS.Signals | null, stdout, stderr };
+    },
+  );
+  return { child, ended };
+}
+
+/** The command line of the real command, for a shell. */
+export function shellCommand(args: readonly string[]): string {
+  const words = [process.execPath, '--disable-warning=ExperimentalWarning', cli, ...args];
+  return words.map((word) => `'${word}'`).join(' ');
+}
+
+/** A daemon that answers. */
+export interface Daemon extends Running {
+  url: string;
+  directory: string;
+  client: AgentClient;
+  /** Asks the daemon to stop and answers how it ended. */
+  stop(): Promise<Ended>;
+}
+
+/** Runs an agent on a free port and returns once it is ready. */
+export async function startDaemon(
+  directory: string,
+  { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string> } = {},
+): Promise<Daemon> {
+  const started = startCommand(['run', '--dir', directory, '--port', '0', '--json', ...args], { env });
+  const ready = JSON.parse(await firstLine(started)) as { url: string };
+  const client = new AgentClient(findAgent({ dir: directory }, {}));
+  return {
+    ...started,
+    url: ready.url,
+    directory,
+    client,
+    async stop() {
+      started.child.kill('SIGTERM');
+      const ended = await started.ended;
+      await client.close();
+      return ended;
+    },
+  };
+}
+
+/** Answers the first line on stdout. Rejects with what the command said when it ends without one. */
+export async function firstLine({ child, ended }: Running): Promise<string> {
+  if (child.stdout === null) throw new Error('stdout is not piped');
+  const lines = createInterface({ input: child.stdout });
+  const line = once(lines, 'line').then(([first]) => first as string);
+  const nothing = ended.then(({ code, stderr }): string => {
+    throw new Error(`ended with ${code}: ${stderr}`);
+  });
+  const first = await Promise.race([line, nothing]);
+  nothing.catch(() => undefined);
+  return first;
+}
+
+/** Waits until a task is held for a person. */
+export function untilHeld({ client }: Daemon, id: string) {
+  return untilDeferred({ agent: client, signal: new AbortController().signal }, id);
+}
+
+/** Copies the refund agent, with another `service.yaml` when one is given. */
+export async function refundAgent(service?: string): Promise<string> {
+  const directory = await temporaryFolder();
+  const filter = (path: string): boolean => !path.endsWith('.service');
+  await cp(join(clone, 'examples', 'refunds'), directory, { recursive: true, filter });
+  if (service !== undefined) await writeFile(join(directory, 'service.yaml'), service);
+  return directory;
+}
+
+/** Makes a folder that goes with the tests. */
+export async function temporaryFolder(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'holdpoint-test-'));
+  folders.add(directory);
+  return directory;
+}
+
+/** Ends every command that is still at work and removes the folders; for `afterAll`. */
+export async function cleanUp(): Promise<void> {
+  for (const child of running) child.kill('SIGKILL');
+  for (const directory of folders) await rm(directory, { recursive: true, force: true });
+  folders.clear();
+}
+
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const unwanted = /^(SERVICE_|NO_COLOR$|FORCE_COLOR$|TERM$|VITEST|CI$)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !unwanted.test(name)));
+}

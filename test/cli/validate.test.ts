@@ -1,0 +1,94 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { cleanUp, holdpoint, refundAgent, temporaryFolder } from './holdpoint.ts';
+
+afterAll(cleanUp);
+
+describe('validate', () => {
+  it('says what was checked when all is well', async () => {
+    const dir = await refundAgent();
+    const [plain, json] = await Promise.all([
+      holdpoint(['validate', '--dir', dir]),
+      holdpoint(['validate', '--dir', dir, '--json']),
+    ]);
+    expect(plain).toEqual({
+      code: 0,
+      signal: null,
+      stderr: '',
+      stdout: `service.yaml and 1 skill are valid
+  agent  refunds 1.0.0
+  model  scripted demo
+  tools  datetime_now, issue_refund, lookup_order
+  held   issue_refund
+`,
+    });
+    expect(JSON.parse(json.stdout)).toEqual({ valid: true, problems: [], warnings: [] });
+  });
+
+  it('lists every problem where it stands and ends in 5', async () => {
+    const dir = await refundAgent(
+      [
+        'agent_id: refunds',
+        'model: {provider: scripted, name: demo}',
+        'security:',
+        '  defer:',
+        '    enabled: true',
+        '    tools:',
+        '      issue_refund:',
+        '        timeout: soon',
+        '        quorm: 2',
+        '',
+      ].join('\n'),
+    );
+    await writeFile(join(dir, 'SKILL.md'), '---\nname: [\n---\n');
+    const [plain, json] = await Promise.all([
+      holdpoint(['validate', '--dir', dir]),
+      holdpoint(['validate', '--dir', dir, '--json']),
+    ]);
+    expect(plain).toMatchObject({ code: 5, stdout: '' });
+    const lines = plain.stderr.trimEnd().split('\n');
+    expect(lines.map((line) => /^[\w.]+:\d+:\d+: /.exec(line)?.[0] ?? line)).toEqual([
+      'service.yaml:8:18: ',
+      'service.yaml:9:9: ',
+      expect.stringMatching(/^SKILL\.md:\d+:\d+: $/),
+      "error: 3 problems in the agent's files; mend what is listed and try again",
+    ]);
+    expect(JSON.parse(json.stdout)).toEqual({
+      valid: false,
+      problems: [
+        expect.objectContaining({ file: 'service.yaml', line: 8, column: 18 }),
+        expect.objectContaining({ file: 'service.yaml', line: 9, column: 9 }),
+        expect.objectContaining({ file: 'SKILL.md' }),
+      ],
+      warnings: [],
+      error: {
+        code: 'config_invalid',
+        message: "3 problems in the agent's files",
+        hint: 'mend what is listed and try again',
+      },
+    });
+  });
+
+  it('reports problems of the skills of a valid service.yaml', async () => {
+    const dir = await refundAgent();
+    await writeFile(join(dir, 'SKILL.md'), '---\nname: [\n---\n');
+    const { code, stderr } = await holdpoint(['validate', '--dir', dir]);
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/^SKILL\.md:\d+:\d+: .+\nerror: 1 problem in the agent's files; .+\n$/);
+  });
+
+  it('prints warnings and still ends in 0', async () => {
+    const dir = await refundAgent('agent_id: refunds\nmodl: {provider: scripted}\n');
+    const { code, stderr } = await holdpoint(['validate', '--dir', dir]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^warning: service\.yaml:2:1: /);
+  });
+
+  it('ends in 5 for a folder without an agent', async () => {
+    const dir = await temporaryFolder();
+    const { code, stderr } = await holdpoint(['validate', '--dir', dir]);
+    expect(code).toBe(5);
+    expect(stderr).toContain(`service.yaml:1:1: there is no service.yaml in ${dir}`);
+  });
+});

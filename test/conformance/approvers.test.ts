@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../helpers/agent-client.ts';
+import type { ServiceSettings } from '../helpers/agent-folder.ts';
+import {
+  deferring,
+  expectIntact,
+  startTestAgent,
+  story,
+  type TestAgent,
+  textOf,
+} from '../helpers/test-agent.ts';
+
+const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+const forbidden = { status: 403, body: { error: 'approver not authorized' } };
+
+const people = { ann: 'token-of-ann-1', bo: 'token-of-bo-22', cy: 'token-of-cy-333' };
+
+/** Settings under which ann and bo have an email and cy has none. */
+function signedIn(settings: ServiceSettings): ServiceSettings {
+  const provider = (name: string, token: string, email?: string) => ({
+    type: 'static_token',
+    name,
+    settings: { token, identity: { user_id: name, ...(email && { email }) } },
+  });
+  const providers = [
+    provider('ann', people.ann, 'Ann@Example.com'),
+    provider('bo', people.bo, 'bo@example.com'),
+    provider('cy', people.cy),
+  ];
+  return { ...settings, auth: { required: true, providers } };
+}
+
+async function parked(
+  agent: TestAgent,
+  token = people.cy,
+  id = 't1',
+): Promise<{ held: Promise<Answer> }> {
+  const held = agent.as(token).send(id, script);
+  await expect
+    .poll(async () => (await agent.as(token).get(`/tasks/${id}`)).body.status?.state)
+    .toBe('deferred');
+  return { held };
+}
+
+describe('an allowlist', () => {
+  const listed = deferring({ approvers: ['ann@example.com', ' BO@Example.com '] });
+
+  it('keeps others out, says so in the audit log, and lets the listed in', async () => {
+    const agent = await startTestAgent(listed);
+    const held = agent.send('t1', script);
+    const { metadata } = await agent.reached('t1', 'deferred');
+    expect(metadata.deferral.approvers).toEqual(['ann@example.com', 'bo@example.com']);
+    for (const stranger of [
+      { approver_email: 'eve@example.com', approver: 'eve', note: 'let me' },
+      { approver_email: '' },
+      { approver_email: '  ' },
+      { approver_email: null },
+      {},
+      { approver: 'ann@example.com' },
+      { approver_email: 'ann@example.com.evil.example' },
+      { approver_email: 'ann@example.com,bo@example.com' },
+    ]) {
+      expect(await agent.decide('t1', { decision: 'approve', ...stranger })).toMatchObject(forbidden);
+      expect(await agent.decide('t1', { decision: 'reject', ...stranger })).toMatchObject(forbidden);
+    }
+    await agent.reached('t1', 'deferred');
+    expect(agent.folder.paid).toEqual([]);
+    const allowed = { decision: 'approve', approver_email: ' Bo@EXAMPLE.com ' };
+    expect(await agent.decide('t1', allowed)).toMatchObject({
+      status: 200,
+      body: { approver: 'Bo@EXAMPLE.com', status: 'resolved' },
+    });
+    expect(textOf(await held)).toBe('paid');
+    const decisions = story(agent.audit('t1')).filter(([event]) => event === 'task_deferred_decision');
+    expect(decisions.length).toBe(17);
+    expect(decisions[0]).toEqual([
+      'task_deferred_decision',
+      { tool: 'pay', decision: 'approve', approver: 'eve', note: 'let me', authorized: false },
+    ]);
+    expect(decisions.slice(0, -1).every(([, fields]) => fields?.['authorized'] === false)).toBe(true);
+    expect(decisions.at(-1)).toEqual([
+      'task_deferred_decision',
+      { tool: 'pay', decision: 'approve', approver: 'Bo@EXAMPLE.com' },
+    ]);
+    expect(agent.audit('t1').find(({ event }) => event === 'task_deferred')?.fields).toMatchObject({
+      approvers: ['ann@example.com', 'bo@example.com'],
+    });
+    await expectIntact(agent.auditPath);
+  });
+
+  it('of the tool wins over the default one, which holds for other tools', async () => {
+    const agent = await startTestAgent({
+      security: {
+        defer: {
+          enabled: true,
+          default_approvers: ['dan@example.com'],
+          tools: {
+            pay: { to: 'channel:console:desk', approvers: ['ann@example.com'] },
+            grant: { to: 'channel:console:desk', approvers: [' '] },
+          },
+        },
+      },
+    });
+    const dan = { decision: 'approve', approver_email: 'dan@example.com' };
+    const paying = agent.send('t1', script);
+    await agent.reached('t1', 'deferred');
+    expect(await agent.decide('t1', dan)).toMatchObject(forbidden);
+    const granting = agent.send('t2', [{ tool: 'grant' }, { say: 'granted' }]);
+    await agent.reached('t2', 'deferred');
+    expect((await agent.decide('t2', dan)).status).toBe(200);
+    expect(textOf(await granting)).toBe('granted');
+    await agent.post('/tasks/t1/cancel');
+    await paying;
+  });
+
+  it('that holds no valid entry lets nobody in', async () => {
+    const agent = await startTestAgent(deferring({ approvers: ['ann', 'bo@localhost'] }));
+    const held = agent.send('t1', script);
+    await agent.reached('t1', 'deferred');
+    const decision = { decision: 'approve', approver_email: 'eve@example.com' };
+    expect(await agent.decide('t1', decision)).toMatchObject(forbidden);
+    expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject(forbidden);
+    expect(await agent.decide('t1', { decision: 'approve', approver_email: 'ann' })).toMatchObject(
+      forbidden,
+    );
+    await agent.post('/tasks/t1/cancel');
+    await held;
+  });
+});
+
+describe('bind_approver', () => {
+  const bound = signedIn(deferring({ approvers: ['ann@example.com'] }, { bind_approver: true }));
+
+  it('takes the email of the token, whatever the body says', async () => {
+    const agent = await startTestAgent(bound);
+    const { held } = await parked(agent);
+    const claim = { decision: 'approve', approver_email: 'ann@example.com' };
+    expect(await agent.as(people.bo).decide('t1', claim)).toMatchObject(forbidden);
+    expect(await agent.as(people.bo).decide('t1', { decision: 'approve' })).toMatchObject(forbidden);
+    const other = { decision: 'approve', approver_email: 'bo@example.com' };
+    expect(await agent.as(people.ann).decide('t1', other)).toMatchObject(forbidden);
+    const own = { decision: 'approve', approver: 'somebody else' };
+    expect(await agent.as(people.ann).decide('t1', own)).toMatchObject({
+      status: 200,
+      body: { approver: 'Ann@Example.com' },
+    });
+    expect(textOf(await held)).toBe('paid');
+  });
+
+  it("trusts what the daemon's own token says about whoever clicked", async () => {
+    const agent = await startTestAgent(bound);
+    const { held } = await parked(agent);
+    const runtime = agent.as(agent.token);
+    const claim = (approver_email: string) => ({ decision: 'approve', approver_email });
+    expect(await runtime.decide('t1', claim('bo@example.com'))).toMatchObject(forbidden);
+    expect((await runtime.decide('t1', claim('ann@example.com'))).status).toBe(200);
+    expect(textOf(await held)).toBe('paid');
+  });
+});
+
+describe('a quorum of two', () => {
+  const shared = deferring({ quorum: 2, approvers: ['ann@example.com', 'bo@example.com'] });
+  const approve = (approver_email: string) => ({ decision: 'approve', approver_email });
+
+  it('needs two different people', async () => {
+    const agent = await startTestAgent(shared);
+    const held = agent.send('t1', script);
+    await agent.reached('t1', 'deferred');
+    const recorded = { status: 200, body: { status: 'recorded', approver: 'ann@example.com' } };
+    expect(await agent.decide('t1', approve('ann@example.com'))).toMatchObject(recorded);
+    expect((await agent.decide('t1', approve('ANN@example.com'))).body.status).toBe('recorded');
+    expect((await agent.decide('t1', approve('eve@example.com'))).status).toBe(403);
+    const [shown] = (await agent.get('/deferrals')).body.deferrals;
+    expect(shown).toMatchObject({ quorum: 2, approvals: [{ approver: 'ann@example.com' }] });
+    expect(shown.approvals[0].at).toMatch(/Z$/);
+    expect(agent.folder.paid).toEqual([]);
+    expect((await agent.decide('t1', approve('bo@example.com'))).body.status).toBe('resolved');
+    expect(textOf(await held)).toBe('paid');
+    expect((await agent.decide('t1', approve('bo@example.com'))).status).toBe(409);
+  });
+
+  it('falls with one reject', async () => {
+    const agent = await startTestAgent(shared);
+    const held = agent.send('t1', script);
+    await agent.reached('t1', 'deferred');
+    await agent.decide('t1', approve('ann@example.com'));
+    const reject = { decision: 'reject', approver_email: 'bo@example.com' };
+    expect((await agent.decide('t1', reject)).body.status).toBe('resolved');
+    expect(textOf(await held)).toBe('defer: rejected by bo@example.com');
+  });
+
+  it('counts a hundred approvals of one person once', async () => {
+    const agent = await startTestAgent(shared);
+    const held = agent.send('t1', script);
+    await agent.reached('t1', 'deferred');
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => agent.decide('t1', approve('ann@example.com'))),
+    );
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.status}`))).toEqual(
+      new Set(['200 recorded']),
+    );
+    expect((await agent.get('/deferrals')).body.deferrals[0].approvals).toHaveLength(1);
+    await agent.post('/tasks/t1/cancel');
+    await held;
+  });
+});
+
+describe('four_eyes', () => {
+  it('keeps the requester from releasing their own call', async () => {
+    const agent = await startTestAgent(signedIn(deferring({ four_eyes: true })));
+    const { held } = await parked(agent, people.ann);
+    const approve = { decision: 'approve' };
+    expect(await agent.as(people.ann).decide('t1', approve)).toMatchObject(forbidden);
+    const claim = { ...approve, approver_email: 'ann@example.com' };
+    expect(await agent.as(agent.token).decide('t1', claim)).toMatchObject(forbidden);
+    expect((await agent.as(people.bo).decide('t1', approve)).status).toBe(200);
+    expect(textOf(await held)).toBe('paid');
+  });
+
+  it('shows approvers who asked', async () => {
+    const agent = await startTestAgent(signedIn(deferring()));
+    const { held } = await parked(agent, people.ann);
+    const { deferrals } = (await agent.as(people.bo).get('/deferrals')).body;
+    expect(deferrals[0].requester).toEqual({
+      user_id: 'ann',
+      email: 'Ann@Example.com',
+      provider: 'ann',
+    });
+    await agent.as(people.bo).post('/tasks/t1/cancel');
+    await held;
+  });
+});

@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest';
+import { deferring, expectIntact, startTestAgent, textOf } from '../helpers/test-agent.ts';
+
+const rounds = 20;
+const contenders = 100;
+
+it('lets exactly one of a hundred decisions count, whatever the mix', async () => {
+  const agent = await startTestAgent(deferring());
+  for (let round = 0; round < rounds; round += 1) {
+    const id = `race-${round}`;
+    const held = agent.send(id, [{ tool: 'pay', args: { round } }, { say: 'paid' }]);
+    await agent.reached(id, 'deferred');
+    const answers = await Promise.all(
+      Array.from({ length: contenders }, (_, index) => {
+        const decision = (index + round) % 3 === 0 ? 'reject' : 'approve';
+        return agent.decide(id, { decision, approver: `p${index}` });
+      }),
+    );
+    const winners = answers.filter(({ status }) => status === 200);
+    const losers = answers.filter(({ status }) => status === 409);
+    expect([winners.length, losers.length]).toEqual([1, contenders - 1]);
+    const { decision, approver } = winners[0]?.body;
+    for (const { body } of losers) {
+      expect(body).toEqual({
+        error: 'deferral already decided',
+        decision,
+        approver,
+        decided_at: losers[0]?.body.decided_at,
+      });
+    }
+    const expected = decision === 'approve' ? 'paid' : `defer: rejected by ${approver}`;
+    expect(textOf(await held)).toBe(expected);
+    expect(agent.audit(id).filter(({ event }) => event === 'task_deferred_decision')).toMatchObject([
+      { fields: { tool: 'pay', decision, approver } },
+    ]);
+  }
+  const approved = agent
+    .audit()
+    .filter(({ event, fields }) => event === 'task_deferred_decision' && fields?.['decision'] === 'approve');
+  expect(agent.folder.paid.length).toBe(approved.length);
+  expect(agent.audit().filter(({ fields }) => fields?.['authorized'] === false)).toEqual([]);
+  await expectIntact(agent.auditPath);
+});
+
+it('lets a decision or a cancel count, never both', async () => {
+  const agent = await startTestAgent(deferring());
+  for (let round = 0; round < rounds; round += 1) {
+    const id = `race-${round}`;
+    const held = agent.send(id, [{ tool: 'pay', args: { round } }, { say: 'paid' }]);
+    await agent.reached(id, 'deferred');
+    const decide = () => agent.decide(id, { decision: 'reject', approver: 'ann' });
+    const cancel = () => agent.post(`/tasks/${id}/cancel`);
+    const asked = round % 2 === 0 ? [decide(), cancel()] : [cancel(), decide()].toReversed();
+    const [decided, canceled] = await Promise.all(asked);
+    const { state } = (await held).body.status;
+    expect(canceled?.body.status.state).toBe(state);
+    expect(decided?.status).toBe(state === 'failed' ? 200 : 404);
+    expect(agent.audit(id).filter(({ event }) => event.startsWith('task_deferred_'))).toHaveLength(1);
+  }
+  expect(agent.folder.paid).toEqual([]);
+});
+
+it('never runs a call whose time ran out while it was decided', async () => {
+  const agent = await startTestAgent(deferring({ timeout: '60ms' }));
+  for (let round = 0; round < rounds; round += 1) {
+    const id = `late-${round}`;
+    const held = agent.send(id, [{ tool: 'pay', args: { round } }, { say: 'paid' }]);
+    const { metadata } = await agent.reached(id, 'deferred').catch(() => ({ metadata: null }));
+    let decided = 0;
+    while (metadata !== null && decided === 0) {
+      const isClose = Date.now() >= Date.parse(metadata.deferral.expires_at) - 3;
+      if (isClose) decided = (await agent.decide(id, { decision: 'approve' })).status;
+      else await agent.get('/healthz');
+    }
+    const text = textOf(await held);
+    expect([text, decided]).toEqual(
+      text === 'paid' ? ['paid', 200] : ['defer: no decision within 60ms (auto-deny)', 404],
+    );
+    const ends = agent
+      .audit(id)
+      .map(({ event }) => event)
+      .filter((event) => event.startsWith('task_deferred_'));
+    expect(ends).toEqual([text === 'paid' ? 'task_deferred_decision' : 'task_deferred_timeout']);
+  }
+});

@@ -1,0 +1,214 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Answer } from '../helpers/agent-client.ts';
+import { deferring, startTestAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
+
+const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+const invalid = { status: 400, body: { error: 'decision must be "approve" or "reject"' } };
+const notPending = { status: 404, body: { error: 'no pending deferral for task' } };
+const forbidden = { status: 403, body: { error: 'approver not authorized' } };
+
+/** Sends a task and resolves once it waits; `held` is its answer. */
+async function parked(agent: TestAgent, id = 't1'): Promise<{ held: Promise<Answer>; deferral: any }> {
+  const held = agent.send(id, pay);
+  const { metadata } = await agent.reached(id, 'deferred');
+  return { held, deferral: metadata.deferral };
+}
+
+describe('a decision that says nothing', () => {
+  let agent: TestAgent;
+  let held: Promise<Answer>;
+  beforeEach(async () => {
+    agent = await startTestAgent(deferring());
+    ({ held } = await parked(agent));
+    return async () => {
+      await agent.post('/tasks/t1/cancel');
+      await held;
+    };
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['an empty object', {}],
+    ['a list', ['approve']],
+    ['a word', '"approve"'],
+    ['null', 'null'],
+    ['maybe', { decision: 'maybe' }],
+    ['blanks', { decision: '  ' }],
+    ['true', { decision: true }],
+    ['a list of one', { decision: ['approve'] }],
+    ['approved', { decision: 'approved' }],
+    ['a dotless i', { decision: 'reȷect' }],
+    ['half a body', '{"decision":'],
+    ['a prototype', '{"__proto__":{"decision":"approve"}}'],
+    ['65 levels', `{"decision":"approve","x":${'['.repeat(64)}${']'.repeat(64)}}`],
+  ])('%s is 400, whoever and whatever it is about', async (_, body) => {
+    for (const id of ['t1', 'unknown', 'a%2Fb']) {
+      expect(await agent.post(`/tasks/${id}/decisions`, body)).toMatchObject(invalid);
+    }
+    expect(await agent.reached('t1', 'deferred')).toMatchObject({ id: 't1' });
+  });
+
+  it.each([
+    [{ approver: 7 }, 'approver must be a string'],
+    [{ approver_email: ['a@b.c'] }, 'approver_email must be a string'],
+    [{ note: {} }, 'note must be a string'],
+    [{ note: 'x'.repeat(2001) }, 'note must be at most 2000 characters'],
+    [{ approver: 'x'.repeat(255) }, 'approver must be at most 254 characters'],
+    [{ deferral_id: 1 }, 'deferral_id must be a string'],
+    [{ args_sha256: 1 }, 'args_sha256 must be a string'],
+  ])('with %j is 400 and says which', async (extra, error) => {
+    const answer = await agent.decide('t1', { decision: 'approve', ...extra });
+    expect(answer).toMatchObject({ status: 400, body: { error } });
+    expect(agent.folder.paid).toEqual([]);
+  });
+
+  it('of another type is 415', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    const answer = await agent.post('/tasks/t1/decisions', '{"decision":"approve"}', headers);
+    expect(answer.status).toBe(415);
+  });
+});
+
+describe('the order of refusals', () => {
+  it('is 400, then 404 or 409, then 403', async () => {
+    const agent = await startTestAgent(deferring({ approvers: ['ann@example.com'] }));
+    const stranger = { approver_email: 'eve@example.com' };
+    const { held } = await parked(agent);
+    expect(await agent.decide('t1', { decision: 'perhaps', ...stranger })).toMatchObject(invalid);
+    expect(await agent.decide('t9', { decision: 'approve', ...stranger })).toMatchObject(notPending);
+    expect(await agent.decide('t1', { decision: 'approve', ...stranger })).toMatchObject(forbidden);
+    const ann = { decision: 'approve', approver_email: 'ann@example.com' };
+    expect((await agent.decide('t1', ann)).status).toBe(200);
+    expect((await agent.decide('t1', { decision: 'approve', ...stranger })).status).toBe(409);
+    await held;
+    expect((await agent.decide('t1', { decision: 'approve', ...stranger })).status).toBe(409);
+  });
+
+  it('knows a task that never waited as one that is not pending', async () => {
+    const agent = await startTestAgent(deferring());
+    await agent.send('plain', [{ say: 'hi' }]);
+    expect(await agent.decide('plain', { decision: 'approve' })).toMatchObject(notPending);
+  });
+});
+
+describe('a decision that counts', () => {
+  it.each([' Approve ', 'APPROVE', 'approve\n', '\tapprove'])('may be spelt %j', async (decision) => {
+    const agent = await startTestAgent(deferring());
+    const { held } = await parked(agent);
+    const answer = await agent.decide('t1', { decision, shade: 'green' });
+    expect(answer.body).toMatchObject({ decision: 'approve', approver: 'unknown', status: 'resolved' });
+    expect(textOf(await held)).toBe('paid');
+  });
+
+  it.each(['approve', 'reject'])('is told to whoever comes after a %s', async (decision) => {
+    const agent = await startTestAgent(deferring());
+    const { held } = await parked(agent);
+    expect((await agent.decide('t1', { decision, approver: 'ann' })).status).toBe(200);
+    for (const second of ['approve', 'reject']) {
+      expect(await agent.decide('t1', { decision: second, approver: 'bo' })).toMatchObject({
+        status: 409,
+        body: {
+          error: 'deferral already decided',
+          decision,
+          approver: 'ann',
+          decided_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        },
+      });
+    }
+    await held;
+  });
+
+  it('has its audit line on disk when it is answered', async () => {
+    const agent = await startTestAgent(deferring());
+    const { held } = await parked(agent);
+    expect((await agent.decide('t1', { decision: 'approve', approver: 'ann' })).status).toBe(200);
+    expect(agent.audit('t1').find(({ event }) => event === 'task_deferred_decision')).toMatchObject({
+      task_id: 't1',
+      fields: { tool: 'pay', decision: 'approve', approver: 'ann', wait_ms: expect.any(Number) },
+    });
+    await held;
+  });
+
+  it('may be pinned to the deferral and to the arguments that were shown', async () => {
+    const agent = await startTestAgent(deferring());
+    const { held, deferral } = await parked(agent);
+    const approve = { decision: 'approve' };
+    expect(await agent.decide('t1', { ...approve, deferral_id: 'other' })).toMatchObject({
+      status: 409,
+      body: {
+        error: 'another deferral is pending for the task; look at it before you decide',
+        deferral_id: deferral.id,
+      },
+    });
+    expect(await agent.decide('t1', { ...approve, args_sha256: '0'.repeat(64) })).toMatchObject({
+      status: 409,
+      body: {
+        error: 'the pending call has other arguments; look at them before you decide',
+        args_sha256: deferral.args_sha256,
+      },
+    });
+    expect(agent.folder.paid).toEqual([]);
+    const pinned = {
+      deferral_id: deferral.id,
+      args_sha256: deferral.args_sha256.toUpperCase(),
+    };
+    expect((await agent.decide('t1', { ...approve, ...pinned })).status).toBe(200);
+    expect(textOf(await held)).toBe('paid');
+  });
+});
+
+describe('two deferrals in a row', () => {
+  const script = [{ tool: 'pay', args: { n: 1 } }, { tool: 'pay', args: { n: 2 } }, { say: 'both' }];
+
+  it('are decided one by one', async () => {
+    const agent = await startTestAgent(deferring());
+    const held = agent.send('t1', script);
+    const first = (await agent.reached('t1', 'deferred')).metadata.deferral;
+    expect((await agent.decide('t1', { decision: 'approve' })).status).toBe(200);
+    await expect
+      .poll(async () => (await agent.get('/deferrals')).body.deferrals[0]?.args)
+      .toEqual({ n: 2 });
+    const second = (await agent.get('/tasks/t1')).body.metadata.deferral;
+    expect(second.id).not.toBe(first.id);
+    expect((await agent.decide('t1', { decision: 'approve', deferral_id: first.id })).status).toBe(409);
+    expect((await agent.decide('t1', { decision: 'approve', deferral_id: second.id })).status).toBe(200);
+    expect(textOf(await held)).toBe('both');
+    expect(agent.folder.paid).toEqual([first.id, second.id]);
+  });
+
+  it('forget the first decision when the second wait ends without one', async () => {
+    const agent = await startTestAgent(deferring());
+    const held = agent.send('t1', script);
+    await agent.reached('t1', 'deferred');
+    expect((await agent.decide('t1', { decision: 'approve' })).status).toBe(200);
+    await expect
+      .poll(async () => (await agent.get('/deferrals')).body.deferrals[0]?.args)
+      .toEqual({ n: 2 });
+    await agent.post('/tasks/t1/cancel');
+    await held;
+    expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject(notPending);
+  });
+});
+
+describe('a task id that is used again', () => {
+  it('is refused while the task runs, and starts a new run once it has ended', async () => {
+    const agent = await startTestAgent(deferring());
+    const { held } = await parked(agent);
+    const error = 'task t1 is still running; wait for it to end, cancel it, or leave the id out';
+    expect(await agent.send('t1', pay)).toMatchObject({ status: 409, body: { error } });
+    expect((await agent.rpc('tasks/send', { id: 't1', message: { parts: [{ kind: 'text', text: 'x' }] } })).body).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: -32602, message: error },
+    });
+    await agent.decide('t1', { decision: 'reject', approver: 'ann' });
+    const before = (await held).body;
+    const again = (await agent.send('t1', [{ say: 'fresh' }])).body;
+    expect(again.status.state).toBe('completed');
+    expect(again.contextId).toBe(before.contextId);
+    expect(again.history.slice(0, 1)).toEqual(before.history);
+    expect(again.history.length).toBe(3);
+    const seqs = agent.audit('t1').map(({ seq }) => seq);
+    expect(seqs[0]).toBe(1);
+  });
+});

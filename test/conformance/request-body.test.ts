@@ -1,0 +1,166 @@
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { saying } from '../helpers/agent-client.ts';
+import { startTestAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
+
+const limit = 2 * 1024 * 1024;
+
+let agent: TestAgent;
+
+beforeEach(async () => {
+  agent = await startTestAgent();
+});
+
+describe('a body that cannot be read', () => {
+  const malformed = { error: 'the body is not valid JSON' };
+  const tooDeep = { error: 'the JSON is nested deeper than 64 levels' };
+  it.each([
+    ['cut short', '{"message":', 400, malformed],
+    ['no JSON', 'hello', 400, malformed],
+    ['two values', '{}{}', 400, malformed],
+    ['a bare comma', '{"a":1,}', 400, malformed],
+    ['a lone quote', '"', 400, malformed],
+    ['a prototype', '{"__proto__":{"polluted":1}}', 400, malformed],
+    ['a prototype further down', '{"message":{"parts":[{"__proto__":{}}]}}', 400, malformed],
+    ['65 levels', '['.repeat(65) + ']'.repeat(65), 400, tooDeep],
+    ['5000 levels', '{"a":'.repeat(5000) + '1' + '}'.repeat(5000), 400, tooDeep],
+    ['a million levels', '['.repeat(1_000_000) + ']'.repeat(1_000_000), 400, tooDeep],
+  ])('is refused when it is %s', async (_, body, status, expected) => {
+    expect(await agent.post('/tasks/send', body)).toMatchObject({ status, body: expected });
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/jsonp', 'nonsense'])(
+    'is refused with 415 as %s',
+    async (type) => {
+      const body = JSON.stringify({ message: saying('hi') });
+      expect(await agent.post('/tasks/send', body, { 'content-type': type })).toMatchObject({
+        status: 415,
+        body: { error: 'send the body as application/json' },
+      });
+    },
+  );
+
+  it('is refused with 415 in an encoding nobody knows', async () => {
+    const headers = { 'content-encoding': 'rot13' };
+    expect(await agent.post('/tasks/send', '{}', headers)).toMatchObject({
+      status: 415,
+      body: { error: 'the content encoding is unknown' },
+    });
+  });
+
+  it('is read at 64 levels, and with a charset', async () => {
+    const data = JSON.parse('['.repeat(60) + ']'.repeat(60)) as unknown;
+    const body = JSON.stringify({ message: { parts: [{ kind: 'data', data }] } });
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    expect((await agent.post('/tasks/send', body, headers)).status).toBe(200);
+  });
+});
+
+describe('the length of a body', () => {
+  const sized = (bytes: number): string => {
+    const empty = JSON.stringify({ id: 'big', message: saying('') });
+    return JSON.stringify({ id: 'big', message: saying('x'.repeat(bytes - empty.length)) });
+  };
+  const refusal = { status: 413, body: { error: `the body is longer than ${limit} bytes` } };
+
+  it('may be 2 MiB and no byte more', async () => {
+    expect((await agent.post('/tasks/send', sized(limit))).status).toBe(200);
+    expect(await agent.post('/tasks/send', sized(limit + 1))).toMatchObject(refusal);
+  });
+
+  it('is judged after unpacking', async () => {
+    const headers = { 'content-encoding': 'gzip' };
+    const fits = await agent.post('/tasks/send', gzipSync(sized(1000)), headers);
+    expect(textOf(fits)).toMatch(/^echo: x+$/);
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    expect(bomb.length).toBeLessThan(limit);
+    expect(await agent.post('/tasks/send', bomb, headers)).toMatchObject(refusal);
+  });
+
+  it('is not read to its end when it has none', async () => {
+    const { hostname, port } = new URL(agent.url);
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => undefined);
+    socket.write(
+      'POST /tasks/send HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const push = (): void => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on('drain', push);
+    push();
+    await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    // What the kernel buffers on both sides comes on top of what the daemon reads.
+    expect(socket.bytesWritten).toBeLessThan(16 * 1024 * 1024);
+  });
+});
+
+describe('a send', () => {
+  const shape = 'the body must be {"task": {"id", "message"}} or {"id", "message"}';
+  const text = { kind: 'text', text: 'hi' };
+  it.each([
+    ['nothing', undefined, shape],
+    ['a list', [], shape],
+    ['no message', {}, 'message must be an object with parts'],
+    ['a message in words', { message: 'hi' }, 'message must be an object with parts'],
+    ['a wrapped task without a message', { task: {} }, 'task.message must be an object with parts'],
+    ['no parts', { message: {} }, 'message.parts must be a list of parts'],
+    ['an empty list of parts', { message: { parts: [] } }, 'message.parts must hold at least one part'],
+    ['too many parts', { message: { parts: Array(1001).fill(text) } }, 'message.parts must hold at most 1000 parts'],
+    ['another role', { message: { role: 'agent', parts: [text] } }, 'message.role must be "user"'],
+    ['a part of no kind', { message: { parts: [{ text: 'hi' }] } }, 'message.parts.0.kind must be text, data or file'],
+    ['a part of another kind', { message: { parts: [{ kind: 'sound' }] } }, 'message.parts.0.kind must be text, data or file'],
+    ['a part that is null', { message: { parts: [null] } }, 'message.parts.0 must be text, data or file'],
+    ['a text that is none', { message: { parts: [text, { kind: 'text', text: 5 }] } }, 'message.parts.1.text must be a string'],
+    ['no data', { message: { parts: [{ kind: 'data' }] } }, 'message.parts.0.data must be JSON'],
+    ['no file', { message: { parts: [{ kind: 'file' }] } }, 'message.parts.0.file must be an object with uri or bytes'],
+    ['an empty file', { message: { parts: [{ kind: 'file', file: {} }] } }, 'message.parts.0.file must have exactly one of uri and bytes'],
+    ['a file twice', { message: { parts: [{ kind: 'file', file: { uri: 'a:b', bytes: '' } }] } }, 'message.parts.0.file must have exactly one of uri and bytes'],
+    ['bytes that are none', { message: { parts: [{ kind: 'file', file: { bytes: '%' } }] } }, 'message.parts.0.file.bytes must be base64'],
+    ['a number for an id', { id: 7, message: { parts: [text] } }, 'id must be a string'],
+    ['an empty id', { id: '', message: { parts: [text] } }, 'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'],
+    ['a long id', { id: 'x'.repeat(129), message: { parts: [text] } }, 'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'],
+    ['a path for an id', { task: { id: '../x', message: { parts: [text] } } }, 'task.id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'],
+    ['an id with a newline', { id: 'x\n', message: { parts: [text] } }, 'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'],
+  ])('with %s is refused in words', async (_, body, error) => {
+    const refusal = { status: 400, body: { error } };
+    expect(await agent.post('/tasks/send', body)).toMatchObject(refusal);
+    expect(await agent.post('/tasks/sendSubscribe', body)).toMatchObject(refusal);
+    expect((await agent.get('/tasks')).body).toEqual({ tasks: [] });
+  });
+
+  it('takes every kind of part, an id of every character, and keys it does not know', async () => {
+    const id = `AZaz09._:-${'x'.repeat(118)}`;
+    const parts = [
+      text,
+      { type: 'text', text: 'older' },
+      { kind: 'data', data: null, cacheHint: 'x' },
+      { kind: 'file', file: { name: 'a.txt', mimeType: 'text/plain', bytes: 'aGk=' } },
+      { kind: 'file', file: { uri: 'https://files.example/a' } },
+    ];
+    const message = { role: 'user', parts, messageId: 'a message, by hand', kind: 'message', vendor: {} };
+    const task = { id, contextId: 'thread/7', message, cache_control: { type: 'ephemeral' } };
+    const { status, body } = await agent.post('/tasks/send', { task, provider: { name: 'x' } });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id, contextId: 'thread/7', kind: 'task' });
+    expect(body.history[0]).toEqual({
+      kind: 'message',
+      role: 'user',
+      messageId: 'a message, by hand',
+      parts: [
+        text,
+        { kind: 'text', text: 'older' },
+        { kind: 'data', data: null },
+        { kind: 'file', file: { name: 'a.txt', mimeType: 'text/plain', bytes: 'aGk=' } },
+        { kind: 'file', file: { uri: 'https://files.example/a' } },
+      ],
+    });
+  });
+});

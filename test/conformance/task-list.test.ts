@@ -1,0 +1,125 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { saying } from '../helpers/agent-client.ts';
+import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+
+let agent: TestAgent;
+
+beforeEach(async () => {
+  agent = await startTestAgent(deferring());
+});
+
+describe('the list of tasks', () => {
+  it('is paged, newest first, and every task comes up once', async () => {
+    const ids = Array.from({ length: 7 }, (_, index) => `t${index}`);
+    for (const id of ids) await agent.send(id, [{ say: id }]);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const query: string = cursor === undefined ? '' : `&cursor=${cursor}`;
+      const { status, body } = await agent.get(`/tasks?limit=3${query}`);
+      expect(status).toBe(200);
+      seen.push(...body.tasks.map(({ id }: { id: string }) => id));
+      cursor = body.next_cursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(ids.toReversed());
+    const whole = (await agent.get('/tasks')).body;
+    expect(Object.keys(whole)).toEqual(['tasks']);
+    expect(whole.tasks[0]).toEqual((await agent.get('/tasks/t6')).body);
+  });
+
+  it('can be narrowed to a state', async () => {
+    await agent.send('good', [{ say: 'x' }]);
+    await agent.send('bad', [{ tool: 'break' }]);
+    const held = agent.send('waiting', [{ tool: 'pay', args: {} }]);
+    await agent.reached('waiting', 'deferred');
+    const idsOf = async (state: string) =>
+      (await agent.get(`/tasks?state=${state}`)).body.tasks.map(({ id }: { id: string }) => id);
+    expect(await idsOf('completed')).toEqual(['good']);
+    expect(await idsOf('failed')).toEqual(['bad']);
+    expect(await idsOf('deferred')).toEqual(['waiting']);
+    expect(await idsOf('canceled')).toEqual([]);
+    expect(await idsOf('')).toEqual(['waiting', 'bad', 'good']);
+    await agent.post('/tasks/waiting/cancel');
+    await held;
+  });
+
+  const limit = 'limit must be a whole number from 1 to 500';
+  const cursor = 'cursor must be the next_cursor of the page before';
+  const state = 'state must be one of submitted, working, deferred, completed, failed, canceled';
+  it.each([
+    ['/tasks', 'limit=0', limit],
+    ['/tasks', 'limit=501', limit],
+    ['/tasks', 'limit=-1', limit],
+    ['/tasks', 'limit=1.5', limit],
+    ['/tasks', 'limit=1e2', limit],
+    ['/tasks', 'limit=x', limit],
+    ['/tasks', 'limit=1&limit=2', limit],
+    ['/tasks', 'limit=9999999999999999999', limit],
+    ['/tasks', 'cursor=x', cursor],
+    ['/tasks', 'cursor=-1', cursor],
+    ['/tasks', 'cursor=1%20OR%201', cursor],
+    ['/tasks', 'cursor=1&cursor=2', cursor],
+    ['/tasks', 'cursor=99999999999999999999', cursor],
+    ['/tasks', 'state=waiting', state],
+    ['/tasks', 'state=DEFERRED', state],
+    ['/tasks', 'state=failed&state=failed', state],
+    ['/deferrals', 'limit=0', limit],
+    ['/deferrals', 'cursor=x', cursor],
+  ])('%s?%s is refused in words', async (path, query, error) => {
+    expect(await agent.get(`${path}?${query}`)).toMatchObject({ status: 400, body: { error } });
+  });
+
+  it.each(['limit=', 'cursor=', 'state=', 'unknown=1', 'limit=500', 'cursor=999999999999999', '%%%', '=', '&&'])(
+    'takes ?%s',
+    async (query) => {
+      expect(await agent.get(`/tasks?${query}`)).toMatchObject({ status: 200, body: { tasks: [] } });
+    },
+  );
+});
+
+describe('historyLength', () => {
+  beforeEach(async () => {
+    for (const text of ['one', 'two', 'three']) {
+      await agent.post('/tasks/send', { id: 't1', message: saying(text) });
+    }
+  });
+
+  const said = (query: string) =>
+    agent
+      .get(`/tasks/t1${query}`)
+      .then(({ body }) => body.history?.map((message: any) => message.parts[0].text));
+
+  it('keeps the latest messages', async () => {
+    const all = ['one', 'echo: one', 'two', 'echo: two', 'three', 'echo: three'];
+    expect(await said('')).toEqual(all);
+    expect(await said('?historyLength=')).toEqual(all);
+    expect(await said('?historyLength=2')).toEqual(all.slice(-2));
+    expect(await said('?historyLength=6')).toEqual(all);
+    expect(await said('?historyLength=1000')).toEqual(all);
+    expect(await said('?historyLength=0')).toBeUndefined();
+  });
+
+  it.each(['-1', '1.5', 'x', '1&historyLength=2', '10000000'])('of %s is refused', async (text) => {
+    expect(await agent.get(`/tasks/t1?historyLength=${text}`)).toMatchObject({
+      status: 400,
+      body: { error: 'historyLength must be a whole number from 0 to 1000000' },
+    });
+  });
+});
+
+describe('the list of deferrals', () => {
+  it('is paged, newest first', async () => {
+    const held = [];
+    for (const id of ['a', 'b', 'c']) {
+      held.push(agent.send(id, [{ tool: 'pay', args: { id } }]));
+      await agent.reached(id, 'deferred');
+    }
+    const first = (await agent.get('/deferrals?limit=2')).body;
+    expect(first.deferrals.map((shown: any) => shown.task_id)).toEqual(['c', 'b']);
+    const second = (await agent.get(`/deferrals?limit=2&cursor=${first.next_cursor}`)).body;
+    expect(second.deferrals.map((shown: any) => shown.task_id)).toEqual(['a']);
+    expect(second.next_cursor).toBeUndefined();
+    for (const id of ['a', 'b', 'c']) await agent.post(`/tasks/${id}/cancel`);
+    await Promise.all(held);
+  });
+});

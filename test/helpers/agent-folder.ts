@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The parts of `service.yaml` that a test may set. */
+export interface ServiceSettings {
+  model?: { script: object[] };
+  tools?: { name: string; idempotent: boolean }[];
+  auth?: object;
+  security?: { defer: object };
+  store?: object;
+}
+
+/**
+ * The tools of every test agent. `pay` leaves a trace of each run; `hold` says that it started and
+ * ends when its gate is opened.
+ */
+const scripts: Record<string, string> = {
+  pay: 'echo "$SERVICE_TOOL_CALL_ID" >> "$SERVICE_AGENT_DIR/paid"\ncat\n',
+  grant: 'cat\n',
+  echo: 'cat\n',
+  break: 'echo "the till is stuck" >&2\nexit 3\n',
+  hold: 'echo "$SERVICE_TOOL_CALL_ID" >> "$SERVICE_AGENT_DIR/held"\ncat "$SERVICE_AGENT_DIR/gate"\n',
+};
+
+const skill = `---
+name: till
+description: The tools that tests use.
+---
+${Object.keys(scripts)
+  .map((name) => `## Tool: ${name}\n\nDoes what ${name} does.\n`)
+  .join('\n')}`;
+
+/** The folder of an agent, with its tools and a way to look at what they did. */
+export class AgentFolder {
+  readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'holdpoint-agent-')));
+
+  constructor(settings: ServiceSettings) {
+    const service = { agent_id: 'till', ...settings };
+    mkdirSync(join(this.path, 'scripts'));
+    writeFileSync(join(this.path, 'service.yaml'), JSON.stringify(service, null, 2));
+    writeFileSync(join(this.path, 'SKILL.md'), skill);
+    for (const [name, body] of Object.entries(scripts)) {
+      writeFileSync(join(this.path, 'scripts', `${name}.sh`), body);
+    }
+    execFileSync('mkfifo', [join(this.path, 'gate')]);
+  }
+
+  /** Calls that `pay` has served, in order. */
+  get paid(): string[] {
+    return this.#linesOf('paid');
+  }
+
+  /** Calls that `hold` has begun to serve, in order. */
+  get held(): string[] {
+    return this.#linesOf('held');
+  }
+
+  /** Lets a `hold` that waits go on with this as its result; nothing happens when none waits. */
+  openGate(result = ''): void {
+    try {
+      const flags = constants.O_WRONLY | constants.O_NONBLOCK;
+      const gate = openSync(join(this.path, 'gate'), flags);
+      writeFileSync(gate, result);
+      closeSync(gate);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
+    }
+  }
+
+  /** Removes the folder, and with it whatever still waits at the gate. */
+  remove(): void {
+    this.openGate();
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #linesOf(name: string): string[] {
+    try {
+      return readFileSync(join(this.path, name), 'utf8').split('\n').filter(Boolean);
+    } catch {
+      return [];
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { AuditEvent } from '../../src/actors/ports.ts';
+import type { TaskChange } from '../../src/actors/storage/task-rows.ts';
+import type { TaskWrite } from '../../src/actors/storage/task-store.ts';
+import type { Task } from '../../src/machines/task/task.ts';
+import { aDeferral } from './task-fixtures.ts';
+
+/** A task at work, as a store keeps it. */
+export function aTask(overrides: Partial<Task> = {}): Task {
+  return {
+    id: 't-1',
+    contextId: 'context-1',
+    state: 'working',
+    text: null,
+    changedAt: 1_000,
+    createdAt: 1_000,
+    revision: 1,
+    history: [],
+    answer: null,
+    requester: null,
+    deferral: null,
+    settled: null,
+    failure: null,
+    records: [],
+    ...overrides,
+  };
+}
+
+/** A task that waits for a decision until a time. */
+export function aParkedTask(id: string, expiresAt: number, revision = 1): Task {
+  return aTask({ id, revision, state: 'deferred', deferral: aDeferral({ id: `${id}-d`, expiresAt }) });
+}
+
+/** The change that puts a task into a store; it replaces the revision before its own. */
+export function aChange(task: Task, overrides: Partial<TaskChange> = {}): TaskChange {
+  return {
+    task,
+    expected: task.revision - 1,
+    snapshot: JSON.stringify({ value: task.state }),
+    machineVersion: 1,
+    auditSeq: task.revision,
+    startedCall: null,
+    ...overrides,
+  };
+}
+
+/** A change with one audit event that names it. */
+export function aWrite(task: Task, overrides: Partial<TaskChange> = {}): TaskWrite {
+  return { change: aChange(task, overrides), events: [anEvent(task.id, task.revision)] };
+}
+
+/** An audit event of a task. */
+export function anEvent(taskId: string, seq = 1): AuditEvent {
+  return { event: 'tool_exec', ts: '2026-07-01T09:00:00.000Z', task_id: taskId, seq };
+}

@@ -1,0 +1,117 @@
+import type { RecordedEvent } from '../../src/actors/audit/audit.ts';
+import type { Tool, ToolRun } from '../../src/actors/ports.ts';
+import type { TaskRequest, TaskSystem } from '../../src/actors/system.ts';
+import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
+import type { JsonObject } from '../../src/machines/json.ts';
+import { isFinal, type Task, type TaskState } from '../../src/machines/task/task.ts';
+
+/** A step of the scripted model. */
+export type Step = { tool: string; args?: JsonObject } | { say: string };
+
+/** What a caller sends so that the scripted model plays these steps. */
+export function playing(steps: Step[], more: Partial<TaskRequest> = {}): TaskRequest {
+  return {
+    message: {
+      role: 'user',
+      parts: [{ kind: 'data', data: { script: steps as JsonObject[] } }],
+      messageId: 'm-1',
+    },
+    requester: null,
+    correlationId: 'c-1',
+    ...more,
+  };
+}
+
+/** The usual story: one payment, then an answer that holds its result. */
+export const payment = playing([{ tool: 'pay', args: { amount: 5 } }, { say: 'done: {result}' }]);
+
+/** A decision by Ann, at the time the test says. */
+export function decision(
+  verb: DecisionAttempt['verb'],
+  at: number,
+  more: Partial<DecisionAttempt> = {},
+): DecisionAttempt {
+  return {
+    verb,
+    approver: 'ann',
+    email: null,
+    note: '',
+    caller: null,
+    deferralId: null,
+    argsSha256: null,
+    at,
+    ...more,
+  };
+}
+
+/** A tool that remembers the runs it was asked for; `run` says what it does. */
+export function toolCalled(
+  name: string,
+  run: (args: JsonObject, run: ToolRun) => Promise<string> = () => Promise.resolve(`${name} ok`),
+  more: Partial<Tool> = {},
+): Tool & { runs: (ToolRun & { args: JsonObject })[] } {
+  const runs: (ToolRun & { args: JsonObject })[] = [];
+  return {
+    name,
+    description: `Does ${name}.`,
+    parameters: { type: 'object' },
+    idempotent: false,
+    ...more,
+    runs,
+    run(args, asked) {
+      runs.push({ ...asked, args });
+      return run(args, asked);
+    },
+  };
+}
+
+/** Resolves with a task as soon as it is on disk in a state. */
+export function reaches(system: TaskSystem, id: string, state: TaskState): Promise<Task> {
+  return new Promise((resolve, reject) => {
+    const judge = (task: Task): boolean => {
+      const isThere = task.state === state;
+      if (isThere) resolve(task);
+      else if (isFinal(task.state)) reject(new Error(`${id} ended ${task.state}: ${task.text}`));
+      return isThere || isFinal(task.state);
+    };
+    const found = system.find(id);
+    if (found !== undefined && judge(found)) return;
+    const leave = system.watch(id, {
+      onTask: (task) => judge(task) && leave(),
+      onLost: (error) => {
+        leave();
+        reject(error);
+      },
+    });
+  });
+}
+
+/** Resolves with a task once it has ended. */
+export function ends(system: TaskSystem, id: string): Promise<Task> {
+  return system.settled(id, new AbortController().signal);
+}
+
+/** Opens a task and resolves with it once it waits for a decision. */
+export function parks(system: TaskSystem, request: TaskRequest = payment): Promise<Task> {
+  return reaches(system, system.open(request), 'deferred');
+}
+
+/** Lets everything that is ready run: one turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Names events in short: the name, with the phase of a tool or the state of an end. */
+export function briefly(events: readonly RecordedEvent[]): string[] {
+  return events.map(({ event, ...rest }) => {
+    const fields = rest['fields'] as JsonObject | undefined;
+    const detail = fields?.['phase'] ?? fields?.['state'] ?? fields?.['decision'] ?? null;
+    return typeof detail === 'string' ? `${event} ${detail}` : event;
+  });
+}
+
+/** A door that something waits at until the test opens it. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}

@@ -1,0 +1,119 @@
+import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
+import type { ToolRules } from '../../src/machines/governance/ruling.ts';
+import type { TaskFact } from '../../src/machines/task/facts.ts';
+import { isFinal, type Task } from '../../src/machines/task/task.ts';
+import type { RecordedStart, RunToolInput } from '../../src/machines/task/task-events.ts';
+import { TaskRun } from './run-task.ts';
+import {
+  aCall,
+  aDeferRule,
+  anAttempt,
+  modelFailed,
+  returned,
+  said,
+  toolFailed,
+  toolRules,
+} from './task-fixtures.ts';
+
+/** Who may decide in a story. */
+export const approvers = ['ann@x.org', 'bob@x.org'];
+
+/** One thing that can happen in the life of a task. */
+export type Command =
+  | { type: 'goOn'; goesWell: boolean }
+  | {
+      type: 'decide';
+      verb: 'approve' | 'reject';
+      email: string | null;
+      deferralId: string | null;
+    }
+  | { type: 'restore'; isIdempotent: boolean }
+  | { type: 'task.cancel' }
+  | { type: 'caller.left' }
+  | { type: 'service.restarted' }
+  | { type: 'timePasses' };
+
+/**
+ * A task that lives through commands, over restarts of the daemon, and all it ever told. Its model
+ * asks for two held calls in each of two turns and then answers.
+ */
+export class TaskStory {
+  readonly facts: TaskFact[] = [];
+  readonly answers: DecisionAnswer[] = [];
+  /** The calls that ran, each with what had been told before. */
+  readonly ran: { input: RunToolInput; before: TaskFact[] }[] = [];
+  /** How often a call ran again because it may be repeated. */
+  repeats = 0;
+  readonly #quorum: number;
+  #run: TaskRun;
+  #standing: RecordedStart['standing'] = 'first';
+
+  constructor(quorum: number) {
+    this.#quorum = quorum;
+    this.#run = new TaskRun({ rulesFor: () => this.#rules() });
+  }
+
+  get task(): Task {
+    return this.#run.task;
+  }
+
+  /** Lets one thing happen; nothing can happen to a task that has ended. */
+  async live(command: Command): Promise<void> {
+    if (isFinal(this.task.state)) return;
+    const run = this.#run;
+    const at = run.clock.now();
+    if (command.type === 'goOn') await this.#goOn(command.goesWell, at);
+    else if (command.type === 'restore') this.#restore(command.isIdempotent);
+    else if (command.type === 'timePasses') run.clock.increment(100_000);
+    else if (command.type === 'decide') run.decide(anAttempt({ ...command, approver: null, at }));
+    else if (command.type === 'task.cancel') run.send({ ...command, reason: 'timeout', at });
+    else run.send({ ...command, at });
+    this.#collect();
+  }
+
+  async #goOn(goesWell: boolean, at: number): Promise<void> {
+    const run = this.#run;
+    switch (run.awaited) {
+      case 'think': {
+        const { turns } = run.actor.getSnapshot().context;
+        const calls = turns > 2 ? [] : [`call-${turns}-1`, `call-${turns}-2`];
+        const thought = said('done', calls.map((id) => aCall({ id })), at);
+        return run.finish('think', goesWell ? thought : modelFailed('no quota', at));
+      }
+      case 'recordStart': {
+        const standing = this.#standing;
+        this.#standing = 'first';
+        if (standing === 'repeatable') this.repeats += 1;
+        return run.finish('recordStart', { standing, at });
+      }
+      case 'runTool':
+        return run.finish('runTool', goesWell ? returned('done', at) : toolFailed('no', at));
+      case 'recordEnd':
+        return run.finish('recordEnd', undefined);
+      case null:
+    }
+  }
+
+  /** A snapshot is stored with a fact, so never while a tool runs. */
+  #restore(isIdempotent: boolean): void {
+    const { state, clock } = this.#run;
+    if (state === 'running') return;
+    if (state === 'starting') this.#standing = isIdempotent ? 'repeatable' : 'unknown';
+    const snapshot = this.#run.stored();
+    this.#run.actor.stop();
+    this.#run = new TaskRun({ snapshot, now: clock.now(), rulesFor: () => this.#rules() });
+  }
+
+  #rules(): ToolRules {
+    return toolRules({ defer: aDeferRule({ quorum: this.#quorum, approvers }) });
+  }
+
+  #collect(): void {
+    const { facts, answers, inputs } = this.#run;
+    this.facts.push(...facts.splice(0));
+    this.answers.push(...answers.splice(0));
+    for (const input of inputs.runTool.splice(0)) {
+      this.ran.push({ input, before: [...this.facts] });
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { expect, onTestFinished, vi } from 'vitest';
+import { verifyFiles } from '../../src/actors/audit/audit.ts';
+import { startAgent } from './start-service.ts';
+import { AgentClient, type Answer } from './agent-client.ts';
+import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
+
+/** One line of the audit log. */
+export interface AuditLine {
+  event: string;
+  task_id?: string;
+  seq?: number;
+  correlation_id?: string;
+  fields?: Record<string, any>;
+  [key: string]: unknown;
+}
+
+/** An agent that runs in this process, as a caller without a token sees it. */
+export class TestAgent extends AgentClient {
+  readonly folder: AgentFolder;
+  /** The daemon's own token. */
+  readonly token: string;
+  readonly auditPath: string;
+  /** Every line of the daemon's log. */
+  readonly log: { level: string; fields: object; message: string }[];
+  readonly stop: () => Promise<void>;
+
+  constructor(
+    agent: { url: string; token: string; auditPath: string; stop: () => Promise<void> },
+    folder: AgentFolder,
+    log: TestAgent['log'],
+  ) {
+    super(agent.url, null);
+    this.folder = folder;
+    this.token = agent.token;
+    this.auditPath = agent.auditPath;
+    this.log = log;
+    this.stop = agent.stop;
+  }
+
+  /** A caller with a token. */
+  as(token: string): AgentClient {
+    return new AgentClient(this.url, token);
+  }
+
+  /** The lines of the audit log, of one task when it is named. */
+  audit(taskId?: string): AuditLine[] {
+    return readAudit(this.auditPath, taskId);
+  }
+
+  /** Resolves with a task once it is in this state. */
+  reached(id: string, state: string): Promise<any> {
+    return reached(this, id, state);
+  }
+}
+
+/** Starts an agent that is stopped and removed after the test. */
+export async function startTestAgent(
+  settings: ServiceSettings = {},
+  options: { noAuth?: boolean; folder?: AgentFolder } = {},
+): Promise<TestAgent> {
+  const folder = options.folder ?? new AgentFolder(settings);
+  const log: TestAgent['log'] = [];
+  const at = (level: string) => (fields: object, message: string) =>
+    void log.push({ level, fields, message });
+  const agent = await startAgent({
+    directory: folder.path,
+    host: '127.0.0.1',
+    port: 0,
+    noAuth: options.noAuth ?? false,
+    inspectPort: null,
+    env: {},
+    log: { info: at('info'), warn: at('warn'), error: at('error') },
+  });
+  onTestFinished(async () => {
+    folder.openGate();
+    await agent.stop();
+    folder.remove();
+  });
+  return new TestAgent(agent, folder, log);
+}
+
+/** Resolves with a task once it is in this state. */
+export function reached(client: AgentClient, id: string, state: string): Promise<any> {
+  return vi.waitFor(
+    async () => {
+      const { body } = await client.get(`/tasks/${id}`);
+      expect(body.status?.state).toBe(state);
+      return body;
+    },
+    { timeout: 10_000, interval: 5 },
+  );
+}
+
+/** Reads the lines of an audit log, of one task when it is named. */
+export function readAudit(path: string, taskId?: string): AuditLine[] {
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  const events = lines.map((line) => JSON.parse(line) as AuditLine);
+  return taskId === undefined ? events : events.filter((event) => event.task_id === taskId);
+}
+
+/** What happened, in order: each event with the fields that do not vary from run to run. */
+export function story(lines: AuditLine[]): [string, Record<string, unknown>?][] {
+  return lines.map(({ event, fields }) => {
+    if (fields === undefined) return [event];
+    const { duration_ms: _, wait_ms: __, result_size: ___, args_size: ____, ...kept } = fields;
+    return [event, kept];
+  });
+}
+
+/** Expects the chain of an audit log to verify. */
+export async function expectIntact(path: string): Promise<void> {
+  expect(await verifyFiles([path])).toMatchObject({ ok: true });
+}
+
+/** The text a task shows for its state. */
+export function textOf({ body }: Pick<Answer, 'body'>): string {
+  return body.status.message?.parts[0].text;
+}
+
+/** Settings that defer `pay`, with these rules on top. */
+export function deferring(
+  rule: object = {},
+  defer: object = {},
+): ServiceSettings & { security: { defer: object } } {
+  const pay = { to: 'channel:console:desk', timeout: '5m', ...rule };
+  return { security: { defer: { enabled: true, tools: { pay }, ...defer } } };
+}

@@ -1,0 +1,162 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished, vi } from 'vitest';
+import type { InspectionEvent } from 'xstate';
+import { type ChainVerdict, type RecordedEvent, verifyFiles } from '../../src/actors/audit/audit.ts';
+import type { ServiceConfig } from '../../src/actors/config/config.ts';
+import { securitySchema } from '../../src/actors/config/schema-security.ts';
+import { randomIds } from '../../src/actors/ids.ts';
+import { scriptedModel } from '../../src/actors/llm/scripted-model.ts';
+import { createPolicy, type Policy } from '../../src/actors/policy/policy.ts';
+import type { LanguageModel, Tool } from '../../src/actors/ports.ts';
+import { TaskStore } from '../../src/actors/storage/task-store.ts';
+import { TaskSystem } from '../../src/actors/system.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** How a test wants its task system; what is left out is filled in. */
+export interface TestSystemOptions {
+  directory?: string;
+  clock?: ManualClock;
+  model?: LanguageModel;
+  tools?: Tool[];
+  /** Tools that need a release, as `security.defer.tools` has them. */
+  deferred?: Record<string, object>;
+  policy?: Policy;
+  onRestart?: 'abandon' | 'resume';
+  restAfter?: number;
+  retention?: number;
+  chain?: boolean;
+  /** False leaves starting it to the test. */
+  isStarted?: boolean;
+  /** Hears the id of every task whose actor starts. */
+  onActorStart?: (id: string) => void;
+}
+
+/** A task system over real files, with a clock that the test moves. */
+export interface TestSystem {
+  directory: string;
+  clock: ManualClock;
+  store: TaskStore;
+  system: TaskSystem;
+  /** What the daemon's log was told. */
+  logged: { level: string; fields: Record<string, unknown>; message: string }[];
+  /** The events in the log file, oldest first; of one task when it is named. */
+  events(taskId?: string): RecordedEvent[];
+  verify(): Promise<ChainVerdict>;
+  /** Does at once what the system does every second. */
+  lookAround(): void;
+  stop(): void;
+}
+
+/** 2026-07-01T09:00:00.000Z, when every manual clock starts. */
+export const nine = Date.UTC(2026, 6, 1, 9);
+
+/** An empty folder that goes when the test ends. */
+export function temporaryFolder(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A copy of the files of a store as they are at this moment: what a power cut would leave. */
+export function copyFiles(directory: string): string {
+  const copy = temporaryFolder();
+  cpSync(directory, copy, { recursive: true, filter: (path) => !path.endsWith('-shm') });
+  return copy;
+}
+
+/** Where a store lives in a folder. */
+export function storeFiles(directory: string, chain = true) {
+  const audit = { path: join(directory, 'audit.ndjson'), chain };
+  return { path: join(directory, 'tasks.db'), audit };
+}
+
+/** Opens a store in a folder; the test closes it. */
+export function openStore(directory: string, chain = true): Promise<TaskStore> {
+  return TaskStore.open(storeFiles(directory, chain));
+}
+
+/** The events of the audit log in a folder, oldest first. */
+export function recordedEvents(directory: string): RecordedEvent[] {
+  const text = readFileSync(storeFiles(directory).audit.path, 'utf8');
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+}
+
+/** Opens a task system that stops when the test ends. */
+export async function openSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
+  const directory = options.directory ?? temporaryFolder();
+  const clock = options.clock ?? new ManualClock(nine);
+  const store = await openStore(directory, options.chain ?? true);
+  const { onActorStart } = options;
+  const logged: TestSystem['logged'] = [];
+  const log = (level: string) => (fields: object, message: string) =>
+    void logged.push({ level, fields: { ...fields }, message });
+  const tools = new Map((options.tools ?? []).map((tool) => [tool.name, tool]));
+  const system = new TaskSystem({
+    store,
+    model: options.model ?? scriptedModel('demo', []),
+    tools,
+    policy: options.policy ?? createPolicy(securityWith(options.deferred ?? {}), tools),
+    clock,
+    ids: randomIds(),
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
+    envelope: { ts: '', entity_id: 'test', entity_type: 'agent' },
+    onRestart: options.onRestart ?? 'resume',
+    restAfter: options.restAfter ?? 3_000,
+    retention: options.retention ?? 7 * 24 * 3_600_000,
+    ...(onActorStart === undefined ? {} : { inspect: observerOf(onActorStart) }),
+  });
+  let isStopped = false;
+  const stop = (): void => {
+    if (!isStopped) system.stop();
+    isStopped = true;
+  };
+  onTestFinished(stop);
+  const intervals = options.isStarted === false ? [] : startAndCatchIntervals(system);
+  return {
+    directory,
+    clock,
+    store,
+    system,
+    logged,
+    stop,
+    events: (taskId) =>
+      recordedEvents(directory).filter((event) => taskId === undefined || event.task_id === taskId),
+    lookAround: () => intervals[0]?.(),
+    verify: () => verifyFiles([storeFiles(directory).audit.path]),
+  };
+}
+
+/** A security configuration in which some tools need a release. */
+export function securityWith(tools: Record<string, object>): ServiceConfig['security'] {
+  return securitySchema.parse({ defer: { enabled: true, default_timeout: '5m', tools } });
+}
+
+/** Starts a system and returns what it means to do now and then, shortest interval first. */
+function startAndCatchIntervals(system: TaskSystem): (() => void)[] {
+  const caught: { run: () => void; milliseconds: number }[] = [];
+  const spy = vi.spyOn(globalThis, 'setInterval').mockImplementation(((
+    run: () => void,
+    milliseconds: number,
+  ) => {
+    caught.push({ run, milliseconds });
+    return { unref: () => undefined };
+  }) as never);
+  system.start();
+  spy.mockRestore();
+  return caught
+    .toSorted((one, other) => one.milliseconds - other.milliseconds)
+    .map(({ run }) => run);
+}
+
+function observerOf(onActorStart: (id: string) => void): { next(event: InspectionEvent): void } {
+  return {
+    next(event) {
+      if (event.type === '@xstate.actor' && 'id' in event.actorRef) {
+        const { id } = event.actorRef as { id: string };
+        if (/^[0-9a-f-]{36}$/.test(id)) onActorStart(id);
+      }
+    },
+  };
+}

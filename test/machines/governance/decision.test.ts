@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
+import {
+  answerCounted,
+  answerMispinned,
+  answerWithoutPending,
+  isShortOfQuorum,
+  settle,
+  withApproval,
+} from '../../../src/machines/governance/decision.ts';
+import type { Deferral } from '../../../src/machines/task/task.ts';
+import { aDeferral, anAttempt, digest, times } from '../../helpers/task-fixtures.ts';
+
+describe('a decision pinned to what was shown', () => {
+  it.each([
+    ['nothing', {}, null],
+    ['this deferral', { deferralId: 'call-1' }, null],
+    ['these arguments', { argsSha256: digest }, null],
+    ['these arguments in upper case', { argsSha256: digest.toUpperCase() }, null],
+    ['both', { deferralId: 'call-1', argsSha256: digest }, null],
+    ['another deferral', { deferralId: 'CALL-1' }, { kind: 'otherDeferral', pendingId: 'call-1' }],
+    ['an empty deferral', { deferralId: '' }, { kind: 'otherDeferral', pendingId: 'call-1' }],
+    ['other arguments', { argsSha256: '00' }, { kind: 'otherArguments', pendingSha256: digest }],
+    ['empty arguments', { argsSha256: '' }, { kind: 'otherArguments', pendingSha256: digest }],
+    [
+      'another deferral with these arguments',
+      { deferralId: 'call-2', argsSha256: digest },
+      { kind: 'otherDeferral', pendingId: 'call-1' },
+    ],
+    [
+      'this deferral with other arguments',
+      { deferralId: 'call-1', argsSha256: 'b2'.repeat(32) },
+      { kind: 'otherArguments', pendingSha256: digest },
+    ],
+  ])('that was %s', (_, pins, expected) => {
+    expect(answerMispinned(aDeferral(), anAttempt(pins))).toEqual(expected);
+  });
+});
+
+describe('a quorum', () => {
+  function count(quorum: number, ...attempts: Partial<DecisionAttempt>[]): Deferral {
+    return attempts.reduce(
+      (deferral, attempt) => withApproval(deferral, anAttempt({ approver: null, ...attempt })),
+      aDeferral({ quorum }),
+    );
+  }
+
+  it('of one is met by the first approval', () => {
+    expect(isShortOfQuorum(aDeferral(), anAttempt())).toBe(false);
+  });
+
+  it('of two is short of one and met by another', () => {
+    const one = count(2, { approver: 'Ann' });
+    expect(isShortOfQuorum(aDeferral({ quorum: 2 }), anAttempt({ approver: 'Ann' }))).toBe(true);
+    expect(isShortOfQuorum(one, anAttempt({ approver: 'Bob' }))).toBe(false);
+  });
+
+  it.each([
+    ['one name', { approver: 'Ann' }, { approver: ' ann ' }],
+    ['one email', { email: 'ann@example.com' }, { email: 'ANN@example.com' }],
+    [
+      'one email under two names',
+      { approver: 'Ann', email: 'ann@example.com' },
+      { approver: 'Somebody else', email: ' Ann@Example.com' },
+    ],
+    ['nobody in particular', {}, { approver: ' ' }],
+  ])('counts %s once', (_, first, second) => {
+    const one = count(2, { ...first, at: 10 });
+    expect(withApproval(one, anAttempt({ approver: null, ...second, at: 20 }))).toEqual(one);
+    expect(isShortOfQuorum(one, anAttempt({ approver: null, ...second }))).toBe(true);
+  });
+
+  it('counts two people of one name by their emails', () => {
+    const two = count(
+      3,
+      { approver: 'Ann', email: 'ann.a@example.com', at: 10 },
+      { approver: 'Ann', email: 'ann.b@example.com', at: 20 },
+    );
+    expect(two.approvals).toEqual([
+      { approver: 'ann.a@example.com', at: 10 },
+      { approver: 'ann.b@example.com', at: 20 },
+    ]);
+  });
+
+  it('is met by as many distinct approvers as it asks for, in whatever order they repeat', () => {
+    const email = fc.constantFrom('a@x.org', 'A@x.org ', 'b@x.org', ' B@X.org', 'c@x.org');
+    const attempt = fc.record({ email, approver: fc.option(fc.string()) });
+    fc.assert(
+      fc.property(fc.array(attempt), (attempts) => {
+        const distinct = new Set(attempts.map((each) => each.email.trim().toLowerCase()));
+        expect(count(9, ...attempts).approvals).toHaveLength(distinct.size);
+      }),
+    );
+  });
+});
+
+describe('a decision that counts', () => {
+  it('is kept with what it was about', () => {
+    const attempt = anAttempt({ verb: 'reject', approver: null, email: 'ann@x.org', note: 'no' });
+    expect(settle(aDeferral(), attempt)).toEqual({
+      id: 'call-1',
+      tool: 'issue_refund',
+      argsSha256: digest,
+      decision: 'reject',
+      approver: 'ann@x.org',
+      note: 'no',
+      decidedAt: times.decided,
+    });
+  });
+
+  it.each(['resolved', 'recorded'] as const)('is answered as %s', (kind) => {
+    expect(answerCounted(kind, aDeferral(), anAttempt({ approver: null }))).toEqual({
+      kind,
+      deferralId: 'call-1',
+      decision: 'approve',
+      approver: 'unknown',
+    });
+  });
+});
+
+describe('a decision on a task that waits for nothing', () => {
+  it('is told who was first, or that nothing is pending', () => {
+    const settled = settle(aDeferral(), anAttempt());
+    expect(answerWithoutPending(settled)).toEqual({ kind: 'decided', settled });
+    expect(answerWithoutPending(null)).toEqual({ kind: 'notPending' });
+  });
+});

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { satisfiesAcr } from '../../../src/machines/governance/step-up.ts';
+
+const levels = ['bronze', 'silver', 'gold'];
+
+describe('satisfiesAcr', () => {
+  it.each([
+    ['gold', 'gold', [], true],
+    ['silver', 'gold', [], false],
+    ['platinum', 'gold', [], false],
+    ['GOLD', 'gold', [], false],
+    [undefined, 'gold', [], false],
+    ['', '', [], false],
+    ['gold', 'silver', levels, true],
+    ['silver', 'silver', levels, true],
+    ['bronze', 'silver', levels, false],
+    ['platinum', 'bronze', levels, false],
+    [undefined, 'bronze', levels, false],
+    ['', 'bronze', levels, false],
+  ])('%s against %s in %j is %s', (presented, required, hierarchy, expected) => {
+    expect(satisfiesAcr(presented, required, hierarchy)).toBe(expected);
+  });
+
+  it('never lets an unlisted level pass a hierarchy, nor a lower one', () => {
+    const level = fc.constantFrom(...levels, 'platinum', '', undefined);
+    fc.assert(
+      fc.property(level, fc.constantFrom(...levels), (presented, required) => {
+        const rank = levels.indexOf(presented ?? '');
+        expect(satisfiesAcr(presented, required, levels)).toBe(
+          rank !== -1 && rank >= levels.indexOf(required),
+        );
+      }),
+    );
+  });
+});

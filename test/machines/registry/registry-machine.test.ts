@@ -1,0 +1,79 @@
+import { createActor, fromCallback, fromPromise } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import {
+  type DeadlineEvent,
+  registryMachine,
+} from '../../../src/machines/registry/registry-machine.ts';
+
+const brokenTask = fromCallback(() => {
+  throw new Error('a defect');
+});
+const parkedTask = fromPromise(() => Promise.withResolvers<never>().promise);
+
+function startRegistry() {
+  const deadlines: number[] = [];
+  const buried: { actorId: string; error: unknown }[] = [];
+  const registry = createActor(
+    registryMachine.provide({
+      actors: {
+        watchDeadlines: fromCallback<DeadlineEvent>(({ receive }) => {
+          receive(({ at }) => deadlines.push(at));
+        }),
+      },
+      actions: { buryTask: (_, broken) => buried.push(broken) },
+    }),
+  );
+  return { registry: registry.start(), deadlines, buried };
+}
+
+describe('the registry', () => {
+  it('accepts until it drains, and then for good', () => {
+    const { registry } = startRegistry();
+    expect(registry.getSnapshot().hasTag('accepting')).toBe(true);
+    registry.send({ type: 'registry.drain' });
+    registry.send({ type: 'registry.drain' });
+    expect(registry.getSnapshot().hasTag('accepting')).toBe(false);
+    expect(registry.getSnapshot().hasTag('draining')).toBe(true);
+  });
+
+  it.each([
+    ['tells the scheduler the deadline of a task', 5_000, [5_000]],
+    ['has nothing to tell of a task without a deadline', null, []],
+    ['tells a deadline at the epoch', 0, [0]],
+  ])('%s it puts to rest', (_, deadlineAt, expected) => {
+    const { registry, deadlines } = startRegistry();
+    const ref = createActor(parkedTask, { id: 'task-1', parent: registry }).start();
+    registry.send({ type: 'task.rest', ref, deadlineAt });
+    expect(ref.getSnapshot().status).toBe('stopped');
+    expect(deadlines).toEqual(expected);
+  });
+
+  it('puts tasks to rest while it drains', () => {
+    const { registry, deadlines } = startRegistry();
+    const ref = createActor(parkedTask, { id: 'task-1', parent: registry }).start();
+    registry.send({ type: 'registry.drain' });
+    registry.send({ type: 'task.rest', ref, deadlineAt: 7_000 });
+    expect(ref.getSnapshot().status).toBe('stopped');
+    expect(deadlines).toEqual([7_000]);
+  });
+
+  it.each([false, true])('buries a task that breaks alone (draining: %s)', (isDraining) => {
+    const { registry, buried } = startRegistry();
+    if (isDraining) registry.send({ type: 'registry.drain' });
+    const sibling = createActor(parkedTask, { id: 'task-1', parent: registry }).start();
+    createActor(brokenTask, { id: 'task-2', parent: registry }).start();
+    expect(buried).toEqual([{ actorId: 'task-2', error: new Error('a defect') }]);
+    expect(sibling.getSnapshot().status).toBe('active');
+    expect(registry.getSnapshot().status).toBe('active');
+  });
+
+  it('outlives a task that ends', async () => {
+    const { registry, buried } = startRegistry();
+    const ended = createActor(fromPromise(() => Promise.resolve()), { parent: registry });
+    const done = new Promise<void>((resolve) => ended.subscribe({ complete: resolve }));
+    ended.start();
+    await done;
+    expect(registry.getSnapshot().status).toBe('active');
+    expect(buried).toEqual([]);
+  });
+});

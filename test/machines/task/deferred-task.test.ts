@@ -1,0 +1,265 @@
+import { describe, expect, it } from 'vitest';
+import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
+import type { Deferral } from '../../../src/machines/task/task.ts';
+import { type Effect, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
+import { aCall, aDeferral, anAttempt, digest, times } from '../../helpers/task-fixtures.ts';
+
+function decide(attempt: Partial<DecisionAttempt>, deferral: Partial<Deferral> = {}): Step {
+  return decideAgain(restingStates.deferred(aDeferral(deferral)), attempt);
+}
+
+function decideAgain(from: Step, attempt: Partial<DecisionAttempt>): Step {
+  return step(from, { type: 'deferral.decide', attempt: anAttempt(attempt) });
+}
+
+function decided(decision: 'approve' | 'reject', approver: string, note = ''): Effect {
+  const fact = { tool: 'issue_refund', decision, approver, note, wait: 28_000 } as const;
+  return ['note', { type: 'deferral.decided', ...fact }];
+}
+
+function counted(
+  kind: 'resolved' | 'recorded',
+  decision: 'approve' | 'reject',
+  approver: string,
+): Effect {
+  const answer = { kind, deferralId: 'call-1', decision, approver };
+  return ['emit', { type: 'decision.answered', answer }];
+}
+
+const ended: Effect = ['note', { type: 'session.ended', state: 'failed' }];
+
+describe('a deferred task that is approved', () => {
+  it('goes back to work and records the start of the very call that was held', () => {
+    const approved = decide({});
+    expect(seen(approved)).toEqual({
+      value: { working: { executing: { calling: 'starting' } } },
+      tags: ['working', 'calling'],
+      effects: [
+        ['stop', 'deadline'],
+        decided('approve', 'Ann'),
+        counted('resolved', 'approve', 'Ann'),
+        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11 }],
+        ['start', 'recordStart', { taskId: 'task-1', call: aCall() }],
+      ],
+    });
+    expect(approved.snapshot.context).toMatchObject({
+      deferral: null,
+      approvedCallId: 'call-1',
+      settled: {
+        id: 'call-1',
+        tool: 'issue_refund',
+        argsSha256: digest,
+        decision: 'approve',
+        approver: 'Ann',
+        note: '',
+        decidedAt: times.decided,
+      },
+    });
+  });
+
+  it('answers a second decision with the first, and changes nothing', () => {
+    const first = decide({ approver: 'Ann', note: 'checked' });
+    const second = decideAgain(first, { verb: 'reject', approver: 'Bob' });
+    const settled = first.snapshot.context.settled;
+    expect(second.effects).toEqual([
+      ['emit', { type: 'decision.answered', answer: { kind: 'decided', settled } }],
+    ]);
+    expect(second.snapshot.value).toEqual(first.snapshot.value);
+    expect(second.snapshot.context).toEqual(first.snapshot.context);
+  });
+
+  it('is approved by a decision pinned to the deferral and to its arguments', () => {
+    const approved = decide({ deferralId: 'call-1', argsSha256: digest.toUpperCase() });
+    expect(approved.effects).toContainEqual(counted('resolved', 'approve', 'Ann'));
+  });
+});
+
+describe('a deferred task that is rejected', () => {
+  it.each([
+    ['Ann', 'no receipt', 'Ann', 'defer: rejected by Ann: no receipt'],
+    ['Ann', '', 'Ann', 'defer: rejected by Ann'],
+    [null, 'no receipt', 'unknown', 'defer: rejected by unknown: no receipt'],
+    ['  ', '', 'unknown', 'defer: rejected by unknown'],
+  ])('fails when %s rejects with the note "%s"', (approver, note, name, text) => {
+    const rejected = decide({ verb: 'reject', approver, note });
+    expect(seen(rejected)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', 'deadline'],
+        decided('reject', name, note),
+        counted('resolved', 'reject', name),
+        ended,
+      ],
+    });
+    expect(rejected.snapshot.context).toMatchObject({
+      deferral: null,
+      approvedCallId: null,
+      pending: [],
+      failure: { kind: 'rejected', tool: 'issue_refund', text },
+      settled: { id: 'call-1', decision: 'reject', approver: name, note },
+    });
+  });
+});
+
+describe('a deferred task that stays deferred', () => {
+  it.each([
+    ['another deferral', { deferralId: 'call-9' }, { kind: 'otherDeferral', pendingId: 'call-1' }],
+    [
+      'other arguments',
+      { argsSha256: 'b2'.repeat(32) },
+      { kind: 'otherArguments', pendingSha256: digest },
+    ],
+  ] as const)('refuses a decision that was pinned to %s', (_, pin, answer) => {
+    const parked = restingStates.deferred();
+    const refused = decideAgain(parked, pin);
+    expect(refused.snapshot.value).toBe('deferred');
+    expect(refused.effects).toEqual([['emit', { type: 'decision.answered', answer }]]);
+    expect(refused.snapshot.context).toEqual(parked.snapshot.context);
+  });
+
+  it.each(['approve', 'reject'] as const)('audits and refuses an unlisted %s', (verb) => {
+    const listed = { approvers: ['ann@example.com'] };
+    const refused = decide({ verb, approver: 'Bob', email: 'bob@example.com', note: 'me' }, listed);
+    expect(seen(refused)).toEqual({
+      value: 'deferred',
+      tags: ['deferred'],
+      effects: [
+        [
+          'note',
+          {
+            type: 'deferral.refused',
+            tool: 'issue_refund',
+            decision: verb,
+            approver: 'Bob',
+            note: 'me',
+            wait: 28_000,
+          },
+        ],
+        ['emit', { type: 'decision.answered', answer: { kind: 'forbidden' } }],
+      ],
+    });
+    expect(refused.snapshot.context.deferral).toEqual(aDeferral(listed));
+  });
+
+  it('records approvals short of the quorum and runs at the last', () => {
+    const first = decide({ approver: 'Ann' }, { quorum: 2 });
+    expect(seen(first)).toEqual({
+      value: 'deferred',
+      tags: ['deferred'],
+      effects: [decided('approve', 'Ann'), counted('recorded', 'approve', 'Ann')],
+    });
+    expect(first.snapshot.context.deferral?.approvals).toEqual([
+      { approver: 'Ann', at: times.decided },
+    ]);
+    const last = decideAgain(first, { approver: 'Bob' });
+    expect(last.effects.slice(0, 3)).toEqual([
+      ['stop', 'deadline'],
+      decided('approve', 'Bob'),
+      counted('resolved', 'approve', 'Bob'),
+    ]);
+    expect(last.snapshot.context.settled).toMatchObject({ decision: 'approve', approver: 'Bob' });
+  });
+
+  it('fails on one reject, however many approvals it has', () => {
+    const two = decideAgain(decide({ approver: 'Ann' }, { quorum: 3 }), { approver: 'Bob' });
+    const rejected = decideAgain(two, { verb: 'reject', approver: 'Eve' });
+    expect(rejected.snapshot.value).toBe('failed');
+    expect(rejected.snapshot.context.failure?.text).toBe('defer: rejected by Eve');
+  });
+});
+
+describe('a deferred task whose wait ends without a decision', () => {
+  const timedOut: Effect = [
+    'note',
+    { type: 'deferral.timedOut', tool: 'issue_refund', timeout: 300_000, wait: 300_000 },
+  ];
+  const autoDeny = {
+    kind: 'timedOut',
+    tool: 'issue_refund',
+    text: 'defer: no decision within 5m0s (auto-deny)',
+  };
+
+  it('fails at its deadline', () => {
+    const late = step(restingStates.deferred(), { type: 'deadline.reached', at: times.expired });
+    expect(seen(late)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [['stop', 'deadline'], timedOut, ended],
+    });
+    expect(late.snapshot.context).toMatchObject({ deferral: null, settled: null, failure: autoDeny });
+  });
+
+  it.each(['approve', 'reject'] as const)('fails on an %s that comes at the deadline', (verb) => {
+    const late = decide({ verb, at: times.expired });
+    expect(seen(late)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', 'deadline'],
+        timedOut,
+        ['emit', { type: 'decision.answered', answer: { kind: 'notPending' } }],
+        ended,
+      ],
+    });
+    expect(late.snapshot.context).toMatchObject({ deferral: null, settled: null, failure: autoDeny });
+  });
+
+  it('takes a decision one millisecond before the deadline', () => {
+    expect(decide({ at: times.expired - 1 }).snapshot.hasTag('working')).toBe(true);
+  });
+
+  it.each([
+    ['caller.left', 'caller_disconnected', 'defer: abandoned, caller disconnected'],
+    ['service.restarted', 'service_restart', 'defer: abandoned by service restart'],
+  ] as const)('fails on %s', (type, reason, text) => {
+    const abandoned = step(restingStates.deferred(), { type, at: times.decided });
+    expect(seen(abandoned)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', 'deadline'],
+        ['note', { type: 'deferral.abandoned', tool: 'issue_refund', reason, wait: 28_000 }],
+        ended,
+      ],
+    });
+    expect(abandoned.snapshot.context).toMatchObject({
+      deferral: null,
+      settled: null,
+      failure: { kind: 'abandoned', tool: 'issue_refund', text },
+    });
+  });
+
+  it('is canceled with the reason as it was given', () => {
+    const event = { type: 'task.cancel', reason: 'over budget', at: times.decided } as const;
+    const off = step(restingStates.deferred(), event);
+    expect(seen(off)).toEqual({
+      value: 'canceled',
+      tags: ['canceled', 'final'],
+      effects: [
+        ['stop', 'deadline'],
+        [
+          'note',
+          { type: 'deferral.abandoned', tool: 'issue_refund', reason: 'canceled', wait: 28_000 },
+        ],
+        ['note', { type: 'invocation.cancelled', reason: 'over budget' }],
+        ['note', { type: 'session.ended', state: 'canceled' }],
+      ],
+    });
+    expect(off.snapshot.context).toMatchObject({ deferral: null, cancelReason: 'over budget' });
+  });
+});
+
+describe('a decision while nothing is pending', () => {
+  it.each(['thinking', 'governing', 'starting', 'running', 'recording'] as const)(
+    'is told so while the task is %s',
+    (state) => {
+      const from = restingStates[state]();
+      const after = decideAgain(from, {});
+      expect(after.effects).toEqual([
+        ['emit', { type: 'decision.answered', answer: { kind: 'notPending' } }],
+      ]);
+      expect(after.snapshot.toJSON()).toEqual(from.snapshot.toJSON());
+    },
+  );
+});

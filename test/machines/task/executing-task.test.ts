@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import { maxTurns } from '../../../src/machines/task/task-setup.ts';
+import { finish, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
+import {
+  aCall,
+  allowed,
+  anAttempt,
+  digest,
+  returned,
+  said,
+  times,
+  toolFailed,
+} from '../../helpers/task-fixtures.ts';
+
+const { governing, starting, running, recording } = restingStates;
+
+const toolEnded = {
+  type: 'tool.ended',
+  tool: 'issue_refund',
+  duration: 500,
+  argsSize: 11,
+  resultSize: 0,
+} as const;
+
+const failedEnd = ['note', { type: 'session.ended', state: 'failed' }];
+
+describe('a call whose start is being recorded', () => {
+  it.each(['first', 'repeatable'] as const)('runs when its start is the %s', (standing) => {
+    const begun = finish(starting(), 'recordStart', { standing, at: times.began });
+    expect(seen(begun)).toEqual({
+      value: { working: { executing: { calling: 'running' } } },
+      tags: ['working', 'calling'],
+      effects: [
+        ['stop', 'recordStart'],
+        [
+          'start',
+          'runTool',
+          {
+            taskId: 'task-1',
+            correlationId: 'correlation-1',
+            call: aCall(),
+            approvedSha256: null,
+          },
+        ],
+      ],
+    });
+    expect(begun.snapshot.context.startedAt).toBe(times.began);
+  });
+
+  it('is bound to the digest that was approved', () => {
+    const attempt = anAttempt();
+    const approved = step(restingStates.deferred(), { type: 'deferral.decide', attempt });
+    const begun = finish(approved, 'recordStart', { standing: 'first', at: times.began });
+    expect(begun.effects.at(-1)).toMatchObject(['start', 'runTool', { approvedSha256: digest }]);
+  });
+
+  it('does not run again when its outcome is unknown', () => {
+    const unknown = finish(starting(), 'recordStart', { standing: 'unknown', at: times.began });
+    const text =
+      'interrupted by service restart: issue_refund had started and its outcome is unknown';
+    expect(seen(unknown)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', 'recordStart'],
+        ['note', { ...toolEnded, duration: 0, error: text }],
+        failedEnd,
+      ],
+    });
+    expect(unknown.snapshot.context.failure).toEqual({ kind: 'interrupted', text });
+  });
+});
+
+describe('a call that runs', () => {
+  it('has its result kept and its end recorded', () => {
+    const ended = finish(running(), 'runTool', returned('güt'));
+    expect(seen(ended)).toEqual({
+      value: { working: { executing: 'recording' } },
+      tags: ['working'],
+      effects: [
+        ['stop', 'runTool'],
+        ['note', { ...toolEnded, resultSize: 4 }],
+        ['start', 'recordEnd', { taskId: 'task-1' }],
+      ],
+    });
+    expect(ended.snapshot.context).toMatchObject({
+      exchanges: [{ call: aCall(), result: 'güt' }],
+      pending: [],
+      startedAt: 0,
+      now: times.ended,
+    });
+  });
+
+  it('fails the task with the words of the tool error', () => {
+    const broken = finish(running(), 'runTool', toolFailed('the bank is closed'));
+    expect(seen(broken)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', 'runTool'],
+        ['note', { ...toolEnded, error: 'the bank is closed' }],
+        failedEnd,
+      ],
+    });
+    expect(broken.snapshot.context).toMatchObject({
+      failure: { kind: 'tool', tool: 'issue_refund', text: 'the bank is closed' },
+      exchanges: [],
+      pending: [],
+    });
+  });
+
+  it.each([
+    ['starting', starting, 'recordStart', 0],
+    ['running', running, 'runTool', 500],
+  ] as const)('is cut off by a cancel while %s', (_, from, port, duration) => {
+    const event = { type: 'task.cancel', reason: 'timeout', at: times.ended } as const;
+    expect(seen(step(from(), event))).toEqual({
+      value: 'canceled',
+      tags: ['canceled', 'final'],
+      effects: [
+        ['stop', port],
+        ['note', { ...toolEnded, duration, error: 'canceled: timeout' }],
+        ['note', { type: 'invocation.cancelled', reason: 'timeout' }],
+        ['note', { type: 'session.ended', state: 'canceled' }],
+      ],
+    });
+  });
+
+  it.each([
+    ['starting', starting, 'recordStart', 0],
+    ['running', running, 'runTool', 500],
+  ] as const)('is cut off by a restart while %s', (_, from, port, duration) => {
+    const cut = step(from(), { type: 'service.restarted', at: times.ended });
+    expect(seen(cut)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', port],
+        ['note', { ...toolEnded, duration, error: 'interrupted by service restart' }],
+        failedEnd,
+      ],
+    });
+    expect(cut.snapshot.context.failure).toEqual({
+      kind: 'interrupted',
+      text: 'interrupted by service restart',
+    });
+  });
+});
+
+describe('a call whose end is on disk', () => {
+  it('is followed by the next call of the turn, counted from the end of this one', () => {
+    const second = aCall({ id: 'call-2', tool: 'look_up' });
+    const first = finish(governing([aCall(), second]), 'govern', allowed());
+    const begun = finish(first, 'recordStart', { standing: 'first', at: times.began });
+    const next = finish(finish(begun, 'runTool', returned('done')), 'recordEnd', undefined);
+    expect(seen(next)).toMatchObject({
+      value: { working: 'governing' },
+      effects: [
+        ['stop', 'recordEnd'],
+        ['start', 'govern', { call: second, now: times.ended }],
+      ],
+    });
+    expect(next.snapshot.context.pending).toEqual([second]);
+  });
+
+  it('is followed by the next turn of the model, which is told the result', () => {
+    const next = finish(recording(), 'recordEnd', undefined);
+    expect(seen(next)).toMatchObject({
+      value: { working: 'thinking' },
+      effects: [
+        ['stop', 'recordEnd'],
+        ['start', 'think', { exchanges: [{ call: aCall(), result: 'done' }], turns: 1 }],
+      ],
+    });
+    expect(next.snapshot.context.turns).toBe(2);
+  });
+});
+
+describe('the turn limit', () => {
+  function afterTurns(turns: number): Step {
+    let state = restingStates.thinking();
+    for (let turn = 1; turn <= turns; turn += 1) {
+      const call = aCall({ id: `call-${turn}` });
+      state = finish(finish(state, 'think', said('', [call])), 'govern', allowed(call));
+      state = finish(state, 'recordStart', { standing: 'first', at: times.began });
+      state = finish(finish(state, 'runTool', returned('done')), 'recordEnd', undefined);
+    }
+    return state;
+  }
+
+  it('is 50 turns', () => {
+    expect(maxTurns).toBe(50);
+  });
+
+  it('lets the fiftieth turn answer', () => {
+    const fiftieth = afterTurns(49);
+    expect(fiftieth.snapshot.value).toEqual({ working: 'thinking' });
+    expect(finish(fiftieth, 'think', said('at last')).snapshot.value).toBe('completed');
+  });
+
+  it('ends a run that still asks for tools in the fiftieth turn', () => {
+    const ended = afterTurns(50);
+    expect(seen(ended)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [['stop', 'recordEnd'], failedEnd],
+    });
+    expect(ended.snapshot.context.failure).toEqual({
+      kind: 'turnLimit',
+      text: 'the run was ended after 50 model turns without an answer; give the agent a narrower task',
+    });
+  });
+});

@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import type { Ruling } from '../../../src/machines/governance/ruling.ts';
+import { begin, finish, restingStates, seen, step } from '../../helpers/step-task.ts';
+import {
+  aCall,
+  aCaller,
+  aDeferral,
+  allowed,
+  aTaskInput,
+  deferred,
+  digest,
+  modelFailed,
+  said,
+  times,
+} from '../../helpers/task-fixtures.ts';
+
+const { thinking, governing, completed, failed, canceled } = restingStates;
+
+const modelCalled = {
+  type: 'model.called',
+  provider: 'scripted',
+  model: 'demo',
+  duration: 12,
+  inputTokens: 3,
+  outputTokens: 5,
+} as const;
+
+describe('a task that was accepted', () => {
+  it('is submitted and at once working, with the model asked for its first turn', () => {
+    const { request } = aTaskInput();
+    expect(seen(begin())).toEqual({
+      value: { working: 'thinking' },
+      tags: ['working'],
+      effects: [
+        ['note', { type: 'session.started' }],
+        [
+          'start',
+          'think',
+          {
+            taskId: 'task-1',
+            correlationId: 'correlation-1',
+            history: [],
+            request,
+            exchanges: [],
+            turns: 0,
+          },
+        ],
+      ],
+    });
+  });
+
+  it('starts a new run with the messages and the decision of earlier runs', () => {
+    const history = [aTaskInput().request];
+    const settled = {
+      id: 'call-0',
+      tool: 'issue_refund',
+      argsSha256: digest,
+      decision: 'approve',
+      approver: 'Ann',
+      note: '',
+      decidedAt: 500,
+    } as const;
+    const { snapshot } = begin({ history, settled });
+    expect(snapshot.context).toMatchObject({ history, settled, turns: 1, now: times.created });
+  });
+});
+
+describe('a task that is working', () => {
+  it('completes with the answer when the agent finished', () => {
+    const answered = finish(thinking(), 'think', said('refunded'));
+    expect(seen(answered)).toEqual({
+      value: 'completed',
+      tags: ['completed', 'final'],
+      effects: [
+        ['stop', 'think'],
+        ['note', modelCalled],
+        ['note', { type: 'session.ended', state: 'completed' }],
+      ],
+    });
+    expect(answered.snapshot.context.answer).toEqual([{ kind: 'text', text: 'refunded' }]);
+    expect(answered.snapshot.status).toBe('done');
+  });
+
+  it('has the first of the calls governed when the model asks for tools', () => {
+    const calls = [aCall(), aCall({ id: 'call-2', tool: 'look_up' })];
+    const asked = governing(calls);
+    expect(seen(asked)).toEqual({
+      value: { working: 'governing' },
+      tags: ['working'],
+      effects: [
+        ['stop', 'think'],
+        ['note', modelCalled],
+        ['start', 'govern', { call: aCall(), requester: aCaller(), now: times.thought }],
+      ],
+    });
+    expect(asked.snapshot.context).toMatchObject({ pending: calls, now: times.thought });
+  });
+
+  it('is deferred when the tool call needs approval', () => {
+    const parked = finish(governing(), 'govern', deferred());
+    expect(seen(parked)).toEqual({
+      value: 'deferred',
+      tags: ['deferred'],
+      effects: [
+        ['stop', 'govern'],
+        ['note', { type: 'deferral.opened', deferral: aDeferral() }],
+        ['start', 'deadline', { at: times.expired }],
+      ],
+    });
+    expect(parked.snapshot.context).toMatchObject({ deferral: aDeferral(), settled: null });
+  });
+
+  it('runs the call when every layer allows it', () => {
+    expect(seen(finish(governing(), 'govern', allowed()))).toEqual({
+      value: { working: { executing: { calling: 'starting' } } },
+      tags: ['working', 'calling'],
+      effects: [
+        ['stop', 'govern'],
+        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11 }],
+        ['start', 'recordStart', { taskId: 'task-1', call: aCall() }],
+      ],
+    });
+  });
+
+  it('runs the call as governance rewrote it', () => {
+    const rewritten = aCall({ args: { order: 8 }, argsSha256: 'b2'.repeat(32) });
+    const calls = [aCall(), aCall({ id: 'call-2' })];
+    const { snapshot } = finish(governing(calls), 'govern', allowed(rewritten));
+    expect(snapshot.context.pending).toEqual([rewritten, aCall({ id: 'call-2' })]);
+  });
+});
+
+describe('a task that is working and fails', () => {
+  it('fails with the words of the model error', () => {
+    const broken = finish(thinking(), 'think', modelFailed('the model has no quota left'));
+    expect(seen(broken)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', 'think'],
+        [
+          'note',
+          {
+            ...modelCalled,
+            inputTokens: 0,
+            outputTokens: 0,
+            error: 'the model has no quota left',
+          },
+        ],
+        ['note', { type: 'session.ended', state: 'failed' }],
+      ],
+    });
+    expect(broken.snapshot.context.failure).toEqual({
+      kind: 'model',
+      text: 'the model has no quota left',
+    });
+  });
+
+  it('fails with the words of a DENY', () => {
+    const record = { callId: 'call-1', tool: 'issue_refund', layer: 'alignment' } as const;
+    const records = [{ ...record, decision: 'deny', reason: 'unknown tool' } as const];
+    const ruling: Ruling = { kind: 'deny', layer: 'alignment', text: 'unknown tool', records };
+    const denied = finish(governing(), 'govern', ruling);
+    expect(seen(denied)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', 'govern'],
+        ['note', { type: 'session.ended', state: 'failed' }],
+      ],
+    });
+    expect(denied.snapshot.context).toMatchObject({
+      failure: { kind: 'denied', text: 'unknown tool', tool: 'issue_refund', layer: 'alignment' },
+      records,
+      pending: [],
+    });
+  });
+
+  it.each([
+    [aCaller({ acr: 'bronze' }), 'bronze'],
+    [aCaller(), null],
+    [null, null],
+  ])('fails on an unmet step-up of requester %#, with what was presented', (requester, acr) => {
+    const text = 'no acr claim presented';
+    const ruling: Ruling = { kind: 'stepUp', requiredAcr: 'gold', text, records: [] };
+    const asked = finish(begin({ requester }), 'think', said('', [aCall()]));
+    const challenged = finish(asked, 'govern', ruling);
+    expect(seen(challenged)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', 'govern'],
+        ['note', { type: 'session.ended', state: 'failed' }],
+      ],
+    });
+    expect(challenged.snapshot.context.failure).toEqual({
+      kind: 'stepUp',
+      tool: 'issue_refund',
+      text: 'step-up required for issue_refund: needs acr "gold"; no acr claim presented',
+      requiredAcr: 'gold',
+      presentedAcr: acr,
+    });
+  });
+});
+
+describe('a task that is working and called off or interrupted', () => {
+  it.each([
+    ['thinking', thinking, 'think'],
+    ['governing', governing, 'govern'],
+    ['recording', restingStates.recording, 'recordEnd'],
+  ] as const)('is canceled while %s, and the port under way is stopped', (_, from, port) => {
+    const reason = 'cost_limit_exceeded';
+    const off = step(from(), { type: 'task.cancel', reason, at: times.ended });
+    expect(seen(off)).toEqual({
+      value: 'canceled',
+      tags: ['canceled', 'final'],
+      effects: [
+        ['stop', port],
+        ['note', { type: 'invocation.cancelled', reason }],
+        ['note', { type: 'session.ended', state: 'canceled' }],
+      ],
+    });
+    expect(off.snapshot.context).toMatchObject({ cancelReason: reason, pending: [] });
+  });
+
+  it.each([
+    ['thinking', thinking, 'think'],
+    ['governing', governing, 'govern'],
+    ['recording', restingStates.recording, 'recordEnd'],
+  ] as const)('fails as interrupted by a restart while %s', (_, from, port) => {
+    const interrupted = step(from(), { type: 'service.restarted', at: times.ended });
+    expect(seen(interrupted)).toEqual({
+      value: 'failed',
+      tags: ['failed', 'final'],
+      effects: [
+        ['stop', port],
+        ['note', { type: 'session.ended', state: 'failed' }],
+      ],
+    });
+    expect(interrupted.snapshot.context.failure).toEqual({
+      kind: 'interrupted',
+      text: 'interrupted by service restart',
+    });
+  });
+});
+
+describe('a task that has ended', () => {
+  it.each([
+    ['completed', completed],
+    ['failed', failed],
+    ['canceled', canceled],
+  ] as const)('stays %s when it is called off, lost, restarted or past a deadline', (_, from) => {
+    const ended = from();
+    const before = ended.snapshot.toJSON();
+    for (const event of [
+      { type: 'task.cancel', reason: 'timeout', at: times.ended },
+      { type: 'caller.left', at: times.ended },
+      { type: 'service.restarted', at: times.ended },
+      { type: 'deadline.reached', at: times.expired },
+    ] as const) {
+      const after = step(ended, event);
+      expect(after.effects).toEqual([]);
+      expect(after.snapshot.toJSON()).toEqual(before);
+    }
+  });
+});

@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { TaskFact } from '../../../src/machines/task/facts.ts';
+import { isFinal } from '../../../src/machines/task/task.ts';
+import { TaskRun } from '../../helpers/run-task.ts';
+import { aCall, anAttempt, said, times } from '../../helpers/task-fixtures.ts';
+import { approvers, type Command, TaskStory } from '../../helpers/task-story.ts';
+
+const goOn = fc.record<Command & { type: 'goOn' }>({
+  type: fc.constant('goOn'),
+  goesWell: fc.nat(39).map((luck) => luck > 0),
+});
+
+const decide = fc.record<Command & { type: 'decide' }>({
+  type: fc.constant('decide'),
+  verb: fc.nat(19).map((mood) => (mood > 0 ? 'approve' : 'reject')),
+  email: fc.constantFrom(...approvers, ...approvers, 'eve@x.org', null),
+  deferralId: fc.constantFrom(null, null, null, 'call-1-1', 'call-2-1'),
+});
+
+const restore = fc.record<Command & { type: 'restore' }>({
+  type: fc.constant('restore'),
+  isIdempotent: fc.boolean(),
+});
+
+const interrupt = fc.constantFrom<Command>(
+  { type: 'task.cancel' },
+  { type: 'caller.left' },
+  { type: 'service.restarted' },
+  { type: 'timePasses' },
+);
+
+const command = fc.oneof(
+  { weight: 30, arbitrary: goOn },
+  { weight: 20, arbitrary: decide },
+  { weight: 4, arbitrary: restore },
+  { weight: 1, arbitrary: interrupt },
+);
+
+async function tell(quorum: number, commands: Command[]): Promise<TaskStory> {
+  const story = new TaskStory(quorum);
+  for (const given of commands) await story.live(given);
+  return story;
+}
+
+const anyStory = fc.tuple(fc.integer({ min: 1, max: 2 }), fc.array(command, { minLength: 10, maxLength: 100, size: 'max' }));
+
+function always(holds: (story: TaskStory) => void): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(anyStory, async ([quorum, commands]) => holds(await tell(quorum, commands))),
+    { numRuns: 150 },
+  );
+}
+
+function count(facts: TaskFact[], type: TaskFact['type']): number {
+  return facts.filter((fact) => fact.type === type).length;
+}
+
+describe('whatever happens to a task', () => {
+  it('resolves each deferral by at most one decision', () =>
+    always(({ answers, facts }) => {
+      const resolved = answers.flatMap((answer) =>
+        answer.kind === 'resolved' ? [answer.deferralId] : [],
+      );
+      expect(resolved).toEqual([...new Set(resolved)]);
+      expect(resolved.length).toBeLessThanOrEqual(count(facts, 'deferral.opened'));
+    }));
+
+  it('ends each deferral at most once, and every one before it ends itself', () =>
+    always(({ answers, facts, task }) => {
+      const ends =
+        answers.filter(({ kind }) => kind === 'resolved').length +
+        count(facts, 'deferral.timedOut') +
+        count(facts, 'deferral.abandoned');
+      expect(ends).toBe(count(facts, 'deferral.opened') - (task.deferral === null ? 0 : 1));
+    }));
+
+  it('runs a tool only after its approval, with the digest that was approved', () =>
+    always(({ ran }) => {
+      for (const { input, before } of ran) {
+        const { call, approvedSha256 } = input;
+        const opened = before.findLastIndex((fact) => fact.type === 'deferral.opened');
+        expect(before[opened]).toMatchObject({ deferral: { id: call.id } });
+        const approvals = before
+          .slice(opened)
+          .filter((fact) => fact.type === 'deferral.decided' && fact.decision === 'approve');
+        expect(approvals).not.toEqual([]);
+        expect(approvedSha256).toBe(call.argsSha256);
+      }
+    }));
+
+  it('runs a tool at most once, unless it may be repeated', () =>
+    always(({ ran, repeats }) => {
+      const ids = ran.map(({ input }) => input.call.id);
+      expect(ids.length - new Set(ids).size).toBeLessThanOrEqual(repeats);
+    }));
+
+  it('lets only listed approvers count', () =>
+    always(({ answers }) => {
+      for (const answer of answers) {
+        if (answer.kind !== 'resolved' && answer.kind !== 'recorded') continue;
+        expect(approvers).toContain(answer.approver);
+      }
+    }));
+
+  it('gives every start of a tool exactly one end', () =>
+    always(({ facts, task }) => {
+      let open = 0;
+      for (const { type } of facts) {
+        if (type === 'tool.started') open += 1;
+        if (type === 'tool.ended') open -= 1;
+        expect(open === 0 || open === 1).toBe(true);
+      }
+      if (isFinal(task.state)) expect(open).toBe(0);
+    }));
+
+  it('ends its session once, last, and in the state it is in', () =>
+    always(({ facts, task }) => {
+      expect(count(facts, 'session.ended')).toBe(isFinal(task.state) ? 1 : 0);
+      if (isFinal(task.state)) {
+        expect(facts.at(-1)).toEqual({ type: 'session.ended', state: task.state });
+      }
+    }));
+});
+
+describe('a deferral that two people race for', () => {
+  it('goes to whoever comes first, and the others are told', async () => {
+    const verbs = fc.array(fc.constantFrom('approve' as const, 'reject' as const), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    await fc.assert(
+      fc.asyncProperty(verbs, async (attempts) => {
+        const run = new TaskRun();
+        await run.finish('think', said('', [aCall()]));
+        const [first] = attempts;
+        for (const verb of attempts) {
+          if (run.actor.getSnapshot().status === 'active') run.decide(anAttempt({ verb }));
+        }
+        expect(run.task.settled).toMatchObject({ decision: first, decidedAt: times.decided });
+        const told = first === 'approve' ? attempts.slice(1).map(() => 'decided') : [];
+        expect(run.answers.map(({ kind }) => kind)).toEqual(['resolved', ...told]);
+      }),
+    );
+  });
+});
+describe('dist', () => { it('d', async () => {
+  const seen: Record<string, number> = {};
+  await always((s) => { for (const k of [s.task.state + ':' + (s.task.failure?.kind??''), 'ran' + s.ran.length, 'rep' + s.repeats]) seen[k] = (seen[k] ?? 0) + 1; });
+  console.log(seen);
+}); });

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest';
+import { TaskRun } from '../../helpers/run-task.ts';
+import {
+  aCall,
+  aDeferral,
+  aDeferRule,
+  anAttempt,
+  digest,
+  modelFailed,
+  returned,
+  said,
+  times,
+  toolFailed,
+  toolRules,
+} from '../../helpers/task-fixtures.ts';
+
+const lookUp = aCall({ id: 'call-0', tool: 'look_up' });
+
+async function parkedRun(options: ConstructorParameters<typeof TaskRun>[0] = {}): Promise<TaskRun> {
+  const run = new TaskRun(options);
+  await run.finish('think', said('', [aCall()]));
+  return run;
+}
+
+describe('a task from its acceptance to its end', () => {
+  it('answers without a tool', async () => {
+    const run = new TaskRun();
+    await run.finish('think', said('hello'));
+    expect(run.task).toMatchObject({ state: 'completed', text: 'hello' });
+    expect(run.journal).toEqual([
+      'think',
+      'note session.started',
+      'note model.called',
+      'note session.ended',
+    ]);
+  });
+
+  it('runs an allowed call and tells the model what came of it', async () => {
+    const run = new TaskRun();
+    await run.finish('think', said('', [lookUp]));
+    await run.runsTool(returned('order 7 is paid'));
+    expect(run.inputs.think.at(-1)).toMatchObject({
+      exchanges: [{ call: lookUp, result: 'order 7 is paid' }],
+      turns: 1,
+    });
+    await run.finish('think', said('it is paid', [], times.ended));
+    expect(run.task).toMatchObject({ state: 'completed', text: 'it is paid', deferral: null });
+    expect(run.facts.map(({ type }) => type)).toEqual([
+      'session.started',
+      'model.called',
+      'tool.started',
+      'tool.ended',
+      'model.called',
+      'session.ended',
+    ]);
+  });
+
+  it('refuses an unknown tool', async () => {
+    const run = new TaskRun();
+    await run.finish('think', said('', [aCall({ tool: 'wipe_disk' })]));
+    expect(run.task).toMatchObject({ state: 'failed', text: 'unknown tool: wipe_disk' });
+    expect(run.journal.slice(2)).toEqual(['note model.called', 'note session.ended']);
+  });
+
+  it('waits for an approval, runs, thinks again and completes', async () => {
+    const run = await parkedRun();
+    expect(run.task).toMatchObject({
+      state: 'deferred',
+      text: 'Deferred: awaiting channel:slack:#refunds decision on issue_refund',
+      deferral: aDeferral(),
+    });
+    expect(run.awaited).toBeNull();
+    run.decide(anAttempt({ note: 'checked' }));
+    expect(run.task).toMatchObject({ state: 'working', text: null, deferral: null });
+    await run.runsTool(returned('refunded'));
+    await run.finish('think', said('done', [], times.ended));
+    expect(run.task).toMatchObject({ state: 'completed', text: 'done' });
+    expect(run.inputs.runTool).toMatchObject([{ call: aCall(), approvedSha256: digest }]);
+    expect(run.answers.map(({ kind }) => kind)).toEqual(['resolved']);
+    expect(run.journal).toEqual([
+      'think',
+      'note session.started',
+      'note model.called',
+      'note deferral.opened',
+      'note deferral.decided',
+      'note tool.started',
+      'recordStart',
+      'runTool',
+      'note tool.ended',
+      'recordEnd',
+      'think',
+      'note model.called',
+      'note session.ended',
+    ]);
+  });
+
+  it('never runs a call that was rejected', async () => {
+    const run = await parkedRun();
+    run.decide(anAttempt({ verb: 'reject', approver: null, note: 'no receipt' }));
+    expect(run.task).toMatchObject({
+      state: 'failed',
+      text: 'defer: rejected by unknown: no receipt',
+      settled: { decision: 'reject', approver: 'unknown', note: 'no receipt' },
+    });
+    expect(run.inputs.recordStart).toEqual([]);
+  });
+
+  it('denies at the deadline, not before, and never twice', async () => {
+    const run = await parkedRun();
+    run.clock.set(times.expired - 1);
+    expect(run.task.state).toBe('deferred');
+    run.clock.set(times.expired);
+    run.clock.set(times.expired * 2);
+    expect(run.task).toMatchObject({
+      state: 'failed',
+      text: 'defer: no decision within 5m0s (auto-deny)',
+      settled: null,
+    });
+    expect(run.factsOf('deferral.timedOut')).toEqual([
+      { type: 'deferral.timedOut', tool: 'issue_refund', timeout: 300_000, wait: 300_000 },
+    ]);
+  });
+
+  it('is not timed out once it was decided', async () => {
+    const run = await parkedRun();
+    run.decide(anAttempt());
+    run.clock.set(times.expired * 2);
+    expect(run.task.state).toBe('working');
+    expect(run.factsOf('deferral.timedOut')).toEqual([]);
+  });
+});
+
+describe('several calls in one turn', () => {
+  it('run one after the other, each governed on its own', async () => {
+    const second = aCall({ id: 'call-2' });
+    const rulesFor = () => toolRules({ defer: aDeferRule() });
+    const run = new TaskRun({ rulesFor });
+    await run.finish('think', said('', [aCall(), second]));
+    expect(run.task.deferral?.id).toBe('call-1');
+    run.decide(anAttempt());
+    await run.runsTool(returned('first', times.ended));
+    expect(run.task.deferral).toMatchObject({
+      id: 'call-2',
+      requestedAt: times.ended,
+      expiresAt: times.ended + 300_000,
+    });
+    expect(run.inputs.runTool).toHaveLength(1);
+    run.decide(anAttempt({ at: times.ended + 1, deferralId: 'call-1' }));
+    run.decide(anAttempt({ at: times.ended + 1, deferralId: 'call-2' }));
+    await run.runsTool(returned('second', times.ended + 2));
+    expect(run.answers.map(({ kind }) => kind)).toEqual(['resolved', 'otherDeferral', 'resolved']);
+    expect(run.inputs.think.at(-1)?.exchanges).toEqual([
+      { call: aCall(), result: 'first' },
+      { call: second, result: 'second' },
+    ]);
+    expect(run.inputs.think).toHaveLength(2);
+  });
+
+  it('does not release a call that needed nobody with the approval of the one before', async () => {
+    const run = new TaskRun();
+    await run.finish('think', said('', [aCall(), lookUp]));
+    run.decide(anAttempt());
+    await run.runsTool(returned('first'));
+    await run.runsTool(returned('second'));
+    expect(run.inputs.runTool.map(({ approvedSha256 }) => approvedSha256)).toEqual([digest, null]);
+  });
+
+  it('drops the calls that are left when one fails', async () => {
+    const run = new TaskRun();
+    await run.finish('think', said('', [lookUp, aCall()]));
+    await run.runsTool(toolFailed('order 7 is unknown'));
+    expect(run.task).toMatchObject({ state: 'failed', text: 'order 7 is unknown' });
+    expect(run.factsOf('deferral.opened')).toEqual([]);
+    expect(run.awaited).toBeNull();
+  });
+});
+
+describe('a model that goes wrong', () => {
+  it('fails the task with its error', async () => {
+    const run = new TaskRun();
+    await run.finish('think', modelFailed('no quota'));
+    expect(run.task).toMatchObject({ state: 'failed', text: 'no quota' });
+  });
+
+  it('is asked at most 50 times', async () => {
+    const run = new TaskRun();
+    for (let turn = 1; turn <= 50; turn += 1) {
+      await run.finish('think', said('', [aCall({ id: `call-${turn}`, tool: 'look_up' })]));
+      await run.runsTool(returned('nothing'));
+    }
+    expect(run.inputs.think).toHaveLength(50);
+    expect(run.inputs.runTool).toHaveLength(50);
+    expect(run.task).toMatchObject({ state: 'failed', failure: { kind: 'turnLimit' } });
+  });
+});
+
+describe('governance that goes wrong', () => {
+  it('runs nothing and asks nobody', async () => {
+    const rulesFor = (): never => {
+      throw new Error('the layer broke');
+    };
+    const run = await parkedRun({ rulesFor });
+    expect(run.errors).toEqual([new Error('the layer broke')]);
+    expect(run.awaited).toBeNull();
+    expect(run.journal.slice(2)).toEqual(['note model.called']);
+  });
+});

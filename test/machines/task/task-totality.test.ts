@@ -1,0 +1,86 @@
+import { type AnyStateNode, initialTransition } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { type TaskState, taskStates } from '../../../src/machines/task/task.ts';
+import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
+import { taskMachine } from '../../../src/machines/task/task-machine.ts';
+import { publicState, restingStates, step } from '../../helpers/step-task.ts';
+import { anAttempt, aTaskInput, times } from '../../helpers/task-fixtures.ts';
+
+const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> } = {
+  'deferral.decide': { type: 'deferral.decide', attempt: anAttempt() },
+  'deadline.reached': { type: 'deadline.reached', at: times.expired },
+  'caller.left': { type: 'caller.left', at: times.decided },
+  'task.cancel': { type: 'task.cancel', reason: 'timeout', at: times.decided },
+  'service.restarted': { type: 'service.restarted', at: times.decided },
+};
+
+/** A caller may leave and a stale timer may fire while nobody is waited for: work goes on. */
+const ignoredAtWork: TaskEvent['type'][] = ['deadline.reached', 'caller.left'];
+
+const ignored = {
+  thinking: ignoredAtWork,
+  governing: ignoredAtWork,
+  deferred: [],
+  starting: ignoredAtWork,
+  running: ignoredAtWork,
+  recording: ignoredAtWork,
+} satisfies Partial<Record<keyof typeof restingStates, TaskEvent['type'][]>>;
+
+const rows = Object.entries(ignored).flatMap(([name, ignoredTypes]) =>
+  Object.values(events).map((event) => {
+    const isIgnored = ignoredTypes.some((type) => type === event.type);
+    return { state: name as keyof typeof ignored, type: event.type, event, isIgnored };
+  }),
+);
+
+describe('every event in every state', () => {
+  it.each(rows.filter(({ isIgnored }) => !isIgnored))('$state handles $type', ({ state, event }) => {
+    expect(restingStates[state]().snapshot.can(event)).toBe(true);
+  });
+
+  it.each(rows.filter(({ isIgnored }) => isIgnored))('$state ignores $type', ({ state, event }) => {
+    const from = restingStates[state]();
+    const after = step(from, event);
+    expect(from.snapshot.can(event)).toBe(false);
+    expect(after.effects).toEqual([]);
+    expect(after.snapshot.toJSON()).toEqual(from.snapshot.toJSON());
+  });
+
+  it('covers every state of the chart but those it passes straight through', () => {
+    const resting = atomicStates(taskMachine.root)
+      .filter(({ always }) => always === undefined || always.length === 0)
+      .map(({ key }) => key);
+    expect(resting.toSorted()).toEqual(Object.keys(restingStates).toSorted());
+  });
+});
+
+describe('the public states', () => {
+  it.each(Object.entries(restingStates))('%s carries exactly one of them', (_, reach) => {
+    const { snapshot } = reach();
+    const states: string[] = [...taskStates];
+    expect([...snapshot.tags].filter((tag) => states.includes(tag))).toHaveLength(1);
+  });
+
+  it('are the states of the chart, one each', () => {
+    expect(Object.keys(taskMachine.root.states)).toEqual([...taskStates]);
+  });
+
+  it('are final exactly when the chart is', () => {
+    const finals = Object.values(restingStates)
+      .map((reach) => reach())
+      .filter(({ snapshot }) => snapshot.hasTag('final'));
+    expect(finals.map(publicState)).toEqual(['completed', 'failed', 'canceled'] satisfies TaskState[]);
+    for (const { snapshot } of finals) expect(snapshot.status).toBe('done');
+  });
+
+  it('begin with submitted, which is left at once', () => {
+    const [snapshot] = initialTransition(taskMachine, aTaskInput());
+    expect(snapshot.hasTag('submitted')).toBe(false);
+    expect(snapshot.hasTag('working')).toBe(true);
+  });
+});
+
+function atomicStates(node: AnyStateNode): AnyStateNode[] {
+  const children = Object.values(node.states);
+  return children.length === 0 ? [node] : children.flatMap(atomicStates);
+}
