@@ -1,4 +1,4 @@
-import { CliError, explain } from './cli/cli-error.ts';
+import { type CliError, explain } from './cli/cli-error.ts';
 import { Interruption, ReaderGone } from './cli/interruption.ts';
 import { Output } from './cli/output.ts';
 import { runCommandLine } from './cli/program.ts';

@@ -1,11 +1,12 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { readAgent } from './actors/agent/read-agent.ts';
 import type { AuditEnvelope } from './actors/audit/audit.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
 import { staticTokens } from './actors/auth/static-tokens.ts';
 import { systemClock } from './actors/clock.ts';
-import { loadConfig, type Problem, type ServiceConfig } from './actors/config/config.ts';
+import type { Problem, ServiceConfig } from './actors/config/config.ts';
 import { randomIds } from './actors/ids.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
 import { createPolicy } from './actors/policy/policy.ts';
@@ -19,7 +20,7 @@ import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskStore } from './actors/storage/task-store.ts';
 import { TaskSystem } from './actors/system.ts';
 import { startInspector } from './actors/telemetry/inspector.ts';
-import { createToolbox, type Toolbox } from './actors/tools/tools.ts';
+import type { Toolbox } from './actors/tools/tools.ts';
 import { createApp } from './http/app.ts';
 import { listen } from './http/listen.ts';
 import { version } from './version.ts';
@@ -81,25 +82,23 @@ const drainGrace = 5_000;
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const directory = resolve(options.directory);
   const clock = systemClock();
-  const reading = await readAgent(directory, options.env, clock);
-  const isAuthOn = checkAuthentication(reading.config, options);
+  const { problems, warnings, agent } = await readAgent(directory, options.env, clock);
+  if (agent === null || problems.length > 0) throw new ConfigError(problems);
+  const isAuthOn = checkAuthentication(agent.config, options);
   const lock = lockDirectory(join(directory, '.service'));
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
-    return await assemble({ ...options, directory }, { ...reading, clock, isAuthOn, undo });
+    return await assemble({ ...options, directory }, { ...agent, warnings, clock, isAuthOn, undo });
   } catch (error) {
     for (const step of undo.toReversed()) await step();
     throw error;
   }
 }
 
-interface Reading {
+interface Parts {
   config: ServiceConfig;
   toolbox: Toolbox;
   warnings: Problem[];
-}
-
-interface Parts extends Reading {
   clock: Clock;
   isAuthOn: boolean;
   /** What to take back, in reverse order, when a later step fails or the agent stops. */
@@ -179,20 +178,6 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   };
 }
 
-async function readAgent(
-  directory: string,
-  env: NodeJS.ProcessEnv,
-  clock: Clock,
-): Promise<Reading> {
-  const loaded = loadConfig(directory, env);
-  if (!loaded.ok) throw new ConfigError(loaded.problems);
-  const { config } = loaded;
-  const toolbox = await createToolbox({ directory, config, env, clock });
-  if (toolbox.problems.length > 0) throw new ConfigError(toolbox.problems.map(asProblem));
-  const warnings = [...loaded.warnings, ...toolbox.warnings.map(asProblem)];
-  return { config, toolbox, warnings };
-}
-
 /** Tells whether callers must sign in. Throws StartError for a combination that would leave the agent open. */
 function checkAuthentication({ auth }: ServiceConfig, { noAuth, host }: AgentOptions): boolean {
   const isLoopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
@@ -246,8 +231,4 @@ async function closeServer(server: Server): Promise<void> {
   const cutOff = setTimeout(() => server.closeAllConnections(), 1_000);
   await closed;
   clearTimeout(cutOff);
-}
-
-function asProblem(problem: Omit<Problem, 'path'>): Problem {
-  return { path: '', ...problem };
 }

@@ -44,6 +44,7 @@ export class TaskSystem {
   readonly #watchers: Watchers;
   readonly #tasks: LiveTasks;
   readonly #timers: NodeJS.Timeout[] = [];
+  #isStopped = false;
 
   constructor(options: TaskSystemOptions) {
     this.#options = options;
@@ -61,7 +62,10 @@ export class TaskSystem {
     this.#tasks.start();
     this.resumeInterrupted();
     this.deleteExpired();
-    this.#every(1_000, () => this.#tasks.restUnfollowed());
+    this.#every(1_000, () => {
+      this.#tasks.restUnfollowed();
+      this.#tasks.takeUpUnrecorded();
+    });
     this.#every(600_000, () => this.deleteExpired());
   }
 
@@ -177,8 +181,14 @@ export class TaskSystem {
 
   /** Deletes final tasks that are older than the retention. */
   deleteExpired(): void {
-    const before = this.#options.clock.now() - this.#options.retention;
-    if (this.#store.deleteEnded(before) > 0) setImmediate(() => this.deleteExpired());
+    const { clock, retention, log } = this.#options;
+    if (this.#isStopped) return;
+    try {
+      const deleted = this.#store.deleteEnded(clock.now() - retention);
+      if (deleted > 0) setImmediate(() => this.deleteExpired());
+    } catch (error) {
+      log.error({ error }, 'tasks: expired ones stay for now');
+    }
   }
 
   /**
@@ -196,6 +206,7 @@ export class TaskSystem {
 
   /** Stops every task and closes the store. */
   stop(): void {
+    this.#isStopped = true;
     for (const timer of this.#timers) clearInterval(timer);
     this.#store.flush();
     this.#tasks.stop();

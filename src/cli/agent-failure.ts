@@ -85,7 +85,13 @@ function lookLater(taskId: string): string {
 
 /** The first key says what is wrong; some refusals say more in others. */
 function wordsOf(body: unknown): string | null {
-  const { error, message, decision, approver, decided_at: at } = Object(body) as {
+  const {
+    error,
+    message,
+    decision,
+    approver,
+    decided_at: at,
+  } = Object(body) as {
     [key: string]: unknown;
   };
   if (typeof error !== 'string') return null;

@@ -25,7 +25,10 @@ export interface AgentAddress {
  * --token-file, else of SERVICE_TOKEN, else the daemon's own. Throws a CliError that ends in 3
  * when no agent runs, in 4 when the token cannot be read.
  */
-export function findAgent({ dir, url, tokenFile }: AgentChoice, env: NodeJS.ProcessEnv): AgentAddress {
+export function findAgent(
+  { dir, url, tokenFile }: AgentChoice,
+  env: NodeJS.ProcessEnv,
+): AgentAddress {
   const given = tokenFile === undefined ? env['SERVICE_TOKEN'] : readToken(tokenFile);
   const token = given === undefined || given === '' ? null : given;
   if (url !== undefined) {

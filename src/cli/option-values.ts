@@ -29,7 +29,7 @@ export function jsonValue(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    throw new InvalidArgumentError("it is not valid JSON; put it in single quotes: '{\"a\": 1}'.");
+    throw new InvalidArgumentError('it is not valid JSON; put it in single quotes: \'{"a": 1}\'.');
   }
 }
 

@@ -74,7 +74,11 @@ function runCommand(session: Session): Command {
     .description('run an agent in the foreground; Ctrl-C stops it')
     .option('--dir <dir>', "the agent's folder", '.')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--port <port>', 'port to listen on (default: 8080 or one of the ten after it)', portValue)
+    .option(
+      '--port <port>',
+      'port to listen on (default: 8080 or one of the ten after it)',
+      portValue,
+    )
     .option('--no-auth', 'let anybody on this machine in')
     .option('--inspect [port]', 'stream the live statecharts (port: 8181)', portValue)
     .action(async (options: RunOptions) => {
@@ -127,7 +131,7 @@ function usageError(error: CommanderError, command: string): CliError {
   const words = error.message
     .replace(/^error: /, '')
     .replaceAll(/\s*\n\s*/g, ' ')
-    .replace(" is invalid. ", ' is invalid: ')
+    .replace(' is invalid. ', ' is invalid: ')
     .replace(/\.$/, '');
   return new CliError(isBare ? 'no command was given' : words, {
     code: 'usage',

@@ -66,7 +66,7 @@ export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Pro
 }
 
 /** Names the tools whose calls wait for a person. */
-export function deferredTools({ security: { defer } }: ServiceConfig): string[] {
+function deferredTools({ security: { defer } }: ServiceConfig): string[] {
   return defer.enabled ? Object.keys(defer.tools).toSorted() : [];
 }
 

@@ -33,10 +33,20 @@ export interface AppPorts {
   onDisconnect: 'abandon' | 'keep';
 }
 
+/** How a connection that the caller closed shows itself; that is no failure of ours. */
+const callerLeft: ReadonlySet<string> = new Set([
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ECONNRESET',
+  'EPIPE',
+]);
+
 /** Makes the agent's HTTP surface; it does not listen (contract section 5). */
 export function createApp(ports: AppPorts): Koa<RequestState> {
   const app = new Koa<RequestState>();
-  app.on('error', (error: Error) => ports.log.error({ error }, 'http: response failed'));
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (callerLeft.has(error.code ?? '')) return;
+    ports.log.error({ error }, 'http: response failed');
+  });
   app.use(correlate(ports));
   app.use(hardenResponse());
   app.use(handleErrors(ports));

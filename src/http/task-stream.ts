@@ -37,20 +37,21 @@ export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStrea
     const isNews = task.revision > position.revision && changed(shown, task);
     if (task.revision > position.revision) position = { revision: task.revision, event: 0 };
     shown = task;
-    if (isNews) stream.send(`${position.revision}.0`, 'status', presentTask(task));
-    if (!isFinal(task.state)) return;
+    const data = presentTask(task);
+    const status = isNews ? [{ id: `${position.revision}.0`, event: 'status', data }] : [];
+    if (!isFinal(task.state)) return status.forEach((event) => stream.send(event));
     leave();
-    if (position.event > 0) stream.end();
-    else stream.finish(`${position.revision}.1`, 'result', presentTask(task));
+    const hasEnd = position.event > 0;
+    stream.finish(hasEnd ? [] : [...status, { id: `${position.revision}.1`, event: 'result', data }]);
   };
   const leave = system.watch(id, {
     onTask: show,
     onProgress: (progress) => {
       position = { revision: Math.max(0, position.revision), event: position.event + 1 };
-      const eventId = `${position.revision}.${position.event}`;
-      const data = { task_id: id, ...progress };
-      if (progress.text === undefined) stream.send(eventId, 'progress', data);
-      else stream.sendText(eventId, 'progress', { ...data, text: progress.text });
+      const event = { id: `${position.revision}.${position.event}`, event: 'progress' };
+      const { text } = progress;
+      if (text === undefined) stream.send({ ...event, data: { task_id: id, ...progress } });
+      else stream.sendText({ ...event, data: { task_id: id, ...progress, text } });
     },
     onLost: () => {
       leave();

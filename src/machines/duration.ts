@@ -15,7 +15,8 @@ export const maximumDuration = 24 * 24 * hour;
 export function parseDuration(text: string): number {
   if (text === '0') return 0;
   if (text.trim() === '') throw new RangeError(`a duration must not be empty; write ${example}`);
-  if (/^-/.test(text)) throw new RangeError(`a duration must not be negative; write ${example}`);
+  if (text.startsWith('-'))
+    throw new RangeError(`a duration must not be negative; write ${example}`);
   if (/^[\d.]+$/.test(text)) throw new RangeError('a duration needs a unit; write 5s, 5m or 5h');
   const total = sumOfTerms(text);
   if (total > maximumDuration) throw new RangeError('a duration must be at most 24 days (576h)');

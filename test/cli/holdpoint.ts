@@ -6,12 +6,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
 import { AgentClient } from '../../src/cli/agent-client.ts';
 import { findAgent } from '../../src/cli/find-agent.ts';
 import { untilDeferred } from '../../src/cli/try/until-deferred.ts';
 
 const clone = fileURLToPath(new URL('../..', import.meta.url));
 const cli = join(clone, 'src', 'cli.ts');
+
+/** Every command is a new process, so that what one has compiled serves the next. */
+const compileCache = join(clone, 'node_modules', '.cache', 'holdpoint-test');
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 /** What a command printed, and the code it ended in; `signal` when it did not end by itself. */
 export interface Ended {
@@ -44,7 +50,11 @@ export function holdpoint(args: readonly string[], options: CommandOptions = {})
 
 /** Starts the real command. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): Running {
-  return startProcess(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...args], options);
+  return startProcess(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', cli, ...args],
+    options,
+  );
 }
 
 /** Starts a program in an environment without settings of this machine. */
@@ -59,7 +69,12 @@ export function startProcess(
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
     ([stdout, stderr, [code, signal]]) => {
       running.delete(child);
-      return { code: code as number | null, signal: signal as NodeJS.Signals | null, stdout, stderr };
+      return {
+        code: code as number | null,
+        signal: signal as NodeJS.Signals | null,
+        stdout,
+        stderr,
+      };
     },
   );
   return { child, ended };
@@ -85,7 +100,9 @@ export async function startDaemon(
   directory: string,
   { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string> } = {},
 ): Promise<Daemon> {
-  const started = startCommand(['run', '--dir', directory, '--port', '0', '--json', ...args], { env });
+  const started = startCommand(['run', '--dir', directory, '--port', '0', '--json', ...args], {
+    env,
+  });
   const ready = JSON.parse(await firstLine(started)) as { url: string };
   const client = new AgentClient(findAgent({ dir: directory }, {}));
   return {
@@ -145,5 +162,6 @@ export async function cleanUp(): Promise<void> {
 
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const unwanted = /^(SERVICE_|NO_COLOR$|FORCE_COLOR$|TERM$|VITEST|CI$)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !unwanted.test(name)));
+  const wanted = Object.entries(process.env).filter(([name]) => !unwanted.test(name));
+  return { ...Object.fromEntries(wanted), NODE_COMPILE_CACHE: compileCache };
 }

@@ -1,8 +1,9 @@
+import { EventEmitter, on, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readServeFile } from '../../src/actors/process/serve-file.ts';
 import {
@@ -16,7 +17,7 @@ import {
 
 afterAll(cleanUp);
 
-describe('run', () => {
+describe.concurrent('run', () => {
   it('prints one line with the address when it is ready, and ends in 0 on SIGTERM', async () => {
     const directory = await refundAgent();
     const started = startCommand(['run', '--dir', directory, '--port', '0']);
@@ -53,19 +54,19 @@ describe('run', () => {
     await mkdir(join(directory, 'scripts'), { recursive: true });
     await writeFile(join(directory, 'scripts', 'linger.mjs'), 'setInterval(() => {}, 1_000);\n');
     const daemon = await startDaemon(directory);
-    const send = startCommand(['task', 'send', 'go', '--id', 'slow', '--dir', directory]);
-    const watch = startCommand(['task', 'watch', 'slow', '--url', daemon.url, '--json']);
-    await toolStart(daemon.url);
+    const send = startCommand(['task', 'send', 'go', '--stream', '--dir', directory]);
+    await textOn(send.child.stderr, 'linger starts');
     daemon.child.kill('SIGTERM');
-    expect((await send.ended).stderr).toContain('holdpoint task get slow');
+    await untilDraining(daemon.url);
     daemon.child.kill('SIGTERM');
-    expect(await daemon.ended).toMatchObject({ code: 130 });
-    watch.child.kill('SIGKILL');
-    await watch.ended;
+    expect(await daemon.ended).toMatchObject({ code: 130, signal: null });
+    expect((await send.ended).code).toBe(1);
   });
 
   it('ends in 5 and lists every problem of the configuration', async () => {
-    const directory = await refundAgent('agent_id: Not Kebab\nsecurity: {defer: {enabeld: true}}\n');
+    const directory = await refundAgent(
+      'agent_id: Not Kebab\nsecurity: {defer: {enabeld: true}}\n',
+    );
     const [plain, json] = await Promise.all([
       holdpoint(['run', '--dir', directory, '--port', '0']),
       holdpoint(['run', '--dir', directory, '--port', '0', '--json']),
@@ -146,13 +147,16 @@ describe('run', () => {
   });
 });
 
-/** Returns once the tool of task `slow` is at work. */
-async function toolStart(url: string): Promise<void> {
-  for (;;) {
-    const response = await fetch(`${url}/tasks/slow/events`);
-    if (response.status === 404) continue;
-    const stream = response.body?.pipeThrough(new TextDecoderStream());
-    for await (const text of stream ?? []) if (text.includes('"tool_start"')) return;
+/** Returns once a stream has carried some text. */
+async function textOn(stream: Readable | null, wanted: string): Promise<void> {
+  let seen = '';
+  for await (const [chunk] of on(stream ?? new EventEmitter(), 'data')) {
+    seen += String(chunk);
+    if (seen.includes(wanted)) return;
   }
 }
 
+/** Returns once a daemon takes no new work. */
+async function untilDraining(url: string): Promise<void> {
+  while ((await fetch(`${url}/readyz`)).status === 200);
+}

@@ -28,7 +28,10 @@ security:
       datetime_now: {to: "channel:console:*", timeout: 5m, approvers: [ann@example.com]}
 `;
 
-const held = ['--script', '[{"tool": "issue_refund", "args": {"order_id": "A-1001"}}, {"say": "paid"}]'];
+const held = [
+  '--script',
+  '[{"tool": "issue_refund", "args": {"order_id": "A-1001"}}, {"say": "paid"}]',
+];
 const listed = ['--script', '[{"tool": "datetime_now"}, {"say": "told"}]'];
 
 let daemon: Daemon;
@@ -44,10 +47,13 @@ afterAll(async () => {
 });
 
 function task(args: readonly string[], input?: string) {
-  return holdpoint(['task', ...args, '--dir', daemon.directory], input === undefined ? {} : { input });
+  return holdpoint(
+    ['task', ...args, '--dir', daemon.directory],
+    input === undefined ? {} : { input },
+  );
 }
 
-describe('task send', () => {
+describe.concurrent('task send', () => {
   it('prints the answer', async () => {
     expect(await task(['send', 'hello', 'there'])).toEqual({
       code: 0,
@@ -104,7 +110,10 @@ describe('task send', () => {
   });
 
   it('streams what happens with --stream', async () => {
-    const script = ['--script', '[{"tool": "lookup_order", "args": {"order_id": "A-1001"}}, {"say": "seen"}]'];
+    const script = [
+      '--script',
+      '[{"tool": "lookup_order", "args": {"order_id": "A-1001"}}, {"say": "seen"}]',
+    ];
     const [plain, json] = await Promise.all([
       task(['send', '--stream', ...script]),
       task(['send', '--stream', '--json', '--id', 'stream-1', ...script]),
@@ -143,7 +152,7 @@ describe('task send', () => {
   });
 });
 
-describe('a held task', () => {
+describe.concurrent('a held task', () => {
   it('is shown, listed, approved once, and answered', async () => {
     const sending = task(['send', ...held, '--id', 'held-1']);
     await untilHeld(daemon, 'held-1');
@@ -197,7 +206,7 @@ describe('a held task', () => {
   it('keeps to the allowlist and to what was seen', async () => {
     const sending = task(['send', ...listed, '--id', 'held-3']);
     const { metadata } = await untilHeld(daemon, 'held-3');
-    const hash = (metadata?.deferral as unknown as { args_sha256: string }).args_sha256;
+    const hash = metadata?.deferral?.['args_sha256'] as string;
     expect(await task(['approve', 'held-3', '--email', 'eve@example.com'])).toMatchObject({
       code: 4,
       stderr: 'error: approver not authorized; name an allowed approver with --email\n',
@@ -236,7 +245,14 @@ describe('a held task', () => {
     const sending = task(['send', ...held, '--id', 'held-5']);
     await untilHeld(daemon, 'held-5');
     const watching = startCommand(['task', 'watch', 'held-5', '--dir', daemon.directory]);
-    const streaming = startCommand(['task', 'watch', 'held-5', '--json', '--dir', daemon.directory]);
+    const streaming = startCommand([
+      'task',
+      'watch',
+      'held-5',
+      '--json',
+      '--dir',
+      daemon.directory,
+    ]);
     await Promise.all([firstChunk(watching), firstChunk(streaming)]);
     await task(['reject', 'held-5', '--approver', 'bob']);
     const [plain, json] = await Promise.all([watching.ended, streaming.ended, sending]);
@@ -258,7 +274,15 @@ describe('task list', () => {
     const first = await task(['list', '--state', 'completed', '--limit', '1', '--json']);
     const page = JSON.parse(first.stdout) as { tasks: { id: string }[]; next_cursor: string };
     expect(page.tasks.map(({ id }) => id)).toEqual(['list-2']);
-    const second = await task(['list', '--state', 'completed', '--limit', '1', '--cursor', page.next_cursor]);
+    const second = await task([
+      'list',
+      '--state',
+      'completed',
+      '--limit',
+      '1',
+      '--cursor',
+      page.next_cursor,
+    ]);
     expect(second.stdout).toMatch(/^list-1 {2}completed {2}\S+Z {2}echo: x\n$/);
   });
 
@@ -275,7 +299,7 @@ describe('task list', () => {
   });
 });
 
-describe('a client', () => {
+describe.concurrent('a client', () => {
   it('ends in 3 for an unknown task', async () => {
     const calls = [['get'], ['watch'], ['cancel'], ['approve'], ['reject']];
     const ended = await Promise.all(calls.map(([verb = '']) => task([verb, 'nobody'])));

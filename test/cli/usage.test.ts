@@ -20,7 +20,7 @@ const commands = [
   ]),
 ];
 
-describe('the command line', () => {
+describe.concurrent('the command line', () => {
   it('explains every command with --help', async () => {
     const ended = await Promise.all(commands.map((words) => holdpoint([...words, '--help'])));
     for (const [index, { code, stdout, stderr }] of ended.entries()) {
@@ -42,7 +42,10 @@ describe('the command line', () => {
 
   it.each([
     [['tsk'], "unknown command 'tsk' (Did you mean task?); see holdpoint --help"],
-    [['run', '--prot', '1'], "unknown option '--prot' (Did you mean --port?); see holdpoint run --help"],
+    [
+      ['run', '--prot', '1'],
+      "unknown option '--prot' (Did you mean --port?); see holdpoint run --help",
+    ],
     [
       ['run', '--port', '65536'],
       "option '--port <port>' argument '65536' is invalid: it must be a whole number from 0 to 65535; see holdpoint run --help",

@@ -5,7 +5,7 @@ import { cleanUp, holdpoint, refundAgent, temporaryFolder } from './holdpoint.ts
 
 afterAll(cleanUp);
 
-describe('validate', () => {
+describe.concurrent('validate', () => {
   it('says what was checked when all is well', async () => {
     const dir = await refundAgent();
     const [plain, json] = await Promise.all([

@@ -1,6 +1,6 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../helpers/agent-client.ts';
-import { deferring, startTestAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
+import { deferring, launchAgent, startTestAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
 
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
 const invalid = { status: 400, body: { error: 'decision must be "approve" or "reject"' } };
@@ -17,12 +17,13 @@ async function parked(agent: TestAgent, id = 't1'): Promise<{ held: Promise<Answ
 describe('a decision that says nothing', () => {
   let agent: TestAgent;
   let held: Promise<Answer>;
-  beforeEach(async () => {
-    agent = await startTestAgent(deferring());
+  beforeAll(async () => {
+    agent = await launchAgent(deferring());
     ({ held } = await parked(agent));
     return async () => {
       await agent.post('/tasks/t1/cancel');
       await held;
+      await agent.close();
     };
   });
 

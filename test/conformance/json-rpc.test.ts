@@ -1,12 +1,13 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { playing, saying } from '../helpers/agent-client.ts';
-import { startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+import { launchAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 let agent: TestAgent;
 
-beforeEach(async () => {
-  agent = await startTestAgent();
-});
+async function launch(): Promise<() => Promise<void>> {
+  agent = await launchAgent();
+  return () => agent.close();
+}
 
 /** The answer to a refused request. */
 function refusal(code: number, message: unknown, id: unknown = null) {
@@ -14,6 +15,8 @@ function refusal(code: number, message: unknown, id: unknown = null) {
 }
 
 describe('a body that is no request', () => {
+  beforeAll(launch);
+
   const version = 'jsonrpc must be "2.0"';
   it.each([
     ['nothing', undefined, -32700, 'parse error: the body is empty'],
@@ -51,6 +54,8 @@ describe('a body that is no request', () => {
 });
 
 describe('a method', () => {
+  beforeAll(launch);
+
   it.each(['', 'tasks/unknown', 'TASKS/SEND', 'constructor', '__proto__', 'toString', '\n'])(
     'named %j is not found',
     async (method) => {

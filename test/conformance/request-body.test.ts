@@ -1,18 +1,21 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { saying } from '../helpers/agent-client.ts';
-import { startTestAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
+import { launchAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
 
 const limit = 2 * 1024 * 1024;
 
 let agent: TestAgent;
 
-beforeEach(async () => {
-  agent = await startTestAgent();
-});
+async function launch(): Promise<() => Promise<void>> {
+  agent = await launchAgent();
+  return () => agent.close();
+}
 
 describe('a body that cannot be read', () => {
+  beforeAll(launch);
+
   const malformed = { error: 'the body is not valid JSON' };
   const tooDeep = { error: 'the JSON is nested deeper than 64 levels' };
   it.each([
@@ -59,6 +62,8 @@ describe('a body that cannot be read', () => {
 });
 
 describe('the length of a body', () => {
+  beforeAll(launch);
+
   const sized = (bytes: number): string => {
     const empty = JSON.stringify({ id: 'big', message: saying('') });
     return JSON.stringify({ id: 'big', message: saying('x'.repeat(bytes - empty.length)) });
@@ -103,6 +108,8 @@ describe('the length of a body', () => {
 });
 
 describe('a send', () => {
+  beforeAll(launch);
+
   const shape = 'the body must be {"task": {"id", "message"}} or {"id", "message"}';
   const text = { kind: 'text', text: 'hi' };
   it.each([

@@ -1,14 +1,15 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { AgentClient } from '../helpers/agent-client.ts';
-import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+import { deferring, launchAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 let agent: TestAgent;
 
-beforeEach(async () => {
-  agent = await startTestAgent(deferring());
+beforeAll(async () => {
+  agent = await launchAgent(deferring());
   await agent.send('done', [{ say: 'hello' }]);
+  return () => agent.close();
 });
 
 describe('a known path', () => {

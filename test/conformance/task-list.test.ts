@@ -1,14 +1,17 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { saying } from '../helpers/agent-client.ts';
-import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+import { deferring, launchAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 let agent: TestAgent;
 
-beforeEach(async () => {
-  agent = await startTestAgent(deferring());
-});
+async function launch(): Promise<() => Promise<void>> {
+  agent = await launchAgent(deferring());
+  return () => agent.close();
+}
 
 describe('the list of tasks', () => {
+  beforeEach(launch);
+
   it('is paged, newest first, and every task comes up once', async () => {
     const ids = Array.from({ length: 7 }, (_, index) => `t${index}`);
     for (const id of ids) await agent.send(id, [{ say: id }]);
@@ -42,6 +45,10 @@ describe('the list of tasks', () => {
     await agent.post('/tasks/waiting/cancel');
     await held;
   });
+});
+
+describe('a query', () => {
+  beforeAll(launch);
 
   const limit = 'limit must be a whole number from 1 to 500';
   const cursor = 'cursor must be the next_cursor of the page before';
@@ -78,7 +85,8 @@ describe('the list of tasks', () => {
 });
 
 describe('historyLength', () => {
-  beforeEach(async () => {
+  beforeAll(launch);
+  beforeAll(async () => {
     for (const text of ['one', 'two', 'three']) {
       await agent.post('/tasks/send', { id: 't1', message: saying(text) });
     }
@@ -108,6 +116,8 @@ describe('historyLength', () => {
 });
 
 describe('the list of deferrals', () => {
+  beforeEach(launch);
+
   it('is paged, newest first', async () => {
     const held = [];
     for (const id of ['a', 'b', 'c']) {

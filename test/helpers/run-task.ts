@@ -5,8 +5,8 @@ import {
   createActor,
   fromCallback,
   fromPromise,
-  type Snapshot,
   SimulatedClock,
+  type Snapshot,
 } from 'xstate';
 import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
@@ -15,7 +15,6 @@ import { toolCallMachine } from '../../src/machines/governance/tool-call-machine
 import { describeTask } from '../../src/machines/task/describe-task.ts';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
 import type { Task, ToolCall } from '../../src/machines/task/task.ts';
-import type { TaskInput } from '../../src/machines/task/task-input.ts';
 import type {
   RecordedStart,
   RunToolInput,
@@ -24,6 +23,7 @@ import type {
   Thought,
   ToolOutcome,
 } from '../../src/machines/task/task-events.ts';
+import type { TaskInput } from '../../src/machines/task/task-input.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
 import { aDeferRule, aTaskInput, times, toolRules } from './task-fixtures.ts';
 
@@ -76,12 +76,14 @@ export class TaskRun {
   readonly actor: ActorRefFrom<typeof taskMachine>;
   readonly #held: Held[] = [];
 
-  constructor(options: {
-    input?: Partial<TaskInput>;
-    snapshot?: Snapshot<unknown>;
-    rulesFor?: (tool: string) => ToolRules;
-    now?: number;
-  } = {}) {
+  constructor(
+    options: {
+      input?: Partial<TaskInput>;
+      snapshot?: Snapshot<unknown>;
+      rulesFor?: (tool: string) => ToolRules;
+      now?: number;
+    } = {},
+  ) {
     const { input, snapshot, rulesFor = rulesOfKnownTools, now = times.created } = options;
     this.clock.set(now);
     this.actor = createActor(this.#logic(rulesFor), {

@@ -7,8 +7,8 @@ import { taskMachine } from '../../src/machines/task/task-machine.ts';
 import {
   aCall,
   aDeferral,
-  aTaskInput,
   allowed,
+  aTaskInput,
   deferred,
   modelFailed,
   returned,

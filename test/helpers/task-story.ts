@@ -1,3 +1,4 @@
+import type { Snapshot } from 'xstate';
 import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
 import type { ToolRules } from '../../src/machines/governance/ruling.ts';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
@@ -57,6 +58,11 @@ export class TaskStory {
     return this.#run.task;
   }
 
+  /** What a store would be given of the task. */
+  get snapshot(): Snapshot<unknown> {
+    return this.#run.actor.getPersistedSnapshot();
+  }
+
   /** Lets one thing happen; nothing can happen to a task that has ended. */
   async live(command: Command): Promise<void> {
     if (isFinal(this.task.state)) return;
@@ -77,7 +83,11 @@ export class TaskStory {
       case 'think': {
         const { turns } = run.actor.getSnapshot().context;
         const calls = turns > 2 ? [] : [`call-${turns}-1`, `call-${turns}-2`];
-        const thought = said('done', calls.map((id) => aCall({ id })), at);
+        const thought = said(
+          'done',
+          calls.map((id) => aCall({ id })),
+          at,
+        );
         return run.finish('think', goesWell ? thought : modelFailed('no quota', at));
       }
       case 'recordStart': {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, vi } from 'vitest';
 import { verifyFiles } from '../../src/actors/audit/audit.ts';
-import { startAgent } from './start-service.ts';
+import { type Agent, startAgent } from '../../src/main.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
 
@@ -23,19 +23,27 @@ export class TestAgent extends AgentClient {
   readonly auditPath: string;
   /** Every line of the daemon's log. */
   readonly log: { level: string; fields: object; message: string }[];
-  readonly stop: () => Promise<void>;
+  readonly #agent: Agent;
 
-  constructor(
-    agent: { url: string; token: string; auditPath: string; stop: () => Promise<void> },
-    folder: AgentFolder,
-    log: TestAgent['log'],
-  ) {
+  constructor(agent: Agent, folder: AgentFolder, log: TestAgent['log']) {
     super(agent.url, null);
+    this.#agent = agent;
     this.folder = folder;
     this.token = agent.token;
     this.auditPath = agent.auditPath;
     this.log = log;
-    this.stop = agent.stop;
+  }
+
+  /** Stops the agent and leaves its folder as it is. */
+  stop(): Promise<void> {
+    return this.#agent.stop();
+  }
+
+  /** Stops the agent, whatever it waits for, and removes its folder. */
+  async close(): Promise<void> {
+    this.folder.openGate();
+    await this.stop();
+    this.folder.remove();
   }
 
   /** A caller with a token. */
@@ -54,10 +62,27 @@ export class TestAgent extends AgentClient {
   }
 }
 
-/** Starts an agent that is stopped and removed after the test. */
+/** How a test agent is started. */
+export interface TestAgentOptions {
+  noAuth?: boolean;
+  /** An agent's folder from before; a new one when absent. */
+  folder?: AgentFolder;
+}
+
+/** Starts an agent that is closed after the test. */
 export async function startTestAgent(
   settings: ServiceSettings = {},
-  options: { noAuth?: boolean; folder?: AgentFolder } = {},
+  options: TestAgentOptions = {},
+): Promise<TestAgent> {
+  const agent = await launchAgent(settings, options);
+  onTestFinished(() => agent.close());
+  return agent;
+}
+
+/** Starts an agent that the caller closes. */
+export async function launchAgent(
+  settings: ServiceSettings = {},
+  options: TestAgentOptions = {},
 ): Promise<TestAgent> {
   const folder = options.folder ?? new AgentFolder(settings);
   const log: TestAgent['log'] = [];
@@ -71,11 +96,6 @@ export async function startTestAgent(
     inspectPort: null,
     env: {},
     log: { info: at('info'), warn: at('warn'), error: at('error') },
-  });
-  onTestFinished(async () => {
-    folder.openGate();
-    await agent.stop();
-    folder.remove();
   });
   return new TestAgent(agent, folder, log);
 }

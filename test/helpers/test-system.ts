@@ -113,7 +113,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     isStopped = true;
   };
   onTestFinished(stop);
-  const intervals = options.isStarted === false ? [] : startAndCatchIntervals(system);
+  const intervals = options.isStarted === false ? [] : await startAndCatchIntervals(system);
   return {
     directory,
     clock,
@@ -134,7 +134,7 @@ export function securityWith(tools: Record<string, object>): ServiceConfig['secu
 }
 
 /** Starts a system and returns what it means to do now and then, shortest interval first. */
-function startAndCatchIntervals(system: TaskSystem): (() => void)[] {
+async function startAndCatchIntervals(system: TaskSystem): Promise<(() => void)[]> {
   const caught: { run: () => void; milliseconds: number }[] = [];
   const spy = vi.spyOn(globalThis, 'setInterval').mockImplementation(((
     run: () => void,
@@ -143,8 +143,7 @@ function startAndCatchIntervals(system: TaskSystem): (() => void)[] {
     caught.push({ run, milliseconds });
     return { unref: () => undefined };
   }) as never);
-  system.start();
-  spy.mockRestore();
+  await system.start().finally(() => spy.mockRestore());
   return caught
     .toSorted((one, other) => one.milliseconds - other.milliseconds)
     .map(({ run }) => run);

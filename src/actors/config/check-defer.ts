@@ -1,6 +1,6 @@
+import { formatDuration } from '../../machines/duration.ts';
 import { effectiveApprovers, normaliseApprovers } from '../../machines/governance/approvers.ts';
 import { isEmailShaped } from '../../machines/governance/email.ts';
-import { formatDuration } from '../../machines/duration.ts';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
 
@@ -32,7 +32,8 @@ export function checkDefer(config: ServiceConfig): Finding[] {
     ([tool, rule]): Entry => ({ rule, path: [...root, 'tools', tool], config }),
   );
   if (entries.length === 0) {
-    const message = 'defer is enabled and lists no tools; add them under tools, or set enabled: false';
+    const message =
+      'defer is enabled and lists no tools; add them under tools, or set enabled: false';
     return [error([...root, 'tools'], message)];
   }
   return [
@@ -64,7 +65,12 @@ function checkTarget({ rule, path, config }: Entry): Finding[] {
   const to = [...path, 'to'];
   if (builtinAdapters.includes(adapter)) return [];
   if (adapter === 'telegram') {
-    return [error(to, 'telegram carries conversations only and cannot ask for a decision; use another adapter')];
+    return [
+      error(
+        to,
+        'telegram carries conversations only and cannot ask for a decision; use another adapter',
+      ),
+    ];
   }
   if (!channelAdapters.includes(adapter)) {
     const known = [...builtinAdapters, ...channelAdapters].join(', ');
@@ -83,8 +89,7 @@ function checkTarget({ rule, path, config }: Entry): Finding[] {
   return findings;
 }
 
-const direct =
-  'nobody is asked; the deferral holds until a direct POST to the decisions endpoint';
+const direct = 'nobody is asked; the deferral holds until a direct POST to the decisions endpoint';
 
 function checkList(list: readonly string[], path: Path, config: ServiceConfig): Finding[] {
   const findings = list.flatMap((entry, index): Finding[] => {

@@ -12,7 +12,7 @@ export interface Shape {
   /** What was left out. */
   dropped: readonly Path[];
   /** Finds the place in the file that a place in `config` came from. */
-  original(path: Path): Path;
+  original: (path: Path) => Path;
 }
 
 /** Checks the values of a file against the schema and fills in the defaults. */

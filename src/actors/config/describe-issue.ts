@@ -33,10 +33,12 @@ const missing = 'this key is missing; add it';
 
 function describeUnion({ input, discriminator, options }: z.core.$ZodRawIssue): string | undefined {
   if (typeof discriminator !== 'string' || !Array.isArray(options)) return undefined;
-  const isWritten = Object.hasOwn(Object(input), discriminator);
+  const isWritten =
+    typeof input === 'object' && input !== null && Object.hasOwn(input, discriminator);
   return isWritten ? oneOf(options) : missing;
 }
 
 function oneOf(values: readonly unknown[]): string {
-  return values.length === 1 ? `this must be ${values[0]}` : `this must be one of ${values.join(', ')}`;
+  const choices = values.join(', ');
+  return values.length === 1 ? `this must be ${choices}` : `this must be one of ${choices}`;
 }

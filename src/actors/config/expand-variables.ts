@@ -13,17 +13,22 @@ export function expandVariables(
   env: Readonly<Record<string, string | undefined>>,
 ): Expansion {
   const complaints: string[] = [];
-  const expanded = text.replace(/\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)\})?/g, (match, name) => {
-    if (match === '$${') return '${';
-    if (name === undefined) {
-      complaints.push('write a variable as ${NAME}, and a literal ${ as $${');
-      return '';
-    }
-    const value = Object.hasOwn(env, name) ? env[name] : undefined;
-    if (value === undefined) {
-      complaints.push(`the environment variable ${name} is not set; set it or write the value here`);
-    }
-    return value ?? '';
-  });
+  const expanded = text.replace(
+    /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)\})?/g,
+    (match: string, name?: string) => {
+      if (match === '$${') return '${';
+      if (name === undefined) {
+        complaints.push('write a variable as ${NAME}, and a literal ${ as $${');
+        return '';
+      }
+      const value = Object.hasOwn(env, name) ? env[name] : undefined;
+      if (value === undefined) {
+        complaints.push(
+          `the environment variable ${name} is not set; set it or write the value here`,
+        );
+      }
+      return value ?? '';
+    },
+  );
   return { text: expanded, complaints };
 }

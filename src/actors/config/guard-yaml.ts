@@ -4,6 +4,9 @@ import type { Position } from './problem.ts';
 /** The largest `service.yaml` in bytes (contract section 3). */
 export const maximumBytes = 256 * 1024;
 
+/** What is said of a file that is larger. */
+export const tooLarge = 'the file is larger than 256 KiB; make it smaller';
+
 const maximumDepth = 64;
 const maximumAliases = 100;
 
@@ -13,7 +16,7 @@ const maximumAliases = 100;
  */
 export function guardYaml(text: string): (Position & { message: string }) | null {
   if (Buffer.byteLength(text) > maximumBytes) {
-    return { line: 1, column: 1, message: 'the file is larger than 256 KiB; make it smaller' };
+    return { line: 1, column: 1, message: tooLarge };
   }
   try {
     load(text, { maxDepth: maximumDepth, maxAliases: maximumAliases, json: true });

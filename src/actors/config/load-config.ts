@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { maximumBytes } from './guard-yaml.ts';
-import { type ConfigReading, parseConfig, type ParseOptions } from './parse-config.ts';
+import { maximumBytes, tooLarge } from './guard-yaml.ts';
+import { type ConfigReading, type ParseOptions, parseConfig } from './parse-config.ts';
 
 const file = 'service.yaml';
 
@@ -9,7 +9,7 @@ const file = 'service.yaml';
 export function loadConfig(directory: string, env: ParseOptions['env']): ConfigReading {
   const path = join(directory, file);
   try {
-    if (statSync(path).size > maximumBytes) return unreadable('it is larger than 256 KiB');
+    if (statSync(path).size > maximumBytes) return unreadable(tooLarge);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
     return parseConfig(text, { file, env });
   } catch (error) {

@@ -7,7 +7,7 @@ import { checkSwitches } from './check-switches.ts';
 import { checkTools } from './check-tools.ts';
 import { guardYaml } from './guard-yaml.ts';
 import { PathSet } from './path-set.ts';
-import type { Finding, Problem } from './problem.ts';
+import type { Finding, Path, Problem } from './problem.ts';
 import { readTree, type Tree } from './read-tree.ts';
 import type { ServiceConfig } from './schema.ts';
 import { findUnknownKeys } from './unknown-keys.ts';
@@ -15,7 +15,13 @@ import { unsupportedControls } from './unsupported.ts';
 
 /** What reading a configuration comes to. */
 export type ConfigReading =
-  | { ok: true; config: ServiceConfig; warnings: Problem[] }
+  | {
+      ok: true;
+      config: ServiceConfig;
+      warnings: Problem[];
+      /** Says something about the key at a path, once more is known than the file itself tells. */
+      problemAt: (path: Path, message: string) => Problem;
+    }
   | { ok: false; problems: Problem[]; warnings: Problem[] };
 
 /** Where a configuration comes from. */
@@ -47,7 +53,11 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
   const problems = placed('error');
   const warnings = placed('warning');
   if (problems.length > 0 || checked.config === null) return { ok: false, problems, warnings };
-  return { ok: true, config: checked.config, warnings };
+  const problemAt = (path: Path, message: string): Problem => {
+    const position = tree.locateKey(path);
+    return { message, file: options.file, ...position, path: path.join('.') };
+  };
+  return { ok: true, config: checked.config, warnings, problemAt };
 }
 
 /** A finding of a check, or a complaint about the text, which brings its own position. */

@@ -22,11 +22,11 @@ export interface Tree {
   complaints: Complaint[];
   /** True when there were too many values to read them all. */
   isCut: boolean;
-  isWritten(path: Path): boolean;
+  isWritten: (path: Path) => boolean;
   /** Where the value at `path` begins; for a missing one, where its nearest parent does. */
-  locate(path: Path): Position;
+  locate: (path: Path) => Position;
   /** Where the key of the value at `path` begins. */
-  locateKey(path: Path): Position;
+  locateKey: (path: Path) => Position;
 }
 
 export interface Complaint extends Position {
@@ -153,9 +153,10 @@ class TreeReader {
   }
 
   #key(pair: Pair<Node, Node | null>, path: Path, position: Position): string | null {
-    const key = isScalar(pair.key) ? pair.key.value : undefined;
-    const isUsable = typeof key === 'string' || typeof key === 'number';
-    if (isUsable && key !== '__proto__') return String(key);
+    const { value, source } = isScalar(pair.key) ? pair.key : {};
+    // As it is written: a tool called 1e3 is not the tool 1000.
+    const key = typeof value === 'number' ? source : value;
+    if (typeof key === 'string' && key !== '__proto__') return key;
     this.#complain(path, position, 'this cannot be a key; write a plain word');
     return null;
   }
@@ -164,7 +165,11 @@ class TreeReader {
     if (typeof value === 'string') return this.#string(value, path, position);
     if (value === null || typeof value === 'boolean') return value;
     if (typeof value === 'number' && Number.isFinite(value)) return value;
-    this.#complain(path, position, 'this value cannot be used; write text, a number, true or false');
+    this.#complain(
+      path,
+      position,
+      'this value cannot be used; write text, a number, true or false',
+    );
     return null;
   }
 

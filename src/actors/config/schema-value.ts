@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { JsonObject } from '../../machines/json.ts';
 import { parseDuration } from '../../machines/duration.ts';
+import type { JsonObject } from '../../machines/json.ts';
 
 /** A duration as whole milliseconds, zero included. */
 export const duration = z

@@ -51,7 +51,13 @@ function unknownAt(
   const others = possible.find((option) => option.additionalProperties)?.additionalProperties;
   if (others) return unknownIn(child, others, [...path, key]);
   if (known.length === 0) return [];
-  return [unknownKey([...path, key], key, known.flatMap((keys) => Object.keys(keys)))];
+  return [
+    unknownKey(
+      [...path, key],
+      key,
+      known.flatMap((keys) => Object.keys(keys)),
+    ),
+  ];
 }
 
 /** Rules out the alternatives whose fixed values, such as a provider's type, are not those written. */
@@ -67,7 +73,7 @@ function mayDescribe({ properties = {} }: Description, value: JsonValue): boolea
 
 function unknownKey(path: Path, key: string, known: readonly string[]): Finding {
   const near = closest(key, known);
-  const isNear = distance(key, near) <= Math.max(1, Math.floor(key.length / 3));
+  const isNear = distance(key, near) <= Math.max(1, Math.floor(key.length * 0.4));
   const advice = isNear ? `did you mean ${near}?` : 'remove it';
   const severity = strictSections.has(String(path[0])) ? 'error' : 'warning';
   const message = `${path.join('.')}: this key is not known; ${advice}`;

@@ -6,16 +6,14 @@ interface Control {
   thing: string;
   severity: Finding['severity'];
   /** The places that ask for it. */
-  uses(config: ServiceConfig): Path[];
+  uses: (config: ServiceConfig) => Path[];
 }
 
 const controls: Control[] = [
   refused('intent alignment', (config) =>
     when(config.security.intent_alignment.enabled, 'security.intent_alignment.enabled'),
   ),
-  refused('step-up', (config) =>
-    when(config.security.step_up.enabled, 'security.step_up.enabled'),
-  ),
+  refused('step-up', (config) => when(config.security.step_up.enabled, 'security.step_up.enabled')),
   refused('MODIFY', (config) => when(config.security.modify.enabled, 'security.modify.enabled')),
   refused('the guardrails layer', (config) =>
     when(config.security.guardrails.enabled, 'security.guardrails.enabled'),
@@ -26,9 +24,7 @@ const controls: Control[] = [
   refused('signing of the audit log', (config) =>
     when(config.audit.signing.enabled, 'audit.signing.enabled'),
   ),
-  refused('minting of credentials', (config) =>
-    when(config.credentials.length > 0, 'credentials'),
-  ),
+  refused('minting of credentials', (config) => when(config.credentials.length > 0, 'credentials')),
   refused('an auth provider of another type than static_token', ({ auth }) =>
     each(auth.providers, ({ type }) => type !== 'static_token', 'auth.providers', 'type'),
   ),
@@ -55,6 +51,9 @@ const controls: Control[] = [
   ),
   warned('tracing', (config) =>
     when(config.observability.tracing.enabled, 'observability.tracing.enabled'),
+  ),
+  warned('capture of contents in the audit log', ({ audit: { capture } }) =>
+    when(capture.tool_args || capture.tool_result || capture.llm_messages, 'audit.capture'),
   ),
   warned('workflow propagation', (config) =>
     when(config.workflow_propagation.allowed_hosts.length > 0, 'workflow_propagation'),
@@ -101,7 +100,5 @@ function each<Item>(
   path: string,
   ...key: string[]
 ): Path[] {
-  return list.flatMap((item, index) =>
-    isUsed(item) ? [[...path.split('.'), index, ...key]] : [],
-  );
+  return list.flatMap((item, index) => (isUsed(item) ? [[...path.split('.'), index, ...key]] : []));
 }

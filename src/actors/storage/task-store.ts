@@ -21,6 +21,11 @@ export class UnrecordedError extends Error {
   readonly code = 'unrecorded';
 }
 
+/** A task that cannot be put together for the disk: a defect of that task alone. */
+export class UnsavableError extends Error {
+  readonly code = 'unsavable';
+}
+
 interface PendingSave {
   collect: () => TaskWrite;
   promise: Promise<void>;
@@ -76,7 +81,7 @@ export class TaskStore {
 
   /**
    * Saves a task with the next commit. `collect` is called then, once, however often a task is
-   * saved in between. Rejects with ConflictError or UnrecordedError.
+   * saved in between. Rejects with ConflictError, UnrecordedError or UnsavableError.
    */
   save(id: string, collect: () => TaskWrite): Promise<void> {
     const pending = this.#saves.get(id);
@@ -198,10 +203,10 @@ interface PendingEvents {
 }
 
 /** A defect in one task is refused alone, so that it takes no other save with it. */
-function collected(id: string, collect: () => TaskWrite): TaskWrite | UnrecordedError {
+function collected(id: string, collect: () => TaskWrite): TaskWrite | UnsavableError {
   try {
     return collect();
   } catch (error) {
-    return new UnrecordedError(`task ${id} cannot be saved`, { cause: error });
+    return new UnsavableError(`task ${id} cannot be put together for the disk`, { cause: error });
   }
 }

@@ -11,7 +11,7 @@ import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
 import { type taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
-import type { TaskStore } from '../storage/task-store.ts';
+import { ConflictError, type TaskStore, UnrecordedError } from '../storage/task-store.ts';
 import { LiveTask, type LiveTaskPorts } from './live-task.ts';
 import { SystemError } from './system-error.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
@@ -43,6 +43,8 @@ export class LiveTasks {
   readonly #live = new Map<string, LiveTask>();
   /** Parked tasks that nobody follows, with the time since when; in the order of that time. */
   readonly #unfollowed = new Map<string, number>();
+  /** Tasks that were let go of because the disk did not take them. */
+  readonly #unrecorded = new Set<string>();
 
   constructor(options: LiveTasksOptions) {
     const { store, clock, envelope, watchers, log, inspect } = options;
@@ -161,6 +163,14 @@ export class LiveTasks {
     }
   }
 
+  /** Goes on with tasks that were let go of because the disk did not take them, once it does. */
+  takeUpUnrecorded(): void {
+    if (this.#unrecorded.size === 0 || !this.#options.store.isWritable()) return;
+    const ids = [...this.#unrecorded];
+    this.#unrecorded.clear();
+    for (const id of ids) this.#wake(id);
+  }
+
   /** Stops every actor, whatever it does; the store keeps what was saved. */
   stop(): void {
     for (const task of [...this.#live.values()]) this.#rest(task);
@@ -196,10 +206,9 @@ export class LiveTasks {
     return this.#begin(task);
   }
 
-  #rest(task: LiveTask): void {
+  #rest(task: LiveTask, deadlineAt = task.committed?.deferral?.expiresAt ?? null): void {
     this.#live.delete(task.id);
     this.#unfollowed.delete(task.id);
-    const deadlineAt = task.committed?.deferral?.expiresAt ?? null;
     this.#registry.send({ type: 'task.rest', ref: task.actor, deadlineAt });
   }
 
@@ -207,7 +216,7 @@ export class LiveTasks {
     try {
       this.activate(id);
     } catch (error) {
-      this.#options.log.error({ error, task_id: id }, 'task: its deadline passed and it cannot run');
+      this.#options.log.error({ error, task_id: id }, 'task: cannot be brought back to life');
     }
   }
 
@@ -228,7 +237,12 @@ export class LiveTasks {
   #onLost(task: LiveTask, error: Error): void {
     if (this.#live.get(task.id) !== task) return;
     this.#options.log.error({ error, task_id: task.id }, 'task: a change could not be saved');
-    this.#rest(task);
+    if (error instanceof ConflictError) this.#rest(task);
+    else {
+      // Not woken by its deadline: the disk would refuse it again at once, and again.
+      this.#rest(task, null);
+      if (error instanceof UnrecordedError) this.#unrecorded.add(task.id);
+    }
     this.#options.watchers.lost(
       task.id,
       new SystemError('unrecorded', 'the task could not be recorded; try again later', {

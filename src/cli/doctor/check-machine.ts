@@ -35,7 +35,11 @@ export async function checkPort(
       fix: 'run takes the next free of the ten after it; name one with --port',
     };
   }
-  return { status: 'warn', message: `port ${port} cannot be used (${error})`, fix: 'name another with --port' };
+  return {
+    status: 'warn',
+    message: `port ${port} cannot be used (${error})`,
+    fix: 'name another with --port',
+  };
 }
 
 function tryListen(port: number): Promise<string | null> {

@@ -24,7 +24,7 @@ export async function checkStateFolder({ directory, stateFolder }: Subject): Pro
   } catch (error) {
     return {
       status: 'fail',
-      message: `${folder} cannot be written (${error instanceof Error ? error.message : error})`,
+      message: `${folder} cannot be written (${error instanceof Error ? error.message : String(error)})`,
       fix: `check its owner and permissions: ls -ld ${shellWord(folder)}`,
     };
   }
@@ -32,7 +32,9 @@ export async function checkStateFolder({ directory, stateFolder }: Subject): Pro
 
 /** Checks that no file with a secret can be read by others. */
 export function checkPermissions({ stateFolder }: Subject, storePath: string): Finding {
-  const secret = ['runtime.token', 'serve.json', 'secrets.enc'].map((name) => join(stateFolder, name));
+  const secret = ['runtime.token', 'serve.json', 'secrets.enc'].map((name) =>
+    join(stateFolder, name),
+  );
   const open = [...secret, storePath].filter(isOpenToOthers);
   if (open.length === 0) return { status: 'pass', message: 'files with secrets are private' };
   return {

@@ -28,10 +28,13 @@ export function throwIfUnfinished(task: TaskJson): void {
   if (state === 'completed') return;
   const text = plainLine(statusText(task));
   const code = state === 'canceled' ? 'task_canceled' : 'task_failed';
-  throw new CliError(`task ${task.id} ${state === 'canceled' ? 'was canceled' : 'failed'}: ${text}`, {
-    code,
-    details: { task: task as never },
-  });
+  throw new CliError(
+    `task ${task.id} ${state === 'canceled' ? 'was canceled' : 'failed'}: ${text}`,
+    {
+      code,
+      details: { task: task as never },
+    },
+  );
 }
 
 /** The one-line form of a change of a task. */

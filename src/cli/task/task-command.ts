@@ -28,7 +28,10 @@ function withAgentOptions(command: Command): Command {
   return command
     .option('--dir <dir>', 'the folder of an agent that runs on this machine', '.')
     .option('--url <url>', 'the address of an agent, instead of --dir')
-    .option('--token-file <file>', "a file with the token (default: $SERVICE_TOKEN, then the agent's own)")
+    .option(
+      '--token-file <file>',
+      "a file with the token (default: $SERVICE_TOKEN, then the agent's own)",
+    )
     .option('--timeout <duration>', 'give up after this long, such as 90s; exit 7', durationValue);
 }
 
@@ -99,7 +102,8 @@ function deferralsCommand(session: Session): Command {
 }
 
 function decideCommand(session: Session, decision: 'approve' | 'reject'): Command {
-  const effect = decision === 'approve' ? 'let the call of a task run' : 'refuse the call of a task';
+  const effect =
+    decision === 'approve' ? 'let the call of a task run' : 'refuse the call of a task';
   return new Command(decision)
     .description(`${effect} that waits for a person`)
     .argument('<id>', 'the id of the task')

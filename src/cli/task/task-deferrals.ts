@@ -27,8 +27,11 @@ async function pages({ agent, signal }: AgentSession): Promise<DeferralJson[]> {
   const found: DeferralJson[] = [];
   let cursor: string | undefined;
   do {
-    const query = new URLSearchParams({ limit: '500', ...(cursor === undefined ? {} : { cursor }) });
-    const path = `/deferrals?${query}`;
+    const query = new URLSearchParams({
+      limit: '500',
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const path = `/deferrals?${query.toString()}`;
     const page = readAnswer.deferralPage(await agent.json({ method: 'GET', path, signal }));
     found.push(...page.deferrals);
     cursor = page.next_cursor;

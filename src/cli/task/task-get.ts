@@ -1,8 +1,8 @@
+import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../shell-word.ts';
 import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';
 import { answerOf, deferralLines, paintState, statusText } from './print-task.ts';
-import { plainText } from '../plain-text.ts';
 import { type DeferralJson, readAnswer, type TaskJson } from './task-shape.ts';
 
 /** `task get ID`: a task, and what it waits for. */

@@ -17,7 +17,7 @@ export async function taskList(session: Session, options: ListOptions): Promise<
     const value = options[name];
     if (value !== undefined) query.set(name, String(value));
   }
-  const path = query.size === 0 ? '/tasks' : `/tasks?${query}`;
+  const path = query.size === 0 ? '/tasks' : `/tasks?${query.toString()}`;
   await withAgent(session, options, usualTimeout, async ({ agent, signal }) => {
     const page = readAnswer.taskPage(await agent.json({ method: 'GET', path, signal }));
     output.json(page);

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 import { shellWord } from '../shell-word.ts';
 import { type AgentOptions, type AgentSession, withAgent } from './agent-session.ts';
 import { follow, streamBroken } from './follow-task.ts';
-import { printEnd, progressLine, statusLine, throwIfUnfinished, answerOf } from './print-task.ts';
+import { answerOf, printEnd, progressLine, statusLine, throwIfUnfinished } from './print-task.ts';
 import { readAnswer } from './task-shape.ts';
 
 export interface SendOptions extends AgentOptions {
@@ -45,7 +45,10 @@ async function sendHeld(
   { agent, signal }: AgentSession,
   { id, body }: Submission,
 ): Promise<void> {
-  const stopProgress = showProgress(output, `task ${id} goes on; see it with task get ${shellWord(id)}`);
+  const stopProgress = showProgress(
+    output,
+    `task ${id} goes on; see it with task get ${shellWord(id)}`,
+  );
   try {
     const call = { method: 'POST', path: '/tasks/send', body, taskId: id, signal } as const;
     const task = readAnswer.task(await agent.json(call));

@@ -21,7 +21,8 @@ export function askApproval(approval: Approval): () => Promise<void> {
   const over = new AbortController();
   const signal = AbortSignal.any([approval.demo.signal, over.signal]);
   const settled = putQuestion(approval, signal).catch((error: unknown) => {
-    if (!signal.aborted) approval.output.note(error instanceof CliError ? error.message : String(error));
+    if (!signal.aborted)
+      approval.output.note(error instanceof CliError ? error.message : String(error));
   });
   return () => {
     over.abort(new Error('the call no longer waits'));

@@ -1,9 +1,9 @@
 import { v7 } from 'uuid';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
-import { pendingDeferral } from '../task/task-get.ts';
 import { follow } from '../task/follow-task.ts';
 import { answerOf, deferralLines, progressLine, statusText } from '../task/print-task.ts';
+import { pendingDeferral } from '../task/task-get.ts';
 import type { ProgressJson, TaskJson } from '../task/task-shape.ts';
 import { askApproval } from './ask-approval.ts';
 import type { Demo } from './demo.ts';
@@ -15,7 +15,9 @@ import { scriptFor } from './refund-script.ts';
 export async function chat(session: Session, demo: Demo, prompter: Prompter): Promise<void> {
   const { output } = session;
   const { bold, dim } = output.colours;
-  output.line(`A refund agent runs at ${demo.url}. No language model is involved: a script plays its`);
+  output.line(
+    `A refund agent runs at ${demo.url}. No language model is involved: a script plays its`,
+  );
   output.line('part, everything else is real. Leave with exit or Ctrl-D. Say for example:');
   output.line(dim('  Please refund order A-1042, it arrived broken'));
   for (;;) {

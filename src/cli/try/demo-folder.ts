@@ -30,8 +30,8 @@ export async function makeDemoFolder(keep: string | undefined): Promise<DemoFold
 
 async function emptyFolder(path: string): Promise<string> {
   const directory = resolve(path);
-  const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
+  const found = await readdir(directory).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
     throw notEmpty(directory, error);
   });
   if (found.length > 0) throw notEmpty(directory);

@@ -25,7 +25,13 @@ export function findOrder(table: string, id: string): Order | null {
   const columns = fieldsOf(header);
   const fields = fieldsOf(row);
   const value = (column: string): string => fields[columns.indexOf(column)] ?? '';
-  return { id, row, amount: value('amount'), status: value('status'), refundId: value('refund_id') };
+  return {
+    id,
+    row,
+    amount: value('amount'),
+    status: value('status'),
+    refundId: value('refund_id'),
+  };
 }
 
 function fieldsOf(row: string): string[] {

@@ -22,8 +22,10 @@ export class Prompter {
     this.#lines = createInterface({ input, output, terminal: this.#isTerminal });
     this.#lines.on('SIGINT', onInterrupt);
     this.#lines.on('line', (line) => {
-      if (this.#answer === null) this.#early.push(line);
-      else this.#answer(line);
+      const answer = this.#answer;
+      this.#answer = null;
+      if (answer === null) this.#early.push(line);
+      else answer(line);
     });
     this.#lines.once('close', () => {
       this.#isClosed = true;
@@ -42,7 +44,9 @@ export class Prompter {
     if (this.#isClosed) return null;
     this.#lines.setPrompt(prompt());
     this.#lines.prompt();
-    const redraw = this.#isTerminal ? setInterval(() => this.#redraw(prompt()), refreshEvery) : null;
+    const redraw = this.#isTerminal
+      ? setInterval(() => this.#redraw(prompt()), refreshEvery)
+      : null;
     try {
       return await new Promise((resolve, reject) => {
         this.#answer = resolve;

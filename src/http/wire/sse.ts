@@ -7,12 +7,21 @@ const maximumBacklog = 1024 * 1024;
 /** Milliseconds between the comments that keep an idle connection open (contract section 5). */
 const heartbeatEvery = 15_000;
 
-interface WaitingEvent {
+/** Heartbeats after which a client that has taken nothing of more than the backlog is let go. */
+const patience = 4;
+
+/** One event of a stream; the data goes out as one line of JSON. */
+export interface StreamEvent {
   id: string;
   event: string;
   data: object;
+}
+
+interface WaitingEvent extends StreamEvent {
   /** True for a piece of text that the next piece may be added to. */
   isText: boolean;
+  /** What it adds to the backlog. */
+  size: number;
 }
 
 /**
@@ -24,8 +33,12 @@ export class EventStream {
   readonly #heartbeat: NodeJS.Timeout;
   readonly #waiting: WaitingEvent[] = [];
   #backlog = 0;
+  /** Characters of the event that the client is being sent. */
+  #inFlight = 0;
+  #missedBeats = 0;
   #isBlocked = false;
   #isOver = false;
+  #isLetGo = false;
 
   /**
    * Answers a request with a stream. `onClosed` is called once when it ends before `end` or
@@ -36,33 +49,39 @@ export class EventStream {
     ctx.set('Content-Type', 'text/event-stream');
     ctx.set('Cache-Control', 'no-store, no-transform');
     ctx.set('X-Accel-Buffering', 'no');
+    // A client that has missed nothing would otherwise hear of its success with the next event.
+    ctx.flushHeaders();
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatEvery).unref();
     this.#stream.on('drain', () => this.#writeWaiting());
     this.#stream.once('close', () => {
       clearInterval(this.#heartbeat);
+      this.#waiting.length = 0;
       if (this.#isOver) return;
       this.#isOver = true;
-      onClosed(this.#isTooSlow() ? 'slow' : 'left');
+      onClosed(this.#isLetGo ? 'slow' : 'left');
     });
   }
 
-  /** Sends one event; the data goes out as one line of JSON. */
-  send(id: string, event: string, data: object): void {
-    this.#put({ id, event, data, isText: false });
+  /** Sends one event. */
+  send(event: StreamEvent): void {
+    this.#put(event, false);
   }
 
   /** Sends a piece of text; pieces that have to wait go out together, under the last id. */
-  sendText(id: string, event: string, data: { text: string }): void {
+  sendText(event: StreamEvent & { data: { text: string; [key: string]: unknown } }): void {
     const last = this.#waiting.at(-1);
-    if (last?.isText !== true) return this.#put({ id, event, data: { ...data }, isText: true });
-    const before: unknown = Reflect.get(last.data, 'text');
-    Object.assign(last, { id, data: { ...data, text: `${before}${data.text}` } });
+    if (last?.isText !== true) return this.#put(event, true);
+    const { id, data } = event;
+    last.id = id;
+    last.data = { ...data, text: `${Reflect.get(last.data, 'text')}${data.text}` };
+    last.size += data.text.length;
     this.#grow(data.text.length);
   }
 
-  /** Sends the last event, which no backlog holds up because nothing follows it. */
-  finish(id: string, event: string, data: object): void {
-    if (!this.#isOver) this.#waiting.push({ id, event, data, isText: false });
+  /** Sends the last events, which no backlog holds up because nothing follows them. */
+  finish(events: readonly StreamEvent[]): void {
+    if (this.#isOver) return;
+    this.#waiting.push(...events.map((event) => ({ ...event, isText: false, size: 0 })));
     this.end();
   }
 
@@ -72,44 +91,51 @@ export class EventStream {
     if (!this.#isBlocked) this.#writeWaiting();
   }
 
-  #put(event: WaitingEvent): void {
+  #put(event: StreamEvent, isText: boolean): void {
     if (this.#isOver) return;
-    if (!this.#isBlocked) return this.#write(frame(event));
-    this.#waiting.push(event);
-    this.#grow(frame(event).length);
+    const text = frame(event);
+    if (!this.#isBlocked) return this.#write(text);
+    this.#waiting.push({ ...event, isText, size: text.length });
+    this.#grow(text.length);
   }
 
   #grow(size: number): void {
     this.#backlog += size;
-    if (this.#isTooSlow()) this.#stream.destroy();
+    // One event that waits is never too much: a reader who comes back must get past it.
+    if (this.#backlog > maximumBacklog && this.#waiting.length > 1) this.#letGo();
   }
 
-  /** One event that waits is never too much, however long it is: a reader who comes back must get past it. */
-  #isTooSlow(): boolean {
-    return this.#backlog > maximumBacklog && this.#waiting.length > 1;
+  #letGo(): void {
+    this.#isLetGo = true;
+    this.#stream.destroy();
   }
 
   #writeWaiting(): void {
     this.#isBlocked = false;
-    this.#backlog = 0;
+    this.#missedBeats = 0;
     while (!this.#isBlocked) {
       const event = this.#waiting.shift();
       if (event === undefined) break;
+      this.#backlog -= event.size;
       this.#write(frame(event));
     }
-    for (const event of this.#waiting) this.#backlog += frame(event).length;
     if (this.#isOver && this.#waiting.length === 0 && !this.#stream.destroyed) this.#stream.end();
   }
 
   #write(text: string): void {
-    if (!this.#stream.destroyed) this.#isBlocked = !this.#stream.write(text);
+    if (this.#stream.destroyed) return;
+    this.#inFlight = text.length;
+    this.#isBlocked = !this.#stream.write(text);
   }
 
   #beat(): void {
-    if (!this.#isBlocked && !this.#isOver) this.#write(': keep-alive\n\n');
+    if (!this.#isBlocked && !this.#isOver) return this.#write(': keep-alive\n\n');
+    this.#missedBeats += 1;
+    const isStuck = this.#missedBeats >= patience;
+    if (isStuck && this.#inFlight + this.#backlog > maximumBacklog) this.#letGo();
   }
 }
 
-function frame({ id, event, data }: WaitingEvent): string {
+function frame({ id, event, data }: StreamEvent): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,6 +1,7 @@
 /**
  * Tells whether a presented assurance level meets a required one (document 1 section 5.1):
- * at least as high in the hierarchy, or equal when there is none. An unknown level never does.
+ * at least as high in the hierarchy, or equal when there is none. A level that the hierarchy does
+ * not list, presented or required, is never met.
  */
 export function satisfiesAcr(
   presented: string | undefined,
@@ -9,6 +10,6 @@ export function satisfiesAcr(
 ): boolean {
   if (presented === undefined || presented === '') return false;
   if (hierarchy.length === 0) return presented === required;
-  const rank = hierarchy.indexOf(presented);
-  return rank !== -1 && rank >= hierarchy.indexOf(required);
+  const requiredRank = hierarchy.indexOf(required);
+  return requiredRank !== -1 && hierarchy.indexOf(presented) >= requiredRank;
 }

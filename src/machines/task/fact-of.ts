@@ -7,7 +7,14 @@ import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts'
 /** Reports a model turn, whether it said something or failed. */
 export function modelCalled(thought: Thought): TaskFact {
   const { provider, model, duration, inputTokens, outputTokens, outcome } = thought;
-  const fact = { type: 'model.called', provider, model, duration, inputTokens, outputTokens } as const;
+  const fact = {
+    type: 'model.called',
+    provider,
+    model,
+    duration,
+    inputTokens,
+    outputTokens,
+  } as const;
   return outcome.kind === 'failed' ? { ...fact, error: outcome.error } : fact;
 }
 
@@ -32,7 +39,7 @@ export function toolCutOff(context: TaskContext, at: number, error: string): Tas
 
 /** Reports that the task began to wait for a release. */
 export function deferralOpened(ruling: Ruling): TaskFact {
-  if (ruling.kind !== 'defer') throw new Error(`a ${ruling.kind} ruling opens no deferral`);
+  if (ruling.kind !== 'defer') throw new Error(`the ruling "${ruling.kind}" opens no deferral`);
   return { type: 'deferral.opened', deferral: ruling.deferral };
 }
 

@@ -32,7 +32,7 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
   if (ruling.kind === 'deny') {
     return { kind: 'denied', text: ruling.text, tool, layer: ruling.layer };
   }
-  throw new Error(`a ${ruling.kind} ruling is no failure`);
+  throw new Error(`the ruling "${ruling.kind}" is no failure`);
 }
 
 /** The tool ran and failed. */

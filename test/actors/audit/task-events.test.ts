@@ -13,7 +13,6 @@ const envelope = {
 
 const deferral: Deferral = {
   id: 'd-1',
-  callId: 'call-1',
   tool: 'issue_refund',
   args: { amount: 10 },
   argsSha256: 'ab',

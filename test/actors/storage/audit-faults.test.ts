@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifyFiles } from '../../../src/actors/audit/audit.ts';
-import { type TaskStore, UnrecordedError } from '../../../src/actors/storage/task-store.ts';
+import { type TaskStore, UnrecordedError, UnsavableError } from '../../../src/actors/storage/task-store.ts';
 import { aTask, anEvent, aWrite } from '../../helpers/stored-tasks.ts';
 import { openStore, recordedEvents, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
 
@@ -156,7 +156,7 @@ describe('a save that cannot be put together', () => {
       store.save('t-2', () => aWrite(aTask({ id: 't-2' }))),
     ]);
     expect(settled).toEqual([
-      { status: 'rejected', reason: new UnrecordedError('task t-1 cannot be saved') },
+      { status: 'rejected', reason: new UnsavableError('task t-1 cannot be put together for the disk') },
       { status: 'fulfilled', value: undefined },
     ]);
     expect((settled[0] as PromiseRejectedResult).reason.cause).toBe(broken);

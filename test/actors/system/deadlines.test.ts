@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decision, ends, parks, toolCalled } from '../../helpers/task-stories.ts';
+import { decision, ends, parks, toolCalled, turn } from '../../helpers/task-stories.ts';
 import { nine, openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
 const minute = 60_000;
@@ -37,7 +37,7 @@ describe('the deadline of a wait', () => {
     expect(await system.decide(id, decision('approve', clock.now()))).toEqual({
       kind: 'notPending',
     });
-    expect([pay.runs, clock.pending]).toEqual([[], 1]);
+    expect([pay.runs, clock.pending]).toEqual([[], 0]);
   });
 
   it('ends tasks at rest, each in its own time', async () => {
@@ -66,6 +66,10 @@ describe('the deadline of a wait', () => {
     putToRest(rig);
     const ended = parked.map(({ id }) => ends(rig.system, id));
     rig.clock.advance(5 * minute);
+    for (let turns = 0; turns < 4; turns += 1) {
+      await turn();
+      rig.clock.advance(0);
+    }
     const texts = (await Promise.all(ended)).map(({ text }) => text);
     expect(new Set(texts)).toEqual(new Set([autoDenied]));
     expect(rig.system.load()).toEqual({ live: 0, deferred: 0 });
@@ -129,6 +133,7 @@ describe('deadlines that passed while the service was down', () => {
     before.clock.advance(4 * minute);
     const { directory, clock } = before;
     const after = await systemWithWait({ directory, clock, onRestart: 'resume' });
+    clock.advance(0);
     expect((await ends(after.system, early.id)).text).toBe(autoDenied);
     expect(after.system.find(late.id)).toEqual(late);
     expect(after.events(early.id).at(-2)).toMatchObject({

@@ -95,7 +95,7 @@ describe('a parked task that is followed', () => {
   it('stays, and its time to rest begins when the last follower leaves', async () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
-    const [first, second] = [1, 2].map(() => rig.system.watch(id, quietWatcher));
+    const [first, second] = [1, 2].map(() => rig.system.watch(id, { ...quietWatcher }));
     restAfter(rig, 5 * minute);
     first?.();
     restAfter(rig, 5 * minute);
@@ -148,10 +148,10 @@ describe('a task with something to save', () => {
   });
 });
 
-it('keeps thousands of tasks at rest with one timer and no actor', async () => {
+it('keeps a thousand tasks at rest with one timer and no actor', async () => {
   const rig = await systemAtRest();
-  const parked = await Promise.all(Array.from({ length: 2_000 }, () => parks(rig.system)));
+  const parked = await Promise.all(Array.from({ length: 1_000 }, () => parks(rig.system)));
   restAfter(rig, minute);
-  expect([rig.system.load(), rig.clock.pending]).toEqual([{ live: 0, deferred: 2_000 }, 1]);
-  expect(rig.system.find(parked[1_234]?.id ?? '')).toEqual(parked[1_234]);
+  expect([rig.system.load(), rig.clock.pending]).toEqual([{ live: 0, deferred: 1_000 }, 1]);
+  expect(rig.system.find(parked[765]?.id ?? '')).toEqual(parked[765]);
 });

@@ -48,7 +48,7 @@ const system = new TaskSystem({
   restAfter: 3_000,
   retention: 3_600_000,
 });
-system.start();
+await system.start();
 
 process.on('message', (order: Order) => {
   now = order.at;

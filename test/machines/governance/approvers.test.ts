@@ -65,7 +65,12 @@ describe('who decides', () => {
   it.each([
     ['the asserted email', aDeferral(), { email: 'Bob@example.com' }, 'Bob@example.com'],
     ['nobody', aDeferral(), { email: '  ' }, null],
-    ['the asserted email beside a token', aDeferral(), { email: 'b@x.org', caller: ann }, 'b@x.org'],
+    [
+      'the asserted email beside a token',
+      aDeferral(),
+      { email: 'b@x.org', caller: ann },
+      'b@x.org',
+    ],
     ['the verified email when bound', bound, { caller: ann }, 'ann@example.com'],
     ['the asserted email of a chat click', bound, { email: 'b@x.org', caller: chat }, 'b@x.org'],
     ['nobody for a chat click without one', bound, { caller: chat }, null],
@@ -113,7 +118,11 @@ describe('bind_approver', () => {
     ['refuses a verified email that is not listed', { caller: bob }, true],
     ['trusts what the chat adapter resolved', { caller: chat, email: 'ann@example.com' }, false],
     ['refuses a click whose email is unresolved', { caller: chat }, true],
-    ['trusts the assertion beside a token without one', { caller: emailless, email: 'ann@example.com' }, false],
+    [
+      'trusts the assertion beside a token without one',
+      { caller: emailless, email: 'ann@example.com' },
+      false,
+    ],
   ])('%s', (_, attempt, expected) => {
     expect(isRefused(bound, anAttempt(attempt), null)).toBe(expected);
   });
@@ -129,10 +138,18 @@ describe('four_eyes', () => {
     ['refuses the requester', { caller: rita }, true],
     ['refuses the requester under another email', { caller: sameUser }, true],
     ['refuses the requester of another provider by email', { caller: elsewhere }, true],
-    ['refuses the requester a chat adapter speaks for', { caller: chat, email: 'RITA@example.com ' }, true],
+    [
+      'refuses the requester a chat adapter speaks for',
+      { caller: chat, email: 'RITA@example.com ' },
+      true,
+    ],
     ['refuses the requester by asserted email', { email: 'rita@example.com' }, true],
     ['refuses the requester by name', { approver: 'Rita@Example.com' }, true],
-    ['refuses the requester who asserts another email', { caller: rita, email: 'ann@example.com' }, true],
+    [
+      'refuses the requester who asserts another email',
+      { caller: rita, email: 'ann@example.com' },
+      true,
+    ],
     ['refuses a reject of the requester too', { verb: 'reject', caller: rita }, true],
     ['lets somebody else decide', { caller: stranger }, false],
     ['lets a click of somebody else decide', { caller: chat, email: 'ann@example.com' }, false],
@@ -142,6 +159,11 @@ describe('four_eyes', () => {
 
   it('lets the requester decide where it is off', () => {
     expect(isRefused(aDeferral(), anAttempt({ caller: rita }), rita)).toBe(false);
+  });
+
+  it('does not take everybody in a channel for the requester because one adapter speaks for all', () => {
+    const click = anAttempt({ caller: chat, email: 'ann@example.com' });
+    expect(isRefused(guarded, click, chat)).toBe(false);
   });
 
   it('takes no two identities without an email for the same one', () => {

@@ -1,5 +1,5 @@
-import { assign, createActor } from 'xstate';
 import { describe, expect, it } from 'vitest';
+import { assign, createActor } from 'xstate';
 import { createGovern } from '../../../src/actors/policy/govern.ts';
 import type { Ruling, ToolRules } from '../../../src/machines/governance/ruling.ts';
 import {
@@ -10,8 +10,8 @@ import type { DecisionRecord } from '../../../src/machines/task/task.ts';
 import {
   aCall,
   aCaller,
-  aDeferral,
   aDeferRule,
+  aDeferral,
   times,
   toolRules,
 } from '../../helpers/task-fixtures.ts';
@@ -31,7 +31,9 @@ function rule(rules: Partial<ToolRules>, input: Partial<ToolCallInput> = {}): Ru
   const logic = toolCallMachine.provide({
     actions: { consultPolicy: assign(() => ({ rules: toolRules(rules) })) },
   });
-  const { output } = createActor(logic, { input: toolCallInput(input) }).start().getSnapshot();
+  const { output } = createActor(logic, { input: toolCallInput(input) })
+    .start()
+    .getSnapshot();
   return output!;
 }
 
@@ -93,7 +95,12 @@ describe('step-up', () => {
     ['an identity without a level', aCaller(), [], 'no acr claim presented'],
     ['an identity with an empty level', aCaller({ acr: '' }), [], 'no acr claim presented'],
     ['another level', aCaller({ acr: 'gold' }), [], 'acr "gold" does not satisfy "silver"'],
-    ['a lower level', aCaller({ acr: 'bronze' }), hierarchy, 'acr "bronze" does not satisfy "silver"'],
+    [
+      'a lower level',
+      aCaller({ acr: 'bronze' }),
+      hierarchy,
+      'acr "bronze" does not satisfy "silver"',
+    ],
     ['an unknown level', aCaller({ acr: 'tin' }), hierarchy, 'acr "tin" does not satisfy "silver"'],
   ])('challenges %s', (_, requester, acrHierarchy, text) => {
     expect(rule({ requiredAcr: 'silver', acrHierarchy }, { requester })).toEqual({

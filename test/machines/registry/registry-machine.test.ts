@@ -1,5 +1,5 @@
-import { createActor, fromCallback, fromPromise } from 'xstate';
 import { describe, expect, it } from 'vitest';
+import { createActor, fromCallback, fromPromise } from 'xstate';
 import {
   type DeadlineEvent,
   registryMachine,
@@ -69,7 +69,10 @@ describe('the registry', () => {
 
   it('outlives a task that ends', async () => {
     const { registry, buried } = startRegistry();
-    const ended = createActor(fromPromise(() => Promise.resolve()), { parent: registry });
+    const ended = createActor(
+      fromPromise(() => Promise.resolve()),
+      { parent: registry },
+    );
     const done = new Promise<void>((resolve) => ended.subscribe({ complete: resolve }));
     ended.start();
     await done;

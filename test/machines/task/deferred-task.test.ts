@@ -187,7 +187,11 @@ describe('a deferred task whose wait ends without a decision', () => {
       tags: ['failed', 'final'],
       effects: [['stop', 'deadline'], timedOut, ended],
     });
-    expect(late.snapshot.context).toMatchObject({ deferral: null, settled: null, failure: autoDeny });
+    expect(late.snapshot.context).toMatchObject({
+      deferral: null,
+      settled: null,
+      failure: autoDeny,
+    });
   });
 
   it.each(['approve', 'reject'] as const)('fails on an %s that comes at the deadline', (verb) => {
@@ -202,7 +206,11 @@ describe('a deferred task whose wait ends without a decision', () => {
         ended,
       ],
     });
-    expect(late.snapshot.context).toMatchObject({ deferral: null, settled: null, failure: autoDeny });
+    expect(late.snapshot.context).toMatchObject({
+      deferral: null,
+      settled: null,
+      failure: autoDeny,
+    });
   });
 
   it('takes a decision one millisecond before the deadline', () => {

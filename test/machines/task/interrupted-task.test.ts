@@ -41,17 +41,20 @@ const interruptible: Record<Interruptible, { port: string; reach: () => Promise<
 const states = Object.entries(interruptible);
 
 describe('a task that is called off', () => {
-  it.each(states)('while %s ends at once and aborts what is under way', async (state, { port, reach }) => {
-    const run = await reach();
-    expect(run.state).toBe(state);
-    run.send(cancel);
-    expect(run.task).toMatchObject({ state: 'canceled', text: 'canceled: workflow_failure' });
-    expect(run.journal.at(-1)).toBe(`aborted ${port}`);
-    expect(run.facts.slice(-2)).toEqual([
-      { type: 'invocation.cancelled', reason: 'workflow_failure' },
-      { type: 'session.ended', state: 'canceled' },
-    ]);
-  });
+  it.each(states)(
+    'while %s ends at once and aborts what is under way',
+    async (state, { port, reach }) => {
+      const run = await reach();
+      expect(run.state).toBe(state);
+      run.send(cancel);
+      expect(run.task).toMatchObject({ state: 'canceled', text: 'canceled: workflow_failure' });
+      expect(run.journal.at(-1)).toBe(`aborted ${port}`);
+      expect(run.facts.slice(-2)).toEqual([
+        { type: 'invocation.cancelled', reason: 'workflow_failure' },
+        { type: 'session.ended', state: 'canceled' },
+      ]);
+    },
+  );
 
   it('while deferred is audited as abandoned, and the call never runs', async () => {
     const run = new TaskRun();
@@ -89,7 +92,10 @@ describe('a task that a restart interrupts', () => {
     const run = new TaskRun();
     await run.finish('think', said('', [aCall()]));
     run.send(restart);
-    expect(run.task).toMatchObject({ state: 'failed', text: 'defer: abandoned by service restart' });
+    expect(run.task).toMatchObject({
+      state: 'failed',
+      text: 'defer: abandoned by service restart',
+    });
   });
 });
 

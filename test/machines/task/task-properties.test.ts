@@ -43,7 +43,10 @@ async function tell(quorum: number, commands: Command[]): Promise<TaskStory> {
   return story;
 }
 
-const anyStory = fc.tuple(fc.integer({ min: 1, max: 2 }), fc.array(command, { minLength: 10, maxLength: 100, size: 'max' }));
+const anyStory = fc.tuple(
+  fc.integer({ min: 1, max: 2 }),
+  fc.array(command, { minLength: 10, maxLength: 100, size: 'max' }),
+);
 
 function always(holds: (story: TaskStory) => void): Promise<void> {
   return fc.assert(
@@ -121,6 +124,11 @@ describe('whatever happens to a task', () => {
         expect(facts.at(-1)).toEqual({ type: 'session.ended', state: task.state });
       }
     }));
+
+  it('can be stored as plain JSON', () =>
+    always(({ snapshot }) => {
+      expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
+    }));
 });
 
 describe('a deferral that two people race for', () => {
@@ -144,8 +152,3 @@ describe('a deferral that two people race for', () => {
     );
   });
 });
-describe('dist', () => { it('d', async () => {
-  const seen: Record<string, number> = {};
-  await always((s) => { for (const k of [s.task.state + ':' + (s.task.failure?.kind??''), 'ran' + s.ran.length, 'rep' + s.repeats]) seen[k] = (seen[k] ?? 0) + 1; });
-  console.log(seen);
-}); });

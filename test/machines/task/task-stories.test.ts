@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { TaskRun } from '../../helpers/run-task.ts';
 import {
   aCall,
-  aDeferral,
   aDeferRule,
+  aDeferral,
   anAttempt,
   digest,
   modelFailed,
@@ -154,6 +154,16 @@ describe('several calls in one turn', () => {
       { call: second, result: 'second' },
     ]);
     expect(run.inputs.think).toHaveLength(2);
+  });
+
+  it('forgets the decision on the first call when the second waits', async () => {
+    const run = new TaskRun({ rulesFor: () => toolRules({ defer: aDeferRule() }) });
+    await run.finish('think', said('', [aCall(), aCall({ id: 'call-2' })]));
+    run.decide(anAttempt());
+    await run.runsTool(returned('first'));
+    expect(run.task).toMatchObject({ deferral: { id: 'call-2' }, settled: null });
+    run.clock.set(times.ended + 300_000);
+    expect(run.task).toMatchObject({ failure: { kind: 'timedOut' }, settled: null });
   });
 
   it('does not release a call that needed nobody with the approval of the one before', async () => {

@@ -1,5 +1,5 @@
-import { type AnyStateNode, initialTransition } from 'xstate';
 import { describe, expect, it } from 'vitest';
+import { type AnyStateNode, initialTransition } from 'xstate';
 import { type TaskState, taskStates } from '../../../src/machines/task/task.ts';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
@@ -34,9 +34,12 @@ const rows = Object.entries(ignored).flatMap(([name, ignoredTypes]) =>
 );
 
 describe('every event in every state', () => {
-  it.each(rows.filter(({ isIgnored }) => !isIgnored))('$state handles $type', ({ state, event }) => {
-    expect(restingStates[state]().snapshot.can(event)).toBe(true);
-  });
+  it.each(rows.filter(({ isIgnored }) => !isIgnored))(
+    '$state handles $type',
+    ({ state, event }) => {
+      expect(restingStates[state]().snapshot.can(event)).toBe(true);
+    },
+  );
 
   it.each(rows.filter(({ isIgnored }) => isIgnored))('$state ignores $type', ({ state, event }) => {
     const from = restingStates[state]();
@@ -69,7 +72,11 @@ describe('the public states', () => {
     const finals = Object.values(restingStates)
       .map((reach) => reach())
       .filter(({ snapshot }) => snapshot.hasTag('final'));
-    expect(finals.map(publicState)).toEqual(['completed', 'failed', 'canceled'] satisfies TaskState[]);
+    expect(finals.map(publicState)).toEqual([
+      'completed',
+      'failed',
+      'canceled',
+    ] satisfies TaskState[]);
     for (const { snapshot } of finals) expect(snapshot.status).toBe('done');
   });
 

@@ -1,0 +1,19 @@
+import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
+import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
+import { taskMachine } from '../../src/machines/task/task-machine.ts';
+import type { Chart } from './page.ts';
+
+/** Every chart that has a page, in the order of the index. */
+export const charts: Chart[] = [
+  { name: 'task', source: 'src/machines/task/task-machine.ts', machine: taskMachine },
+  {
+    name: 'tool-call',
+    source: 'src/machines/governance/tool-call-machine.ts',
+    machine: toolCallMachine,
+  },
+  {
+    name: 'registry',
+    source: 'src/machines/registry/registry-machine.ts',
+    machine: registryMachine,
+  },
+];

@@ -1,0 +1,108 @@
+import { createActor, toPromise } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { createRunTool } from '../../../src/actors/agent/run-tool.ts';
+import { argumentsDigest } from '../../../src/actors/policy/arguments-digest.ts';
+import { type Tool, ToolError } from '../../../src/actors/ports.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+import { aCall } from '../../helpers/task-fixtures.ts';
+import { gate, toolCalled } from '../../helpers/task-stories.ts';
+
+const args = { amount: 5 };
+
+function start(tool: Tool | null, approvedSha256: string | null = null) {
+  const logged: unknown[] = [];
+  const phases: string[] = [];
+  const quiet = (): void => undefined;
+  const actor = createActor(
+    createRunTool({
+      tools: new Map(tool === null ? [] : [[tool.name, tool]]),
+      clock: new ManualClock(7_000),
+      log: { info: quiet, warn: quiet, error: (fields, message) => logged.push([fields, message]) },
+      onPhase: (taskId, phase, name) => phases.push(`${taskId} ${phase} ${name}`),
+    }),
+    {
+      input: {
+        taskId: 't-1',
+        correlationId: 'c-1',
+        call: aCall({ tool: 'pay', args, argsSha256: argumentsDigest(args) }),
+        approvedSha256,
+      },
+    },
+  ).start();
+  return { actor, outcome: toPromise(actor), logged, phases };
+}
+
+describe('running a tool', () => {
+  it('gives it the call, and tells what it returned', async () => {
+    const pay = toolCalled('pay', () => Promise.resolve('paid \ud800'));
+    const { outcome, phases } = start(pay);
+    expect(await outcome).toEqual({
+      kind: 'returned',
+      result: 'paid \ufffd',
+      at: 7_000,
+      duration: expect.any(Number),
+    });
+    expect(pay.runs).toEqual([
+      {
+        args,
+        taskId: 't-1',
+        callId: 'call-1',
+        correlationId: 'c-1',
+        signal: expect.any(AbortSignal),
+      },
+    ]);
+    expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);
+  });
+
+  it('runs what was approved, and nothing else', async () => {
+    const pay = toolCalled('pay');
+    expect((await start(pay, argumentsDigest(args)).outcome).kind).toBe('returned');
+    const { outcome, phases } = start(pay, argumentsDigest({ amount: 500 }));
+    expect(await outcome).toMatchObject({
+      kind: 'failed',
+      error: 'the arguments of pay are not the ones that were approved',
+    });
+    expect(pay.runs).toHaveLength(1);
+    expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);
+  });
+
+  it('tells a failure of the tool in its own words', async () => {
+    const pay = toolCalled('pay', () => Promise.reject(new ToolError('the card was declined')));
+    const { outcome, logged } = start(pay);
+    expect(await outcome).toMatchObject({ kind: 'failed', error: 'the card was declined' });
+    expect(logged).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    ['throws', () => { throw new TypeError('secret of undefined at /srv/x.ts'); }],
+    ['rejects', () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1'))],
+    ['returns no text', () => Promise.resolve(undefined as never)],
+  ])('tells nothing of the inside when a tool %s, which the log does', async (_name, run) => {
+    const { outcome, logged, phases } = start(toolCalled('pay', run));
+    expect(await outcome).toMatchObject({ kind: 'failed', error: 'pay failed inside the service' });
+    expect(logged).toEqual([
+      [
+        { error: expect.any(Error), task_id: 't-1', tool: 'pay' },
+        'tool: failed unexpectedly',
+      ],
+    ]);
+    expect(phases).toHaveLength(2);
+  });
+
+  it('says so when the tool has gone since it was governed', async () => {
+    expect(await start(null).outcome).toMatchObject({ kind: 'failed', error: 'unknown tool: pay' });
+  });
+
+  it('aborts the tool when it is stopped', async () => {
+    const aborted = gate();
+    const pay = toolCalled('pay', (_args, { signal }) => {
+      signal.addEventListener('abort', aborted.open);
+      return new Promise(() => undefined);
+    });
+    const { actor, outcome } = start(pay);
+    outcome.catch(() => undefined);
+    actor.stop();
+    await aborted.opened;
+    expect(pay.runs[0]?.signal.aborted).toBe(true);
+  });
+});

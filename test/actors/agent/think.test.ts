@@ -1,0 +1,66 @@
+import { createActor, toPromise } from 'xstate';
+import { describe, expect, it } from 'vitest';
+import { createThink } from '../../../src/actors/agent/think.ts';
+import { argumentsDigest } from '../../../src/actors/policy/arguments-digest.ts';
+import type { LanguageModel } from '../../../src/actors/ports.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+import { aTaskInput } from '../../helpers/task-fixtures.ts';
+
+function think(next: LanguageModel['next']) {
+  let made = 0;
+  const tokens: string[] = [];
+  const logic = createThink({
+    model: { provider: 'test', name: 'model-1', next },
+    ids: { next: () => `id-${(made += 1)}` },
+    clock: new ManualClock(7_000),
+    onToken: (taskId, text) => tokens.push(`${taskId} ${text}`),
+  });
+  const { history, request } = aTaskInput();
+  const input = { taskId: 't-1', correlationId: 'c-1', history, request, exchanges: [], turns: 0 };
+  return toPromise(createActor(logic, { input }).start()).then((thought) => ({ thought, tokens }));
+}
+
+const common = { provider: 'test', model: 'model-1', at: 7_000, duration: expect.any(Number) };
+
+describe('thinking', () => {
+  it('gives every call its id and its digest, and passes tokens on', async () => {
+    const calls = [
+      { tool: 'pay', args: { b: 1, a: 2 } },
+      { tool: 'pay', args: { a: 2, b: 1 } },
+    ];
+    const { thought, tokens } = await think((_conversation, { onToken }) => {
+      onToken('let me ');
+      onToken('pay');
+      return Promise.resolve({ text: 'let me pay', calls, inputTokens: 3, outputTokens: 4 });
+    });
+    const argsSha256 = argumentsDigest({ a: 2, b: 1 });
+    expect(thought).toEqual({
+      ...common,
+      inputTokens: 3,
+      outputTokens: 4,
+      outcome: {
+        kind: 'said',
+        text: 'let me pay',
+        calls: [
+          { id: 'id-1', tool: 'pay', args: { b: 1, a: 2 }, argsSha256 },
+          { id: 'id-2', tool: 'pay', args: { a: 2, b: 1 }, argsSha256 },
+        ],
+      },
+    });
+    expect(tokens).toEqual(['t-1 let me ', 't-1 pay']);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['rejects', new Error('the model is overloaded; try again later'), 'the model is overloaded; try again later'],
+    ['rejects with something else', 'nonsense', 'the model failed'],
+  ])('reports a model that %s', async (_name, reason, error) => {
+    // eslint-disable-next-line typescript/prefer-promise-reject-errors -- a library may do so
+    const { thought } = await think(() => Promise.reject(reason as Error));
+    expect(thought).toEqual({
+      ...common,
+      inputTokens: 0,
+      outputTokens: 0,
+      outcome: { kind: 'failed', error },
+    });
+  });
+});

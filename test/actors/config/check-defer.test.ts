@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { linesOf, read } from './reading.ts';
+
+const auth = 'auth: {providers: [{type: static_token, settings: {token: t}}]}\n';
+const root = 'security.defer';
+
+/** Reads a file whose `security.defer` holds these lines from line 4 on, without authentication. */
+function deferring(lines: string, before = '\n'): string[] {
+  const indented = lines.replaceAll('\n', '\n    ');
+  return linesOf(read(`agent_id: x\n${before}security:\n  defer:\n    ${indented}\n`)).map((line) =>
+    line.replaceAll(root, '~'),
+  );
+}
+
+const direct =
+  'so nobody is asked; the deferral holds until a direct POST to the decisions endpoint';
+
+it.each([
+  [
+    'enabled without tools',
+    'enabled: true',
+    'error 5:5 ~.tools | defer is enabled and lists no tools; add them under tools, or set enabled: false',
+  ],
+  [
+    'enabled with an empty map',
+    'enabled: true\ntools: {}',
+    'error 6:12 ~.tools | defer is enabled and lists no tools; add them under tools, or set enabled: false',
+  ],
+  [
+    'a timeout without a unit',
+    'enabled: true\ntools: {t: {timeout: "5"}}',
+    'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: a duration needs a unit; write 5s, 5m or 5h',
+  ],
+  [
+    'a number for a timeout',
+    'enabled: true\ntools: {t: {timeout: 5}}',
+    'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: this is not a duration; write 90s, 5m or 1h30m',
+  ],
+  [
+    'a negative timeout',
+    'enabled: true\ntools: {t: {timeout: -5m}}',
+    'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: a duration must not be negative; write 90s, 5m or 1h30m',
+  ],
+  [
+    'a timeout of zero',
+    'enabled: true\ntools: {t: {timeout: 0s}}',
+    'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: the duration must be above zero; write 90s, 5m or 1h30m',
+  ],
+  [
+    'a timeout above 24 days',
+    'enabled: true\ntools: {t: {timeout: 577h}}',
+    'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: a duration must be at most 24 days (576h)',
+  ],
+  [
+    'a bad default timeout',
+    'enabled: true\ndefault_timeout: soon\ntools: {t: {}}',
+    'error 6:22 ~.default_timeout | ~.default_timeout: this is not a duration; write 90s, 5m or 1h30m',
+  ],
+  [
+    'a target of another form',
+    'enabled: true\ntools: {t: {to: slack}}',
+    'error 6:21 ~.tools.t.to | ~.tools.t.to: the target must be channel:<adapter>:<target>, such as channel:console:*',
+  ],
+  [
+    'a target without a name',
+    'enabled: true\ntools: {t: {to: "channel:slack:"}}',
+    'error 6:21 ~.tools.t.to | ~.tools.t.to: the target must be channel:<adapter>:<target>, such as channel:console:*',
+  ],
+  [
+    'a target without an adapter',
+    'enabled: true\ntools: {t: {to: "channel::x"}}',
+    'error 6:21 ~.tools.t.to | ~.tools.t.to: the target must be channel:<adapter>:<target>, such as channel:console:*',
+  ],
+  [
+    'telegram',
+    'enabled: true\ntools: {t: {to: "channel:telegram:x"}}',
+    'error 6:21 ~.tools.t.to | telegram carries conversations only and cannot ask for a decision; use another adapter',
+  ],
+  [
+    'an unknown adapter',
+    'enabled: true\ntools: {t: {to: "channel:pigeon:x"}}',
+    `warning 6:21 ~.tools.t.to | the adapter is not one of console, dashboard, slack, webhook, ${direct}`,
+  ],
+  [
+    'an adapter that does not run',
+    'enabled: true\ntools: {t: {to: "channel:webhook:x"}}',
+    `warning 6:21 ~.tools.t.to | the webhook adapter is not in channels, ${direct}`,
+  ],
+  [
+    'a quorum of zero',
+    'enabled: true\ntools: {t: {quorum: 0}}',
+    'error 6:25 ~.tools.t.quorum | ~.tools.t.quorum: this must be at least 1',
+  ],
+  [
+    'half a person',
+    'enabled: true\ntools: {t: {quorum: 1.5}}',
+    'error 6:25 ~.tools.t.quorum | ~.tools.t.quorum: this must be a whole number',
+  ],
+  [
+    'four eyes without providers',
+    'enabled: true\ntools: {t: {four_eyes: true}}',
+    'warning 6:28 ~.tools.t.four_eyes | four_eyes cannot tell who asked without auth.providers; add one',
+  ],
+  [
+    'a default list without providers',
+    'enabled: true\ndefault_approvers: [a@b.cd]\ntools: {t: {}}',
+    'warning 6:24 ~.default_approvers | without auth.providers any caller can claim to be one of these approvers; add a provider',
+  ],
+  [
+    'a list without providers',
+    'enabled: true\ntools: {t: {approvers: [a@b.cd]}}',
+    'warning 6:28 ~.tools.t.approvers | without auth.providers any caller can claim to be one of these approvers; add a provider',
+  ],
+  [
+    'tools without a switch',
+    'tools: {t: {}}',
+    'warning 5:5 ~.enabled | ~.enabled is missing, so its tools are not guarded; add enabled: true, or false if that is meant',
+  ],
+])('finds %s', (_, lines, line) => {
+  expect(deferring(lines)).toEqual([line]);
+});
+
+describe('with authentication', () => {
+  it.each([
+    'enabled: true\ntools: {t: {to: "channel:dashboard:ops", timeout: 1h, approvers: [a@b.cd], four_eyes: true}}',
+    'enabled: true\ndefault_approvers: [a@b.cd, e@f.gh]\ntools: {t: {quorum: 2}}',
+    'enabled: true\ntools: {t: {quorum: 7}}',
+  ])('has nothing to say of %j', (lines) => {
+    expect(deferring(lines, auth)).toEqual([]);
+  });
+
+  it('warns of approvers that can never match and of blank ones', () => {
+    expect(deferring('enabled: true\ntools: {t: {approvers: [ann, a@b.cd, " "]}}', auth)).toEqual([
+      'warning 6:29 ~.tools.t.approvers.0 | this approver is not an email, so it can never match and locks that person out; write name@example.com',
+      'warning 6:42 ~.tools.t.approvers.2 | this approver is blank and is dropped; a list of blanks lets anyone decide',
+    ]);
+  });
+
+  it('refuses a quorum that distinct, well-formed approvers cannot reach', () => {
+    const lines = 'enabled: true\ntools: {t: {approvers: [a@b.cd, " A@B.CD", ann], quorum: 2}}';
+    expect(deferring(lines, auth)).toContain(
+      'error 6:62 ~.tools.t.quorum | the quorum can never be met: 2 approvals are needed and 1 may approve; lower it or add approvers',
+    );
+  });
+
+  it('lets a list stand that nobody matches', () => {
+    const lines = 'enabled: true\ntools: {t: {approvers: [ann]}}';
+    expect(deferring(lines, auth).filter((line) => line.startsWith('error'))).toEqual([]);
+  });
+});
+
+describe('a chat channel', () => {
+  const window =
+    'the timeout is longer than the 6m0s that a channel waits for an answer; shorten it';
+
+  it.each([
+    ['timeout: 6m', []],
+    ['timeout: 6m1s', [`warning 6:52 ~.tools.t.timeout | ${window}`]],
+    ['quorum: 1', [`warning 6:16 ~.tools.t.timeout | ${window}`]],
+  ])('has a window of six minutes: %s', (entry, expected) => {
+    const lines = `enabled: true\ntools: {t: {to: "channel:slack:#ops", ${entry}}}`;
+    const found = deferring(lines, 'channels: [slack]\n');
+    expect(found.filter((line) => line.includes('.tools.'))).toEqual(expected);
+  });
+});
+
+describe('while it is off', () => {
+  it('nothing is checked but whether it can be read', () => {
+    const lines =
+      'enabled: false\ndefault_timeout: soon\ndefault_approvers: [ann]\ntools: {t: {to: x, timeout: "5", quorum: 0, four_eyes: true}}';
+    expect(deferring(lines)).toEqual([]);
+  });
+
+  it('an unknown key and a value of another kind are still errors', () => {
+    expect(deferring('enabled: false\ntools: {t: {four_eyes: 3, tiemout: 5m}}')).toEqual([
+      'error 6:28 ~.tools.t.four_eyes | ~.tools.t.four_eyes: this must be true or false',
+      'error 6:31 ~.tools.t.tiemout | ~.tools.t.tiemout: this key is not known; did you mean timeout?',
+    ]);
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { linesOf, read } from './reading.ts';
+
+function steppingUp(section: string): string[] {
+  const lines = linesOf(read(`agent_id: x\nsecurity:\n  step_up: {${section}}\n`));
+  return lines.filter((line) => !line.includes('not available in this version'));
+}
+
+it.each([
+  'enabled: false',
+  'enabled: false, tools: {t: gold}, acr_hierarchy: [silver]',
+  'enabled: true, tools: {t: gold}',
+  'enabled: true, tools: {t: gold, u: silver}, acr_hierarchy: [silver, gold]',
+])('accepts %s', (section) => {
+  expect(steppingUp(section)).toEqual([]);
+});
+
+it('refuses to be enabled without tools', () => {
+  expect(steppingUp('enabled: true, tools: {}')).toEqual([
+    'error 3:35 security.step_up.tools | step-up is enabled and lists no tools; add tools: {<tool>: <acr>}, or set enabled: false',
+  ]);
+});
+
+it('refuses each required acr that the hierarchy does not hold', () => {
+  expect(
+    steppingUp('enabled: true, tools: {t: gold, u: tin, v: silver}, acr_hierarchy: [silver]'),
+  ).toEqual([
+    'error 3:39 security.step_up.tools.t | the required acr is not in acr_hierarchy; add it there, or require one that is',
+    'error 3:48 security.step_up.tools.u | the required acr is not in acr_hierarchy; add it there, or require one that is',
+  ]);
+});

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { expandVariables } from '../../../src/actors/config/expand-variables.ts';
+
+const env = { NAME: 'ann', EMPTY: '', NESTED: '${NAME}' };
+
+it.each([
+  ['plain', 'plain'],
+  ['hello ${NAME}!', 'hello ann!'],
+  ['${NAME}${NAME}', 'annann'],
+  ['[${EMPTY}]', '[]'],
+  ['$${NAME}', '${NAME}'],
+  ['$$${NAME}', '$${NAME}'],
+  ['${NESTED}', '${NAME}'],
+  ['$NAME {tool} $ $$', '$NAME {tool} $ $$'],
+])('turns %s into %s', (text, expanded) => {
+  expect(expandVariables(text, env)).toEqual({ text: expanded, complaints: [] });
+});
+
+it('names each variable that is missing and fills in the rest', () => {
+  expect(expandVariables('${A}-${NAME}-${toString}', env)).toEqual({
+    text: '-ann-',
+    complaints: [
+      'the environment variable A is not set; set it or write the value here',
+      'the environment variable toString is not set; set it or write the value here',
+    ],
+  });
+});
+
+it.each(['${', '${1X}', '${NAME:-x}', '${}'])('refuses %s', (text) => {
+  expect(expandVariables(text, env).complaints).toEqual([
+    'write a variable as ${NAME}, and a literal ${ as $${',
+  ]);
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { securitySchema } from '../../../src/actors/config/schema-security.ts';
+import { createPolicy } from '../../../src/actors/policy/policy.ts';
+import { toolCalled } from '../../helpers/task-stories.ts';
+import { aCall } from '../../helpers/task-fixtures.ts';
+import { renderContext } from '../../../src/machines/governance/defer-policy.ts';
+
+const plain = { requiredAcr: null, acrHierarchy: [] };
+const pay = toolCalled('pay');
+const tools = new Map([['pay', pay]]);
+
+function rulesOf(defer: object, args = {}) {
+  const security = securitySchema.parse({ defer: { enabled: true, ...defer } });
+  return createPolicy(security, tools).rulesFor(aCall({ tool: 'pay', args }));
+}
+
+describe('the policy of a configuration', () => {
+  it('lets a tool run that is not listed', () => {
+    expect(rulesOf({ tools: { other: {} } })).toEqual({ ...plain, refusal: null, defer: null });
+  });
+
+  it('holds a listed one, with the defaults of the document', () => {
+    expect(rulesOf({ tools: { pay: {} } })).toEqual({
+      ...plain,
+      refusal: null,
+      defer: {
+        to: 'channel:console:*',
+        timeout: 600_000,
+        contextTemplate: 'tool={tool} args={args}',
+        approvers: null,
+        quorum: 1,
+        fourEyes: false,
+        bindApprover: false,
+      },
+    });
+  });
+
+  it('takes everything a tool says for itself', () => {
+    const own = {
+      to: 'channel:slack:#refunds',
+      timeout: '90s',
+      context_template: 'pay {args}',
+      approvers: [' Ann@Example.com ', ''],
+      quorum: 2,
+      four_eyes: true,
+    };
+    const defer = { default_timeout: '5m', bind_approver: true, tools: { pay: own } };
+    expect(rulesOf(defer).defer).toEqual({
+      to: 'channel:slack:#refunds',
+      timeout: 90_000,
+      contextTemplate: 'pay {args}',
+      approvers: ['ann@example.com'],
+      quorum: 2,
+      fourEyes: true,
+      bindApprover: true,
+    });
+  });
+
+  it('falls back to the default timeout', () => {
+    expect(rulesOf({ default_timeout: '5m', tools: { pay: {} } }).defer?.timeout).toBe(300_000);
+  });
+
+  it.each<[string, string[], string[], string[] | null]>([
+    ['its own list', ['ann@a.io'], ['bob@b.io'], ['ann@a.io']],
+    ['the default list when it has none', [], [' BOB@b.io', ' '], ['bob@b.io']],
+    ['the default list when its own holds blanks alone', ['', '  '], ['bob@b.io'], ['bob@b.io']],
+    ['no list when both are empty', [], [], null],
+    ['no list when both hold blanks alone', [' '], [''], null],
+    ['its own list even when every entry of it is malformed', ['ann'], ['bob@b.io'], ['ann']],
+  ])('gives a tool %s', (_name, approvers, fallback, effective) => {
+    const defer = { default_approvers: fallback, tools: { pay: { approvers } } };
+    expect(rulesOf(defer).defer?.approvers).toEqual(effective);
+  });
+
+  it('holds nothing while deferring is off', () => {
+    expect(rulesOf({ enabled: false, tools: { pay: {} } }).defer).toBeNull();
+  });
+
+  it('refuses a tool nobody knows, also one named like a property of every object', () => {
+    const policy = createPolicy(securitySchema.parse({}), tools);
+    for (const tool of ['ghost', 'constructor', '__proto__', 'toString']) {
+      expect(policy.rulesFor(aCall({ tool }))).toEqual({
+        ...plain,
+        refusal: `unknown tool: ${tool}`,
+        defer: null,
+      });
+    }
+  });
+
+  it('refuses arguments that the tool would not take, before anybody is asked', () => {
+    const strict = toolCalled('pay', undefined, {
+      check: ({ amount }) => (typeof amount === 'number' ? null : 'pay: amount must be a number'),
+    });
+    const security = securitySchema.parse({ defer: { enabled: true, tools: { pay: {} } } });
+    const policy = createPolicy(security, new Map([['pay', strict]]));
+    expect(policy.rulesFor(aCall({ tool: 'pay', args: {} })).refusal).toBe(
+      'pay: amount must be a number',
+    );
+    expect(policy.rulesFor(aCall({ tool: 'pay', args: { amount: 1 } })).refusal).toBeNull();
+  });
+});
+
+describe('what the approver reads', () => {
+  const contextOf = (template: object, args: object): string => {
+    const rule = rulesOf({ tools: { pay: template } }).defer;
+    return renderContext(rule?.contextTemplate ?? 'no rule', 'pay', args as never);
+  };
+
+  it.each([
+    [{}, { amount: 5 }, 'tool=pay args={"amount":5}'],
+    [{ context_template: '' }, {}, 'tool=pay args={}'],
+    [{ context_template: '  ' }, {}, 'tool=pay args={}'],
+    [{ context_template: '{tool}/{tool}: {args} {else}' }, { a: 1 }, 'pay/pay: {"a":1} {else}'],
+    [{ context_template: '{args}' }, { note: '{tool} $& {args}' }, '{"note":"{tool} $& {args}"}'],
+  ])('is the template %j with its placeholders filled once', (template, args, context) => {
+    expect(contextOf(template, args)).toBe(context);
+  });
+
+  it('is always well-formed', () => {
+    expect(contextOf({}, { note: '\ud800' }).isWellFormed()).toBe(true);
+  });
+});

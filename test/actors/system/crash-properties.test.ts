@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isFinal } from '../../../src/machines/task/task.ts';
+import { checkLogOf } from '../../helpers/log-invariants.ts';
+import { decision, playing, type Step, toolCalled, turn } from '../../helpers/task-stories.ts';
+import { copyFiles, openSystem, type TestSystem } from '../../helpers/test-system.ts';
+
+interface Happening {
+  kind: 'send' | 'approve' | 'reject' | 'cancel' | 'turn';
+  /** Which task it concerns; for a new one, how often it pays. */
+  number: number;
+}
+
+/** The files as a kill after one commit leaves them, with what the world had seen by then. */
+interface Death {
+  directory: string;
+  runs: string[];
+  /** Deferrals whose decision had been answered with success. */
+  answered: string[];
+}
+
+const happenings = fc.array(
+  fc.record<Happening>({
+    kind: fc.constantFrom('send', 'send', 'approve', 'approve', 'reject', 'cancel', 'turn'),
+    number: fc.nat(3),
+  }),
+  { minLength: 3, maxLength: 12 },
+);
+
+function systemThatPays(runs: string[], more: Parameters<typeof openSystem>[0] = {}) {
+  const pay = toolCalled('pay', async (_args, { callId }) => {
+    runs.push(callId);
+    await turn();
+    return 'paid';
+  });
+  return openSystem({ tools: [pay], deferred: { pay: { timeout: '5m' } }, ...more });
+}
+
+/** Lets things happen while others are under way, and keeps the files after every commit. */
+async function deathsIn(story: Happening[], rig: TestSystem, runs: string[]): Promise<Death[]> {
+  const deaths: Death[] = [];
+  const answered: string[] = [];
+  const flush = rig.store.flush.bind(rig.store);
+  rig.store.flush = () => {
+    const failure = flush();
+    const directory = copyFiles(rig.directory);
+    deaths.push({ directory, runs: [...runs], answered: [...answered] });
+    return failure;
+  };
+  const ids: string[] = [];
+  const underWay: Promise<unknown>[] = [];
+  for (const { kind, number } of story) {
+    const id = ids[number % Math.max(1, ids.length)];
+    if (kind === 'send') {
+      const pays = Array.from({ length: number }, (): Step => ({ tool: 'pay' }));
+      ids.push(rig.system.open(playing([...pays, { say: 'done' }])));
+    } else if (kind === 'turn' || id === undefined) await turn();
+    else if (kind === 'cancel') underWay.push(rig.system.cancel(id, 'timeout'));
+    else {
+      const decided = rig.system.decide(id, decision(kind, rig.clock.now()));
+      underWay.push(
+        decided.then((answer) => answer.kind === 'resolved' && answered.push(answer.deferralId)),
+      );
+    }
+  }
+  await Promise.all(underWay);
+  return deaths;
+}
+
+async function checkAfter(death: Death, onRestart: 'abandon' | 'resume'): Promise<void> {
+  const runs = [...death.runs];
+  const rig = await systemThatPays(runs, { directory: copyFiles(death.directory), onRestart });
+  try {
+    const unended = () => rig.system.list({ limit: 99 }).tasks.filter(({ state }) => !isFinal(state));
+    for (let turns = 0; turns < 40 && unended().length > 0; turns += 1) {
+      await turn();
+      rig.clock.advance(60_000);
+    }
+    expect(unended()).toEqual([]);
+    expect(new Set(runs).size).toBe(runs.length);
+    for (const { id } of rig.system.list({ limit: 99 }).tasks) checkLogOf(rig.events(id), 'pay');
+    const decided = rig.events().filter(({ event }) => event === 'task_deferred_decision');
+    expect(decided.length).toBeGreaterThanOrEqual(death.answered.length);
+    expect(await rig.verify()).toMatchObject({ ok: true });
+  } finally {
+    rig.stop();
+  }
+}
+
+describe('a kill after any commit of any story', () => {
+  it('leaves tasks that end, tools that ran once at most, and a whole log', async () => {
+    await fc.assert(
+      fc.asyncProperty(happenings, async (story) => {
+        const runs: string[] = [];
+        const rig = await systemThatPays(runs);
+        const deaths = await deathsIn(story, rig, runs);
+        rig.stop();
+        for (const death of deaths) {
+          await checkAfter(death, 'abandon');
+          await checkAfter(death, 'resume');
+        }
+      }),
+      { numRuns: 12 },
+    );
+  }, 30_000);
+});

@@ -1,0 +1,158 @@
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { TaskRows } from '../../../src/actors/storage/task-rows.ts';
+import { SystemError } from '../../../src/actors/system.ts';
+import {
+  decision,
+  ends,
+  gate,
+  parks,
+  payment,
+  playing,
+  reaches,
+  toolCalled,
+  turn,
+} from '../../helpers/task-stories.ts';
+import { openSystem, storeFiles } from '../../helpers/test-system.ts';
+
+const day = 24 * 3_600_000;
+const shuttingDown = new SystemError('shutting_down', 'service is shutting down');
+
+describe('draining', () => {
+  it('takes in nothing new, lets go of who waits for a decision, and lets work end', async () => {
+    const door = gate();
+    const { system } = await openSystem({
+      tools: [toolCalled('pay'), toolCalled('slow', () => door.opened.then(() => 'slowly'))],
+      deferred: { pay: {} },
+    });
+    const parked = await parks(system);
+    const heldWait = ends(system, parked.id);
+    const atWork = system.open(playing([{ tool: 'slow' }, { say: '{result}' }]));
+    await reaches(system, atWork, 'working');
+    const working = ends(system, atWork);
+    const drained = system.drain(60_000);
+    await expect(heldWait).rejects.toEqual(shuttingDown);
+    expect(system.isReady()).toBe(false);
+    expect(() => system.open(payment)).toThrow(shuttingDown);
+    door.open();
+    expect((await working).text).toBe('slowly');
+    await drained;
+    expect(system.find(parked.id)?.state).toBe('deferred');
+  });
+
+  it('lets go of work that does not end in time', async () => {
+    const { system } = await openSystem({
+      tools: [toolCalled('slow', () => new Promise(() => undefined))],
+    });
+    const id = system.open(playing([{ tool: 'slow' }]));
+    const held = ends(system, id);
+    const refused = expect(held).rejects.toEqual(shuttingDown);
+    await system.drain(1);
+    await refused;
+    expect(system.find(id)?.state).toBe('working');
+  });
+});
+
+describe('stopping', () => {
+  it('keeps what was told, starts nothing, and aborts what runs', async () => {
+    const aborted = gate();
+    const slow = toolCalled('slow', (_args, { signal }) => {
+      signal.addEventListener('abort', aborted.open);
+      return new Promise(() => undefined);
+    });
+    const rig = await openSystem({ tools: [slow] });
+    const running = rig.system.open(playing([{ tool: 'slow' }]));
+    await turn();
+    await turn();
+    const fresh = rig.system.open(playing([{ tool: 'slow' }]));
+    rig.stop();
+    await aborted.opened;
+    await turn();
+    expect(slow.runs.map(({ taskId }) => taskId)).toEqual([running]);
+    const { directory, clock } = rig;
+    const after = await openSystem({ directory, clock, tools: [slow], onRestart: 'abandon' });
+    expect([running, fresh].map((id) => after.system.find(id)?.text)).toEqual([
+      'interrupted by service restart',
+      'interrupted by service restart',
+    ]);
+  });
+});
+
+describe('a task of another version of the chart', () => {
+  it.each(['abandon', 'resume'] as const)('can be read and not decided (%s)', async (onRestart) => {
+    const before = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
+    const strange = await parks(before.system);
+    const known = await parks(before.system);
+    before.stop();
+    const database = new DatabaseSync(storeFiles(before.directory).path);
+    database.prepare('UPDATE tasks SET machine_version = 99 WHERE id = ?').run(strange.id);
+    database.close();
+    const { directory, clock } = before;
+    const rig = await openSystem({ directory, clock, onRestart, deferred: { pay: {} } });
+    expect(rig.system.find(strange.id)).toEqual(strange);
+    expect(rig.system.list({ limit: 9 }).tasks).toHaveLength(2);
+    await expect(rig.system.decide(strange.id, decision('approve', clock.now()))).rejects.toEqual(
+      new SystemError(
+        'unknown_machine_version',
+        `task ${strange.id} was saved by version 99 of the task machine and this daemon runs version 1; decide it with the release that parked it`,
+      ),
+    );
+    clock.advance(day);
+    clock.advance(0);
+    expect(rig.system.find(strange.id)?.state).toBe('deferred');
+    expect((await ends(rig.system, known.id)).state).toBe('failed');
+    expect(rig.logged.some(({ level }) => level === 'error')).toBe(true);
+    expect((await ends(rig.system, rig.system.open(playing([{ say: 'hi' }])))).text).toBe('hi');
+  });
+});
+
+describe('retention', () => {
+  it('deletes tasks that ended longer ago, and no task that has not ended', async () => {
+    const { system, clock } = await openSystem({
+      tools: [toolCalled('pay')],
+      deferred: { pay: { timeout: '480h' } },
+      retention: 7 * day,
+    });
+    const parked = await parks(system);
+    const old = system.open(playing([{ say: 'old' }]));
+    await ends(system, old);
+    clock.advance(3 * day);
+    const recent = system.open(playing([{ say: 'recent' }]));
+    await ends(system, recent);
+    clock.advance(4 * day);
+    system.deleteExpired();
+    expect(system.find(old)?.text).toBe('old');
+    clock.advance(1);
+    system.deleteExpired();
+    expect([old, recent, parked.id].map((id) => system.find(id)?.state)).toEqual([
+      undefined,
+      'completed',
+      'deferred',
+    ]);
+  });
+
+  it('ends with the system, in the middle of deleting', async () => {
+    const { system, clock, stop } = await openSystem();
+    await ends(system, system.open(playing([{ say: 'old' }])));
+    clock.advance(8 * day);
+    system.deleteExpired();
+    stop();
+    await turn();
+  });
+
+  it('is put off when the store cannot be written', async () => {
+    const { system, clock, logged } = await openSystem();
+    const id = system.open(playing([{ say: 'old' }]));
+    await ends(system, id);
+    clock.advance(8 * day);
+    const spy = vi.spyOn(TaskRows.prototype, 'deleteEnded').mockImplementation(() => {
+      throw new Error('database is locked');
+    });
+    onTestFinished(() => spy.mockRestore());
+    system.deleteExpired();
+    expect(logged).toMatchObject([{ level: 'error', message: 'tasks: expired ones stay for now' }]);
+    spy.mockRestore();
+    system.deleteExpired();
+    expect(system.find(id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,160 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  cleanUp,
+  firstLine,
+  holdpoint,
+  refundAgent,
+  shellCommand,
+  startCommand,
+  startDaemon,
+  startProcess,
+  temporaryFolder,
+} from './holdpoint.ts';
+
+let directory: string;
+let log: string;
+
+beforeAll(async () => {
+  directory = await refundAgent('agent_id: refunds\n');
+  log = join(directory, '.service', 'audit.ndjson');
+  const daemon = await startDaemon(directory);
+  await holdpoint(['task', 'send', 'one', '--id', 't-1', '--dir', directory]);
+  await holdpoint(['task', 'send', 'two', '--id', 't-2', '--dir', directory]);
+  await daemon.stop();
+});
+
+afterAll(cleanUp);
+
+describe.concurrent('audit verify', () => {
+  it('says in one sentence that the chain is intact', async () => {
+    const [plain, json] = await Promise.all([
+      holdpoint(['audit', 'verify', log]),
+      holdpoint(['audit', 'verify', log, '--json']),
+    ]);
+    expect(plain).toEqual({
+      code: 0,
+      signal: null,
+      stdout: '7 events, chain intact, 0 signed\n',
+      stderr: '',
+    });
+    expect(JSON.parse(json.stdout)).toEqual({
+      ok: true,
+      events: 7,
+      signed: 0,
+      head: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  it('ends in 6 at the first line that was changed', async () => {
+    const copy = join(await temporaryFolder(), 'audit.ndjson');
+    const text = await readFile(log, 'utf8');
+    await writeFile(copy, text.replace('"task_id":"t-1"', '"task_id":"t-9"'));
+    const [plain, json] = await Promise.all([
+      holdpoint(['audit', 'verify', copy]),
+      holdpoint(['audit', 'verify', copy, '--json']),
+    ]);
+    expect(plain).toMatchObject({ code: 6, stdout: '' });
+    expect(plain.stderr).toMatch(
+      /^error: \S+audit\.ndjson:3 \(llm_call, seq 2\): prev_hash does not match the previous line; expected [0-9a-f]{64}, found [0-9a-f]{64}; keep the files .+\n$/,
+    );
+    expect(json.code).toBe(6);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      file: copy,
+      line: 3,
+      reason: 'prev_hash does not match the previous line',
+      error: { code: 'audit_broken' },
+    });
+  });
+
+  it('reads the files of one log in their order', async () => {
+    const folder = await temporaryFolder();
+    const lines = (await readFile(log, 'utf8')).split(/(?<=\n)/);
+    const [first, second] = [join(folder, 'a'), join(folder, 'b')];
+    await writeFile(first, lines.slice(0, 3).join(''));
+    await writeFile(second, lines.slice(3).join(''));
+    const [right, wrong] = await Promise.all([
+      holdpoint(['audit', 'verify', first, second]),
+      holdpoint(['audit', 'verify', second, first]),
+    ]);
+    expect(right).toMatchObject({ code: 0, stdout: '7 events, chain intact, 0 signed\n' });
+    expect(wrong.code).toBe(6);
+  });
+
+  it('never passes what it cannot check', async () => {
+    const [required, keys] = await Promise.all([
+      holdpoint(['audit', 'verify', log, '--require-signed']),
+      holdpoint(['audit', 'verify', log, '--keys', 'keys.json']),
+    ]);
+    expect(required).toMatchObject({ code: 6, stdout: '' });
+    expect(required.stderr).toMatch(/^error: 7 of 7 events are not signed; /);
+    expect(keys).toMatchObject({ code: 2, stdout: '' });
+    expect(keys.stderr).toContain('signatures cannot be checked in this version');
+  });
+
+  it('passes an empty log and ends in 3 for one that is not there', async () => {
+    const empty = join(await temporaryFolder(), 'audit.ndjson');
+    await writeFile(empty, '');
+    const [there, missing] = await Promise.all([
+      holdpoint(['audit', 'verify', empty]),
+      holdpoint(['audit', 'verify', `${empty}.missing`]),
+    ]);
+    expect(there).toMatchObject({ code: 0, stdout: '0 events, chain intact, 0 signed\n' });
+    expect(missing.code).toBe(3);
+    expect(missing.stderr).toContain(`error: The audit log ${empty}.missing cannot be read`);
+  });
+});
+
+describe.concurrent('audit tail', () => {
+  it('shows the latest events of a task or of a name', async () => {
+    const tail = ['audit', 'tail', '--dir', directory];
+    const [ofTask, ofName, latest] = await Promise.all([
+      holdpoint([...tail, '--task', 't-2']),
+      holdpoint([...tail, '--event', 'session_end', '--json']),
+      holdpoint([...tail, '-n', '1']),
+    ]);
+    expect(
+      ofTask.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(' ').slice(1, 3)),
+    ).toEqual([
+      ['session_start', 'task=t-2'],
+      ['llm_call', 'task=t-2'],
+      ['session_end', 'task=t-2'],
+    ]);
+    const events = ofName.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(events).toEqual([
+      expect.objectContaining({ task_id: 't-1', fields: { state: 'completed' } }),
+      expect.objectContaining({ task_id: 't-2', fields: { state: 'completed' } }),
+    ]);
+    expect(latest.stdout).toMatch(/^\S+Z session_end task=t-2 state=completed\n$/);
+  });
+
+  it('follows a log until interrupted, and ends in 130', async () => {
+    const file = join(await temporaryFolder(), 'audit.ndjson');
+    const following = startCommand(['audit', 'tail', '-f', '--file', file, '--json']);
+    await appendFile(file, '{"event":"policy_loaded","ts":"2026-07-01T09:00:00.000Z"}\n');
+    expect(JSON.parse(await firstLine(following))).toMatchObject({ event: 'policy_loaded' });
+    following.child.kill('SIGINT');
+    expect(await following.ended).toMatchObject({ code: 130, signal: null });
+  });
+
+  it('ends without a word when its reader leaves', async () => {
+    const file = join(await temporaryFolder(), 'audit.ndjson');
+    const line = '{"event":"policy_loaded","ts":"2026-07-01T09:00:00.000Z"}\n';
+    await writeFile(file, line.repeat(50_000));
+    const tail = shellCommand(['audit', 'tail', '--file', file, '-n', '50000', '-f']);
+    const { code, stdout, stderr } = await startProcess('sh', ['-c', `${tail} | head -1`]).ended;
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: '2026-07-01T09:00:00.000Z policy_loaded\n',
+      stderr: '',
+    });
+  });
+});

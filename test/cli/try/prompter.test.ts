@@ -1,0 +1,39 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { Prompter } from '../../../src/cli/try/prompter.ts';
+
+function prompterOn(input: PassThrough): Prompter {
+  return new Prompter(input, new PassThrough(), () => undefined);
+}
+
+const never = new AbortController().signal;
+
+describe('Prompter', () => {
+  it('answers one line a question, also lines that came before it was asked', async () => {
+    const input = new PassThrough();
+    const prompter = prompterOn(input);
+    const first = prompter.ask(() => '> ', never);
+    input.write('one\ntwo\n');
+    expect([await first, await prompter.ask(() => '> ', never)]).toEqual(['one', 'two']);
+  });
+
+  it('answers null at the end of the input, and after it', async () => {
+    const input = new PassThrough();
+    const prompter = prompterOn(input);
+    const asked = prompter.ask(() => '> ', never);
+    input.end();
+    expect([await asked, await prompter.ask(() => '> ', never)]).toEqual([null, null]);
+  });
+
+  it('takes a question back with the reason of the signal, and can ask again', async () => {
+    const input = new PassThrough();
+    const prompter = prompterOn(input);
+    const over = new AbortController();
+    const asked = prompter.ask(() => '> ', over.signal);
+    over.abort(new Error('over'));
+    await expect(asked).rejects.toThrow('over');
+    const again = prompter.ask(() => '> ', never);
+    input.write('yes\n');
+    expect(await again).toBe('yes');
+  });
+});

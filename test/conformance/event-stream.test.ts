@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import type { StreamedEvent } from '../helpers/event-reader.ts';
+import { playing, saying } from '../helpers/agent-client.ts';
+import { deferring, startTestAgent, textOf } from '../helpers/test-agent.ts';
+
+const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'all is paid now' }];
+
+/** What an event says, in one line. */
+function gist({ event, data }: StreamedEvent): string {
+  if (event === 'progress') return `progress ${data.phase} ${data.tool ?? data.text}`;
+  return `${event} ${data.status.state}`;
+}
+
+describe('a stream', () => {
+  it('shows status, progress and tokens in order, and the result last', async () => {
+    const agent = await startTestAgent(deferring());
+    const stream = await agent.subscribe('t1', script);
+    expect(stream.response.status).toBe(200);
+    expect(Object.fromEntries(stream.response.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'x-correlation-id': expect.any(String),
+    });
+    const before = await stream.untilState('deferred');
+    expect(before.map(gist).filter((line) => line !== 'status working')).toEqual(['status deferred']);
+    await agent.decide('t1', { decision: 'approve' });
+    const after = await stream.rest();
+    expect(after.map(gist)).toEqual([
+      'status working',
+      'progress tool_start pay',
+      'progress tool_end pay',
+      'progress token all ',
+      'progress token is ',
+      'progress token paid ',
+      'progress token now',
+      'status completed',
+      'result completed',
+    ]);
+    for (const { event, data } of after) {
+      if (event === 'progress') expect(data.task_id).toBe('t1');
+      else expect(data).toMatchObject({ kind: 'task', id: 't1' });
+    }
+    expect(after.at(-1)?.data).toEqual((await agent.get('/tasks/t1')).body);
+    const ids = [...before, ...after].map(({ id }) => id);
+    expect(ids).toEqual(ids.toSorted(byPosition));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('tells a failure as a status, then the result, then ends', async () => {
+    const agent = await startTestAgent();
+    const events = await (await agent.subscribe('t1', [{ tool: 'break' }])).rest();
+    expect(events.map(gist).slice(-2)).toEqual(['status failed', 'result failed']);
+    expect(textOf({ body: events.at(-1)?.data })).toMatch(/break failed with exit code 3: the till is stuck/);
+  });
+
+  it('says which deferral waits, as GET does', async () => {
+    const agent = await startTestAgent(deferring());
+    const stream = await agent.subscribe('t1', script);
+    const deferred = (await stream.untilState('deferred')).at(-1)?.data;
+    expect(deferred).toEqual((await agent.get('/tasks/t1')).body);
+    await agent.post('/tasks/t1/cancel');
+    expect((await stream.rest()).map(gist)).toEqual(['status canceled', 'result canceled']);
+  });
+
+  it('keeps every event on one line, whatever is said', async () => {
+    const agent = await startTestAgent();
+    const text = 'a\nid: 9\nevent: result\ndata: {}\n\n\r\r\n\u2028\u2029\u0000 data: x \ud83d\ude00';
+    const events = await (await agent.subscribe('t1', [{ say: text }])).rest();
+    expect(events.map(({ event }) => event).filter((event) => event === 'result')).toEqual(['result']);
+    const tokens = events.filter(({ event }) => event === 'progress');
+    expect(tokens.map(({ data }) => data.text).join('')).toBe(text);
+    expect(textOf({ body: events.at(-1)?.data })).toBe(text);
+  });
+
+  it('is refused before it begins when its body is no good', async () => {
+    const agent = await startTestAgent();
+    const answer = await agent.post('/tasks/sendSubscribe', {});
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toMatch(/json/);
+  });
+});
+
+describe('joining', () => {
+  it('a finished task shows its end', async () => {
+    const agent = await startTestAgent();
+    await agent.send('t1', [{ say: 'done' }]);
+    const events = await (await agent.stream('/tasks/t1/events')).rest();
+    expect(events.map(gist)).toEqual(['status completed', 'result completed']);
+    expect(events[1]?.data).toEqual((await agent.get('/tasks/t1')).body);
+  });
+
+  it('a parked task shows it, and then what becomes of it, to everybody', async () => {
+    const agent = await startTestAgent(deferring());
+    const held = agent.send('t1', script);
+    await agent.reached('t1', 'deferred');
+    const joiners = await Promise.all([1, 2, 3].map(() => agent.stream('/tasks/t1/events')));
+    for (const joiner of joiners) {
+      expect((await joiner.next())?.data).toEqual((await agent.get('/tasks/t1')).body);
+    }
+    await agent.decide('t1', { decision: 'reject', approver: 'ann' });
+    for (const joiner of joiners) {
+      expect((await joiner.rest()).map(gist)).toEqual(['status failed', 'result failed']);
+    }
+    expect((await held).body.status.state).toBe('failed');
+  });
+});
+
+describe('Last-Event-ID', () => {
+  it('at any point brings the rest, nothing twice and nothing missing', async () => {
+    const agent = await startTestAgent(deferring());
+    const stream = await agent.subscribe('t1', script);
+    const before = await stream.untilState('deferred');
+    await agent.decide('t1', { decision: 'approve' });
+    const all = [...before, ...(await stream.rest())];
+    const [status, result] = all.slice(-2);
+    for (const { id = '' } of all) {
+      const again = await (await agent.stream('/tasks/t1/events', { lastEventId: id })).rest();
+      const expected = id === result?.id ? [] : id === status?.id ? [result] : [status, result];
+      expect(again).toEqual(expected);
+    }
+  });
+
+  it('of a parked task waits for what is next', async () => {
+    const agent = await startTestAgent(deferring({}, { on_stream_disconnect: 'keep' }));
+    const first = await agent.subscribe('t1', script);
+    const lastEventId = (await first.untilState('deferred')).at(-1)?.id ?? '';
+    first.leave();
+    const second = await agent.stream('/tasks/t1/events', { lastEventId });
+    await agent.decide('t1', { decision: 'approve' });
+    const events = await second.rest();
+    expect(events.map(gist)).toEqual([
+      'status working',
+      'progress tool_start pay',
+      'progress tool_end pay',
+      'progress token all ',
+      'progress token is ',
+      'progress token paid ',
+      'progress token now',
+      'status completed',
+      'result completed',
+    ]);
+  });
+
+  it.each(['', 'x', '-1.0', '999999.0', '1', '1.0.0', '9'.repeat(40)])(
+    'that is none of ours, %j, counts as having seen nothing',
+    async (lastEventId) => {
+      const agent = await startTestAgent();
+      await agent.send('t1', [{ say: 'done' }]);
+      const events = await (await agent.stream('/tasks/t1/events', { lastEventId })).rest();
+      expect(events.map(gist)).toEqual(['status completed', 'result completed']);
+    },
+  );
+});
+
+describe('a large task', () => {
+  it('of nearly 2 MiB streams to its end', async () => {
+    const agent = await startTestAgent(deferring());
+    const text = 'x'.repeat(1_900_000);
+    const message = { parts: [{ kind: 'text', text }, ...(playing(script) as any).parts] };
+    const stream = await agent.stream('/tasks/sendSubscribe', { body: { id: 't1', message } });
+    await stream.untilState('deferred');
+    await agent.decide('t1', { decision: 'approve' });
+    const events = await stream.rest();
+    expect(gist(events.at(-1) as StreamedEvent)).toBe('result completed');
+    expect(events.at(-1)?.data.history[0].parts[0].text).toBe(text);
+    const joined = await (await agent.stream('/tasks/t1/events')).rest();
+    expect(joined.map(gist)).toEqual(['status completed', 'result completed']);
+  });
+
+  it('of fifty thousand words streams to its end, with every word once', async () => {
+    const agent = await startTestAgent();
+    const say = Array.from({ length: 50_000 }, (_, index) => `w${index}`).join(' ');
+    const events = await (await agent.subscribe('t1', [{ say }])).rest();
+    const tokens = events.filter(({ event }) => event === 'progress');
+    expect(tokens.map(({ data }) => data.text).join('')).toBe(say);
+    expect(gist(events.at(-1) as StreamedEvent)).toBe('result completed');
+    expect(textOf(await agent.post('/tasks/send', { message: saying('still here') }))).toBe('echo: still here');
+  });
+});
+
+function byPosition(one = '', other = ''): number {
+  const [a = 0, b = 0] = one.split('.').map(Number);
+  const [c = 0, d = 0] = other.split('.').map(Number);
+  return a - c || b - d;
+}

@@ -1,0 +1,89 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { v7 } from 'uuid';
+import { createAuthenticator } from '../../src/actors/auth/authenticator.ts';
+import { systemClock } from '../../src/actors/clock.ts';
+import { scriptedModel } from '../../src/actors/llm/scripted-model.ts';
+import type { Log, Tool } from '../../src/actors/ports.ts';
+import { TaskStore } from '../../src/actors/storage/task-store.ts';
+import { TaskSystem } from '../../src/actors/system.ts';
+import { createApp } from '../../src/http/app.ts';
+import { type ListenOptions, listen } from '../../src/http/listen.ts';
+import { AgentClient } from './agent-client.ts';
+
+/** The HTTP surface over a real task system whose tools are functions. */
+export interface TestSurface {
+  client: AgentClient;
+  system: TaskSystem;
+  server: Server;
+  log: string[];
+}
+
+/** What a test may choose about a surface. */
+export interface TestSurfaceOptions {
+  tools?: Record<string, () => string | Promise<string>>;
+  arrival?: ListenOptions['arrival'];
+}
+
+/** Serves the surface until the test has finished. */
+export async function startTestSurface(options: TestSurfaceOptions = {}): Promise<TestSurface> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdpoint-surface-'));
+  const lines: string[] = [];
+  const note = (_: object, message: string) => void lines.push(message);
+  const log: Log = { info: note, warn: note, error: note };
+  const clock = systemClock();
+  const ids = { next: () => v7() };
+  const tools = new Map(Object.entries(options.tools ?? {}).map(([name, run]) => [name, toolOf(name, run)]));
+  const system = new TaskSystem({
+    store: await TaskStore.open({
+      path: join(folder, 'tasks.db'),
+      audit: { path: join(folder, 'audit.ndjson'), chain: true },
+    }),
+    model: scriptedModel('demo', []),
+    tools,
+    policy: {
+      rulesFor: () => ({ refusal: null, requiredAcr: null, acrHierarchy: [], defer: null }),
+    },
+    clock,
+    ids,
+    log,
+    envelope: { ts: '', entity_id: 'test', entity_type: 'agent' },
+    restAfter: 3_000,
+    onRestart: 'abandon',
+    retention: 60_000,
+  });
+  system.start();
+  const authenticator = createAuthenticator({ runtimeToken: 'x', tokens: [], isOptional: true });
+  const app = createApp({ system, authenticator, clock, ids, log, onDisconnect: 'abandon' });
+  const { arrival } = options;
+  const server = await listen(app, {
+    host: '127.0.0.1',
+    port: 0,
+    isFixed: true,
+    ...(arrival === undefined ? {} : { arrival }),
+  });
+  onTestFinished(async () => {
+    await system.drain(0);
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+    system.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { port } = server.address() as AddressInfo;
+  const client = new AgentClient(`http://127.0.0.1:${port}`, null);
+  return { client, system, server, log: lines };
+}
+
+function toolOf(name: string, run: () => string | Promise<string>): Tool {
+  return {
+    name,
+    description: name,
+    parameters: { type: 'object' },
+    idempotent: false,
+    run: async () => run(),
+  };
+}

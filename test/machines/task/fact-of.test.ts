@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as factOf from '../../../src/machines/task/fact-of.ts';
+import { initialContext, type TaskContext } from '../../../src/machines/task/task-input.ts';
+import {
+  aCall,
+  aDeferral,
+  allowed,
+  anAttempt,
+  aTaskInput,
+  returned,
+  times,
+} from '../../helpers/task-fixtures.ts';
+
+function aContext(overrides: Partial<TaskContext> = {}): TaskContext {
+  return { ...initialContext(aTaskInput()), pending: [aCall()], ...overrides };
+}
+
+describe('the sizes of a tool call', () => {
+  it('are bytes of UTF-8', () => {
+    const text = fc.string({ unit: 'binary' });
+    fc.assert(
+      fc.property(text, text, (note, result) => {
+        const args = { note };
+        const context = aContext({ pending: [aCall({ args })] });
+        const argsSize = Buffer.byteLength(JSON.stringify(args));
+        expect(factOf.toolStarted(context)).toMatchObject({ argsSize });
+        expect(factOf.toolEnded(context, returned(result))).toMatchObject({
+          argsSize,
+          resultSize: Buffer.byteLength(result),
+        });
+      }),
+    );
+  });
+});
+
+describe('the size of a result', () => {
+  it.each([
+    ['', 0],
+    ['\u007f', 1],
+    ['\u0080', 2],
+    ['\u07ff', 2],
+    ['\u0800', 3],
+    ['\uffff', 3],
+    ['\u{10000}', 4],
+  ])('of %j is %d', (result, resultSize) => {
+    expect(factOf.toolEnded(aContext(), returned(result))).toMatchObject({ resultSize });
+  });
+});
+
+describe('the length of a wait', () => {
+  it.each([
+    [times.thought, 0],
+    [times.thought + 1, 1],
+    [times.thought + 0.6, 1],
+    [times.thought - 500, 0],
+  ])('until %d is %d ms, never negative', (at, wait) => {
+    const context = aContext({ deferral: aDeferral() });
+    expect(factOf.timedOut(context, at)).toMatchObject({ wait });
+    expect(factOf.abandoned(context, 'canceled', at)).toMatchObject({ wait });
+    expect(factOf.decision('deferral.decided', context, anAttempt({ at }))).toMatchObject({ wait });
+  });
+});
+
+describe('the duration of a call that was cut off', () => {
+  it.each([
+    [0, times.ended, 0],
+    [times.began, times.ended, 500],
+    [times.ended, times.began, 0],
+  ])('from %d to %d is %d ms', (startedAt, at, duration) => {
+    expect(factOf.toolCutOff(aContext({ startedAt }), at, 'canceled')).toMatchObject({ duration });
+  });
+});
+
+describe('a fact that cannot be', () => {
+  it('is refused: a deferral without a defer ruling', () => {
+    expect(() => factOf.deferralOpened(allowed())).toThrow('the ruling "allow" opens no deferral');
+  });
+
+  it('is refused: a tool without a call, a wait without a deferral', () => {
+    expect(() => factOf.toolStarted(aContext({ pending: [] }))).toThrow(
+      'no tool call is under way',
+    );
+    expect(() => factOf.timedOut(aContext(), 0)).toThrow('no deferral is pending');
+  });
+});

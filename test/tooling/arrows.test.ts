@@ -1,0 +1,90 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { root, runCommand } from './run-command.ts';
+
+interface Report {
+  summary: { violations: { from: string; rule: { name: string } }[] };
+}
+
+/** One file that breaks a rule, by the rule's name. */
+const planted = {
+  'machines-are-pure': [
+    ['src/machines/node.ts', "import type { Server } from 'node:http';"],
+    ['src/machines/package.ts', "import { z } from 'zod';"],
+    ['src/machines/port.ts', "import type { A } from '../actors/ports.ts';"],
+  ],
+  'actors-know-no-transport': [['src/actors/wire.ts', "import type { A } from '../http/app.ts';"]],
+  'http-speaks-to-the-system-only': [
+    ['src/http/store.ts', "import type { A } from '../actors/store.ts';"],
+  ],
+  'http-runs-no-chart': [
+    ['src/http/chart.ts', "import type { A } from '../machines/a-machine.ts';"],
+  ],
+  'http-translates-only': [['src/http/fetch.ts', "import { request } from 'undici';"]],
+  'ui-shares-the-wire-types-only': [
+    ['src/ui/page.ts', "import type { A } from '../actors/system.ts';"],
+  ],
+  'only-the-command-line-starts-main': [['src/start.ts', "import { A } from './main.ts';"]],
+  'nobody-imports-the-command-line': [['src/argv.ts', "import { A } from './cli/run.ts';"]],
+  'product-needs-no-test-code': [['src/fixture.ts', "import { A } from '../test/a.ts';"]],
+  'product-runs-without-development-packages': [
+    ['src/actors/random.ts', "import fc from 'fast-check';"],
+  ],
+  'no-unresolved-imports': [['src/actors/typo.ts', "import { A } from './nowhere.ts';"]],
+} as const;
+
+const allowed = [
+  ['src/machines/a-machine.ts', "import { setup } from 'xstate';"],
+  ['src/machines/a-graph.ts', "import { getShortestPaths } from 'xstate/graph';"],
+  ['src/machines/b.ts', "import type { A } from './a-machine.ts';"],
+  ['src/actors/ports.ts', "import type { A } from '../machines/b.ts';"],
+  ['src/actors/store.ts', "import { open } from 'node:fs';\nimport { z } from 'zod';"],
+  ['src/actors/system.ts', "import { A } from './store.ts';"],
+  ['src/http/app.ts', "import Koa from 'koa';\nimport { A } from '../actors/system.ts';"],
+  ['src/http/wire.ts', "import { z } from 'zod';\nimport type { A } from '../machines/b.ts';"],
+  ['src/main.ts', "import { A } from './actors/store.ts';\nimport { B } from './http/app.ts';"],
+  ['src/cli/run.ts', "import { A } from '../main.ts';"],
+  ['src/cli.ts', "import { A } from './cli/run.ts';"],
+  ['test/a.ts', ''],
+] as const;
+
+it('finds every forbidden import, types included, and nothing else', {
+  timeout: 60_000,
+}, async () => {
+  const expected = Object.entries(planted).flatMap(([rule, files]) =>
+    files.map(([path]) => `${rule}: ${path}`),
+  );
+  const folder = aRepository([...allowed, ...Object.values(planted).flat()]);
+  expect(await violationsIn(folder)).toEqual(expected.toSorted());
+});
+
+it('finds files that need each other', { timeout: 60_000 }, async () => {
+  const folder = aRepository([
+    ['src/actors/a.ts', "import type { B } from './b.ts';"],
+    ['src/actors/b.ts', "import { A } from './a.ts';"],
+  ]);
+  expect(await violationsIn(folder)).toEqual(['no-cycles: src/actors/a.ts']);
+});
+
+function aRepository(files: (readonly [path: string, text: string])[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'arrows-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const shared of ['node_modules', 'package.json']) {
+    symlinkSync(join(root, shared), join(folder, shared));
+  }
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), `${text}\nexport const A = 1;\n`);
+  }
+  return folder;
+}
+
+async function violationsIn(folder: string): Promise<string[]> {
+  const config = join(root, '.dependency-cruiser.cjs');
+  const args = ['--config', config, '--output-type', 'json', 'src'];
+  const { stdout } = await runCommand('depcruise', args, folder);
+  const { summary } = JSON.parse(stdout) as Report;
+  return summary.violations.map(({ from, rule }) => `${rule.name}: ${from}`).toSorted();
+}
