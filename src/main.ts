@@ -19,7 +19,6 @@ import {
 import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskStore } from './actors/storage/task-store.ts';
 import { TaskSystem } from './actors/system.ts';
-import { startInspector } from './actors/telemetry/inspector.ts';
 import type { Toolbox } from './actors/tools/tools.ts';
 import { createApp } from './http/app.ts';
 import { listen } from './http/listen.ts';
@@ -115,8 +114,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     path: resolve(directory, config.store.path),
     audit: { path: auditPath, chain: config.audit.chain },
   });
-  const inspector =
-    options.inspectPort === null ? null : await startInspector({ port: options.inspectPort, log });
+  const inspector = await inspectorOn(options);
   const system = new TaskSystem({
     store,
     model: scriptedModel(config.model.name, config.model.script),
@@ -218,6 +216,13 @@ async function recordStart(
       fields: { version: config.version, deferred_tools: deferred.toSorted() },
     },
   ]);
+}
+
+/** Loads the inspector only when it is asked for. */
+async function inspectorOn({ inspectPort, log }: AgentOptions) {
+  if (inspectPort === null) return null;
+  const { startInspector } = await import('./actors/telemetry/inspector.ts');
+  return startInspector({ port: inspectPort, log });
 }
 
 function envelopeOf(config: ServiceConfig, clock: Clock): AuditEnvelope {

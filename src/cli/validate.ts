@@ -1,13 +1,7 @@
 import { resolve } from 'node:path';
+import { readAgent } from '../actors/agent/read-agent.ts';
 import { systemClock } from '../actors/clock.ts';
-import {
-  formatProblem,
-  loadConfig,
-  type Problem,
-  type ServiceConfig,
-} from '../actors/config/config.ts';
-import { readSkills } from '../actors/skills/skills.ts';
-import { createToolbox } from '../actors/tools/tools.ts';
+import { formatProblem, type Problem, type ServiceConfig } from '../actors/config/config.ts';
 import { asJson, configFailure } from './config-failure.ts';
 import { plainLine } from './plain-text.ts';
 import type { Session } from './session.ts';
@@ -43,44 +37,19 @@ export async function validate({ output, env }: Session, { dir }: ValidateOption
 
 /** Checks an agent's files without starting anything. */
 export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Promise<Findings> {
-  const loaded = loadConfig(directory, env);
-  if (!loaded.ok) {
-    const read = await readSkillsAnyway(directory);
-    return {
-      problems: inOrder([...loaded.problems, ...read.problems.map(asProblem)]),
-      warnings: inOrder([...loaded.warnings, ...read.warnings.map(asProblem)]),
-      config: null,
-      skills: 0,
-      tools: [],
-    };
-  }
-  const { config } = loaded;
-  const toolbox = await createToolbox({ directory, config, env, clock: systemClock() });
+  const { problems, warnings, agent } = await readAgent(directory, env, systemClock());
   return {
-    problems: inOrder(toolbox.problems.map(asProblem)),
-    warnings: inOrder([...loaded.warnings, ...toolbox.warnings.map(asProblem)]),
-    config,
-    skills: toolbox.skills.length,
-    tools: [...toolbox.tools.keys()].toSorted(),
+    problems: inOrder(problems),
+    warnings: inOrder(warnings),
+    config: agent?.config ?? null,
+    skills: agent?.toolbox.skills.length ?? 0,
+    tools: [...(agent?.toolbox.tools.keys() ?? [])].toSorted(),
   };
 }
 
 /** Names the tools whose calls wait for a person. */
 function deferredTools({ security: { defer } }: ServiceConfig): string[] {
   return defer.enabled ? Object.keys(defer.tools).toSorted() : [];
-}
-
-/** The path of the main skill is in the file that could not be read, so the usual one is taken. */
-async function readSkillsAnyway(directory: string) {
-  try {
-    return await readSkills(directory);
-  } catch {
-    return { problems: [], warnings: [] };
-  }
-}
-
-function asProblem(problem: Omit<Problem, 'path'>): Problem {
-  return { path: '', ...problem };
 }
 
 function inOrder(problems: Problem[]): Problem[] {

@@ -21,7 +21,7 @@ export async function readAgent(
 ): Promise<AgentReading> {
   const loaded = loadConfig(directory, env);
   if (!loaded.ok) {
-    const skills = await readSkills(directory);
+    const skills = await readSkillsAnyway(directory);
     return {
       problems: [...loaded.problems, ...skills.problems.map(asProblem)],
       warnings: [...loaded.warnings, ...skills.warnings.map(asProblem)],
@@ -34,7 +34,8 @@ export async function readAgent(
     problems: toolbox.problems.map(asProblem),
     warnings: [
       ...loaded.warnings,
-      ...rulesWithoutTool(loaded, [...toolbox.tools.keys()]),
+      // While a skill is broken its tools are missing for that reason.
+      ...(toolbox.problems.length > 0 ? [] : rulesWithoutTool(loaded, [...toolbox.tools.keys()])),
       ...toolbox.warnings.map(asProblem),
     ],
     agent: { config, toolbox },
@@ -54,6 +55,15 @@ function rulesWithoutTool(
       const message = `the agent has no tool ${name}, so this rule holds nothing back${hint}`;
       return problemAt(['security', 'defer', 'tools', name], message);
     });
+}
+
+/** The path of the main skill is in the file that could not be read, so the usual one is taken. */
+async function readSkillsAnyway(directory: string) {
+  try {
+    return await readSkills(directory);
+  } catch {
+    return { problems: [], warnings: [] };
+  }
 }
 
 function asProblem(problem: Omit<Problem, 'path'>): Problem {

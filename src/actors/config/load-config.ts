@@ -21,7 +21,7 @@ function reasonOf({ code }: NodeJS.ErrnoException, directory: string): string {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return `there is no ${file} in ${directory}; run holdpoint init, or pass --dir`;
+      return `there is no ${file} in ${directory}; copy examples/refunds to begin with, or pass --dir`;
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':
       return `${file} is not UTF-8 text; save it as UTF-8`;
     default:

@@ -1,26 +1,29 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { TaskSystem } from '../../actors/system.ts';
 import type { RoutedContext } from '../request-state.ts';
 
 /** `GET /metrics`: the state of the agent and its process as Prometheus text (contract section 5). */
 export function metrics({ system }: { system: TaskSystem }) {
+  let registry: ReturnType<typeof createRegistry> | null = null;
+  return async function metricsText(ctx: RoutedContext) {
+    registry ??= createRegistry(system);
+    const { contentType, text } = await (await registry)();
+    ctx.body = text;
+    ctx.type = contentType;
+  };
+}
+
+/** The metrics library is loaded with the first request for metrics, not with the daemon. */
+async function createRegistry(system: TaskSystem) {
+  const { collectDefaultMetrics, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const deferred = new Gauge({
-    name: 'holdpoint_deferrals_pending',
-    help: 'Tool calls that wait for a decision.',
-    registers: [registry],
-  });
-  const live = new Gauge({
-    name: 'holdpoint_tasks_live',
-    help: 'Tasks that have an actor in memory.',
-    registers: [registry],
-  });
-  return async function metricsText(ctx: RoutedContext) {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
+  const deferred = gauge('holdpoint_deferrals_pending', 'Tool calls that wait for a decision.');
+  const live = gauge('holdpoint_tasks_live', 'Tasks that have an actor in memory.');
+  return async () => {
     const load = system.load();
     deferred.set(load.deferred);
     live.set(load.live);
-    ctx.body = await registry.metrics();
-    ctx.type = registry.contentType;
+    return { contentType: registry.contentType, text: await registry.metrics() };
   };
 }

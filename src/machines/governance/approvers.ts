@@ -1,4 +1,5 @@
 import type { Caller, Deferral } from '../task/task.ts';
+import { isEmailShaped } from './email.ts';
 
 /** What somebody who decides on a deferral says and who they are (document 1 section 2.2). */
 export interface DecisionAttempt {
@@ -41,10 +42,13 @@ export function effectiveApprovers(
   return null;
 }
 
-/** Tells whether an email may decide under an allowlist; without a list anyone may, email or not. */
+/**
+ * Tells whether an email may decide under an allowlist; without a list anyone may, email or not.
+ * A malformed entry never matches, not even the same text (document 1 section 5).
+ */
 export function isApprover(approvers: readonly string[] | null, email: string | null): boolean {
   if (approvers === null) return true;
-  return email !== null && approvers.includes(normaliseEmail(email));
+  return email !== null && isEmailShaped(email) && approvers.includes(normaliseEmail(email));
 }
 
 /**

@@ -166,7 +166,7 @@ describe('whatever happens to tasks', () => {
           real.rig.stop();
         }
       }),
-      { numRuns: 80 },
+      { numRuns: 50 },
     );
   }, 30_000);
 });

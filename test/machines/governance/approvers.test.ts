@@ -45,9 +45,20 @@ describe('isApprover', () => {
     [['ann@example.com'], '', false],
     [['ann@example.com'], null, false],
     [['everyone'], 'ann@example.com', false],
+    [['ann'], 'ann', false],
+    [['bo@localhost'], 'bo@localhost', false],
     [[], 'ann@example.com', false],
   ])('of list %j says of %j: %s', (approvers, email, expected) => {
     expect(isApprover(approvers, email)).toBe(expected);
+  });
+
+  it('never lets a malformed entry match', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', '.', ' ') })), (list) => {
+        const matched = list.filter((entry) => isApprover(normaliseApprovers(list), entry));
+        expect(matched).toEqual([]);
+      }),
+    );
   });
 
   it('never lets a blank email pass a list', () => {

@@ -1,0 +1,70 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { AgentClient } from './agent-client.ts';
+import type { AgentFolder } from './agent-folder.ts';
+
+const commandLine = join(import.meta.dirname, '../../src/cli.ts');
+
+/** An agent that runs in a process of its own. */
+export class AgentProcess extends AgentClient {
+  readonly folder: AgentFolder;
+  readonly auditPath: string;
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #ended: Promise<unknown[]>;
+
+  constructor(
+    url: string,
+    folder: AgentFolder,
+    child: ChildProcessByStdio<null, Readable, Readable>,
+    ended: Promise<unknown[]>,
+  ) {
+    super(url, null);
+    this.folder = folder;
+    this.auditPath = join(folder.path, '.service/audit.ndjson');
+    this.#child = child;
+    this.#ended = ended;
+  }
+
+  /** Sends a signal. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Resolves with the exit code, or the name of the signal that ended it. */
+  async ended(): Promise<number | string> {
+    const [code, signal] = await this.#ended;
+    return (code ?? signal) as number | string;
+  }
+
+  /** Ends it at once, as a power cut would. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.ended();
+  }
+}
+
+/** Runs an agent's folder with the command line and resolves once it answers; it is killed after the test. */
+export async function runAgent(folder: AgentFolder): Promise<AgentProcess> {
+  const args = [commandLine, 'run', '--dir', folder.path, '--port', '0'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    folder.openGate();
+    child.kill('SIGKILL');
+    await ended;
+  });
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text));
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /ready at (http:\S+)/.exec(line)?.[1];
+    if (url !== undefined) {
+      child.stdout.resume();
+      return new AgentProcess(url, folder, child, ended);
+    }
+  }
+  throw new Error(`the agent did not start: ${complaints}`);
+}
