@@ -30,6 +30,7 @@ export async function listen(
   app: Koa<RequestState>,
   { host, port, isFixed, arrival = usualArrival }: ListenOptions,
 ): Promise<Server> {
+  const handle = app.callback();
   const last = isFixed || port === 0 ? port : port + furtherPorts;
   for (let candidate = port; ; candidate += 1) {
     const server = createServer(
@@ -38,7 +39,7 @@ export async function listen(
         requestTimeout: arrival.request,
         connectionsCheckingInterval: arrival.checkedEvery,
       },
-      app.callback(),
+      (request, response) => void handle(request, response),
     );
     server.timeout = 0;
     server.maxHeadersCount = 0;

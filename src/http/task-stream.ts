@@ -42,7 +42,9 @@ export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStrea
     if (!isFinal(task.state)) return status.forEach((event) => stream.send(event));
     leave();
     const hasEnd = position.event > 0;
-    stream.finish(hasEnd ? [] : [...status, { id: `${position.revision}.1`, event: 'result', data }]);
+    stream.finish(
+      hasEnd ? [] : [...status, { id: `${position.revision}.1`, event: 'result', data }],
+    );
   };
   const leave = system.watch(id, {
     onTask: show,

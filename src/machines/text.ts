@@ -1,3 +1,5 @@
+import type { JsonValue } from './json.ts';
+
 /**
  * Cuts a text to a number of Unicode code points ("runes"); a lone surrogate becomes U+FFFD
  * (document 1 section 8: the context of an audit event has at most 512).
@@ -9,4 +11,15 @@ export function cutToRunes(text: string, maximum: number): string {
     end += text.codePointAt(end)! > 0xffff ? 2 : 1;
   }
   return text.slice(0, end).toWellFormed();
+}
+
+/** Returns a JSON value in which every string and key is well-formed Unicode. */
+export function wellFormed<Value extends JsonValue>(value: Value): Value;
+export function wellFormed(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map((item) => wellFormed(item));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]),
+  );
 }

@@ -60,8 +60,12 @@ describe('an allowlist', () => {
       { approver_email: 'ann@example.com.evil.example' },
       { approver_email: 'ann@example.com,bo@example.com' },
     ]) {
-      expect(await agent.decide('t1', { decision: 'approve', ...stranger })).toMatchObject(forbidden);
-      expect(await agent.decide('t1', { decision: 'reject', ...stranger })).toMatchObject(forbidden);
+      expect(await agent.decide('t1', { decision: 'approve', ...stranger })).toMatchObject(
+        forbidden,
+      );
+      expect(await agent.decide('t1', { decision: 'reject', ...stranger })).toMatchObject(
+        forbidden,
+      );
     }
     await agent.reached('t1', 'deferred');
     expect(agent.folder.paid).toEqual([]);
@@ -71,13 +75,17 @@ describe('an allowlist', () => {
       body: { approver: 'Bo@EXAMPLE.com', status: 'resolved' },
     });
     expect(textOf(await held)).toBe('paid');
-    const decisions = story(agent.audit('t1')).filter(([event]) => event === 'task_deferred_decision');
+    const decisions = story(agent.audit('t1')).filter(
+      ([event]) => event === 'task_deferred_decision',
+    );
     expect(decisions.length).toBe(17);
     expect(decisions[0]).toEqual([
       'task_deferred_decision',
       { tool: 'pay', decision: 'approve', approver: 'eve', note: 'let me', authorized: false },
     ]);
-    expect(decisions.slice(0, -1).every(([, fields]) => fields?.['authorized'] === false)).toBe(true);
+    expect(decisions.slice(0, -1).every(([, fields]) => fields?.['authorized'] === false)).toBe(
+      true,
+    );
     expect(decisions.at(-1)).toEqual([
       'task_deferred_decision',
       { tool: 'pay', decision: 'approve', approver: 'Bo@EXAMPLE.com' },
@@ -136,7 +144,9 @@ describe('bind_approver', () => {
     const { held } = await parked(agent);
     const claim = { decision: 'approve', approver_email: 'ann@example.com' };
     expect(await agent.as(people.bo).decide('t1', claim)).toMatchObject(forbidden);
-    expect(await agent.as(people.bo).decide('t1', { decision: 'approve' })).toMatchObject(forbidden);
+    expect(await agent.as(people.bo).decide('t1', { decision: 'approve' })).toMatchObject(
+      forbidden,
+    );
     const other = { decision: 'approve', approver_email: 'bo@example.com' };
     expect(await agent.as(people.ann).decide('t1', other)).toMatchObject(forbidden);
     const own = { decision: 'approve', approver: 'somebody else' };

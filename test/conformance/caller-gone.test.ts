@@ -92,7 +92,7 @@ describe('a caller who goes while a task works', () => {
     const stream = await agent.subscribe('t1', [{ tool: 'hold' }, { say: 'got {result}' }]);
     await expect.poll(() => agent.folder.held.length, { timeout: 5_000 }).toBe(1);
     stream.leave();
-    agent.folder.openGate('it');
+    await agent.folder.openGate('it');
     expect(textOf({ body: await agent.reached('t1', 'completed') })).toBe('got it');
   });
 

@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import type { Answer } from '../helpers/agent-client.ts';
 import { deferring, expectIntact, startTestAgent, textOf } from '../helpers/test-agent.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -21,7 +22,7 @@ it('lets exactly one of a hundred decisions count, whatever the mix', async () =
     const winners = answers.filter(({ status }) => status === 200);
     const losers = answers.filter(({ status }) => status === 409);
     expect([winners.length, losers.length]).toEqual([1, contenders - 1]);
-    const { decision, approver } = winners[0]?.body;
+    const { decision, approver } = (winners[0] as Answer).body;
     for (const { body } of losers) {
       expect(body).toEqual({
         error: 'deferral already decided',
@@ -32,13 +33,16 @@ it('lets exactly one of a hundred decisions count, whatever the mix', async () =
     }
     const expected = decision === 'approve' ? 'paid' : `defer: rejected by ${approver}`;
     expect(textOf(await held)).toBe(expected);
-    expect(agent.audit(id).filter(({ event }) => event === 'task_deferred_decision')).toMatchObject([
-      { fields: { tool: 'pay', decision, approver } },
-    ]);
+    expect(agent.audit(id).filter(({ event }) => event === 'task_deferred_decision')).toMatchObject(
+      [{ fields: { tool: 'pay', decision, approver } }],
+    );
   }
   const approved = agent
     .audit()
-    .filter(({ event, fields }) => event === 'task_deferred_decision' && fields?.['decision'] === 'approve');
+    .filter(
+      ({ event, fields }) =>
+        event === 'task_deferred_decision' && fields?.['decision'] === 'approve',
+    );
   expect(agent.folder.paid.length).toBe(approved.length);
   expect(agent.audit().filter(({ fields }) => fields?.['authorized'] === false)).toEqual([]);
   await expectIntact(agent.auditPath);
@@ -57,7 +61,9 @@ it('lets a decision or a cancel count, never both', async () => {
     const { state } = (await held).body.status;
     expect(canceled?.body.status.state).toBe(state);
     expect(decided?.status).toBe(state === 'failed' ? 200 : 404);
-    expect(agent.audit(id).filter(({ event }) => event.startsWith('task_deferred_'))).toHaveLength(1);
+    expect(agent.audit(id).filter(({ event }) => event.startsWith('task_deferred_'))).toHaveLength(
+      1,
+    );
   }
   expect(agent.folder.paid).toEqual([]);
 });

@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../helpers/agent-client.ts';
-import { deferring, launchAgent, startTestAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
+import {
+  deferring,
+  launchAgent,
+  startTestAgent,
+  type TestAgent,
+  textOf,
+} from '../helpers/test-agent.ts';
 
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
 const invalid = { status: 400, body: { error: 'decision must be "approve" or "reject"' } };
@@ -8,7 +14,10 @@ const notPending = { status: 404, body: { error: 'no pending deferral for task' 
 const forbidden = { status: 403, body: { error: 'approver not authorized' } };
 
 /** Sends a task and resolves once it waits; `held` is its answer. */
-async function parked(agent: TestAgent, id = 't1'): Promise<{ held: Promise<Answer>; deferral: any }> {
+async function parked(
+  agent: TestAgent,
+  id = 't1',
+): Promise<{ held: Promise<Answer>; deferral: any }> {
   const held = agent.send(id, pay);
   const { metadata } = await agent.reached(id, 'deferred');
   return { held, deferral: metadata.deferral };
@@ -76,7 +85,9 @@ describe('the order of refusals', () => {
     const stranger = { approver_email: 'eve@example.com' };
     const { held } = await parked(agent);
     expect(await agent.decide('t1', { decision: 'perhaps', ...stranger })).toMatchObject(invalid);
-    expect(await agent.decide('t9', { decision: 'approve', ...stranger })).toMatchObject(notPending);
+    expect(await agent.decide('t9', { decision: 'approve', ...stranger })).toMatchObject(
+      notPending,
+    );
     expect(await agent.decide('t1', { decision: 'approve', ...stranger })).toMatchObject(forbidden);
     const ann = { decision: 'approve', approver_email: 'ann@example.com' };
     expect((await agent.decide('t1', ann)).status).toBe(200);
@@ -93,13 +104,20 @@ describe('the order of refusals', () => {
 });
 
 describe('a decision that counts', () => {
-  it.each([' Approve ', 'APPROVE', 'approve\n', '\tapprove'])('may be spelt %j', async (decision) => {
-    const agent = await startTestAgent(deferring());
-    const { held } = await parked(agent);
-    const answer = await agent.decide('t1', { decision, shade: 'green' });
-    expect(answer.body).toMatchObject({ decision: 'approve', approver: 'unknown', status: 'resolved' });
-    expect(textOf(await held)).toBe('paid');
-  });
+  it.each([' Approve ', 'APPROVE', 'approve\n', '\tapprove'])(
+    'may be spelt %j',
+    async (decision) => {
+      const agent = await startTestAgent(deferring());
+      const { held } = await parked(agent);
+      const answer = await agent.decide('t1', { decision, shade: 'green' });
+      expect(answer.body).toMatchObject({
+        decision: 'approve',
+        approver: 'unknown',
+        status: 'resolved',
+      });
+      expect(textOf(await held)).toBe('paid');
+    },
+  );
 
   it.each(['approve', 'reject'])('is told to whoever comes after a %s', async (decision) => {
     const agent = await startTestAgent(deferring());
@@ -123,10 +141,12 @@ describe('a decision that counts', () => {
     const agent = await startTestAgent(deferring());
     const { held } = await parked(agent);
     expect((await agent.decide('t1', { decision: 'approve', approver: 'ann' })).status).toBe(200);
-    expect(agent.audit('t1').find(({ event }) => event === 'task_deferred_decision')).toMatchObject({
-      task_id: 't1',
-      fields: { tool: 'pay', decision: 'approve', approver: 'ann', wait_ms: expect.any(Number) },
-    });
+    expect(agent.audit('t1').find(({ event }) => event === 'task_deferred_decision')).toMatchObject(
+      {
+        task_id: 't1',
+        fields: { tool: 'pay', decision: 'approve', approver: 'ann', wait_ms: expect.any(Number) },
+      },
+    );
     await held;
   });
 
@@ -159,7 +179,11 @@ describe('a decision that counts', () => {
 });
 
 describe('two deferrals in a row', () => {
-  const script = [{ tool: 'pay', args: { n: 1 } }, { tool: 'pay', args: { n: 2 } }, { say: 'both' }];
+  const script = [
+    { tool: 'pay', args: { n: 1 } },
+    { tool: 'pay', args: { n: 2 } },
+    { say: 'both' },
+  ];
 
   it('are decided one by one', async () => {
     const agent = await startTestAgent(deferring());
@@ -171,8 +195,12 @@ describe('two deferrals in a row', () => {
       .toEqual({ n: 2 });
     const second = (await agent.get('/tasks/t1')).body.metadata.deferral;
     expect(second.id).not.toBe(first.id);
-    expect((await agent.decide('t1', { decision: 'approve', deferral_id: first.id })).status).toBe(409);
-    expect((await agent.decide('t1', { decision: 'approve', deferral_id: second.id })).status).toBe(200);
+    expect((await agent.decide('t1', { decision: 'approve', deferral_id: first.id })).status).toBe(
+      409,
+    );
+    expect((await agent.decide('t1', { decision: 'approve', deferral_id: second.id })).status).toBe(
+      200,
+    );
     expect(textOf(await held)).toBe('both');
     expect(agent.folder.paid).toEqual([first.id, second.id]);
   });
@@ -197,7 +225,14 @@ describe('a task id that is used again', () => {
     const { held } = await parked(agent);
     const error = 'task t1 is still running; wait for it to end, cancel it, or leave the id out';
     expect(await agent.send('t1', pay)).toMatchObject({ status: 409, body: { error } });
-    expect((await agent.rpc('tasks/send', { id: 't1', message: { parts: [{ kind: 'text', text: 'x' }] } })).body).toEqual({
+    expect(
+      (
+        await agent.rpc('tasks/send', {
+          id: 't1',
+          message: { parts: [{ kind: 'text', text: 'x' }] },
+        })
+      ).body,
+    ).toEqual({
       jsonrpc: '2.0',
       id: 1,
       error: { code: -32602, message: error },

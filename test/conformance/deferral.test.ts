@@ -43,7 +43,10 @@ const transports = [
   ],
 ] as const;
 
-const turn = ['llm_call', { provider: 'scripted', model: 'demo', input_tokens: 0, output_tokens: 0 }];
+const turn = [
+  'llm_call',
+  { provider: 'scripted', model: 'demo', input_tokens: 0, output_tokens: 0 },
+];
 const deferredLine = (timeout_ms = 300_000) => [
   'task_deferred',
   {
@@ -149,7 +152,10 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
       ['session_start'],
       turn,
       deferredLine(),
-      ['task_deferred_decision', { tool: 'pay', decision: 'reject', approver: 'ann@example.com', note }],
+      [
+        'task_deferred_decision',
+        { tool: 'pay', decision: 'reject', approver: 'ann@example.com', note },
+      ],
       ['session_end', { state: 'failed' }],
     ]);
     await expectIntact(agent.auditPath);
@@ -206,7 +212,10 @@ describe('the words of a reject', () => {
     [{}, 'defer: rejected by unknown'],
     [{ note: 'no' }, 'defer: rejected by unknown: no'],
     [{ approver: 'ann' }, 'defer: rejected by ann'],
-    [{ approver: ' ', approver_email: 'ann@example.com', note: '' }, 'defer: rejected by ann@example.com'],
+    [
+      { approver: ' ', approver_email: 'ann@example.com', note: '' },
+      'defer: rejected by ann@example.com',
+    ],
     [{ approver: null, note: null }, 'defer: rejected by unknown'],
   ])('for %j are %s', async (said, text) => {
     const agent = await startTestAgent(deferring());
@@ -236,7 +245,13 @@ describe('a cancel', () => {
     const agent = await startTestAgent();
     const held = agent.send('t1', [{ tool: 'hold' }, { say: 'never' }]);
     await expect.poll(() => agent.folder.held.length, { timeout: 5_000 }).toBe(1);
-    expect(textOf(await agent.rpc('tasks/cancel', { id: 't1', reason: 'timeout' }).then(({ body }) => ({ body: body.result })))).toBe('canceled: timeout');
+    expect(
+      textOf(
+        await agent
+          .rpc('tasks/cancel', { id: 't1', reason: 'timeout' })
+          .then(({ body }) => ({ body: body.result })),
+      ),
+    ).toBe('canceled: timeout');
     expect((await held).body.status.state).toBe('canceled');
     expect(story(agent.audit('t1'))).toEqual([
       ['session_start'],

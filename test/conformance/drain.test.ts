@@ -20,29 +20,38 @@ describe('an agent that is told to stop', () => {
   it.each([
     ['abandon', 'failed', 'defer: abandoned by service restart'],
     ['resume', 'deferred', 'Deferred: awaiting channel:console:desk decision on pay'],
-  ] as const)('lets go of who waits, and exits; under %s the task is %s', async (mode, state, text) => {
-    const agent = await runAgent(folderOf(mode));
-    const waiting = agent.send('t1', pay);
-    const overRpc = agent.rpc('tasks/send', { id: 't2', message: { parts: [{ kind: 'data', data: { script: pay } }] } });
-    await reached(agent, 't1', 'deferred');
-    await reached(agent, 't2', 'deferred');
-    const stream = await agent.stream('/tasks/t1/events');
-    await stream.untilState('deferred');
-    agent.signal('SIGTERM');
-    for (const [held, task_id] of [[waiting, 't1'], [overRpc, 't2']] as const) {
-      expect(await held).toMatchObject({
-        status: 503,
-        body: { error: 'service is shutting down', task_id },
+  ] as const)(
+    'lets go of who waits, and exits; under %s the task is %s',
+    async (mode, state, text) => {
+      const agent = await runAgent(folderOf(mode));
+      const waiting = agent.send('t1', pay);
+      const overRpc = agent.rpc('tasks/send', {
+        id: 't2',
+        message: { parts: [{ kind: 'data', data: { script: pay } }] },
       });
-    }
-    expect(await stream.rest()).toEqual([]);
-    expect(await agent.ended()).toBe(0);
-    expect(existsSync(join(agent.folder.path, '.service/serve.json'))).toBe(false);
-    const again = await runAgent(agent.folder);
-    const task = await reached(again, 't1', state);
-    expect(textOf({ body: task })).toBe(text);
-    await expectIntact(again.auditPath);
-  });
+      await reached(agent, 't1', 'deferred');
+      await reached(agent, 't2', 'deferred');
+      const stream = await agent.stream('/tasks/t1/events');
+      await stream.untilState('deferred');
+      agent.signal('SIGTERM');
+      for (const [held, task_id] of [
+        [waiting, 't1'],
+        [overRpc, 't2'],
+      ] as const) {
+        expect(await held).toMatchObject({
+          status: 503,
+          body: { error: 'service is shutting down', task_id },
+        });
+      }
+      expect(await stream.rest()).toEqual([]);
+      expect(await agent.ended()).toBe(0);
+      expect(existsSync(join(agent.folder.path, '.service/serve.json'))).toBe(false);
+      const again = await runAgent(agent.folder);
+      const task = await reached(again, 't1', state);
+      expect(textOf({ body: task })).toBe(text);
+      await expectIntact(again.auditPath);
+    },
+  );
 
   it('takes no new work while it gives a tool time to end', async () => {
     const agent = await runAgent(folderOf('abandon'));
@@ -58,7 +67,7 @@ describe('an agent that is told to stop', () => {
     expect((await agent.post('/tasks/sendSubscribe', { message: saying('hi') })).status).toBe(503);
     expect((await agent.rpc('tasks/send', { message: saying('hi') })).status).toBe(503);
     expect((await agent.get('/tasks/t1')).body.status.state).toBe('working');
-    agent.folder.openGate('it');
+    await agent.folder.openGate('it');
     expect(textOf(await working)).toBe('got it');
     expect(await agent.ended()).toBe(0);
     expect(readAudit(agent.auditPath, 't1').at(-1)).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { StreamedEvent } from '../helpers/event-reader.ts';
 import { playing, saying } from '../helpers/agent-client.ts';
+import type { StreamedEvent } from '../helpers/event-reader.ts';
 import { deferring, startTestAgent, textOf } from '../helpers/test-agent.ts';
 
 const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'all is paid now' }];
@@ -25,7 +25,9 @@ describe('a stream', () => {
       'x-correlation-id': expect.any(String),
     });
     const before = await stream.untilState('deferred');
-    expect(before.map(gist).filter((line) => line !== 'status working')).toEqual(['status deferred']);
+    expect(before.map(gist).filter((line) => line !== 'status working')).toEqual([
+      'status deferred',
+    ]);
     await agent.decide('t1', { decision: 'approve' });
     const after = await stream.rest();
     expect(after.map(gist)).toEqual([
@@ -53,7 +55,9 @@ describe('a stream', () => {
     const agent = await startTestAgent();
     const events = await (await agent.subscribe('t1', [{ tool: 'break' }])).rest();
     expect(events.map(gist).slice(-2)).toEqual(['status failed', 'result failed']);
-    expect(textOf({ body: events.at(-1)?.data })).toMatch(/break failed with exit code 3: the till is stuck/);
+    expect(textOf({ body: events.at(-1)?.data })).toMatch(
+      /break failed with exit code 3: the till is stuck/,
+    );
   });
 
   it('says which deferral waits, as GET does', async () => {
@@ -67,9 +71,12 @@ describe('a stream', () => {
 
   it('keeps every event on one line, whatever is said', async () => {
     const agent = await startTestAgent();
-    const text = 'a\nid: 9\nevent: result\ndata: {}\n\n\r\r\n\u2028\u2029\u0000 data: x \ud83d\ude00';
+    const text =
+      'a\nid: 9\nevent: result\ndata: {}\n\n\r\r\n\u2028\u2029\u0000 data: x \ud83d\ude00';
     const events = await (await agent.subscribe('t1', [{ say: text }])).rest();
-    expect(events.map(({ event }) => event).filter((event) => event === 'result')).toEqual(['result']);
+    expect(events.map(({ event }) => event).filter((event) => event === 'result')).toEqual([
+      'result',
+    ]);
     const tokens = events.filter(({ event }) => event === 'progress');
     expect(tokens.map(({ data }) => data.text).join('')).toBe(text);
     expect(textOf({ body: events.at(-1)?.data })).toBe(text);
@@ -177,7 +184,9 @@ describe('a large task', () => {
     const tokens = events.filter(({ event }) => event === 'progress');
     expect(tokens.map(({ data }) => data.text).join('')).toBe(say);
     expect(gist(events.at(-1) as StreamedEvent)).toBe('result completed');
-    expect(textOf(await agent.post('/tasks/send', { message: saying('still here') }))).toBe('echo: still here');
+    expect(textOf(await agent.post('/tasks/send', { message: saying('still here') }))).toBe(
+      'echo: still here',
+    );
   });
 });
 

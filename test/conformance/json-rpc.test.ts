@@ -23,16 +23,41 @@ describe('a body that is no request', () => {
     ['half a body', '{"jsonrpc"', -32700, 'parse error: the body is not valid JSON'],
     ['no JSON', 'tasks/get', -32700, 'parse error: the body is not valid JSON'],
     ['a prototype', '{"__proto__":{}}', -32700, 'parse error: the body is not valid JSON'],
-    ['65 levels', '['.repeat(65) + ']'.repeat(65), -32700, 'parse error: the JSON is nested deeper than 64 levels'],
+    [
+      '65 levels',
+      '['.repeat(65) + ']'.repeat(65),
+      -32700,
+      'parse error: the JSON is nested deeper than 64 levels',
+    ],
     ['a number', '1', -32600, version],
     ['a word', '"tasks/get"', -32600, version],
     ['null', 'null', -32600, version],
     ['an empty object', {}, -32600, version],
-    ['a batch', [{ jsonrpc: '2.0', id: 1, method: 'tasks/get' }], -32600, 'batches are not supported; send one request'],
+    [
+      'a batch',
+      [{ jsonrpc: '2.0', id: 1, method: 'tasks/get' }],
+      -32600,
+      'batches are not supported; send one request',
+    ],
     ['an empty batch', [], -32600, 'batches are not supported; send one request'],
-    ['a notification', { jsonrpc: '2.0', method: 'tasks/send', params: { message: saying('x') } }, -32600, 'id must be a string or a number'],
-    ['an id that is null', { jsonrpc: '2.0', id: null, method: 'tasks/get' }, -32600, 'id must be a string or a number'],
-    ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'tasks/get' }, -32600, 'id must be a string or a number'],
+    [
+      'a notification',
+      { jsonrpc: '2.0', method: 'tasks/send', params: { message: saying('x') } },
+      -32600,
+      'id must be a string or a number',
+    ],
+    [
+      'an id that is null',
+      { jsonrpc: '2.0', id: null, method: 'tasks/get' },
+      -32600,
+      'id must be a string or a number',
+    ],
+    [
+      'an id that is an object',
+      { jsonrpc: '2.0', id: {}, method: 'tasks/get' },
+      -32600,
+      'id must be a string or a number',
+    ],
   ])('%s is refused', async (_, body, code, message) => {
     expect(await agent.post('/', body)).toMatchObject(refusal(code, message));
     expect((await agent.get('/tasks')).body).toEqual({ tasks: [] });
@@ -84,9 +109,7 @@ describe('a method', () => {
     ['tasks/sendSubscribe', { message: {} }, 'message.parts must be a list of parts'],
   ])('%s with %j is refused for its params', async (method, params, message) => {
     const expected =
-      message === undefined
-        ? refusal(-32001, 'task not found', 1)
-        : refusal(-32602, message, 1);
+      message === undefined ? refusal(-32001, 'task not found', 1) : refusal(-32602, message, 1);
     expect(await agent.rpc(method, params)).toMatchObject(expected);
   });
 
@@ -102,7 +125,11 @@ describe('a method', () => {
     const params = { id: 't1', message: saying('hello'), provider: { routing: 'x' } };
     const sent = await agent.rpc('tasks/send', params, 9);
     expect(sent.status).toBe(200);
-    expect(sent.body).toEqual({ jsonrpc: '2.0', id: 9, result: (await agent.get('/tasks/t1')).body });
+    expect(sent.body).toEqual({
+      jsonrpc: '2.0',
+      id: 9,
+      result: (await agent.get('/tasks/t1')).body,
+    });
     const got = await agent.rpc('tasks/get', { id: 't1', historyLength: 1 });
     expect(got.body.result).toEqual((await agent.get('/tasks/t1?historyLength=1')).body);
     expect(got.body.result.history).toHaveLength(1);
@@ -114,7 +141,12 @@ describe('a method', () => {
   });
 
   it('tasks/sendSubscribe streams as REST does', async () => {
-    const body = { jsonrpc: '2.0', id: 1, method: 'tasks/sendSubscribe', params: { id: 't1', message: playing([{ say: 'hi there' }]) } };
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tasks/sendSubscribe',
+      params: { id: 't1', message: playing([{ say: 'hi there' }]) },
+    };
     const stream = await agent.stream('/', { body });
     expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
     const events = await stream.rest();

@@ -34,16 +34,19 @@ describe('a body that cannot be read', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/jsonp', 'nonsense'])(
-    'is refused with 415 as %s',
-    async (type) => {
-      const body = JSON.stringify({ message: saying('hi') });
-      expect(await agent.post('/tasks/send', body, { 'content-type': type })).toMatchObject({
-        status: 415,
-        body: { error: 'send the body as application/json' },
-      });
-    },
-  );
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonp',
+    'nonsense',
+  ])('is refused with 415 as %s', async (type) => {
+    const body = JSON.stringify({ message: saying('hi') });
+    expect(await agent.post('/tasks/send', body, { 'content-type': type })).toMatchObject({
+      status: 415,
+      body: { error: 'send the body as application/json' },
+    });
+  });
 
   it('is refused with 415 in an encoding nobody knows', async () => {
     const headers = { 'content-encoding': 'rot13' };
@@ -119,23 +122,79 @@ describe('a send', () => {
     ['a message in words', { message: 'hi' }, 'message must be an object with parts'],
     ['a wrapped task without a message', { task: {} }, 'task.message must be an object with parts'],
     ['no parts', { message: {} }, 'message.parts must be a list of parts'],
-    ['an empty list of parts', { message: { parts: [] } }, 'message.parts must hold at least one part'],
-    ['too many parts', { message: { parts: Array(1001).fill(text) } }, 'message.parts must hold at most 1000 parts'],
+    [
+      'an empty list of parts',
+      { message: { parts: [] } },
+      'message.parts must hold at least one part',
+    ],
+    [
+      'too many parts',
+      { message: { parts: Array(1001).fill(text) } },
+      'message.parts must hold at most 1000 parts',
+    ],
     ['another role', { message: { role: 'agent', parts: [text] } }, 'message.role must be "user"'],
-    ['a part of no kind', { message: { parts: [{ text: 'hi' }] } }, 'message.parts.0.kind must be text, data or file'],
-    ['a part of another kind', { message: { parts: [{ kind: 'sound' }] } }, 'message.parts.0.kind must be text, data or file'],
-    ['a part that is null', { message: { parts: [null] } }, 'message.parts.0 must be text, data or file'],
-    ['a text that is none', { message: { parts: [text, { kind: 'text', text: 5 }] } }, 'message.parts.1.text must be a string'],
+    [
+      'a part of no kind',
+      { message: { parts: [{ text: 'hi' }] } },
+      'message.parts.0.kind must be text, data or file',
+    ],
+    [
+      'a part of another kind',
+      { message: { parts: [{ kind: 'sound' }] } },
+      'message.parts.0.kind must be text, data or file',
+    ],
+    [
+      'a part that is null',
+      { message: { parts: [null] } },
+      'message.parts.0 must be text, data or file',
+    ],
+    [
+      'a text that is none',
+      { message: { parts: [text, { kind: 'text', text: 5 }] } },
+      'message.parts.1.text must be a string',
+    ],
     ['no data', { message: { parts: [{ kind: 'data' }] } }, 'message.parts.0.data must be JSON'],
-    ['no file', { message: { parts: [{ kind: 'file' }] } }, 'message.parts.0.file must be an object with uri or bytes'],
-    ['an empty file', { message: { parts: [{ kind: 'file', file: {} }] } }, 'message.parts.0.file must have exactly one of uri and bytes'],
-    ['a file twice', { message: { parts: [{ kind: 'file', file: { uri: 'a:b', bytes: '' } }] } }, 'message.parts.0.file must have exactly one of uri and bytes'],
-    ['bytes that are none', { message: { parts: [{ kind: 'file', file: { bytes: '%' } }] } }, 'message.parts.0.file.bytes must be base64'],
+    [
+      'no file',
+      { message: { parts: [{ kind: 'file' }] } },
+      'message.parts.0.file must be an object with uri or bytes',
+    ],
+    [
+      'an empty file',
+      { message: { parts: [{ kind: 'file', file: {} }] } },
+      'message.parts.0.file must have exactly one of uri and bytes',
+    ],
+    [
+      'a file twice',
+      { message: { parts: [{ kind: 'file', file: { uri: 'a:b', bytes: '' } }] } },
+      'message.parts.0.file must have exactly one of uri and bytes',
+    ],
+    [
+      'bytes that are none',
+      { message: { parts: [{ kind: 'file', file: { bytes: '%' } }] } },
+      'message.parts.0.file.bytes must be base64',
+    ],
     ['a number for an id', { id: 7, message: { parts: [text] } }, 'id must be a string'],
-    ['an empty id', { id: '', message: { parts: [text] } }, 'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'],
-    ['a long id', { id: 'x'.repeat(129), message: { parts: [text] } }, 'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'],
-    ['a path for an id', { task: { id: '../x', message: { parts: [text] } } }, 'task.id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'],
-    ['an id with a newline', { id: 'x\n', message: { parts: [text] } }, 'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -'],
+    [
+      'an empty id',
+      { id: '', message: { parts: [text] } },
+      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+    ],
+    [
+      'a long id',
+      { id: 'x'.repeat(129), message: { parts: [text] } },
+      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+    ],
+    [
+      'a path for an id',
+      { task: { id: '../x', message: { parts: [text] } } },
+      'task.id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+    ],
+    [
+      'an id with a newline',
+      { id: 'x\n', message: { parts: [text] } },
+      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+    ],
   ])('with %s is refused in words', async (_, body, error) => {
     const refusal = { status: 400, body: { error } };
     expect(await agent.post('/tasks/send', body)).toMatchObject(refusal);
@@ -152,7 +211,13 @@ describe('a send', () => {
       { kind: 'file', file: { name: 'a.txt', mimeType: 'text/plain', bytes: 'aGk=' } },
       { kind: 'file', file: { uri: 'https://files.example/a' } },
     ];
-    const message = { role: 'user', parts, messageId: 'a message, by hand', kind: 'message', vendor: {} };
+    const message = {
+      role: 'user',
+      parts,
+      messageId: 'a message, by hand',
+      kind: 'message',
+      vendor: {},
+    };
     const task = { id, contextId: 'thread/7', message, cache_control: { type: 'ephemeral' } };
     const { status, body } = await agent.post('/tasks/send', { task, provider: { name: 'x' } });
     expect(status).toBe(200);

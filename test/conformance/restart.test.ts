@@ -130,7 +130,7 @@ describe('a tool that ran when the process was killed', () => {
     await begun(first, 't1', hold);
     const second = await restarted(first);
     expect(textOf({ body: await reached(second, 't1', 'failed') })).toBe(text);
-    second.folder.openGate('late');
+    await second.folder.openGate('late');
     expect(second.folder.held).toHaveLength(1);
     expect(story(readAudit(second.auditPath, 't1')).slice(-3)).toEqual([
       ['tool_exec', { tool: 'hold', phase: 'start' }],
@@ -146,10 +146,10 @@ describe('a tool that ran when the process was killed', () => {
     const first = await runAgent(folderOf({ ...settings, tools }));
     await begun(first, 't1', hold);
     await first.kill();
-    first.folder.openGate('lost');
+    await first.folder.openGate('lost');
     const second = await runAgent(first.folder);
     await vi.waitFor(() => expect(second.folder.held).toHaveLength(2), 10_000);
-    second.folder.openGate('kept');
+    await second.folder.openGate('kept');
     expect(textOf({ body: await reached(second, 't1', 'completed') })).toBe('got kept');
     const [one, other] = second.folder.held;
     expect(one).toBe(other);
@@ -167,7 +167,7 @@ describe('a tool that ran when the process was killed', () => {
       },
     };
     const first = await runAgent(folderOf(settings));
-    const held = first.send('t1', hold).catch((error: Error) => error);
+    const held = first.send('t1', hold).catch((error: unknown) => error);
     await reached(first, 't1', 'deferred');
     expect((await first.decide('t1', { decision: 'approve', approver: 'ann' })).status).toBe(200);
     await vi.waitFor(() => expect(first.folder.held).toHaveLength(1), 10_000);

@@ -22,7 +22,13 @@ describe('a known path', () => {
     ['GET', '/tasks?state=failed', undefined, json, { tasks: [] }],
     ['GET', '/tasks/done', undefined, json, expect.objectContaining({ id: 'done', kind: 'task' })],
     ['POST', '/tasks/done/cancel', {}, json, expect.objectContaining({ id: 'done' })],
-    ['GET', '/metrics', undefined, /^text\/plain/, expect.stringContaining('holdpoint_deferrals_pending 0')],
+    [
+      'GET',
+      '/metrics',
+      undefined,
+      /^text\/plain/,
+      expect.stringContaining('holdpoint_deferrals_pending 0'),
+    ],
   ])('%s %s answers 200', async (method, path, body, type, expected) => {
     const answer = await agent.request(method, path, { body });
     expect(answer.status).toBe(200);
@@ -106,7 +112,16 @@ describe('an unknown path', () => {
 });
 
 describe('a task that is not there', () => {
-  const ids = ['none', 'a%20b', 'a%2Fb', '%00', '%C3%A9', 'x'.repeat(129), '%2e%2e%2f%2e%2e', '..%5c'];
+  const ids = [
+    'none',
+    'a%20b',
+    'a%2Fb',
+    '%00',
+    '%C3%A9',
+    'x'.repeat(129),
+    '%2e%2e%2f%2e%2e',
+    '..%5c',
+  ];
   it.each(ids)('GET, cancel and events of %s answer 404', async (id) => {
     const notFound = { status: 404, body: { error: 'task not found' } };
     expect(await agent.get(`/tasks/${id}`)).toMatchObject(notFound);

@@ -13,7 +13,10 @@ const text = 'x'.repeat(1_500_000);
 function sendLarge(agent: TestAgent) {
   const steps = Array.from({ length: rounds }, (_, round) => ({ tool: 'pay', args: { round } }));
   const { parts } = playing([...steps, { say: 'done' }]) as { parts: object[] };
-  return agent.post('/tasks/send', { id: 't1', message: { parts: [{ kind: 'text', text }, ...parts] } });
+  return agent.post('/tasks/send', {
+    id: 't1',
+    message: { parts: [{ kind: 'text', text }, ...parts] },
+  });
 }
 
 /** Joins a task and reads nothing of it. */
@@ -56,8 +59,13 @@ it('closes the stream of a reader who takes nothing, and of nobody else', async 
   expect(received).not.toContain('event: result');
 
   const events = await everything;
-  expect(events.at(-1)).toMatchObject({ event: 'result', data: { status: { state: 'completed' } } });
-  const states = events.filter(({ event }) => event === 'status').map(({ data }) => data.status.state);
+  expect(events.at(-1)).toMatchObject({
+    event: 'result',
+    data: { status: { state: 'completed' } },
+  });
+  const states = events
+    .filter(({ event }) => event === 'status')
+    .map(({ data }) => data.status.state);
   expect(states.filter((state) => state === 'deferred')).toHaveLength(rounds);
 
   const rejoined = await agent.stream('/tasks/t1/events', { lastEventId: seen.at(-2) ?? '' });
@@ -68,7 +76,10 @@ it('closes the stream of a reader who takes nothing, and of nobody else', async 
 it('does not take a slow reader for one who left', async () => {
   const agent = await startTestAgent(deferring());
   const { hostname, port } = new URL(agent.url);
-  const steps = Array.from({ length: rounds + 1 }, (_, round) => ({ tool: 'pay', args: { round } }));
+  const steps = Array.from({ length: rounds + 1 }, (_, round) => ({
+    tool: 'pay',
+    args: { round },
+  }));
   const { parts } = playing(steps) as { parts: object[] };
   const body = JSON.stringify({ id: 't1', message: { parts: [{ kind: 'text', text }, ...parts] } });
   const socket = connect(Number(port), hostname);

@@ -76,12 +76,19 @@ describe('a query', () => {
     expect(await agent.get(`${path}?${query}`)).toMatchObject({ status: 400, body: { error } });
   });
 
-  it.each(['limit=', 'cursor=', 'state=', 'unknown=1', 'limit=500', 'cursor=999999999999999', '%%%', '=', '&&'])(
-    'takes ?%s',
-    async (query) => {
-      expect(await agent.get(`/tasks?${query}`)).toMatchObject({ status: 200, body: { tasks: [] } });
-    },
-  );
+  it.each([
+    'limit=',
+    'cursor=',
+    'state=',
+    'unknown=1',
+    'limit=500',
+    'cursor=999999999999999',
+    '%%%',
+    '=',
+    '&&',
+  ])('takes ?%s', async (query) => {
+    expect(await agent.get(`/tasks?${query}`)).toMatchObject({ status: 200, body: { tasks: [] } });
+  });
 });
 
 describe('historyLength', () => {

@@ -1,8 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
-import { realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { vi } from 'vitest';
 
 /** The parts of `service.yaml` that a test may set. */
 export interface ServiceSettings {
@@ -58,22 +68,34 @@ export class AgentFolder {
     return this.#linesOf('held');
   }
 
-  /** Lets a `hold` that waits go on with this as its result; nothing happens when none waits. */
-  openGate(result = ''): void {
+  /** Lets a `hold` go on with this as its result, as soon as it waits at the gate. */
+  async openGate(result: string): Promise<void> {
+    await vi.waitUntil(() => this.#pushGate(result), { timeout: 10_000, interval: 5 });
+  }
+
+  /** Lets a `hold` that waits at the gate go, if there is one. */
+  leaveGate(): void {
+    this.#pushGate('');
+  }
+
+  /** Removes the folder, and with it whatever still waits at the gate. */
+  remove(): void {
+    this.leaveGate();
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  /** Tells whether anybody was at the gate. */
+  #pushGate(result: string): boolean {
     try {
       const flags = constants.O_WRONLY | constants.O_NONBLOCK;
       const gate = openSync(join(this.path, 'gate'), flags);
       writeFileSync(gate, result);
       closeSync(gate);
+      return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
+      if ((error as NodeJS.ErrnoException).code === 'ENXIO') return false;
+      throw error;
     }
-  }
-
-  /** Removes the folder, and with it whatever still waits at the gate. */
-  remove(): void {
-    this.openGate();
-    rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });
   }
 
   #linesOf(name: string): string[] {

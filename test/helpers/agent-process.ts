@@ -1,8 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { AgentClient } from './agent-client.ts';
 import type { AgentFolder } from './agent-folder.ts';
@@ -50,10 +51,10 @@ export class AgentProcess extends AgentClient {
 /** Runs an agent's folder with the command line and resolves once it answers; it is killed after the test. */
 export async function runAgent(folder: AgentFolder): Promise<AgentProcess> {
   const args = [commandLine, 'run', '--dir', folder.path, '--port', '0'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdpoint-compile-cache') };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');
   onTestFinished(async () => {
-    folder.openGate();
     child.kill('SIGKILL');
     await ended;
   });

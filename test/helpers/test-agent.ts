@@ -41,7 +41,7 @@ export class TestAgent extends AgentClient {
 
   /** Stops the agent, whatever it waits for, and removes its folder. */
   async close(): Promise<void> {
-    this.folder.openGate();
+    this.folder.leaveGate();
     await this.stop();
     this.folder.remove();
   }

@@ -1,10 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { v7 } from 'uuid';
+import { onTestFinished } from 'vitest';
 import { createAuthenticator } from '../../src/actors/auth/authenticator.ts';
 import { systemClock } from '../../src/actors/clock.ts';
 import { scriptedModel } from '../../src/actors/llm/scripted-model.ts';
@@ -37,7 +37,9 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
   const log: Log = { info: note, warn: note, error: note };
   const clock = systemClock();
   const ids = { next: () => v7() };
-  const tools = new Map(Object.entries(options.tools ?? {}).map(([name, run]) => [name, toolOf(name, run)]));
+  const tools = new Map(
+    Object.entries(options.tools ?? {}).map(([name, run]) => [name, toolOf(name, run)]),
+  );
   const system = new TaskSystem({
     store: await TaskStore.open({
       path: join(folder, 'tasks.db'),
@@ -56,7 +58,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     onRestart: 'abandon',
     retention: 60_000,
   });
-  system.start();
+  await system.start();
   const authenticator = createAuthenticator({ runtimeToken: 'x', tokens: [], isOptional: true });
   const app = createApp({ system, authenticator, clock, ids, log, onDisconnect: 'abandon' });
   const { arrival } = options;

@@ -23,25 +23,97 @@ const oneHost = 'send one Host header';
 
 describe('bytes that two programs could read in two ways', () => {
   it.each([
-    ['two lengths of the body', head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 2', 'Transfer-Encoding: chunked') + '0\r\n\r\n', 400, invalid],
-    ['two Content-Length', head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 2', 'Content-Length: 3') + '{}', 400, invalid],
-    ['a length that is none', head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 0x2') + '{}', 400, invalid],
-    ['a negative length', head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: -1'), 400, invalid],
-    ['a chunk of no size', head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Transfer-Encoding: chunked') + 'z\r\n', 400, invalid],
-    ['an encoding of another name', head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Transfer-Encoding: xchunked') + '{}', 400, invalid],
+    [
+      'two lengths of the body',
+      head(
+        'POST /tasks/send HTTP/1.1',
+        'Host: a',
+        json,
+        'Content-Length: 2',
+        'Transfer-Encoding: chunked',
+      ) + '0\r\n\r\n',
+      400,
+      invalid,
+    ],
+    [
+      'two Content-Length',
+      head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 2', 'Content-Length: 3') +
+        '{}',
+      400,
+      invalid,
+    ],
+    [
+      'a length that is none',
+      head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 0x2') + '{}',
+      400,
+      invalid,
+    ],
+    [
+      'a negative length',
+      head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: -1'),
+      400,
+      invalid,
+    ],
+    [
+      'a chunk of no size',
+      head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Transfer-Encoding: chunked') + 'z\r\n',
+      400,
+      invalid,
+    ],
+    [
+      'an encoding of another name',
+      head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Transfer-Encoding: xchunked') + '{}',
+      400,
+      invalid,
+    ],
     ['bare line feeds', 'GET /tasks HTTP/1.1\nHost: a\n\n', 400, invalid],
-    ['a bare carriage return in a header', 'GET /tasks HTTP/1.1\r\nHost: a\rX: b\r\n\r\n', 400, invalid],
+    [
+      'a bare carriage return in a header',
+      'GET /tasks HTTP/1.1\r\nHost: a\rX: b\r\n\r\n',
+      400,
+      invalid,
+    ],
     ['a folded header', head('GET /tasks HTTP/1.1', 'Host: a', 'X: b', ' c'), 400, invalid],
     ['a blank before the colon', head('GET /tasks HTTP/1.1', 'Host : a'), 400, invalid],
     ['another protocol', 'SSH-2.0-x\r\n\r\n', 400, invalid],
     ['a zero byte', head('GET /ta\0sks HTTP/1.1', 'Host: a'), 400, invalid],
-    ['a whole address for a path', head('GET http://evil.example/tasks HTTP/1.1', 'Host: a', 'Connection: close'), 400, target],
+    [
+      'a whole address for a path',
+      head('GET http://evil.example/tasks HTTP/1.1', 'Host: a', 'Connection: close'),
+      400,
+      target,
+    ],
     ['a star for a path', head('OPTIONS * HTTP/1.1', 'Host: a', 'Connection: close'), 400, target],
-    ['two Host', head('GET /tasks HTTP/1.1', 'Host: a', 'Host: b', 'Connection: close'), 400, oneHost],
-    ['the same Host twice', head('GET /tasks HTTP/1.1', 'Host: a', 'HOST: a', 'Connection: close'), 400, oneHost],
-    ['headers without end', head('GET /tasks HTTP/1.1', 'Host: a', `X: ${'x'.repeat(20_000)}`), 431, 'the headers of the request are too long'],
-    ['a path without end', head(`GET /${'x'.repeat(20_000)} HTTP/1.1`, 'Host: a'), 431, 'the headers of the request are too long'],
-    ['too many headers', head('GET /tasks HTTP/1.1', 'Host: a', ...Array.from({ length: 2500 }, () => 'a:b')), 431, 'the request has more than 100 headers; send fewer'],
+    [
+      'two Host',
+      head('GET /tasks HTTP/1.1', 'Host: a', 'Host: b', 'Connection: close'),
+      400,
+      oneHost,
+    ],
+    [
+      'the same Host twice',
+      head('GET /tasks HTTP/1.1', 'Host: a', 'HOST: a', 'Connection: close'),
+      400,
+      oneHost,
+    ],
+    [
+      'headers without end',
+      head('GET /tasks HTTP/1.1', 'Host: a', `X: ${'x'.repeat(20_000)}`),
+      431,
+      'the headers of the request are too long',
+    ],
+    [
+      'a path without end',
+      head(`GET /${'x'.repeat(20_000)} HTTP/1.1`, 'Host: a'),
+      431,
+      'the headers of the request are too long',
+    ],
+    [
+      'too many headers',
+      head('GET /tasks HTTP/1.1', 'Host: a', ...Array.from({ length: 2500 }, () => 'a:b')),
+      431,
+      'the request has more than 100 headers; send fewer',
+    ],
   ])('are refused: %s', async (_, request, status, error) => {
     const { client } = await startTestSurface();
     const answer = await rawRequest(client.url, request);
@@ -51,8 +123,16 @@ describe('bytes that two programs could read in two ways', () => {
 
   it('do not smuggle a second request in behind the first', async () => {
     const { client } = await startTestSurface();
-    const inner = head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 58') + '{"id":"inner","message":{"parts":[{"kind":"text","text":""}]}}';
-    const outer = head('POST /tasks/x/cancel HTTP/1.1', 'Host: a', json, 'Content-Length: 3', 'Transfer-Encoding: chunked');
+    const inner =
+      head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 58') +
+      '{"id":"inner","message":{"parts":[{"kind":"text","text":""}]}}';
+    const outer = head(
+      'POST /tasks/x/cancel HTTP/1.1',
+      'Host: a',
+      json,
+      'Content-Length: 3',
+      'Transfer-Encoding: chunked',
+    );
     expect((await rawRequest(client.url, `${outer}0\r\n\r\n${inner}`)).status).toBe(400);
     expect((await client.get('/tasks')).body).toEqual({ tasks: [] });
   });
@@ -83,7 +163,10 @@ describe('a request that does not arrive', () => {
 
   it('is limited, a held answer is not', async () => {
     const gate = Promise.withResolvers<string>();
-    const { client, server } = await startTestSurface({ arrival, tools: { wait: () => gate.promise } });
+    const { client, server } = await startTestSurface({
+      arrival,
+      tools: { wait: () => gate.promise },
+    });
     const held = client.send('t1', [{ tool: 'wait' }, { say: '{result}' }]);
     // The same checks close a late request that began after the held one.
     const late = await rawRequest(client.url, 'GET /tasks HTTP/1.1\r\n');

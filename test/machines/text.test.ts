@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutToRunes } from '../../src/machines/text.ts';
+import { cutToRunes, wellFormed } from '../../src/machines/text.ts';
 
 describe('cutToRunes', () => {
   it('keeps a text of exactly the maximum', () => {
@@ -29,5 +29,14 @@ describe('cutToRunes', () => {
         expect(cutToRunes(text, maximum)).toBe(expected);
       }),
     );
+  });
+});
+
+describe('wellFormed', () => {
+  it('mends every string and key, however deep, and leaves the rest alone', () => {
+    expect(wellFormed({ 'a\ud800': ['\udfff!', 1, null, { b: 'fine 😀' }], c: true })).toEqual({
+      'a\ufffd': ['\ufffd!', 1, null, { b: 'fine 😀' }],
+      c: true,
+    });
   });
 });

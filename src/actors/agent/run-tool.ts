@@ -24,8 +24,8 @@ export function createRunTool({ tools, clock, log, onPhase }: RunToolPorts) {
       duration: Math.round(performance.now() - began),
       at: clock.now(),
     });
-    onPhase(taskId, 'tool_start', call.tool);
     try {
+      onPhase(taskId, 'tool_start', call.tool);
       const tool = tools.get(call.tool);
       if (tool === undefined) throw new ToolError(`unknown tool: ${call.tool}`);
       if (approvedSha256 !== null && approvedSha256 !== argumentsDigest(call.args)) {

@@ -1,4 +1,5 @@
 import { fromPromise } from 'xstate';
+import { wellFormed } from '../../machines/text.ts';
 import type { ThinkInput, Thought } from '../../machines/task/task-events.ts';
 import { argumentsDigest } from '../policy/arguments-digest.ts';
 import type { Clock, Ids, LanguageModel } from '../ports.ts';
@@ -25,12 +26,10 @@ export function createThink({ model, ids, clock, onToken }: ThinkPorts) {
       const turn = await inSpan('llm.completion', { 'a2a.task.id': input.taskId }, () =>
         model.next(input, { signal, onToken: (text) => onToken(input.taskId, text) }),
       );
-      const calls = turn.calls.map(({ tool, args }) => ({
-        id: ids.next(),
-        tool,
-        args,
-        argsSha256: argumentsDigest(args),
-      }));
+      const calls = turn.calls.map((call) => {
+        const args = wellFormed(call.args);
+        return { id: ids.next(), tool: call.tool, args, argsSha256: argumentsDigest(args) };
+      });
       const { inputTokens, outputTokens, text } = turn;
       const outcome = { kind: 'said', text, calls } as const;
       return { ...called, ...spent(), inputTokens, outputTokens, outcome };

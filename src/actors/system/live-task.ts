@@ -1,5 +1,6 @@
 import type { ActorRefFrom } from 'xstate';
 import { describeCrash, describeTask } from '../../machines/task/describe-task.ts';
+import * as factOf from '../../machines/task/fact-of.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
@@ -92,10 +93,12 @@ export class LiveTask {
   /** Ends the task after a defect stopped its chart. */
   crash(): void {
     this.#crashed = true;
-    this.note(
-      { type: 'session.ended', state: 'failed' },
-      this.actor.getSnapshot().context.correlationId,
-    );
+    const { context, tags } = this.actor.getSnapshot();
+    if (tags.has('calling')) {
+      const at = this.#ports.clock.now();
+      this.note(factOf.toolCutOff(context, at, failureOf.crashed.text), context.correlationId);
+    }
+    this.note({ type: 'session.ended', state: 'failed' }, context.correlationId);
   }
 
   /** Resolves when everything noted so far is on disk. Rejects when it could not be saved. */

@@ -25,6 +25,7 @@ const shownKeys = new Set([
   'layer',
   'messageId',
   'model',
+  'now',
   'outputTokens',
   'presentedAcr',
   'provider',

@@ -18,7 +18,7 @@ export function authenticate({
 }): Middleware<RequestState> {
   return async function authentication(ctx: Context, next: Next) {
     ctx.state.caller = null;
-    if (publicPaths.has(ctx.path) || ctx.method === 'OPTIONS') return next();
+    if (publicPaths.has(ctx.path) || ctx.method === 'OPTIONS') return void (await next());
     const verdict = await authenticator.verify(bearerOf(ctx.get('Authorization')));
     if (verdict.kind === 'rejected') {
       throw new Problem(
@@ -28,7 +28,7 @@ export function authenticate({
       );
     }
     ctx.state.caller = verdict.kind === 'verified' ? verdict.caller : null;
-    return next();
+    await next();
   };
 }
 

@@ -8,8 +8,9 @@ const acceptable = /^[A-Za-z0-9._:-]{1,128}$/;
 export function correlate({ ids }: { ids: Ids }): Middleware<RequestState> {
   return function correlator(ctx: Context, next: Next) {
     const given = ctx.get('X-Correlation-ID');
-    ctx.state.correlationId = acceptable.test(given) ? given : ids.next();
-    ctx.set('X-Correlation-ID', ctx.state.correlationId);
+    const correlationId = acceptable.test(given) ? given : ids.next();
+    ctx.state.correlationId = correlationId;
+    ctx.set('X-Correlation-ID', correlationId);
     return next();
   };
 }

@@ -25,12 +25,12 @@ export function readJson({ malformed }: { malformed?: string } = {}): Middleware
       throw bodyProblem(error, malformed);
     },
   });
-  return function jsonReader(ctx: Context, next: Next) {
-    if (isEmpty(ctx)) return next();
+  return async function jsonReader(ctx: Context, next: Next) {
+    if (isEmpty(ctx)) return void (await next());
     if (ctx.is('application/json') === false) {
       throw new Problem(415, { error: 'send the body as application/json' });
     }
-    return parse(ctx, () => {
+    await parse(ctx, () => {
       if (isDeeperThan(ctx.request.body, deepest)) {
         const error = malformed ?? `the JSON is nested deeper than ${deepest} levels`;
         throw new Problem(400, { error });

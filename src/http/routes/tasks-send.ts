@@ -1,13 +1,13 @@
-import type { Context } from 'koa';
 import type { Ids } from '../../actors/ports.ts';
 import type { TaskSystem } from '../../actors/system.ts';
 import { heldTask } from '../held-task.ts';
+import type { RoutedContext } from '../request-state.ts';
 import { presentTask } from '../wire/task-json.ts';
 import { readSubmission } from '../wire/task-request.ts';
 
 /** `POST /tasks/send`: starts a task and answers with it once it is final (document 1 section 4.2). */
 export function tasksSend({ system, ids }: { system: TaskSystem; ids: Ids }) {
-  return async function send(ctx: Context) {
+  return async function send(ctx: RoutedContext) {
     const { caller: requester, correlationId } = ctx.state;
     const submission = readSubmission(ctx.request.body, () => ids.next());
     const id = system.open({ ...submission, requester, correlationId });

@@ -5,7 +5,8 @@ const longestReason = 256;
 
 /** Reads the reason of a cancel; `external_signal` when none is given. Throws a 400 Problem. */
 export function readCancelReason(body: unknown): string {
-  const reason = typeof body === 'object' && body !== null ? Reflect.get(body, 'reason') : undefined;
+  const reason: unknown =
+    typeof body === 'object' && body !== null ? Reflect.get(body, 'reason') : undefined;
   if (reason === undefined || reason === null || reason === '') return 'external_signal';
   if (typeof reason !== 'string') throw new Problem(400, { error: 'reason must be a string' });
   return [...reason.toWellFormed()].slice(0, longestReason).join('');

@@ -22,7 +22,11 @@ export function presentDeferral({
     requester:
       requester === null
         ? null
-        : { user_id: requester.userId, email: requester.email ?? null, provider: requester.provider },
+        : {
+            user_id: requester.userId,
+            email: requester.email ?? null,
+            provider: requester.provider,
+          },
     requested_at: timestamp(deferral.requestedAt),
     expires_at: timestamp(deferral.expiresAt),
     approvers: deferral.approvers,

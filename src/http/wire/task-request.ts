@@ -3,11 +3,9 @@ import type { JsonValue } from '../../machines/json.ts';
 import type { Message, Part } from '../../machines/task/task.ts';
 import { Problem } from './problem.ts';
 
-const identifier = z
-  .string({ error: 'must be a string' })
-  .regex(/^[A-Za-z0-9._:-]{1,128}$/, {
-    error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
-  });
+const identifier = z.string({ error: 'must be a string' }).regex(/^[A-Za-z0-9._:-]{1,128}$/, {
+  error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+});
 
 /** Names that callers make up for their own use. */
 const reference = z

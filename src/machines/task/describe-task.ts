@@ -1,4 +1,4 @@
-import type { Failure, Message, Task, TaskState } from './task.ts';
+import { type Failure, type Message, type Task, type TaskState, taskStates } from './task.ts';
 import type { TaskContext } from './task-input.ts';
 
 /** What of a snapshot makes up the public task. */
@@ -6,15 +6,6 @@ export interface DescribedSnapshot {
   tags: ReadonlySet<string>;
   context: TaskContext;
 }
-
-const publicTags: readonly TaskState[] = [
-  'submitted',
-  'working',
-  'deferred',
-  'completed',
-  'failed',
-  'canceled',
-];
 
 /**
  * Derives the public task from a snapshot. `changedAt` (epoch milliseconds) is kept from the
@@ -26,7 +17,7 @@ export function describeTask(
   revision: number,
   previous: Task | null,
 ): Task {
-  const state = publicTags.find((tag) => tags.has(tag)) ?? 'working';
+  const state = taskStates.find((tag) => tags.has(tag)) ?? 'working';
   const text = textOf(state, context);
   const unchanged = previous !== null && previous.state === state && previous.text === text;
   return {
