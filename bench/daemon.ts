@@ -67,7 +67,10 @@ export async function startDaemon(directory: string): Promise<Daemon> {
   };
 }
 
-async function memoryOf(child: ChildProcess, url: string): Promise<{ heap: number; resident: number }> {
+async function memoryOf(
+  child: ChildProcess,
+  url: string,
+): Promise<{ heap: number; resident: number }> {
   child.kill('SIGUSR2');
   const text = await (await fetch(`${url}/metrics`)).text();
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);

@@ -22,7 +22,8 @@ export async function cyclesInProcess(): Promise<Figure[]> {
   await system.start();
   await measure(64, 2_000, () => cycle(system));
   const runs = [];
-  for (let round = 0; round < 3; round += 1) runs.push(await measure(64, 10_000, () => cycle(system)));
+  for (let round = 0; round < 3; round += 1)
+    runs.push(await measure(64, 10_000, () => cycle(system)));
   system.stop();
   rmSync(folder.directory, { recursive: true });
   const { perSecond } = medianOf(runs);

@@ -28,10 +28,13 @@ for (const [name, part] of Object.entries(parts)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   for (const figure of await part()) {
     figures.push(figure);
-    console.log(`${figure.what}: ${figure.measured}${figure.aim === '' ? '' : ` (aim ${figure.aim})`}`);
+    console.log(
+      `${figure.what}: ${figure.measured}${figure.aim === '' ? '' : ` (aim ${figure.aim})`}`,
+    );
   }
 }
-if (wanted.length === 0) writeFileSync(join(import.meta.dirname, '../docs/benchmarks.md'), report());
+if (wanted.length === 0)
+  writeFileSync(join(import.meta.dirname, '../docs/benchmarks.md'), report());
 
 function report(): string {
   const [cpu] = cpus();

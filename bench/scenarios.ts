@@ -17,7 +17,9 @@ export async function echoFigures(): Promise<Figure[]> {
     for (const callers of [1, 16, 128]) {
       const load = new Load(url, callers);
       await measure(callers, 1_000, () => load.echo());
-      const measured = await repeat(() => measure(callers, callers === 1 ? 2_000 : 15_000, () => load.echo()));
+      const measured = await repeat(() =>
+        measure(callers, callers === 1 ? 2_000 : 15_000, () => load.echo()),
+      );
       await load.close();
       const aim = callers === 16 ? '5,000/s' : '';
       figures.push({ what: `echo sends, ${callers} at once`, measured: rate(measured), aim });
@@ -41,7 +43,11 @@ export async function cycleFigures(): Promise<Figure[]> {
       const measured = await repeat(() => cycles(callers === 1 ? 1_000 : 6_000));
       await load.close();
       const aim = callers === 64 ? '2,500/s' : '';
-      figures.push({ what: `park → approve → complete, ${callers} at once`, measured: rate(measured), aim });
+      figures.push({
+        what: `park → approve → complete, ${callers} at once`,
+        measured: rate(measured),
+        aim,
+      });
     }
     return figures;
   });

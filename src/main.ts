@@ -11,11 +11,7 @@ import { randomIds } from './actors/ids.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
 import { createPolicy } from './actors/policy/policy.ts';
 import type { Clock, Log } from './actors/ports.ts';
-import {
-  removeServeFile,
-  writeRuntimeToken,
-  writeServeFile,
-} from './actors/process/serve-file.ts';
+import { removeServeFile, writeRuntimeToken, writeServeFile } from './actors/process/serve-file.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskStore } from './actors/storage/task-store.ts';
 import { TaskSystem } from './actors/system.ts';
@@ -110,11 +106,12 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   const ids = randomIds();
   const stateFolder = join(directory, '.service');
   const auditPath = resolve(directory, config.audit.path);
+  const inspector = await inspectorOn(options);
+  undo.push(() => inspector?.stop());
   const store = await TaskStore.open({
     path: resolve(directory, config.store.path),
     audit: { path: auditPath, chain: config.audit.chain },
   });
-  const inspector = await inspectorOn(options);
   const system = new TaskSystem({
     store,
     model: scriptedModel(config.model.name, config.model.script),
@@ -129,10 +126,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     retention: config.store.retention,
     ...(inspector === null ? {} : { inspect: inspector.inspect }),
   });
-  undo.push(
-    () => inspector?.stop(),
-    () => system.stop(),
-  );
+  undo.push(() => system.stop());
   await system.start();
   await recordStart(store, config, clock, log);
   const runtime = writeRuntimeToken(stateFolder);
@@ -147,6 +141,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     host: options.host,
     port: options.port ?? defaultPort,
     isFixed: options.port !== null,
+    ids,
   });
   undo.push(() => closeServer(server));
   const { port } = server.address() as AddressInfo;
@@ -183,7 +178,9 @@ function checkAuthentication({ auth }: ServiceConfig, { noAuth, host }: AgentOpt
     throw new StartError('--no-auth conflicts with auth.required: true; drop one of the two');
   }
   if (noAuth && !isLoopback) {
-    throw new StartError('--no-auth is for a loopback host; use --host 127.0.0.1, or configure auth.providers');
+    throw new StartError(
+      '--no-auth is for a loopback host; use --host 127.0.0.1, or configure auth.providers',
+    );
   }
   const isAuthOn = !noAuth && (auth.required || auth.providers.length > 0);
   if (!isAuthOn && !isLoopback) {
@@ -202,7 +199,8 @@ async function recordStart(
 ): Promise<void> {
   const { dropped, replayed } = store.recovery;
   const envelope = envelopeOf(config, clock);
-  if (dropped + replayed > 0) log.warn({ dropped, replayed }, 'audit: the tail of the log was mended');
+  if (dropped + replayed > 0)
+    log.warn({ dropped, replayed }, 'audit: the tail of the log was mended');
   const mended =
     dropped + replayed > 0
       ? [{ ...envelope, event: 'audit_recovered', fields: { dropped, replayed } }]

@@ -8,8 +8,8 @@ import { LiveTasks, type LiveTasksOptions } from './system/live-tasks.ts';
 import { SystemError } from './system/system-error.ts';
 import { type Progress, type Watcher, Watchers } from './system/watchers.ts';
 
-export { type Progress, SystemError, type TaskPage, type TaskQuery, type Watcher };
 export type { SystemErrorCode } from './system/system-error.ts';
+export { type Progress, SystemError, type TaskPage, type TaskQuery, type Watcher };
 
 /** What a caller sends to have a task worked on. */
 export interface TaskRequest {

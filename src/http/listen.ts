@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type Koa from 'koa';
-import { answerClientError } from './answer-client-error.ts';
+import type { Ids } from '../actors/ports.ts';
+import { answerClientErrors } from './answer-client-error.ts';
 import type { RequestState } from './request-state.ts';
 
 /** Ports tried after the first when the caller named none (contract section 2). */
@@ -16,6 +17,7 @@ export interface ListenOptions {
   host: string;
   port: number;
   isFixed: boolean;
+  ids: Ids;
   /** Milliseconds in which the headers and the whole of a request must arrive. */
   arrival?: { headers: number; request: number; checkedEvery: number };
 }
@@ -28,7 +30,7 @@ const usualArrival = { headers: 15_000, request: 30_000, checkedEvery: 5_000 };
  */
 export async function listen(
   app: Koa<RequestState>,
-  { host, port, isFixed, arrival = usualArrival }: ListenOptions,
+  { host, port, isFixed, ids, arrival = usualArrival }: ListenOptions,
 ): Promise<Server> {
   const handle = app.callback();
   const last = isFixed || port === 0 ? port : port + furtherPorts;
@@ -43,7 +45,7 @@ export async function listen(
     );
     server.timeout = 0;
     server.maxHeadersCount = 0;
-    server.on('clientError', answerClientError);
+    server.on('clientError', answerClientErrors({ ids }));
     const error = await tryListen(server, host, candidate);
     if (error === null) return server;
     if (error.code !== 'EADDRINUSE' || candidate === last) {

@@ -8,7 +8,7 @@ export function cutToRunes(text: string, maximum: number): string {
   if (text.length <= maximum) return text.toWellFormed();
   let end = 0;
   for (let runes = 0; runes < maximum && end < text.length; runes += 1) {
-    end += text.codePointAt(end)! > 0xffff ? 2 : 1;
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
   }
   return text.slice(0, end).toWellFormed();
 }

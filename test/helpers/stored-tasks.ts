@@ -27,7 +27,12 @@ export function aTask(overrides: Partial<Task> = {}): Task {
 
 /** A task that waits for a decision until a time. */
 export function aParkedTask(id: string, expiresAt: number, revision = 1): Task {
-  return aTask({ id, revision, state: 'deferred', deferral: aDeferral({ id: `${id}-d`, expiresAt }) });
+  return aTask({
+    id,
+    revision,
+    state: 'deferred',
+    deferral: aDeferral({ id: `${id}-d`, expiresAt }),
+  });
 }
 
 /** The change that puts a task into a store; it replaces the revision before its own. */

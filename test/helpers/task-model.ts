@@ -32,7 +32,8 @@ export class TaskModel {
   /** Decides as often as there are verbs, at once; returns the kinds of answer that are due. */
   decide(task: ModelTask, verbs: ('approve' | 'reject')[], now: number): DecisionAnswer['kind'][] {
     const [first] = verbs;
-    if (task.state !== 'deferred') return verbs.map(() => (task.isSettled ? 'decided' : 'notPending'));
+    if (task.state !== 'deferred')
+      return verbs.map(() => (task.isSettled ? 'decided' : 'notPending'));
     task.isSettled = true;
     if (first === 'reject') this.#end(task, 'failed', 'defer: rejected by ann');
     else {
@@ -56,7 +57,8 @@ export class TaskModel {
 
   restart(mode: 'abandon' | 'resume'): void {
     if (mode === 'resume') return;
-    for (const task of this.#parked()) this.#end(task, 'failed', 'defer: abandoned by service restart');
+    for (const task of this.#parked())
+      this.#end(task, 'failed', 'defer: abandoned by service restart');
   }
 
   #goOn(task: ModelTask, now: number): void {

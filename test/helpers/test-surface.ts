@@ -66,6 +66,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     host: '127.0.0.1',
     port: 0,
     isFixed: true,
+    ids,
     ...(arrival === undefined ? {} : { arrival }),
   });
   onTestFinished(async () => {

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import type { InspectionEvent } from 'xstate';
-import { type ChainVerdict, type RecordedEvent, verifyFiles } from '../../src/actors/audit/audit.ts';
+import {
+  type ChainVerdict,
+  type RecordedEvent,
+  verifyFiles,
+} from '../../src/actors/audit/audit.ts';
 import type { ServiceConfig } from '../../src/actors/config/config.ts';
 import { securitySchema } from '../../src/actors/config/schema-security.ts';
 import { randomIds } from '../../src/actors/ids.ts';

@@ -1,5 +1,10 @@
 import { closest } from 'fastest-levenshtein';
-import { type ConfigReading, loadConfig, type Problem, type ServiceConfig } from '../config/config.ts';
+import {
+  type ConfigReading,
+  loadConfig,
+  type Problem,
+  type ServiceConfig,
+} from '../config/config.ts';
 import type { Clock } from '../ports.ts';
 import { readSkills } from '../skills/skills.ts';
 import { createToolbox, type Toolbox } from '../tools/tools.ts';

@@ -1,6 +1,6 @@
 import { fromPromise } from 'xstate';
-import { wellFormed } from '../../machines/text.ts';
 import type { ThinkInput, Thought } from '../../machines/task/task-events.ts';
+import { wellFormed } from '../../machines/text.ts';
 import { argumentsDigest } from '../policy/arguments-digest.ts';
 import type { Clock, Ids, LanguageModel } from '../ports.ts';
 import { inSpan } from '../telemetry/spans.ts';

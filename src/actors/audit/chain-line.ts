@@ -20,12 +20,12 @@ export interface ChainedLine {
  */
 export function chainLine(event: AuditEvent, previousHash: string | null): ChainedLine {
   const envelope = envelopeOf(event, previousHash);
-  let line = canonicalize(envelope)!;
+  let line = canonicalize(envelope) ?? '';
   if (line.length * 3 > maximumLineBytes) {
     const size = Buffer.byteLength(line);
     if (size > maximumLineBytes) {
       envelope['fields'] = { cut: `fields left out: the line had ${size} bytes` };
-      line = canonicalize(envelope)!;
+      line = canonicalize(envelope) ?? '';
     }
   }
   return { line, hash: hash('sha256', line, 'hex') };

@@ -27,7 +27,7 @@ export function readLine(bytes: Uint8Array): JsonObject | LineReason {
   }
   let value: JsonValue;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text) as JsonValue;
   } catch {
     return 'the line is not valid JSON';
   }

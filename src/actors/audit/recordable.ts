@@ -15,7 +15,7 @@ const encoder = new TextEncoder();
  *
  * @param depth the level of `value` within its line
  */
-export function recordable(value: unknown, depth: number): JsonValue | undefined {
+function recordable(value: unknown, depth: number): JsonValue | undefined {
   switch (typeof value) {
     case 'string':
       return recordableText(value);
@@ -86,7 +86,7 @@ function recordableText(text: string): string {
  *
  * @param maximum bytes, at least 64
  */
-export function cutToBytes(text: string, maximum: number): string {
+function cutToBytes(text: string, maximum: number): string {
   if (text.length * 3 <= maximum) return text.toWellFormed();
   const size = Buffer.byteLength(text);
   if (size <= maximum) return text.toWellFormed();

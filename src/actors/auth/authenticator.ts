@@ -20,10 +20,9 @@ export interface AuthenticatorOptions {
 
 /** Makes the authentication chain of an agent; tokens are compared in constant time (contract section 8). */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const known = [
-    { token: options.runtimeToken, caller: runtimeCaller },
-    ...options.tokens,
-  ].map(({ token, caller }) => ({ digest: digestOf(token), caller }));
+  const known = [{ token: options.runtimeToken, caller: runtimeCaller }, ...options.tokens].map(
+    ({ token, caller }) => ({ digest: digestOf(token), caller }),
+  );
   return {
     async verify(token): Promise<Verification> {
       if (token === null) {

@@ -45,7 +45,8 @@ export function readScript(value: JsonValue): ScriptStep[] {
 
 function play(step: ScriptStep | undefined, conversation: Conversation): Turn {
   const spoken = { inputTokens: 0, outputTokens: 0 };
-  if (step === undefined) return { ...spoken, calls: [], text: `echo: ${told(conversation.request)}` };
+  if (step === undefined)
+    return { ...spoken, calls: [], text: `echo: ${told(conversation.request)}` };
   if ('tool' in step) {
     return { ...spoken, text: '', calls: [{ tool: step.tool, args: step.args ?? {} }] };
   }

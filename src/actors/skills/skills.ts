@@ -1,11 +1,11 @@
 export {
-  type CompiledSchema,
+  checkArguments,
   compileSchema,
   SchemaError,
-  checkArguments, validateArguments,
+  validateArguments,
 } from './argument-schema.ts';
 export { normalName, type ScriptExtension } from './find-script.ts';
 export { missingRequirements } from './missing-requirements.ts';
 export type { Problem } from './problem.ts';
-export { readSkills, type SkillsReading } from './read-skills.ts';
+export { readSkills } from './read-skills.ts';
 export type { Requirements, ScriptDefinition, Skill } from './skill.ts';

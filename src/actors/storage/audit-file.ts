@@ -13,7 +13,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { checkpoint } from '../audit/chain-format.ts';
 import { chainLine } from '../audit/chain-line.ts';
 import type { AuditEvent } from '../ports.ts';
-import { type AuditHead, type AuditRecovery, adoptLog, mendTail, writeWhole } from './audit-head.ts';
+import {
+  type AuditHead,
+  type AuditRecovery,
+  adoptLog,
+  mendTail,
+  writeWhole,
+} from './audit-head.ts';
 
 /** Events between two checkpoints (contract section 10). */
 const checkpointEvery = 1_000;

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Task, TaskState } from '../../machines/task/task.ts';
 
 /** A task as it stands on disk. */
@@ -72,8 +72,8 @@ export class TaskRows {
     if (row === undefined) return undefined;
     const snapshot = row['snapshot'];
     return {
-      task: JSON.parse(String(row['task'])),
-      snapshot: snapshot === null ? null : JSON.parse(String(snapshot)),
+      task: taskOf(row),
+      snapshot: snapshot === null ? null : (JSON.parse(String(snapshot)) as unknown),
       machineVersion: Number(row['machine_version']),
       auditSeq: Number(row['audit_seq']),
       startedCall: row['started_call'] === null ? null : String(row['started_call']),
@@ -83,13 +83,13 @@ export class TaskRows {
   /** Returns the public task. */
   find(id: string): Task | undefined {
     const row = this.#sql.find.get(id);
-    return row === undefined ? undefined : JSON.parse(String(row['task']));
+    return row === undefined ? undefined : taskOf(row);
   }
 
   /** Returns the task that waits on a deferral. */
   findByDeferral(deferralId: string): Task | undefined {
     const row = this.#sql.findByDeferral.get(deferralId);
-    return row === undefined ? undefined : JSON.parse(String(row['task']));
+    return row === undefined ? undefined : taskOf(row);
   }
 
   /** Lists tasks, newest first. */
@@ -102,7 +102,7 @@ export class TaskRows {
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return {
-      tasks: page.map((row) => JSON.parse(String(row['task']))),
+      tasks: page.map(taskOf),
       cursor: rows.length > limit && last !== undefined ? String(last['position']) : null,
     };
   }
@@ -137,6 +137,11 @@ export class TaskRows {
   deleteEnded(before: number, limit: number): number {
     return Number(this.#sql.deleteEnded.run(before, limit).changes);
   }
+}
+
+/** The column holds what `write` put there. */
+function taskOf(row: Record<string, SQLOutputValue>): Task {
+  return JSON.parse(String(row['task'])) as Task;
 }
 
 function prepare(database: DatabaseSync) {

@@ -113,8 +113,8 @@ export class LiveTask {
       .save(this.id, () => this.#collect())
       .then(
         () => this.#committedTo(saving),
-        (error: Error) => {
-          this.#ports.onLost(this, error);
+        (error: unknown) => {
+          this.#ports.onLost(this, error instanceof Error ? error : new Error(String(error)));
           throw error;
         },
       );
@@ -141,7 +141,8 @@ export class LiveTask {
         snapshot: final ? null : JSON.stringify(this.actor.getPersistedSnapshot()),
         machineVersion: taskMachineVersion,
         auditSeq: this.#auditSeq,
-        startedCall: !final && snapshot.hasTag('calling') ? (snapshot.context.pending[0]?.id ?? null) : null,
+        startedCall:
+          !final && snapshot.hasTag('calling') ? (snapshot.context.pending[0]?.id ?? null) : null,
       },
       events,
     };

@@ -159,7 +159,8 @@ export class LiveTasks {
       // What it waits to save may end its wait; it is looked at again next time.
       if (task?.isSaving === true) continue;
       this.#unfollowed.delete(id);
-      if (task?.committed?.state === 'deferred' && !this.#options.watchers.has(id)) this.#rest(task);
+      if (task?.committed?.state === 'deferred' && !this.#options.watchers.has(id))
+        this.#rest(task);
     }
   }
 

@@ -35,7 +35,12 @@ export function createTaskLogic(ports: TaskLogicPorts) {
   const { model, tools, policy, clock, ids, log, live, onProgress } = ports;
   return taskMachine.provide({
     actors: {
-      think: createThink({ model, ids, clock, onToken: (id, text) => onProgress(id, { phase: 'token', text }) }),
+      think: createThink({
+        model,
+        ids,
+        clock,
+        onToken: (id, text) => onProgress(id, { phase: 'token', text }),
+      }),
       govern: createGovern({ policy, log }),
       recordStart: createRecordStart(ports),
       runTool: createRunTool({

@@ -2,7 +2,7 @@ import { answerCounted, answerMispinned, answerWithoutPending } from '../governa
 import { executing } from './executing-state.ts';
 import * as factOf from './fact-of.ts';
 import * as failureOf from './failure-of.ts';
-import { initialContext, pendingDeferral, currentCall } from './task-input.ts';
+import { currentCall, initialContext, pendingDeferral } from './task-input.ts';
 import { taskSetup } from './task-setup.ts';
 
 /** Stored with every snapshot; raise it when an older snapshot could no longer be restored. */
@@ -244,7 +244,8 @@ export const taskMachine = taskSetup.createMachine({
           actions: [
             {
               type: 'note',
-              params: ({ context, event }) => factOf.abandoned(context, 'service_restart', event.at),
+              params: ({ context, event }) =>
+                factOf.abandoned(context, 'service_restart', event.at),
             },
             {
               type: 'fail',

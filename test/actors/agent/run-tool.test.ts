@@ -1,5 +1,5 @@
-import { createActor, toPromise } from 'xstate';
 import { describe, expect, it } from 'vitest';
+import { createActor, toPromise } from 'xstate';
 import { createRunTool } from '../../../src/actors/agent/run-tool.ts';
 import { argumentsDigest } from '../../../src/actors/policy/arguments-digest.ts';
 import { type Tool, ToolError } from '../../../src/actors/ports.ts';
@@ -74,17 +74,19 @@ describe('running a tool', () => {
   });
 
   it.each<[string, () => Promise<string>]>([
-    ['throws', () => { throw new TypeError('secret of undefined at /srv/x.ts'); }],
+    [
+      'throws',
+      () => {
+        throw new TypeError('secret of undefined at /srv/x.ts');
+      },
+    ],
     ['rejects', () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1'))],
     ['returns no text', () => Promise.resolve(undefined as never)],
   ])('tells nothing of the inside when a tool %s, which the log does', async (_name, run) => {
     const { outcome, logged, phases } = start(toolCalled('pay', run));
     expect(await outcome).toMatchObject({ kind: 'failed', error: 'pay failed inside the service' });
     expect(logged).toEqual([
-      [
-        { error: expect.any(Error), task_id: 't-1', tool: 'pay' },
-        'tool: failed unexpectedly',
-      ],
+      [{ error: expect.any(Error), task_id: 't-1', tool: 'pay' }, 'tool: failed unexpectedly'],
     ]);
     expect(phases).toHaveLength(2);
   });

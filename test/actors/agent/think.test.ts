@@ -1,5 +1,5 @@
-import { createActor, toPromise } from 'xstate';
 import { describe, expect, it } from 'vitest';
+import { createActor, toPromise } from 'xstate';
 import { createThink } from '../../../src/actors/agent/think.ts';
 import { argumentsDigest } from '../../../src/actors/policy/arguments-digest.ts';
 import type { LanguageModel } from '../../../src/actors/ports.ts';
@@ -51,10 +51,13 @@ describe('thinking', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['rejects', new Error('the model is overloaded; try again later'), 'the model is overloaded; try again later'],
+    [
+      'rejects',
+      new Error('the model is overloaded; try again later'),
+      'the model is overloaded; try again later',
+    ],
     ['rejects with something else', 'nonsense', 'the model failed'],
   ])('reports a model that %s', async (_name, reason, error) => {
-    // eslint-disable-next-line typescript/prefer-promise-reject-errors -- a library may do so
     const { thought } = await think(() => Promise.reject(reason as Error));
     expect(thought).toEqual({
       ...common,

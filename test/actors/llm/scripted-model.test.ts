@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readScript, type ScriptStep, scriptedModel } from '../../../src/actors/llm/scripted-model.ts';
+import {
+  readScript,
+  type ScriptStep,
+  scriptedModel,
+} from '../../../src/actors/llm/scripted-model.ts';
 import type { Conversation, Turn } from '../../../src/actors/ports.ts';
 import type { Part } from '../../../src/machines/task/task.ts';
 import { aCall } from '../../helpers/task-fixtures.ts';
@@ -88,7 +92,11 @@ describe('the scripted model', () => {
 describe('reading a script', () => {
   it('takes steps and leaves out what they do not know', () => {
     expect(
-      readScript([{ say: 'a', tool: 'ignored' }, { tool: 'b', x: 1 }, { tool: 'c', args: { d: [1] } }]),
+      readScript([
+        { say: 'a', tool: 'ignored' },
+        { tool: 'b', x: 1 },
+        { tool: 'c', args: { d: [1] } },
+      ]),
     ).toEqual([{ say: 'a' }, { tool: 'b' }, { tool: 'c', args: { d: [1] } }]);
     expect(readScript([])).toEqual([]);
   });
@@ -97,10 +105,15 @@ describe('reading a script', () => {
     expect(() => readScript(value)).toThrow('the script must be a list of steps');
   });
 
-  it.each([[null], ['say'], [{}], [{ say: 1 }], [{ tool: 'a', args: [] }], [{ tool: 'a', args: null }], [[]]])(
-    'refuses %j as a step',
-    (step) => {
-      expect(() => readScript([step])).toThrow('step 1 of the script must be {tool, args} or {say}');
-    },
-  );
+  it.each([
+    [null],
+    ['say'],
+    [{}],
+    [{ say: 1 }],
+    [{ tool: 'a', args: [] }],
+    [{ tool: 'a', args: null }],
+    [[]],
+  ])('refuses %j as a step', (step) => {
+    expect(() => readScript([step])).toThrow('step 1 of the script must be {tool, args} or {say}');
+  });
 });

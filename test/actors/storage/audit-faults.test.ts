@@ -3,9 +3,18 @@ import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifyFiles } from '../../../src/actors/audit/audit.ts';
-import { type TaskStore, UnrecordedError, UnsavableError } from '../../../src/actors/storage/task-store.ts';
-import { aTask, anEvent, aWrite } from '../../helpers/stored-tasks.ts';
-import { openStore, recordedEvents, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
+import {
+  type TaskStore,
+  UnrecordedError,
+  UnsavableError,
+} from '../../../src/actors/storage/task-store.ts';
+import { anEvent, aTask, aWrite } from '../../helpers/stored-tasks.ts';
+import {
+  openStore,
+  recordedEvents,
+  storeFiles,
+  temporaryFolder,
+} from '../../helpers/test-system.ts';
 
 type Fault = (call: number) => void;
 
@@ -17,7 +26,8 @@ function failing(name: 'writeSync' | 'ftruncateSync', fault: Fault, writesFirst 
     calls += 1;
     const [descriptor, bytes] = args as [number, Uint8Array];
     const isLog = name === 'writeSync' && bytes instanceof Uint8Array;
-    if (isLog && writesFirst > 0) genuine(descriptor, bytes, 0, Math.min(writesFirst, bytes.length));
+    if (isLog && writesFirst > 0)
+      genuine(descriptor, bytes, 0, Math.min(writesFirst, bytes.length));
     fault(calls);
     return genuine(...args);
   }) as never);
@@ -112,11 +122,16 @@ describe.each(faults)('when %s', (_name, arm) => {
 describe('a disk that is full', () => {
   it('is noticed by the database itself, and nothing is kept', async () => {
     const { store, log } = await storeWithOneTask();
-    const limit = (pages: number) => vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(
-      function (this: DatabaseSync, text: string) {
-        genuine.call(this, text === 'BEGIN IMMEDIATE' ? `PRAGMA max_page_count = ${pages}; ${text}` : text);
-      },
-    );
+    const limit = (pages: number) =>
+      vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
+        this: DatabaseSync,
+        text: string,
+      ) {
+        genuine.call(
+          this,
+          text === 'BEGIN IMMEDIATE' ? `PRAGMA max_page_count = ${pages}; ${text}` : text,
+        );
+      });
     const genuine = DatabaseSync.prototype.exec;
     const full = limit(1);
     onTestFinished(() => full.mockRestore());
@@ -156,7 +171,10 @@ describe('a save that cannot be put together', () => {
       store.save('t-2', () => aWrite(aTask({ id: 't-2' }))),
     ]);
     expect(settled).toEqual([
-      { status: 'rejected', reason: new UnsavableError('task t-1 cannot be put together for the disk') },
+      {
+        status: 'rejected',
+        reason: new UnsavableError('task t-1 cannot be put together for the disk'),
+      },
       { status: 'fulfilled', value: undefined },
     ]);
     expect((settled[0] as PromiseRejectedResult).reason.cause).toBe(broken);

@@ -19,7 +19,7 @@ import {
   storeFiles,
   temporaryFolder,
 } from '../../helpers/test-system.ts';
-import { events as someEvents, logOf } from '../audit/log-of.ts';
+import { logOf, events as someEvents } from '../audit/log-of.ts';
 
 /** Files as a crash leaves them: some events committed, their outbox not yet let go of. */
 async function crashed(count = 5): Promise<{ directory: string; log: string; whole: string }> {
@@ -87,7 +87,10 @@ describe('opening the log after a crash', () => {
   it('writes again what a power cut left as zeros', async () => {
     const { directory, log, whole } = await crashed();
     const from = whole.length >> 1;
-    writeFileSync(log, Buffer.concat([Buffer.from(whole.slice(0, from)), Buffer.alloc(whole.length - from)]));
+    writeFileSync(
+      log,
+      Buffer.concat([Buffer.from(whole.slice(0, from)), Buffer.alloc(whole.length - from)]),
+    );
     expect(await goOn(directory)).toMatchObject({ ok: true, events: 6 });
     expect(readFileSync(log, 'utf8').startsWith(whole)).toBe(true);
   });

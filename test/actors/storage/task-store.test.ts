@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConflictError, type TaskStore } from '../../../src/actors/storage/task-store.ts';
-import { aTask, anEvent, aWrite } from '../../helpers/stored-tasks.ts';
+import { anEvent, aTask, aWrite } from '../../helpers/stored-tasks.ts';
 import { openStore, recordedEvents, temporaryFolder } from '../../helpers/test-system.ts';
 
 let directory: string;
@@ -17,7 +17,11 @@ function commitsSeen(): string[] {
   const spy = vi.spyOn(DatabaseSync.prototype, 'exec');
   onTestFinished(() => spy.mockRestore());
   return new Proxy([], {
-    get: (_, key) => Reflect.get(spy.mock.calls.map(([sql]) => sql).filter((sql) => sql === 'COMMIT'), key),
+    get: (_, key) =>
+      Reflect.get(
+        spy.mock.calls.map(([sql]) => sql).filter((sql) => sql === 'COMMIT'),
+        key,
+      ),
   });
 }
 
@@ -38,9 +42,11 @@ describe('saving', () => {
     const other = await openStore(directory);
     onTestFinished(() => other.close());
     let isCommitted = false;
-    const saved = store.save('t-1', () => aWrite(aTask())).then(() => {
-      isCommitted = true;
-    });
+    const saved = store
+      .save('t-1', () => aWrite(aTask()))
+      .then(() => {
+        isCommitted = true;
+      });
     await Promise.resolve();
     expect([isCommitted, other.rows.find('t-1'), recordedEvents(directory)]).toEqual([
       false,

@@ -9,4 +9,6 @@ for (let round = 0; round < Number(times); round += 1) {
     { event: 'tool_exec', ts: '2026-07-01T09:00:00.000Z', task_id: name, seq: round + 1 },
   ]);
   store.close();
+  process.send?.(round);
 }
+process.disconnect?.();

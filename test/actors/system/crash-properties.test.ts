@@ -71,7 +71,8 @@ async function checkAfter(death: Death, onRestart: 'abandon' | 'resume'): Promis
   const runs = [...death.runs];
   const rig = await systemThatPays(runs, { directory: copyFiles(death.directory), onRestart });
   try {
-    const unended = () => rig.system.list({ limit: 99 }).tasks.filter(({ state }) => !isFinal(state));
+    const unended = () =>
+      rig.system.list({ limit: 99 }).tasks.filter(({ state }) => !isFinal(state));
     for (let turns = 0; turns < 40 && unended().length > 0; turns += 1) {
       await turn();
       rig.clock.advance(60_000);

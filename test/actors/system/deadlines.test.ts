@@ -27,11 +27,12 @@ describe('the deadline of a wait', () => {
     clock.advance(1);
     expect((await ends(system, id)).text).toBe(autoDenied);
     expect(system.find(id)).toMatchObject({ state: 'failed', changedAt: nine + 5 * minute });
-    expect(events(id).slice(3).map(({ event, fields }) => [event, fields])).toEqual([
-      [
-        'task_deferred_timeout',
-        { tool: 'pay', timeout_ms: 5 * minute, wait_ms: 5 * minute },
-      ],
+    expect(
+      events(id)
+        .slice(3)
+        .map(({ event, fields }) => [event, fields]),
+    ).toEqual([
+      ['task_deferred_timeout', { tool: 'pay', timeout_ms: 5 * minute, wait_ms: 5 * minute }],
       ['session_end', { state: 'failed' }],
     ]);
     expect(await system.decide(id, decision('approve', clock.now()))).toEqual({

@@ -55,7 +55,9 @@ describe('a disk that takes no writes', () => {
     const { system, logged } = await openSystem({ tools: [pay] });
     const disk = failingDisk();
     const id = system.open(payment);
-    await expect(ends(system, id)).rejects.toThrow('the task could not be recorded; try again later');
+    await expect(ends(system, id)).rejects.toThrow(
+      'the task could not be recorded; try again later',
+    );
     expect([pay.runs, system.find(id), system.load().live]).toEqual([[], undefined, 0]);
     expect(logged.map(({ message }) => message)).toEqual(['task: a change could not be saved']);
     disk.mend();
@@ -137,7 +139,11 @@ describe('a defect in one task', () => {
       failure: { kind: 'internal' },
       answer: null,
     });
-    expect(briefly(rig.events(broken))).toEqual(['session_start', 'llm_call', 'session_end failed']);
+    expect(briefly(rig.events(broken))).toEqual([
+      'session_start',
+      'llm_call',
+      'session_end failed',
+    ]);
     expect(rig.logged).toMatchObject([
       { level: 'error', message: 'task: failed inside the service', fields: { task_id: broken } },
     ]);

@@ -135,7 +135,9 @@ const commands = fc.commands(
   [
     fc.integer({ min: 0, max: 2 }).map(send),
     fc.constant(send(2)),
-    fc.tuple(fc.nat(9), fc.array(verb, { minLength: 1, maxLength: 4 })).map((all) => decide(...all)),
+    fc
+      .tuple(fc.nat(9), fc.array(verb, { minLength: 1, maxLength: 4 }))
+      .map((all) => decide(...all)),
     fc.nat(9).map((chosen) => decide(chosen, ['approve'])),
     fc.nat(9).map(cancel),
     fc.constantFrom(1, waitTime >> 1, waitTime - 1, waitTime).map(passTime),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/machines/json.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
 import {
   briefly,
   decision,
@@ -17,7 +18,6 @@ import {
   type TestSystem,
   type TestSystemOptions,
 } from '../../helpers/test-system.ts';
-import { ManualClock } from '../../helpers/manual-clock.ts';
 
 interface Moment {
   /** The files as a kill after this commit leaves them. */
@@ -46,7 +46,9 @@ async function momentsOfPayment(idempotent: boolean): Promise<Moment[]> {
     });
     return failure;
   };
-  taskId = rig.system.open(playing([{ tool: 'pay', args: { amount: 5 } }, { say: 'done: {result}' }]));
+  taskId = rig.system.open(
+    playing([{ tool: 'pay', args: { amount: 5 } }, { say: 'done: {result}' }]),
+  );
   rig.store.flush();
   await parks(rig.system, playing([{ tool: 'pay' }], { id: 'bystander' }));
   const parked = rig.system.find(taskId);
@@ -152,36 +154,35 @@ const matrix: { mode: 'abandon' | 'resume'; idempotent: boolean; rows: Row[] }[]
   },
 ];
 
-describe.each(matrix)('a kill after any commit, on_restart: $mode, idempotent: $idempotent', ({
-  mode,
-  idempotent,
-  rows,
-}) => {
-  it('ends the task as the contract says, with a whole log and a tool that ran as it may', async () => {
-    const moments = await momentsOfPayment(idempotent);
-    const seen = new Set<string>();
-    for (const moment of moments) {
-      const { state, text, runs, events, rig } = await afterRestart(moment, {
-        onRestart: mode,
-        idempotent,
-      });
-      const own = rig.events(moment.taskId);
-      const last = briefly(own.filter(({ ts }) => ts < '2026-07-01T09:00:01')).at(-1) ?? '';
-      const row = rows.find(([name]) => name === last);
-      expect([last, text, runs]).toEqual(row);
-      expect(state).toBe(text === done ? 'completed' : 'failed');
-      expect(count(events, 'session_end')).toBe(1);
-      expect(events.at(-1)).toMatch(/^session_end/);
-      expect(count(events, 'tool_exec start')).toBe(count(events, 'tool_exec end'));
-      expect(count(events, 'session_start')).toBe(1);
-      expect(own.map(({ seq }) => seq)).toEqual(own.map((_, index) => index + 1));
-      expect(await rig.verify()).toMatchObject({ ok: true });
-      seen.add(last);
-      rig.stop();
-    }
-    expect([...seen]).toEqual(rows.map(([name]) => name));
-  }, 20_000);
-});
+describe.each(matrix)(
+  'a kill after any commit, on_restart: $mode, idempotent: $idempotent',
+  ({ mode, idempotent, rows }) => {
+    it('ends the task as the contract says, with a whole log and a tool that ran as it may', async () => {
+      const moments = await momentsOfPayment(idempotent);
+      const seen = new Set<string>();
+      for (const moment of moments) {
+        const { state, text, runs, events, rig } = await afterRestart(moment, {
+          onRestart: mode,
+          idempotent,
+        });
+        const own = rig.events(moment.taskId);
+        const last = briefly(own.filter(({ ts }) => ts < '2026-07-01T09:00:01')).at(-1) ?? '';
+        const row = rows.find(([name]) => name === last);
+        expect([last, text, runs]).toEqual(row);
+        expect(state).toBe(text === done ? 'completed' : 'failed');
+        expect(count(events, 'session_end')).toBe(1);
+        expect(events.at(-1)).toMatch(/^session_end/);
+        expect(count(events, 'tool_exec start')).toBe(count(events, 'tool_exec end'));
+        expect(count(events, 'session_start')).toBe(1);
+        expect(own.map(({ seq }) => seq)).toEqual(own.map((_, index) => index + 1));
+        expect(await rig.verify()).toMatchObject({ ok: true });
+        seen.add(last);
+        rig.stop();
+      }
+      expect([...seen]).toEqual(rows.map(([name]) => name));
+    }, 20_000);
+  },
+);
 
 describe('the log after a restart', () => {
   it.each<['abandon' | 'resume', string, string]>([
@@ -201,7 +202,9 @@ describe('the log after a restart', () => {
     const directory = copyFiles(before.directory);
     const after = await openSystem({ directory, clock, tools: [pay], onRestart });
     expect((await ends(after.system, taskId)).text).toBe(text);
-    const end = after.events(taskId).find(({ fields }) => (fields as JsonObject)?.['phase'] === 'end');
+    const end = after
+      .events(taskId)
+      .find(({ fields }) => (fields as JsonObject)?.['phase'] === 'end');
     expect(end?.['fields']).toMatchObject({ tool: 'pay', phase: 'end', error, result_size: 0 });
     expect(pay.runs).toHaveLength(1);
   });
@@ -214,7 +217,12 @@ describe('the log after a restart', () => {
     const { directory, clock } = rig;
     const after = await openSystem({ directory, clock, onRestart: 'abandon' });
     expect(after.system.find(id)).toMatchObject({ state: 'failed', text: abandoned });
-    expect(after.events(id).slice(3).map(({ event, fields }) => [event, fields])).toEqual([
+    expect(
+      after
+        .events(id)
+        .slice(3)
+        .map(({ event, fields }) => [event, fields]),
+    ).toEqual([
       ['task_deferred_abandoned', { tool: 'pay', reason: 'service_restart', wait_ms: 1_500 }],
       ['session_end', { state: 'failed' }],
     ]);
@@ -241,7 +249,11 @@ describe('a kill between the line in the log and its commit', () => {
     });
     expect(after.store.recovery.dropped).toBeGreaterThan(0);
     expect(after.system.find(parked.id)).toEqual(parked);
-    expect(briefly(after.events(parked.id))).toEqual(['session_start', 'llm_call', 'task_deferred']);
+    expect(briefly(after.events(parked.id))).toEqual([
+      'session_start',
+      'llm_call',
+      'task_deferred',
+    ]);
     const answer = await after.system.decide(parked.id, decision('approve', rig.clock.now()));
     expect(answer.kind).toBe('resolved');
     await ends(after.system, parked.id);

@@ -1,5 +1,5 @@
-import { scriptedModel } from '../../../src/actors/llm/scripted-model.ts';
 import { randomIds } from '../../../src/actors/ids.ts';
+import { scriptedModel } from '../../../src/actors/llm/scripted-model.ts';
 import { TaskStore } from '../../../src/actors/storage/task-store.ts';
 import { TaskSystem } from '../../../src/actors/system.ts';
 
@@ -13,11 +13,7 @@ export interface Order {
 }
 
 /** What this process reports: that it is ready, that it has begun to decide, what its decisions were answered, that its tool ran. */
-export type Report =
-  | { ready: true }
-  | { deciding: true }
-  | { answers: string[] }
-  | { ran: string };
+export type Report = { ready: true } | { deciding: true } | { answers: string[] } | { ran: string };
 
 const [, , path = '', auditPath = ''] = process.argv;
 const report = (message: Report): void => void process.send?.(message);

@@ -180,8 +180,7 @@ describe('a run of a task that had ended', () => {
       expect(() => system.open(request)).toThrow(
         expect.objectContaining({
           code: 'task_running',
-          message:
-            'task t-1 is still running; wait for it to end, cancel it, or leave the id out',
+          message: 'task t-1 is still running; wait for it to end, cancel it, or leave the id out',
         }),
       );
     system.open(request);
@@ -212,7 +211,11 @@ describe('cancelling', () => {
       kind: 'notPending',
     });
     expect(pay.runs).toEqual([]);
-    expect(events(id).slice(3).map(({ event, fields }) => [event, fields])).toEqual([
+    expect(
+      events(id)
+        .slice(3)
+        .map(({ event, fields }) => [event, fields]),
+    ).toEqual([
       ['task_deferred_abandoned', { tool: 'pay', reason: 'canceled', wait_ms: 2_000 }],
       ['invocation_cancelled', { reason: 'workflow_failure' }],
       ['session_end', { state: 'canceled' }],

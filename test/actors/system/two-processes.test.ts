@@ -61,10 +61,9 @@ describe('two processes over one store', () => {
       const there = other.decide({ taskId: id, verb: 'approve', count: 10, at });
       if (round % 2 === 1) await there.begun;
       const here = Array.from({ length: 10 }, (_, index) =>
-        system.decide(id, decision(index % 2 === 0 ? 'approve' : 'reject', at)).then(
-          ({ kind }) => kind as string,
-          String,
-        ),
+        system
+          .decide(id, decision(index % 2 === 0 ? 'approve' : 'reject', at))
+          .then(({ kind }) => kind as string, String),
       );
       const kinds = [...(await Promise.all(here)), ...(await there.answers)];
       expect(kinds.toSorted()).toEqual([...Array<string>(19).fill('decided'), 'resolved']);
