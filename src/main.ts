@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import type { InspectionEvent, Observer } from 'xstate';
 import { readAgent } from './actors/agent/read-agent.ts';
 import type { AuditEnvelope } from './actors/audit/audit.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
@@ -10,7 +11,7 @@ import type { Problem, ServiceConfig } from './actors/config/config.ts';
 import { randomIds } from './actors/ids.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
 import { createPolicy } from './actors/policy/policy.ts';
-import type { Clock, Log } from './actors/ports.ts';
+import type { Authenticator, Clock, Ids, Log } from './actors/ports.ts';
 import { removeServeFile, writeRuntimeToken, writeServeFile } from './actors/process/serve-file.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskStore } from './actors/storage/task-store.ts';
@@ -101,50 +102,19 @@ interface Parts {
 }
 
 async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
-  const { directory, env, log } = options;
-  const { config, toolbox, clock, isAuthOn, undo } = parts;
+  const { config, isAuthOn, undo, warnings } = parts;
   const ids = randomIds();
-  const stateFolder = join(directory, '.service');
-  const auditPath = resolve(directory, config.audit.path);
   const inspector = await inspectorOn(options);
   undo.push(() => inspector?.stop());
-  const store = await TaskStore.open({
-    path: resolve(directory, config.store.path),
-    audit: { path: auditPath, chain: config.audit.chain },
-  });
-  const system = new TaskSystem({
-    store,
-    model: scriptedModel(config.model.name, config.model.script),
-    tools: toolbox.tools,
-    policy: createPolicy(config.security, toolbox.tools),
-    clock,
-    ids,
-    log,
-    envelope: envelopeOf(config, clock),
-    restAfter: 3_000,
-    onRestart: config.security.defer.on_restart,
-    retention: config.store.retention,
-    ...(inspector === null ? {} : { inspect: inspector.inspect }),
-  });
-  undo.push(() => system.stop());
-  await system.start();
-  await recordStart(store, config, clock, log);
+  const { system, auditPath } = await openSystem(options, parts, ids, inspector?.inspect);
+  const stateFolder = join(options.directory, '.service');
   const runtime = writeRuntimeToken(stateFolder);
   const authenticator = createAuthenticator({
     runtimeToken: runtime.token,
-    tokens: isAuthOn ? staticTokens(config.auth.providers, env) : [],
+    tokens: isAuthOn ? staticTokens(config.auth.providers, options.env) : [],
     isOptional: !isAuthOn,
   });
-  const onDisconnect = config.security.defer.on_stream_disconnect;
-  const app = createApp({ system, authenticator, clock, ids, log, onDisconnect });
-  const server = await listen(app, {
-    host: options.host,
-    port: options.port ?? defaultPort,
-    isFixed: options.port !== null,
-    ids,
-  });
-  undo.push(() => closeServer(server));
-  const { port } = server.address() as AddressInfo;
+  const port = await serve(options, parts, { system, authenticator, ids });
   writeServeFile(stateFolder, {
     pid: process.pid,
     port,
@@ -162,13 +132,61 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     id: config.agent_id,
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     inspectorUrl: inspector?.url ?? null,
-    warnings: parts.warnings,
+    warnings,
     token: runtime.token,
     auditPath,
     async stop() {
       for (const step of undo.splice(0).toReversed()) await step();
     },
   };
+}
+
+async function openSystem(
+  { directory, log }: AgentOptions,
+  { config, toolbox, clock, undo }: Parts,
+  ids: Ids,
+  inspect: Observer<InspectionEvent> | undefined,
+): Promise<{ system: TaskSystem; auditPath: string }> {
+  const auditPath = resolve(directory, config.audit.path);
+  const store = await TaskStore.open({
+    path: resolve(directory, config.store.path),
+    audit: { path: auditPath, chain: config.audit.chain },
+  });
+  const system = new TaskSystem({
+    store,
+    model: scriptedModel(config.model.name, config.model.script),
+    tools: toolbox.tools,
+    policy: createPolicy(config.security, toolbox.tools),
+    clock,
+    ids,
+    log,
+    envelope: envelopeOf(config, clock),
+    restAfter: 3_000,
+    onRestart: config.security.defer.on_restart,
+    retention: config.store.retention,
+    ...(inspect === undefined ? {} : { inspect }),
+  });
+  undo.push(() => system.stop());
+  await system.start();
+  await recordStart(store, config, clock, log);
+  return { system, auditPath };
+}
+
+async function serve(
+  { host, port, log }: AgentOptions,
+  { config, clock, undo }: Parts,
+  ports: { system: TaskSystem; authenticator: Authenticator; ids: Ids },
+): Promise<number> {
+  const onDisconnect = config.security.defer.on_stream_disconnect;
+  const app = createApp({ ...ports, clock, log, onDisconnect });
+  const server = await listen(app, {
+    host,
+    port: port ?? defaultPort,
+    isFixed: port !== null,
+    ids: ports.ids,
+  });
+  undo.push(() => closeServer(server));
+  return (server.address() as AddressInfo).port;
 }
 
 /** Tells whether callers must sign in. Throws StartError for a combination that would leave the agent open. */
