@@ -51,11 +51,10 @@ export class ManualClock implements Clock {
     this.#now += milliseconds;
   }
 
-  /** Ends the timer that is due next whatever its time is, as a timer that fires too early does. */
+  /** Ends every timer that is set, whatever its time is, as timers that fire too early do. */
   fireEarly(): void {
-    const [handle, { run }] = this.#nextUntil(Number.POSITIVE_INFINITY)!;
-    this.#timers.delete(handle);
-    run();
+    const early = [...this.#timers];
+    for (const [handle, { run }] of early) if (this.#timers.delete(handle)) run();
   }
 
   #nextUntil(until: number): [number, Timer] | undefined {

@@ -47,7 +47,12 @@ export function openDatabase(path: string): DatabaseSync {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(path, { timeout: 5_000 });
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    database.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA wal_autocheckpoint = 8000;
+      PRAGMA cache_size = -65536;
+    `);
     chmodSync(path, 0o600);
     checkVersion(path, database);
     return database;

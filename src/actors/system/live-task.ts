@@ -1,10 +1,11 @@
-import type { ActorRefFrom } from 'xstate';
+import type { ActorRefFrom, Snapshot, SnapshotFrom } from 'xstate';
 import { describeCrash, describeTask } from '../../machines/task/describe-task.ts';
 import * as factOf from '../../machines/task/fact-of.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
-import { type taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
+import type { TaskContext } from '../../machines/task/task-input.ts';
+import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import { type AuditEnvelope, auditEventOf } from '../audit/audit.ts';
 import type { AuditEvent, Clock } from '../ports.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
@@ -138,7 +139,7 @@ export class LiveTask {
       change: {
         task,
         expected: this.#revision,
-        snapshot: final ? null : JSON.stringify(this.actor.getPersistedSnapshot()),
+        snapshot: final ? null : JSON.stringify(persisted(snapshot)),
         machineVersion: taskMachineVersion,
         auditSeq: this.#auditSeq,
         startedCall:
@@ -157,3 +158,11 @@ export class LiveTask {
     this.#ports.onCommitted(this, task);
   }
 }
+
+/** The context is plain JSON without actors in it, so it is spared the search for them. */
+function persisted(snapshot: SnapshotFrom<typeof taskMachine>): Snapshot<unknown> {
+  const bare = taskMachine.getPersistedSnapshot({ ...snapshot, context: noContext });
+  return Object.assign(bare, { context: snapshot.context });
+}
+
+const noContext = {} as TaskContext;

@@ -4,8 +4,8 @@ import { createRunTool } from '../../../src/actors/agent/run-tool.ts';
 import { argumentsDigest } from '../../../src/actors/policy/arguments-digest.ts';
 import { type Tool, ToolError } from '../../../src/actors/ports.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
+import { gate, toolCalled } from '../../helpers/system-story.ts';
 import { aCall } from '../../helpers/task-fixtures.ts';
-import { gate, toolCalled } from '../../helpers/task-stories.ts';
 
 const args = { amount: 5 };
 

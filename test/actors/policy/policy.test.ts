@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { securitySchema } from '../../../src/actors/config/schema-security.ts';
 import { createPolicy } from '../../../src/actors/policy/policy.ts';
 import { renderContext } from '../../../src/machines/governance/defer-policy.ts';
+import { toolCalled } from '../../helpers/system-story.ts';
 import { aCall } from '../../helpers/task-fixtures.ts';
-import { toolCalled } from '../../helpers/task-stories.ts';
 
 const plain = { requiredAcr: null, acrHierarchy: [] };
 const pay = toolCalled('pay');

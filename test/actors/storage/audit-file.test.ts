@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { verifyFiles } from '../../../src/actors/audit/audit.ts';
 import { StoreError } from '../../../src/actors/storage/database.ts';
 import { anEvent } from '../../helpers/stored-tasks.ts';
@@ -186,5 +186,34 @@ describe('checkpoints', () => {
       })),
     );
     expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 3_503 });
+  });
+});
+
+describe('lines that are on disk for certain', () => {
+  it('leave the outbox with the next commit after they were synced', async () => {
+    const directory = temporaryFolder();
+    const spy = vi.spyOn(globalThis, 'setInterval');
+    const store = await openStore(directory);
+    const [sync] = spy.mock.calls[0]!;
+    spy.mockRestore();
+    const other = new DatabaseSync(storeFiles(directory).path);
+    const kept = () => other.prepare('SELECT offset FROM audit_outbox ORDER BY offset').all();
+    await store.record([anEvent('t-1', 1)]);
+    await store.record([anEvent('t-1', 2)]);
+    const { size } = statSync(storeFiles(directory).audit.path);
+    expect(kept()).toHaveLength(2);
+    (sync as () => void)();
+    let last = 2;
+    while (kept().length >= last && last < 200) {
+      last += 1;
+      await store.record([anEvent('t-1', last)]);
+    }
+    expect(kept()[0]).toEqual({ offset: size });
+    other.close();
+    store.close();
+    expect(await goOn(directory)).toMatchObject({
+      recovery: { dropped: 0, replayed: 0 },
+      ok: true,
+    });
   });
 });

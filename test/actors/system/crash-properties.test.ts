@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isFinal } from '../../../src/machines/task/task.ts';
 import { checkLogOf } from '../../helpers/log-invariants.ts';
-import { decision, playing, type Step, toolCalled, turn } from '../../helpers/task-stories.ts';
+import { decision, playing, type Step, toolCalled, turn } from '../../helpers/system-story.ts';
 import { copyFiles, openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
 interface Happening {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decision, ends, parks, toolCalled, turn } from '../../helpers/task-stories.ts';
+import { decision, ends, parks, toolCalled, turn } from '../../helpers/system-story.ts';
 import { nine, openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
 const minute = 60_000;
@@ -112,7 +112,9 @@ describe('a machine that slept', () => {
     const resting = await parks(rig.system);
     putToRest(rig);
     const live = await parks(rig.system);
-    for (let early = 0; early < 4; early += 1) rig.clock.fireEarly();
+    expect(rig.clock.pending).toBe(2);
+    rig.clock.fireEarly();
+    await turn();
     expect([resting, live].map(({ id }) => rig.system.find(id)?.state)).toEqual([
       'deferred',
       'deferred',

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpers/task-stories.ts';
+import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
 describe('deciding', () => {
   it('lets exactly one of a hundred decisions at once win, in every one of 50 rounds', async () => {
     const pay = toolCalled('pay');
-    const { system, clock, events, verify } = await openSystem({
+    const { system, clock, events, verify, lookAround } = await openSystem({
       tools: [pay],
       deferred: { pay: {} },
     });
@@ -14,7 +14,8 @@ describe('deciding', () => {
       const { id } = await parks(system);
       if (round % 3 === 0) {
         clock.advance(3_000);
-        system.find(id);
+        lookAround();
+        expect(system.load().live).toBe(0);
       }
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, index) => {
@@ -42,11 +43,10 @@ describe('deciding', () => {
   });
 
   it('has the event on disk before it answers', async () => {
-    const { system, clock, directory, events } = await openSystem({
+    const { system, clock, events } = await openSystem({
       tools: [toolCalled('pay')],
       deferred: { pay: {} },
     });
-    expect(directory).not.toBe('');
     for (const verb of ['approve', 'reject'] as const) {
       const { id } = await parks(system);
       await system.decide(id, decision(verb, clock.now()));
@@ -83,7 +83,7 @@ describe('deciding', () => {
 
   it('waits for every approver of a quorum, over rests in between', async () => {
     const pay = toolCalled('pay');
-    const { system, clock } = await openSystem({
+    const { system, clock, lookAround } = await openSystem({
       tools: [pay],
       deferred: { pay: { quorum: 3, timeout: '1h' } },
       restAfter: 1,
@@ -91,7 +91,11 @@ describe('deciding', () => {
     const { id } = await parks(system);
     const kinds: string[] = [];
     for (const approver of ['ann', 'bob', 'ann', 'cid', 'dan']) {
+      clock.advance(1);
+      lookAround();
+      expect(system.load().live).toBe(0);
       kinds.push((await system.decide(id, decision('approve', clock.now(), { approver }))).kind);
+      if (kinds.includes('resolved')) await ends(system, id);
     }
     expect(kinds).toEqual(['recorded', 'recorded', 'recorded', 'resolved', 'decided']);
     expect((await ends(system, id)).text).toBe('done: pay ok');

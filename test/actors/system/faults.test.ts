@@ -11,7 +11,7 @@ import {
   playing,
   toolCalled,
   turn,
-} from '../../helpers/task-stories.ts';
+} from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
 const unrecorded = expect.objectContaining({ code: 'unrecorded' });

@@ -12,7 +12,7 @@ import {
   reaches,
   toolCalled,
   turn,
-} from '../../helpers/task-stories.ts';
+} from '../../helpers/system-story.ts';
 import { openSystem, storeFiles } from '../../helpers/test-system.ts';
 
 const day = 24 * 3_600_000;

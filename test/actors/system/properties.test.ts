@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { isFinal } from '../../../src/machines/task/task.ts';
 import { checkLogOf } from '../../helpers/log-invariants.ts';
 import type { ManualClock } from '../../helpers/manual-clock.ts';
+import { decision, playing, type Step, toolCalled, turn } from '../../helpers/system-story.ts';
 import { type ModelTask, TaskModel, waitTime } from '../../helpers/task-model.ts';
-import { decision, playing, type Step, toolCalled, turn } from '../../helpers/task-stories.ts';
 import { copyFiles, openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
 type Verb = 'approve' | 'reject';

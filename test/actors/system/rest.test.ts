@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decision, ends, parks, reaches, toolCalled } from '../../helpers/task-stories.ts';
+import { decision, ends, parks, reaches, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
 const minute = 60_000;

@@ -10,7 +10,7 @@ import {
   playing,
   reaches,
   toolCalled,
-} from '../../helpers/task-stories.ts';
+} from '../../helpers/system-story.ts';
 import { nine, openSystem } from '../../helpers/test-system.ts';
 
 describe('a task that needs a release', () => {
@@ -196,63 +196,20 @@ describe('a run of a task that had ended', () => {
   });
 });
 
-describe('cancelling', () => {
-  it('ends a task that waits', async () => {
-    const pay = toolCalled('pay');
-    const { system, clock, events } = await openSystem({ tools: [pay], deferred: { pay: {} } });
+describe('a decision on a run that waits for nothing yet', () => {
+  it('is told who decided in the run before', async () => {
+    const door = gate();
+    const { system, clock } = await openSystem({
+      tools: [toolCalled('pay'), toolCalled('slow', () => door.opened.then(() => 'ok'))],
+      deferred: { pay: {} },
+    });
     const { id } = await parks(system);
-    clock.advance(2_000);
-    expect(await system.cancel(id, 'workflow_failure')).toMatchObject({
-      state: 'canceled',
-      text: 'canceled: workflow_failure',
-      deferral: null,
-    });
-    expect(await system.decide(id, decision('approve', clock.now()))).toEqual({
-      kind: 'notPending',
-    });
-    expect(pay.runs).toEqual([]);
-    expect(
-      events(id)
-        .slice(3)
-        .map(({ event, fields }) => [event, fields]),
-    ).toEqual([
-      ['task_deferred_abandoned', { tool: 'pay', reason: 'canceled', wait_ms: 2_000 }],
-      ['invocation_cancelled', { reason: 'workflow_failure' }],
-      ['session_end', { state: 'canceled' }],
-    ]);
-  });
-
-  it('aborts a tool that runs, and the start has its end', async () => {
-    const aborted = gate();
-    const started = gate();
-    const slow = toolCalled('slow', (_args, { signal }) => {
-      signal.addEventListener('abort', aborted.open);
-      started.open();
-      return new Promise(() => undefined);
-    });
-    const { system, events } = await openSystem({ tools: [slow] });
-    const id = system.open(playing([{ tool: 'slow' }]));
-    await started.opened;
-    const canceled = await system.cancel(id, 'timeout');
-    await aborted.opened;
-    expect([canceled?.state, canceled?.text]).toEqual(['canceled', 'canceled: timeout']);
-    expect(briefly(events(id))).toEqual([
-      'session_start',
-      'llm_call',
-      'tool_exec start',
-      'tool_exec end',
-      'invocation_cancelled',
-      'session_end canceled',
-    ]);
-    expect(events(id)[3]?.['fields']).toMatchObject({ error: 'canceled: timeout' });
-  });
-
-  it('changes nothing on a final task, and knows no unknown one', async () => {
-    const { system, events } = await openSystem();
-    const id = system.open(playing([{ say: 'hello' }]));
-    const ended = await ends(system, id);
-    expect(await system.cancel(id, 'timeout')).toEqual(ended);
-    expect(await system.cancel('nobody', 'timeout')).toBeUndefined();
-    expect(events()).toHaveLength(3);
+    await system.decide(id, decision('reject', clock.now()));
+    const { settled } = await ends(system, id);
+    system.open(playing([{ tool: 'slow' }, { say: 'done' }], { id }));
+    const answer = await system.decide(id, decision('approve', clock.now()));
+    expect(answer).toEqual({ kind: 'decided', settled });
+    door.open();
+    expect((await ends(system, id)).settled).toEqual(settled);
   });
 });

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { decision, parks, toolCalled } from '../../helpers/task-stories.ts';
+import { decision, parks, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem, storeFiles } from '../../helpers/test-system.ts';
 import type { Order, Report } from './second-process.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { briefly, decision, ends, gate, parks, toolCalled } from '../../helpers/task-stories.ts';
+import { briefly, decision, ends, gate, parks, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
 /** Two systems over the same files, as two processes have them. */
