@@ -80,11 +80,16 @@ export interface Turn {
 export interface LanguageModel {
   readonly provider: string;
   readonly name: string;
-  /** Takes one turn; `onToken` hears the text as it comes. Rejects with a sentence a person can read. */
+  /** Takes one turn; `onToken` hears the text as it comes. Rejects with a ModelError whose message the caller reads. */
   next(
     conversation: Conversation,
     options: { signal: AbortSignal; onToken: (text: string) => void },
   ): Promise<Turn>;
+}
+
+/** A failure of a model in words for the caller; anything else a model throws is a defect. */
+export class ModelError extends Error {
+  readonly code = 'model_failed';
 }
 
 /** What a tool is told about the call it serves. */

@@ -36,7 +36,7 @@ export function aParkedTask(id: string, expiresAt: number, revision = 1): Task {
 }
 
 /** The change that puts a task into a store; it replaces the revision before its own. */
-export function aChange(task: Task, overrides: Partial<TaskChange> = {}): TaskChange {
+function aChange(task: Task, overrides: Partial<TaskChange> = {}): TaskChange {
   return {
     task,
     expected: task.revision - 1,

@@ -133,7 +133,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
 }
 
 /** A security configuration in which some tools need a release. */
-export function securityWith(tools: Record<string, object>): ServiceConfig['security'] {
+function securityWith(tools: Record<string, object>): ServiceConfig['security'] {
   return securitySchema.parse({ defer: { enabled: true, default_timeout: '5m', tools } });
 }
 

@@ -2,7 +2,7 @@ import { fromPromise } from 'xstate';
 import type { ThinkInput, Thought } from '../../machines/task/task-events.ts';
 import { wellFormed } from '../../machines/text.ts';
 import { argumentsDigest } from '../policy/arguments-digest.ts';
-import type { Clock, Ids, LanguageModel } from '../ports.ts';
+import { type Clock, type Ids, type LanguageModel, type Log, ModelError } from '../ports.ts';
 import { inSpan } from '../telemetry/spans.ts';
 
 /** What thinking needs from outside. */
@@ -10,11 +10,12 @@ export interface ThinkPorts {
   model: LanguageModel;
   ids: Ids;
   clock: Clock;
+  log: Log;
   onToken: (taskId: string, text: string) => void;
 }
 
 /** Fills the `think` port: one turn of the model, its calls given their ids. A failing model is an outcome. */
-export function createThink({ model, ids, clock, onToken }: ThinkPorts) {
+export function createThink({ model, ids, clock, log, onToken }: ThinkPorts) {
   return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
     const began = performance.now();
     const spent = () => ({
@@ -34,7 +35,9 @@ export function createThink({ model, ids, clock, onToken }: ThinkPorts) {
       const outcome = { kind: 'said', text, calls } as const;
       return { ...called, ...spent(), inputTokens, outputTokens, outcome };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'the model failed';
+      const isOurs = error instanceof ModelError;
+      if (!isOurs) log.error({ error, task_id: input.taskId }, 'model: failed unexpectedly');
+      const reason = isOurs ? error.message : 'the model failed inside the service';
       const outcome = { kind: 'failed', error: reason } as const;
       return { ...called, ...spent(), inputTokens: 0, outputTokens: 0, outcome };
     }

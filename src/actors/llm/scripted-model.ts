@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import type { Message } from '../../machines/task/task.ts';
-import type { Conversation, LanguageModel, Turn } from '../ports.ts';
+import { type Conversation, type LanguageModel, ModelError, type Turn } from '../ports.ts';
 
 /** One step of a script: a tool call, or the words that end the run. */
 export type ScriptStep = { tool: string; args?: JsonObject | undefined } | { say: string };
@@ -26,11 +26,11 @@ export function scriptedModel(name: string, script: readonly ScriptStep[]): Lang
 }
 
 /**
- * Reads a script from a value that came over the wire. Throws an Error that names the first step
+ * Reads a script from a value that came over the wire. Throws a ModelError that names the first step
  * that is none.
  */
 export function readScript(value: JsonValue): ScriptStep[] {
-  if (!Array.isArray(value)) throw new Error('the script must be a list of steps');
+  if (!Array.isArray(value)) throw new ModelError('the script must be a list of steps');
   return value.map((step, index) => {
     if (isObject(step)) {
       const { tool, args, say } = step;
@@ -39,7 +39,7 @@ export function readScript(value: JsonValue): ScriptStep[] {
         return args === undefined ? { tool } : { tool, args };
       }
     }
-    throw new Error(`step ${index + 1} of the script must be {tool, args} or {say}`);
+    throw new ModelError(`step ${index + 1} of the script must be {tool, args} or {say}`);
   });
 }
 

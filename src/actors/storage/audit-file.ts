@@ -51,6 +51,8 @@ export class AuditFile {
   /** With what was appended since. */
   #next: AuditHead;
   #synced = 0;
+  /** When a checkpoint was asked for that is not written yet. */
+  #checkpointAt: string | null = null;
 
   private constructor(descriptor: number, head: AuditHead, options: AuditFileOptions) {
     this.recovery = mendTail(descriptor, options.path, head, options.database);
@@ -106,7 +108,7 @@ export class AuditFile {
    * them; call `rollBack` then, and also when the transaction fails later.
    */
   append(events: readonly AuditEvent[]): void {
-    if (events.length === 0) return;
+    if (events.length === 0 && !this.#isCheckpointDue()) return;
     const { bytes, next } = this.#chained(events, this.#head);
     writeWhole(this.#descriptor, bytes);
     this.#sql.keep.run(this.#head.bytes, bytes);
@@ -126,6 +128,16 @@ export class AuditFile {
   /** Takes what was appended for granted, once its transaction is committed. */
   committed(): void {
     this.#head = this.#next;
+    this.#checkpointAt = null;
+  }
+
+  /** Has the next transaction state where the log stands, unless nothing was written since the last time. */
+  requestCheckpoint(ts: string): void {
+    this.#checkpointAt = ts;
+  }
+
+  #isCheckpointDue(): boolean {
+    return this.#checkpointAt !== null && this.#head.events > this.#head.checkpointed;
   }
 
   /** Takes back what was appended; to be called while the transaction still holds the lock. */
@@ -165,12 +177,16 @@ export class AuditFile {
       next.hash = hash;
       next.events += 1;
     };
+    const checkpointNow = (ts: string): void => {
+      add(checkpoint(ts, { count: next.events, head: next.hash }));
+      next.checkpointed = next.events;
+    };
     for (const event of events) {
       add(event);
-      if (next.events - next.checkpointed >= checkpointEvery) {
-        add(checkpoint(event.ts, { count: next.events, head: next.hash }));
-        next.checkpointed = next.events;
-      }
+      if (next.events - next.checkpointed >= checkpointEvery) checkpointNow(event.ts);
+    }
+    if (this.#checkpointAt !== null && next.events > next.checkpointed) {
+      checkpointNow(this.#checkpointAt);
     }
     const bytes = Buffer.from(text);
     next.bytes += bytes.length;

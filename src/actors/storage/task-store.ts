@@ -42,6 +42,9 @@ export interface TaskStoreOptions {
 /** How often the audit file is synced, so that the outbox stays short. */
 const syncEvery = 1_000;
 
+/** How often the log states where it stands, in milliseconds (contract section 10). */
+const checkpointEvery = 300_000;
+
 /**
  * Tasks and their audit events, on disk together or not at all. All saves of one turn of the
  * event loop go into one commit; a save resolves when that commit is on disk.
@@ -50,7 +53,7 @@ export class TaskStore {
   readonly rows: TaskRows;
   readonly #database: DatabaseSync;
   readonly #audit: AuditFile;
-  readonly #syncTimer: NodeJS.Timeout;
+  readonly #timers: NodeJS.Timeout[];
   #saves = new Map<string, PendingSave>();
   #events: PendingEvents = { events: [], settle: [] };
   #scheduled = false;
@@ -60,7 +63,10 @@ export class TaskStore {
     this.#database = database;
     this.#audit = audit;
     this.rows = new TaskRows(database);
-    this.#syncTimer = setInterval(() => this.#sync(), syncEvery).unref();
+    this.#timers = [
+      setInterval(() => this.#sync(), syncEvery).unref(),
+      setInterval(() => this.checkpoint(), checkpointEvery).unref(),
+    ];
   }
 
   /** Opens the store of an agent. Throws StoreError when it cannot be used. */
@@ -142,9 +148,15 @@ export class TaskStore {
     return this.rows.deleteEnded(before, 1_000);
   }
 
+  /** Writes a checkpoint with the next commit, unless nothing was written since the last one. */
+  checkpoint(): void {
+    this.#audit.requestCheckpoint(new Date().toISOString());
+    this.#schedule();
+  }
+
   /** Commits what is pending and closes the store. */
   close(): void {
-    clearInterval(this.#syncTimer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.flush();
     this.#audit.close();
     this.#database.close();

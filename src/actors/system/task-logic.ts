@@ -39,6 +39,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         model,
         ids,
         clock,
+        log,
         onToken: (id, text) => onProgress(id, { phase: 'token', text }),
       }),
       govern: createGovern({ policy, log }),

@@ -2,22 +2,29 @@ import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { createThink } from '../../../src/actors/agent/think.ts';
 import { argumentsDigest } from '../../../src/actors/policy/arguments-digest.ts';
-import type { LanguageModel } from '../../../src/actors/ports.ts';
+import { type LanguageModel, ModelError } from '../../../src/actors/ports.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { aTaskInput } from '../../helpers/task-fixtures.ts';
 
 function think(next: LanguageModel['next']) {
   let made = 0;
   const tokens: string[] = [];
+  const logged: string[] = [];
+  const noteLine = (_fields: object, line: string) => void logged.push(line);
   const logic = createThink({
     model: { provider: 'test', name: 'model-1', next },
     ids: { next: () => `id-${(made += 1)}` },
     clock: new ManualClock(7_000),
+    log: { info: noteLine, warn: noteLine, error: noteLine },
     onToken: (taskId, text) => tokens.push(`${taskId} ${text}`),
   });
   const { history, request } = aTaskInput();
   const input = { taskId: 't-1', correlationId: 'c-1', history, request, exchanges: [], turns: 0 };
-  return toPromise(createActor(logic, { input }).start()).then((thought) => ({ thought, tokens }));
+  return toPromise(createActor(logic, { input }).start()).then((thought) => ({
+    thought,
+    tokens,
+    logged,
+  }));
 }
 
 const common = { provider: 'test', model: 'model-1', at: 7_000, duration: expect.any(Number) };
@@ -50,15 +57,28 @@ describe('thinking', () => {
     expect(tokens).toEqual(['t-1 let me ', 't-1 pay']);
   });
 
-  it.each<[string, unknown, string]>([
+  it.each<[string, unknown, string, string[]]>([
     [
-      'rejects',
-      new Error('the model is overloaded; try again later'),
+      'fails in words for the caller',
+      new ModelError('the model is overloaded; try again later'),
       'the model is overloaded; try again later',
+      [],
     ],
-    ['rejects with something else', 'nonsense', 'the model failed'],
-  ])('reports a model that %s', async (_name, reason, error) => {
-    const { thought } = await think(() => Promise.reject(reason as Error));
+    [
+      'has a defect',
+      new TypeError("Cannot read properties of undefined (reading 'secret')"),
+      'the model failed inside the service',
+      ['model: failed unexpectedly'],
+    ],
+    [
+      'rejects with something else',
+      'nonsense',
+      'the model failed inside the service',
+      ['model: failed unexpectedly'],
+    ],
+  ])('reports a model that %s', async (_name, reason, error, lines) => {
+    const { thought, logged } = await think(() => Promise.reject(reason as Error));
+    expect(logged).toEqual(lines);
     expect(thought).toEqual({
       ...common,
       inputTokens: 0,

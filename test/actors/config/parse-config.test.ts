@@ -148,6 +148,7 @@ describe('a file with every section', () => {
 it('fills in every default', () => {
   expect(read('agent_id: x')).toEqual({
     ok: true,
+    problemAt: expect.any(Function),
     warnings: [],
     config: {
       agent_id: 'x',

@@ -187,6 +187,28 @@ describe('checkpoints', () => {
     );
     expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 3_503 });
   });
+
+  it('come now and then too, unless nothing was written since the last one', async () => {
+    const directory = temporaryFolder();
+    const spy = vi.spyOn(globalThis, 'setInterval');
+    const store = await openStore(directory);
+    const everyFiveMinutes = spy.mock.calls.find(([, milliseconds]) => milliseconds === 300_000);
+    spy.mockRestore();
+    const timer = everyFiveMinutes?.[0] as () => void;
+    timer();
+    store.flush();
+    await store.record([anEvent('t-1')]);
+    timer();
+    store.flush();
+    timer();
+    store.flush();
+    store.close();
+    expect(recordedEvents(directory).map(({ event }) => event)).toEqual([
+      anEvent('t-1').event,
+      'checkpoint',
+    ]);
+    expect(await verifyFiles([storeFiles(directory).audit.path])).toMatchObject({ ok: true });
+  });
 });
 
 describe('lines that are on disk for certain', () => {
