@@ -7,6 +7,9 @@ import { createInterface } from 'node:readline';
 
 const root = join(import.meta.dirname, '..');
 
+/** Where `bin/holdpoint` keeps compiled code. */
+const cache = join(root, 'node_modules/.cache/holdpoint');
+
 const serviceYaml = `agent_id: bench
 model: {provider: scripted, name: bench}
 builtin_tools: [datetime_now]
@@ -22,7 +25,7 @@ security:
 export interface Daemon {
   url: string;
   pid: number;
-  /** Milliseconds from the start of the process to its answer on `/readyz`. */
+  /** Milliseconds from the start of the process to the line that says it is ready. */
   readyAfter: number;
   /** Collects garbage and returns the bytes of heap and of resident memory in use. */
   memory(): Promise<{ heap: number; resident: number }>;
@@ -49,16 +52,16 @@ export async function startDaemon(directory: string): Promise<Daemon> {
       join(root, 'src/cli.ts'),
       ...['run', '--dir', directory, '--port', '0', '--json'],
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_COMPILE_CACHE: cache } },
   );
   const lines = createInterface({ input: child.stdout });
   const [line] = await once(lines, 'line');
+  const readyAfter = performance.now() - began;
   const { url } = JSON.parse(String(line)) as { url: string };
-  await (await fetch(`${url}/readyz`)).text();
   return {
     url,
     pid: child.pid ?? 0,
-    readyAfter: performance.now() - began,
+    readyAfter,
     memory: () => memoryOf(child, url),
     async stop() {
       child.kill('SIGTERM');

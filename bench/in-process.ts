@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../src/actors/clock.ts';
 import { randomIds } from '../src/actors/ids.ts';
@@ -8,24 +7,20 @@ import { TaskStore } from '../src/actors/storage/task-store.ts';
 import { TaskSystem } from '../src/actors/system.ts';
 import type { Task } from '../src/machines/task/task.ts';
 import { makeAgentFolder } from './daemon.ts';
+import type { Figure } from './figure.ts';
 import { measure, medianOf } from './load.ts';
-import type { Figure } from './scenarios.ts';
 
 /** Tasks parked, released and answered through the task system alone, without HTTP. */
 export async function cyclesInProcess(): Promise<Figure[]> {
   const folder = makeAgentFolder();
-  const store = await TaskStore.open({
-    path: join(folder.directory, 'tasks.db'),
-    audit: { path: join(folder.directory, 'audit.ndjson'), chain: true },
-  });
-  const system = systemOver(store);
-  await system.start();
+  const system = await openSystem(folder.directory);
   await measure(64, 2_000, () => cycle(system));
   const runs = [];
-  for (let round = 0; round < 3; round += 1)
+  for (let round = 0; round < 3; round += 1) {
     runs.push(await measure(64, 10_000, () => cycle(system)));
+  }
   system.stop();
-  rmSync(folder.directory, { recursive: true });
+  folder.remove();
   const { perSecond } = medianOf(runs);
   return [
     {
@@ -34,6 +29,13 @@ export async function cyclesInProcess(): Promise<Figure[]> {
       aim: '6,000/s',
     },
   ];
+}
+
+/** Fills the store of an agent with parked tasks, as a daemon that was killed leaves it. */
+export async function parkInProcess(directory: string, tasks: number): Promise<void> {
+  const system = await openSystem(directory);
+  await measure(256, tasks, () => park(system).then(() => undefined));
+  system.stop();
 }
 
 const tool: Tool = {
@@ -54,9 +56,13 @@ const defer = {
   bindApprover: false,
 };
 
-function systemOver(store: TaskStore): TaskSystem {
+async function openSystem(directory: string): Promise<TaskSystem> {
+  const store = await TaskStore.open({
+    path: join(directory, '.service/tasks.db'),
+    audit: { path: join(directory, '.service/audit.ndjson'), chain: true },
+  });
   const clock = systemClock();
-  return new TaskSystem({
+  const system = new TaskSystem({
     store,
     model: scriptedModel('bench', [{ tool: 'noop' }, { say: '{result}' }]),
     tools: new Map([[tool.name, tool]]),
@@ -69,15 +75,22 @@ function systemOver(store: TaskStore): TaskSystem {
     onRestart: 'resume',
     retention: 86_400_000,
   });
+  await system.start();
+  return system;
 }
 
-async function cycle(system: TaskSystem): Promise<void> {
+async function park(system: TaskSystem): Promise<string> {
   const id = system.open({
     message: { role: 'user', parts: [{ kind: 'text', text: 'go' }], messageId: 'm' },
     requester: null,
     correlationId: 'bench',
   });
   await reached(system, id, 'deferred');
+  return id;
+}
+
+async function cycle(system: TaskSystem): Promise<void> {
+  const id = await park(system);
   const done = reached(system, id, 'completed');
   await system.decide(id, {
     verb: 'approve',

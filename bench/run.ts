@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import type { Figure } from './figure.ts';
 import { cyclesInProcess } from './in-process.ts';
 import {
   coldStartFigures,
   cycleFigures,
   echoFigures,
-  type Figure,
   heldFigures,
   restingFigures,
+  resumeFigures,
 } from './scenarios.ts';
 
 const parts: Record<string, () => Promise<Figure[]>> = {
@@ -19,7 +20,8 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   held10k: () => heldFigures(10_000),
   start: coldStartFigures,
   resting10k: () => restingFigures(10_000),
-  resting100k: () => restingFigures(100_000),
+  resume10k: () => resumeFigures(10_000),
+  resume100k: () => resumeFigures(100_000),
 };
 
 const wanted = process.argv.slice(2);

@@ -1,5 +1,4 @@
 import type { Context, Middleware, Next } from 'koa';
-import { HttpMethodEnum, koaBody } from 'koa-body';
 import { Problem } from '../wire/problem.ts';
 
 /** Longest body, in bytes (contract section 5). */
@@ -14,7 +13,28 @@ const deepest = 64;
  * that is malformed or nested too deeply, in the words of `malformed` where the route has its own.
  */
 export function readJson({ malformed }: { malformed?: string } = {}): Middleware {
-  const parse = koaBody({
+  let parser: Promise<Middleware> | null = null;
+  return async function jsonReader(ctx: Context, next: Next) {
+    if (isEmpty(ctx)) return void (await next());
+    if (ctx.is('application/json') === false) {
+      throw new Problem(415, { error: 'send the body as application/json' });
+    }
+    parser ??= createParser(malformed);
+    const parse = await parser;
+    await parse(ctx, () => {
+      if (isDeeperThan(ctx.request.body, deepest)) {
+        const error = malformed ?? `the JSON is nested deeper than ${deepest} levels`;
+        throw new Problem(400, { error });
+      }
+      return next();
+    });
+  };
+}
+
+/** The library is loaded with the first body, since it takes longer to load than the rest of the surface. */
+async function createParser(malformed?: string): Promise<Middleware> {
+  const { HttpMethodEnum, koaBody } = await import('koa-body');
+  return koaBody({
     text: false,
     urlencoded: false,
     multipart: false,
@@ -25,19 +45,6 @@ export function readJson({ malformed }: { malformed?: string } = {}): Middleware
       throw bodyProblem(error, malformed);
     },
   });
-  return async function jsonReader(ctx: Context, next: Next) {
-    if (isEmpty(ctx)) return void (await next());
-    if (ctx.is('application/json') === false) {
-      throw new Problem(415, { error: 'send the body as application/json' });
-    }
-    await parse(ctx, () => {
-      if (isDeeperThan(ctx.request.body, deepest)) {
-        const error = malformed ?? `the JSON is nested deeper than ${deepest} levels`;
-        throw new Problem(400, { error });
-      }
-      return next();
-    });
-  };
 }
 
 function isEmpty(ctx: Context): boolean {
