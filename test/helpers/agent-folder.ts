@@ -19,7 +19,7 @@ export interface ServiceSettings {
   model?: { script: object[] };
   tools?: { name: string; idempotent: boolean }[];
   auth?: object;
-  security?: { defer: object };
+  security?: { defer?: object; step_up?: object };
   store?: object;
 }
 

@@ -34,6 +34,15 @@ const wording: Wording = {
       error: fact.error,
     },
   ],
+  'stepUp.required': (fact) => [
+    'auth_step_up_required',
+    {
+      tool: fact.tool,
+      required_acr: fact.requiredAcr,
+      presented_acr: fact.presentedAcr ?? undefined,
+      reason: fact.reason,
+    },
+  ],
   'tool.started': ({ tool, argsSize }) => [
     'tool_exec',
     { tool, phase: 'start', args_size: argsSize },

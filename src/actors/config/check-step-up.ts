@@ -12,6 +12,21 @@ export function checkStepUp({ security }: ServiceConfig): Finding[] {
       'step-up is enabled and lists no tools; add tools: {<tool>: <acr>}, or set enabled: false';
     return [{ path, message, severity: 'error' }];
   }
+  return [...unspeakable(required), ...unknown(required, hierarchy)];
+}
+
+/** The challenge names the level between quotes in a header. */
+function unspeakable(required: [string, string][]): Finding[] {
+  return required
+    .filter(([, acr]) => !/^[\x20-\x7e]+$/.test(acr) || /["\\]/.test(acr))
+    .map(([tool]) => ({
+      path: ['security', 'step_up', 'tools', tool],
+      message: 'an acr must be printable ASCII without quotes and backslashes',
+      severity: 'error',
+    }));
+}
+
+function unknown(required: [string, string][], hierarchy: string[]): Finding[] {
   if (hierarchy.length === 0) return [];
   return required
     .filter(([, acr]) => !hierarchy.includes(acr))

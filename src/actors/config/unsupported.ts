@@ -13,7 +13,6 @@ const controls: Control[] = [
   refused('intent alignment', (config) =>
     when(config.security.intent_alignment.enabled, 'security.intent_alignment.enabled'),
   ),
-  refused('step-up', (config) => when(config.security.step_up.enabled, 'security.step_up.enabled')),
   refused('MODIFY', (config) => when(config.security.modify.enabled, 'security.modify.enabled')),
   refused('the guardrails layer', (config) =>
     when(config.security.guardrails.enabled, 'security.guardrails.enabled'),

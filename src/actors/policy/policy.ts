@@ -16,11 +16,11 @@ export function createPolicy(
   tools: ReadonlyMap<string, Tool>,
 ): Policy {
   const deferRules = deferRulesOf(security.defer);
+  const stepUp = stepUpRulesOf(security.step_up);
   return {
     rulesFor: (call) => ({
       refusal: refusalOf(call, tools),
-      requiredAcr: null,
-      acrHierarchy: [],
+      ...stepUp(call.tool),
       defer: deferRules.get(call.tool) ?? null,
     }),
   };
@@ -47,4 +47,12 @@ function deferRulesOf(defer: ServiceConfig['security']['defer']): Map<string, De
     });
   }
   return rules;
+}
+
+function stepUpRulesOf(stepUp: ServiceConfig['security']['step_up']) {
+  const required = new Map(stepUp.enabled ? Object.entries(stepUp.tools) : []);
+  return (tool: string): Pick<ToolRules, 'requiredAcr' | 'acrHierarchy'> => ({
+    requiredAcr: required.get(tool) ?? null,
+    acrHierarchy: stepUp.acr_hierarchy,
+  });
 }

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../machines/json.ts';
 import { heldTask } from '../held-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
+import { challengeOf } from '../wire/challenge.ts';
 import {
   presentError,
   presentResult,
@@ -64,9 +65,13 @@ function legacyMethods(ports: SubscribePorts): Map<string, Method> {
         const submission = readSubmission(params, () => ids.next());
         const id = system.open({ ...submission, requester, correlationId });
         const task = await heldTask(ctx, system, id);
-        if (task !== null) return presentTask(task);
-        ctx.respond = false;
-        return undefined;
+        if (task === null) {
+          ctx.respond = false;
+          return undefined;
+        }
+        const challenge = challengeOf(task);
+        if (challenge !== null) throw challenge.rpc;
+        return presentTask(task);
       },
     ],
     ['tasks/sendSubscribe', (ctx, params) => subscribe(ports, ctx, params)],

@@ -85,8 +85,8 @@ export function presentAnswer(
 }
 
 function readVerb(body: unknown): DecisionAttempt['verb'] {
-  const decision = z.object({ decision: z.string() }).safeParse(body);
-  const verb = decision.success ? decision.data.decision.trim().toLowerCase() : '';
+  const named = typeof body === 'object' && body !== null ? Reflect.get(body, 'decision') : null;
+  const verb = typeof named === 'string' ? named.trim().toLowerCase() : '';
   if (verb === 'approve' || verb === 'reject') return verb;
   throw new Problem(400, { error: noDecision });
 }

@@ -18,6 +18,7 @@ export const rpcCodes = {
   invalidParams: -32602,
   internalError: -32603,
   taskNotFound: -32001,
+  stepUpRequired: -32040,
 } as const;
 
 /** A refusal in the words of JSON-RPC. */

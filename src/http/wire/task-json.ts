@@ -8,7 +8,14 @@ export interface TaskJson {
   status: { state: string; message?: MessageJson; timestamp: string };
   history?: MessageJson[];
   artifacts?: { artifactId: string; name: 'response'; parts: Message['parts'] }[];
-  metadata?: { deferral?: PendingDeferralJson };
+  metadata?: { deferral?: PendingDeferralJson; step_up?: StepUpJson };
+}
+
+/** What the caller has to sign in with again, and for what (contract section 5). */
+export interface StepUpJson {
+  tool: string;
+  required_acr: string;
+  reason: string;
 }
 
 type MessageJson = { kind: 'message' } & Message;
@@ -26,7 +33,7 @@ interface PendingDeferralJson {
 
 /** Presents a task; `historyLength` keeps that many of the latest messages. */
 export function presentTask(task: Task, historyLength?: number): TaskJson {
-  const { id, contextId, state, text, changedAt, revision, history, answer, deferral } = task;
+  const { id, contextId, state, text, changedAt, revision, history, answer } = task;
   const said = historyLength === undefined ? history : lastOf(history, historyLength);
   return {
     id,
@@ -43,13 +50,25 @@ export function presentTask(task: Task, historyLength?: number): TaskJson {
     ...(answer === null
       ? {}
       : { artifacts: [{ artifactId: `${id}:response`, name: 'response', parts: answer }] }),
-    ...(deferral === null ? {} : { metadata: { deferral: presentPending(deferral) } }),
+    ...metadataOf(task),
   };
 }
 
 /** RFC 3339 UTC with milliseconds. */
 export function timestamp(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** Says what a caller has to sign in with again; `null` for a task that did not fail for it. */
+export function stepUpOf({ failure }: Task): StepUpJson | null {
+  if (failure?.kind !== 'stepUp') return null;
+  return { tool: failure.tool, required_acr: failure.requiredAcr, reason: failure.reason };
+}
+
+function metadataOf(task: Task): Pick<TaskJson, 'metadata'> {
+  if (task.deferral !== null) return { metadata: { deferral: presentPending(task.deferral) } };
+  const stepUp = stepUpOf(task);
+  return stepUp === null ? {} : { metadata: { step_up: stepUp } };
 }
 
 function presentPending(deferral: Deferral): PendingDeferralJson {

@@ -18,6 +18,18 @@ export function modelCalled(thought: Thought): TaskFact {
   return outcome.kind === 'failed' ? { ...fact, error: outcome.error } : fact;
 }
 
+/** Reports that the caller was asked to sign in again at a higher level. */
+export function stepUpRequired(context: TaskContext, ruling: Ruling): TaskFact {
+  if (ruling.kind !== 'stepUp') throw new Error(`a ruling of ${ruling.kind} asks for no step-up`);
+  return {
+    type: 'stepUp.required',
+    tool: currentCall(context).tool,
+    requiredAcr: ruling.requiredAcr,
+    presentedAcr: context.requester?.acr ?? null,
+    reason: ruling.text,
+  };
+}
+
 /** Reports that the current call now starts. */
 export function toolStarted(context: TaskContext): TaskFact {
   const { tool, args } = currentCall(context);

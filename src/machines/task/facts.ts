@@ -16,6 +16,14 @@ export type TaskFact =
       outputTokens: number;
       error?: string;
     }
+  | {
+      type: 'stepUp.required';
+      tool: string;
+      requiredAcr: string;
+      /** `null` when the caller had no acr claim. */
+      presentedAcr: string | null;
+      reason: string;
+    }
   | { type: 'tool.started'; tool: string; argsSize: number }
   | {
       type: 'tool.ended';

@@ -25,9 +25,10 @@ export function ofModel({ outcome }: Thought): Failure {
 export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
   const { tool } = currentCall(context);
   if (ruling.kind === 'stepUp') {
+    const { requiredAcr, text: reason } = ruling;
     const presentedAcr = context.requester?.acr ?? null;
-    const text = `step-up required for ${tool}: needs acr "${ruling.requiredAcr}"; ${ruling.text}`;
-    return { kind: 'stepUp', text, tool, requiredAcr: ruling.requiredAcr, presentedAcr };
+    const text = `step-up required for ${tool}: needs acr "${requiredAcr}"; ${reason}`;
+    return { kind: 'stepUp', text, tool, requiredAcr, presentedAcr, reason };
   }
   if (ruling.kind === 'deny') {
     return { kind: 'denied', text: ruling.text, tool, layer: ruling.layer };

@@ -99,9 +99,24 @@ export const taskMachine = taskSetup.createMachine({
             }),
             onDone: [
               {
-                guard: { type: 'isRuledOut', params: ({ event }) => event.output },
+                guard: { type: 'isDenied', params: ({ event }) => event.output },
                 target: '#task.failed',
                 actions: [
+                  { type: 'keepRuling', params: ({ event }) => event.output },
+                  {
+                    type: 'fail',
+                    params: ({ context, event }) => failureOf.ofRuling(context, event.output),
+                  },
+                ],
+              },
+              {
+                guard: { type: 'needsStepUp', params: ({ event }) => event.output },
+                target: '#task.failed',
+                actions: [
+                  {
+                    type: 'note',
+                    params: ({ context, event }) => factOf.stepUpRequired(context, event.output),
+                  },
                   { type: 'keepRuling', params: ({ event }) => event.output },
                   {
                     type: 'fail',

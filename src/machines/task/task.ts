@@ -110,7 +110,15 @@ export type Failure =
   | { kind: 'model'; text: string }
   | { kind: 'turnLimit'; text: string }
   | { kind: 'denied'; text: string; tool: string; layer: DecisionRecord['layer'] }
-  | { kind: 'stepUp'; text: string; tool: string; requiredAcr: string; presentedAcr: string | null }
+  | {
+      kind: 'stepUp';
+      text: string;
+      tool: string;
+      requiredAcr: string;
+      /** `null` when the caller had no acr claim. */
+      presentedAcr: string | null;
+      reason: string;
+    }
   | { kind: 'tool'; text: string; tool: string }
   | { kind: 'rejected'; text: string; tool: string }
   | { kind: 'timedOut'; text: string; tool: string }

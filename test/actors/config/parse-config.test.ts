@@ -379,7 +379,6 @@ security:
     'error 7:59 auth.providers.1.settings.token_env',
     'error 8:34 auth.providers.2.name',
     'error 10:12 security.step_up.tools',
-    'error 10:22 security.step_up.enabled',
     'error 13:22 security.defer.default_timeout',
     'error 14:5 security.defer.typo',
     'error 16:15 security.defer.tools.t.to',

@@ -11,12 +11,6 @@ it.each([
     'intent alignment',
     layer,
   ],
-  [
-    'security: {step_up: {enabled: true, tools: {t: a}}}',
-    'error 2:31 security.step_up.enabled',
-    'step-up',
-    layer,
-  ],
   ['security: {modify: {enabled: true}}', 'error 2:30 security.modify.enabled', 'MODIFY', layer],
   [
     'security: {guardrails: {enabled: true}}',

@@ -190,6 +190,16 @@ describe('a task that is working and fails', () => {
       tags: ['failed', 'final'],
       effects: [
         ['stop', 'govern'],
+        [
+          'note',
+          {
+            type: 'stepUp.required',
+            tool: 'issue_refund',
+            requiredAcr: 'gold',
+            presentedAcr: acr,
+            reason: text,
+          },
+        ],
         ['note', { type: 'session.ended', state: 'failed' }],
       ],
     });
@@ -199,6 +209,7 @@ describe('a task that is working and fails', () => {
       text: 'step-up required for issue_refund: needs acr "gold"; no acr claim presented',
       requiredAcr: 'gold',
       presentedAcr: acr,
+      reason: text,
     });
   });
 });
