@@ -85,7 +85,8 @@ export function presentAnswer(
 }
 
 function readVerb(body: unknown): DecisionAttempt['verb'] {
-  const named = typeof body === 'object' && body !== null ? Reflect.get(body, 'decision') : null;
+  const named: unknown =
+    typeof body === 'object' && body !== null ? Reflect.get(body, 'decision') : null;
   const verb = typeof named === 'string' ? named.trim().toLowerCase() : '';
   if (verb === 'approve' || verb === 'reject') return verb;
   throw new Problem(400, { error: noDecision });
