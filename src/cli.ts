@@ -14,10 +14,14 @@ const interruption = new Interruption((reason: CliError) => {
 });
 process.on('SIGINT', () => interruption.interrupt());
 process.on('SIGTERM', () => interruption.interrupt());
+process.on('SIGHUP', () => interruption.hangUp());
+
+/** What a write says when its reader has gone: a pipe, a stream, or a terminal that hung up. */
+const readerGone = new Set<string | undefined>(['EPIPE', 'ERR_STREAM_DESTROYED', 'EIO']);
 
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+    if (!readerGone.has(error.code)) throw error;
     if (stream === stdout) interruption.readerGone();
   });
 }

@@ -36,6 +36,11 @@ export class Interruption {
     this.#controller.abort(reason);
   }
 
+  /** The terminal has gone. It may say so more than once, to a command that is cleaning up already. */
+  hangUp(): void {
+    if (!this.#controller.signal.aborted) this.interrupt();
+  }
+
   /** Nobody reads what the command prints; one that streams ends. */
   readerGone(): void {
     if (this.#isReaderNeeded) this.#controller.abort(new ReaderGone());

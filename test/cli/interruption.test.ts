@@ -28,6 +28,15 @@ describe('Interruption', () => {
     expect(() => made.interrupt()).toThrow(Left);
   });
 
+  it('lets a command clean up, however often its terminal says that it has gone', () => {
+    const { made, reasons } = interruption();
+    const signal = made.listen();
+    made.hangUp();
+    made.hangUp();
+    expect(signal.reason).toMatchObject({ exitCode: 130, code: 'interrupted' });
+    expect(reasons).toEqual([]);
+  });
+
   it('ends a command whose reader has gone, unless it works on without one', () => {
     const first = interruption().made;
     const second = interruption().made;

@@ -27,10 +27,9 @@ export class Prompter {
       if (answer === null) this.#early.push(line);
       else answer(line);
     });
-    this.#lines.once('close', () => {
-      this.#isClosed = true;
-      this.#answer?.(null);
-    });
+    this.#lines.once('close', () => this.#end());
+    // A terminal that has hung up cannot be given back; that is the end of the input, no defect.
+    this.#lines.on('error', () => this.#end());
   }
 
   /**
@@ -61,6 +60,11 @@ export class Prompter {
   /** Gives the terminal back. */
   close(): void {
     this.#lines.close();
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.#answer?.(null);
   }
 
   #redraw(prompt: string): void {

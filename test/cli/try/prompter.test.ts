@@ -25,6 +25,14 @@ describe('Prompter', () => {
     expect([await asked, await prompter.ask(() => '> ', never)]).toEqual([null, null]);
   });
 
+  it('takes a terminal that hung up for the end of the input', async () => {
+    const input = new PassThrough();
+    const prompter = prompterOn(input);
+    const asked = prompter.ask(() => '> ', never);
+    input.emit('error', Object.assign(new Error('setRawMode EIO'), { code: 'EIO' }));
+    expect([await asked, await prompter.ask(() => '> ', never)]).toEqual([null, null]);
+  });
+
   it('takes a question back with the reason of the signal, and can ask again', async () => {
     const input = new PassThrough();
     const prompter = prompterOn(input);
