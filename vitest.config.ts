@@ -4,6 +4,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globals: false,
+    // Many tests start processes; a slow machine is no failure.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     execArgv: ['--disable-warning=ExperimentalWarning'],
     coverage: {
       provider: 'v8',
