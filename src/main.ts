@@ -115,6 +115,8 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     isOptional: !isAuthOn,
   });
   const port = await serve(options, parts, { system, authenticator, ids });
+  // It answers from here on, and says that it is starting until what a restart interrupted is dealt with.
+  await system.start();
   writeServeFile(stateFolder, {
     pid: process.pid,
     port,
@@ -167,7 +169,6 @@ async function openSystem(
     ...(inspect === undefined ? {} : { inspect }),
   });
   undo.push(() => system.stop());
-  await system.start();
   await recordStart(store, config, clock, log);
   return { system, auditPath };
 }

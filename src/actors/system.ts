@@ -88,6 +88,7 @@ export class TaskSystem {
 
   /** Starts work on a message and returns the id of its task. Throws SystemError. */
   open(request: TaskRequest): string {
+    this.#refuseWhileStarting();
     if (!this.#tasks.isAccepting) throw shuttingDown();
     if (!this.#store.isWritable()) throw unrecorded();
     const { clock, ids } = this.#options;
@@ -224,6 +225,7 @@ export class TaskSystem {
     send: (task: LiveTask) => Answer,
     activate: () => LiveTask | undefined = () => this.#tasks.activate(id),
   ): Promise<Answer | null> {
+    this.#refuseWhileStarting();
     for (let tries = 1; ; tries += 1) {
       const task = activate();
       if (task === undefined) return null;
@@ -236,6 +238,11 @@ export class TaskSystem {
         if (!(error instanceof ConflictError) || tries === maximumTries) throw unrecorded(error);
       }
     }
+  }
+
+  #refuseWhileStarting(): void {
+    if (!this.#tasks.isStarting) return;
+    throw new SystemError('starting', 'service is starting; try again in a moment');
   }
 
   async #abandonInterrupted(): Promise<void> {

@@ -25,6 +25,8 @@ export interface TestSurface {
 
 /** What a test may choose about a surface. */
 export interface TestSurfaceOptions {
+  /** False leaves the system as it is before it has started. */
+  isStarted?: boolean;
   tools?: Record<string, () => string | Promise<string>>;
   arrival?: ListenOptions['arrival'];
 }
@@ -58,7 +60,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     onRestart: 'abandon',
     retention: 60_000,
   });
-  await system.start();
+  if (options.isStarted !== false) await system.start();
   const authenticator = createAuthenticator({ runtimeToken: 'x', tokens: [], isOptional: true });
   const app = createApp({ system, authenticator, clock, ids, log, onDisconnect: 'abandon' });
   const { arrival } = options;

@@ -77,11 +77,17 @@ export class LiveTasks {
   /** Starts the registry, which from then on watches the deadlines of tasks at rest. */
   start(): void {
     this.#registry.start();
+    this.#registry.send({ type: 'registry.accept' });
   }
 
   /** Tells whether new tasks are taken in. */
   get isAccepting(): boolean {
     return this.#registry.getSnapshot().hasTag('accepting');
+  }
+
+  /** Tells whether what a restart interrupted is still being dealt with. */
+  get isStarting(): boolean {
+    return this.#registry.getSnapshot().hasTag('starting');
   }
 
   /** Takes in no more tasks. */

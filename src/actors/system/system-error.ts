@@ -1,5 +1,6 @@
 /** Why the task system could not do what was asked; each code is one status of the transports. */
 export type SystemErrorCode =
+  | 'starting'
   | 'shutting_down'
   | 'unrecorded'
   | 'task_running'

@@ -6,6 +6,7 @@ import { Problem } from '../wire/problem.ts';
 
 const statusOf: Record<SystemErrorCode, number> = {
   task_running: 409,
+  starting: 503,
   shutting_down: 503,
   unrecorded: 503,
   unknown_machine_version: 503,

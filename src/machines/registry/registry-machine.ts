@@ -13,6 +13,7 @@ export type DeadlineEvent = { type: 'deadline.known'; at: number };
 
 export type RegistryEvent =
   | { type: 'task.rest'; ref: AnyActorRef; deadlineAt: number | null }
+  | { type: 'registry.accept' }
   | { type: 'registry.drain' }
   | DoneActorEvent<unknown, string>
   | ErrorActorEvent<unknown, string>;
@@ -22,7 +23,7 @@ export type RegistryEvent =
  * its siblings or the daemon.
  */
 export const registryMachine = setup({
-  types: { events: {} as RegistryEvent, tags: {} as 'accepting' | 'draining' },
+  types: { events: {} as RegistryEvent, tags: {} as 'starting' | 'accepting' | 'draining' },
   actors: { watchDeadlines: fromCallback<DeadlineEvent>(() => undefined) },
   actions: {
     stopTask: stopChild((_, { ref }: { ref: AnyActorRef }) => ref),
@@ -36,8 +37,8 @@ export const registryMachine = setup({
 }).createMachine({
   id: 'registry',
   description:
-    'Supervises every live task. It takes in tasks while it accepts and none while it drains, puts a parked one to rest, and buries one that breaks without harm to any other. One scheduler watches the deadlines of all tasks at rest.',
-  initial: 'accepting',
+    'Supervises every live task. It takes in tasks while it accepts, and none while it starts or drains, puts a parked one to rest, and buries one that breaks without harm to any other. One scheduler watches the deadlines of all tasks at rest.',
+  initial: 'starting',
   invoke: { id: 'deadlines', src: 'watchDeadlines' },
   on: {
     'task.rest': [
@@ -58,6 +59,14 @@ export const registryMachine = setup({
     },
   },
   states: {
+    starting: {
+      description: 'What a restart interrupted is dealt with; nothing is taken in yet.',
+      tags: 'starting',
+      on: {
+        'registry.accept': { target: 'accepting' },
+        'registry.drain': { target: 'draining' },
+      },
+    },
     accepting: {
       description: 'New tasks are taken in.',
       tags: 'accepting',

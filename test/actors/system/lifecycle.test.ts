@@ -18,6 +18,26 @@ import { openSystem, storeFiles } from '../../helpers/test-system.ts';
 const day = 24 * 3_600_000;
 const shuttingDown = new SystemError('shutting_down', 'service is shutting down');
 
+describe('starting', () => {
+  const starting = new SystemError('starting', 'service is starting; try again in a moment');
+
+  it('takes in no work and no decision until what a restart interrupted is dealt with', async () => {
+    const before = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
+    const { id } = await parks(before.system);
+    before.stop();
+    const { directory } = before;
+    const { system } = await openSystem({ directory, isStarted: false, onRestart: 'abandon' });
+    expect(system.isReady()).toBe(false);
+    expect(() => system.open(payment)).toThrow(starting);
+    await expect(system.decide(id, decision('approve', 0))).rejects.toEqual(starting);
+    await expect(system.cancel(id, 'external_signal')).rejects.toEqual(starting);
+    expect(system.find(id)?.state).toBe('deferred');
+    await system.start();
+    expect(system.isReady()).toBe(true);
+    expect(system.find(id)?.text).toBe('defer: abandoned by service restart');
+  });
+});
+
 describe('draining', () => {
   it('takes in nothing new, lets go of who waits for a decision, and lets work end', async () => {
     const door = gate();

@@ -27,8 +27,23 @@ function startRegistry() {
 }
 
 describe('the registry', () => {
+  it('takes nothing in until it is told to', () => {
+    const { registry } = startRegistry();
+    expect([...registry.getSnapshot().tags]).toEqual(['starting']);
+    registry.send({ type: 'registry.accept' });
+    expect([...registry.getSnapshot().tags]).toEqual(['accepting']);
+  });
+
+  it('drains before it ever accepted, and stays so', () => {
+    const { registry } = startRegistry();
+    registry.send({ type: 'registry.drain' });
+    registry.send({ type: 'registry.accept' });
+    expect([...registry.getSnapshot().tags]).toEqual(['draining']);
+  });
+
   it('accepts until it drains, and then for good', () => {
     const { registry } = startRegistry();
+    registry.send({ type: 'registry.accept' });
     expect(registry.getSnapshot().hasTag('accepting')).toBe(true);
     registry.send({ type: 'registry.drain' });
     registry.send({ type: 'registry.drain' });
