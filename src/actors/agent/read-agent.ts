@@ -52,14 +52,15 @@ function rulesWithoutTool(
   { config: { security }, problemAt }: Extract<ConfigReading, { ok: true }>,
   tools: string[],
 ): Problem[] {
-  if (!security.defer.enabled) return [];
-  return Object.keys(security.defer.tools)
-    .filter((name) => !tools.includes(name))
-    .map((name) => {
-      const hint = tools.length === 0 ? '' : `; the nearest is ${closest(name, tools)}`;
-      const message = `the agent has no tool ${name}, so this rule holds nothing back${hint}`;
-      return problemAt(['security', 'defer', 'tools', name], message);
-    });
+  return (['step_up', 'defer'] as const).flatMap((layer) =>
+    Object.keys(security[layer].enabled ? security[layer].tools : {})
+      .filter((name) => !tools.includes(name))
+      .map((name) => {
+        const hint = tools.length === 0 ? '' : `; the nearest is ${closest(name, tools)}`;
+        const message = `the agent has no tool ${name}, so this rule holds nothing back${hint}`;
+        return problemAt(['security', layer, 'tools', name], message);
+      }),
+  );
 }
 
 /** The path of the main skill is in the file that could not be read, so the usual one is taken. */

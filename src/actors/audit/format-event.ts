@@ -1,6 +1,5 @@
-import type { JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 import { cutToRunes } from '../../machines/text.ts';
-import { isObject } from './read-line.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
 const maximumValueRunes = 80;
@@ -14,7 +13,7 @@ const bare = /^[^\s"\\=]+$/u;
 export function formatEvent(event: RecordedEvent): string {
   const parts = [event.ts, event.event].map((part) => word(part));
   if (event.task_id !== undefined) parts.push(`task=${word(event.task_id)}`);
-  const fields = isObject(event['fields']) ? event['fields'] : {};
+  const fields = isJsonObject(event['fields']) ? event['fields'] : {};
   for (const [name, value] of Object.entries(fields)) parts.push(`${word(name)}=${brief(value)}`);
   return parts.join(' ');
 }

@@ -1,5 +1,5 @@
 import canonicalize from 'canonicalize';
-import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import { maximumLineBytes } from './chain-format.ts';
 
 /** What can be wrong with a line by itself. */
@@ -31,13 +31,8 @@ export function readLine(bytes: Uint8Array): JsonObject | LineReason {
   } catch {
     return 'the line is not valid JSON';
   }
-  if (!isObject(value)) return 'the line is not a JSON object';
+  if (!isJsonObject(value)) return 'the line is not a JSON object';
   return isCanonical(value, text) ? value : 'the line is not in canonical form (RFC 8785)';
-}
-
-/** True for a JSON object, as against an array, `null` or a primitive. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refusedBytes(bytes: Uint8Array): LineReason | null {

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import { checkpointEvent, GENESIS, maximumLineBytes } from './chain-format.ts';
 import { LineSplitter } from './line-splitter.ts';
-import { isObject, type LineReason, readLine } from './read-line.ts';
+import { type LineReason, readLine } from './read-line.ts';
 
 /** One file of a log, read piece by piece. */
 export interface LogFile {
@@ -114,7 +114,7 @@ class Chain {
   }
 
   #brokenCheckpoint(line: JsonObject): LineBreak | null {
-    const fields = isObject(line['fields']) ? line['fields'] : {};
+    const fields = isJsonObject(line['fields']) ? line['fields'] : {};
     if (fields['count'] === this.events && fields['head'] === this.head) return null;
     return {
       reason: 'the checkpoint does not match the lines before it',

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import { isJsonObject } from '../../machines/json.ts';
 import { checkAuth } from './check-auth.ts';
 import { checkDefer } from './check-defer.ts';
 import { checkShape } from './check-shape.ts';
@@ -82,7 +82,7 @@ const notMap: Checked = {
 function check(tree: Tree, env: ParseOptions['env']): Checked {
   const { value } = tree;
   if (tree.isCut) return { config: null, findings: [] };
-  if (!isMap(value)) return notMap;
+  if (!isJsonObject(value)) return notMap;
   const { config, findings, dropped, original } = checkShape(value);
   const rules = [
     ...checkAuth(config, env),
@@ -122,8 +122,4 @@ function inOrder(problems: readonly Problem[]): Problem[] {
     problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]),
   );
   return [...unique.values()].toSorted((a, b) => a.line - b.line || a.column - b.column);
-}
-
-function isMap(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import type { Message } from '../../machines/task/task.ts';
 import { type Conversation, type LanguageModel, ModelError, type Turn } from '../ports.ts';
 
@@ -32,10 +32,10 @@ export function scriptedModel(name: string, script: readonly ScriptStep[]): Lang
 export function readScript(value: JsonValue): ScriptStep[] {
   if (!Array.isArray(value)) throw new ModelError('the script must be a list of steps');
   return value.map((step, index) => {
-    if (isObject(step)) {
+    if (isJsonObject(step)) {
       const { tool, args, say } = step;
       if (typeof say === 'string') return { say };
-      if (typeof tool === 'string' && (args === undefined || isObject(args))) {
+      if (typeof tool === 'string' && (args === undefined || isJsonObject(args))) {
         return args === undefined ? { tool } : { tool, args };
       }
     }
@@ -56,7 +56,7 @@ function play(step: ScriptStep | undefined, conversation: Conversation): Turn {
 
 function scriptOf({ parts }: Message): ScriptStep[] | null {
   for (const part of parts) {
-    if (part.kind === 'data' && isObject(part.data) && 'script' in part.data) {
+    if (part.kind === 'data' && isJsonObject(part.data) && 'script' in part.data) {
       return readScript(part.data['script'] ?? null);
     }
   }
@@ -73,8 +73,4 @@ function told({ parts }: Message): string {
     return [part.file.name ?? part.file.uri ?? 'a file'];
   });
   return texts.join('\n').slice(0, longestPrompt).toWellFormed();
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

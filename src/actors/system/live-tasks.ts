@@ -124,11 +124,7 @@ export class LiveTasks {
    * `undefined` when it is unknown or final. Throws SystemError for a snapshot of another version.
    */
   activate(id: string): LiveTask | undefined {
-    const live = this.#live.get(id);
-    if (live !== undefined) return live;
-    const task = this.#restore(id, this.#logic);
-    if (task?.committed?.state === 'deferred') this.noticeUnfollowed(id);
-    return task;
+    return this.#live.get(id) ?? this.#bringBack(this.#options.store.rows.read(id));
   }
 
   /**
@@ -138,12 +134,13 @@ export class LiveTasks {
   activateParked(id: string): LiveTask | undefined {
     const live = this.#live.get(id);
     if (live !== undefined) return live;
-    return this.#options.store.rows.find(id)?.state === 'deferred' ? this.activate(id) : undefined;
+    const stored = this.#options.store.rows.read(id);
+    return stored?.task.state === 'deferred' ? this.#bringBack(stored) : undefined;
   }
 
   /** Lets a task that was interrupted by a restart end in its own words, with nothing run again. */
   abandon(id: string): void {
-    const task = this.#restore(id, this.#idleLogic);
+    const task = this.#restore(this.#options.store.rows.read(id), this.#idleLogic);
     const event: TaskEvent = { type: 'service.restarted', at: this.#options.clock.now() };
     task?.actor.send(event);
   }
@@ -196,9 +193,15 @@ export class LiveTasks {
     return task;
   }
 
-  #restore(id: string, logic: TaskLogic): LiveTask | undefined {
-    const stored = this.#options.store.rows.read(id);
+  #bringBack(stored: StoredTask | undefined): LiveTask | undefined {
+    const task = this.#restore(stored, this.#logic);
+    if (task?.committed?.state === 'deferred') this.noticeUnfollowed(task.id);
+    return task;
+  }
+
+  #restore(stored: StoredTask | undefined, logic: TaskLogic): LiveTask | undefined {
     if (stored === undefined || isFinal(stored.task.state)) return undefined;
+    const { id } = stored.task;
     if (stored.machineVersion !== taskMachineVersion) {
       throw new SystemError(
         'unknown_machine_version',

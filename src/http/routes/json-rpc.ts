@@ -1,9 +1,11 @@
 import { SystemError } from '../../actors/system.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { heldTask } from '../held-task.ts';
+import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { challengeOf } from '../wire/challenge.ts';
+import { fieldOf } from '../wire/field-of.ts';
 import {
   presentError,
   presentResult,
@@ -14,7 +16,7 @@ import {
 } from '../wire/json-rpc.ts';
 import { Problem } from '../wire/problem.ts';
 import { presentTask } from '../wire/task-json.ts';
-import { isTaskId, readSubmission } from '../wire/task-request.ts';
+import { isTaskId } from '../wire/task-request.ts';
 import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
 
 /** Runs one method; what it returns is the result, `undefined` means the answer is under way already. */
@@ -56,15 +58,12 @@ export function explainUnreadable() {
 }
 
 function legacyMethods(ports: SubscribePorts): Map<string, Method> {
-  const { system, ids } = ports;
+  const { system } = ports;
   return new Map<string, Method>([
     [
       'tasks/send',
       async (ctx, params) => {
-        const { caller: requester, correlationId } = ctx.state;
-        const submission = readSubmission(params, () => ids.next());
-        const id = system.open({ ...submission, requester, correlationId });
-        const task = await heldTask(ctx, system, id);
+        const task = await heldTask(ctx, system, openTask(ports, ctx, params));
         if (task === null) {
           ctx.respond = false;
           return undefined;
@@ -108,20 +107,16 @@ function emptyBody(): RpcError {
 }
 
 function readTaskId(params: unknown): string {
-  const id: unknown = field(params, 'id');
+  const id: unknown = fieldOf(params, 'id');
   if (isTaskId(id)) return id;
   throw new RpcError(rpcCodes.invalidParams, 'params.id must be the id of a task');
 }
 
 function readLength(params: unknown): number | undefined {
-  const length: unknown = field(params, 'historyLength');
+  const length: unknown = fieldOf(params, 'historyLength');
   if (length === undefined || length === null) return undefined;
   if (typeof length === 'number' && Number.isInteger(length) && length >= 0) return length;
   throw new RpcError(rpcCodes.invalidParams, 'params.historyLength must be a whole number');
-}
-
-function field(params: unknown, name: string): unknown {
-  return typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined;
 }
 
 function taskNotFound(): RpcError {

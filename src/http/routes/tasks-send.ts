@@ -2,18 +2,15 @@ import type { Ids } from '../../actors/ports.ts';
 import type { TaskSystem } from '../../actors/system.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { heldTask } from '../held-task.ts';
+import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { challengeOf } from '../wire/challenge.ts';
 import { presentTask, type TaskJson } from '../wire/task-json.ts';
-import { readSubmission } from '../wire/task-request.ts';
 
 /** `POST /tasks/send`: starts a task and answers with it once it is final (document 1 section 4.2). */
-export function tasksSend({ system, ids }: { system: TaskSystem; ids: Ids }) {
+export function tasksSend(ports: { system: TaskSystem; ids: Ids }) {
   return async function send(ctx: RoutedContext) {
-    const { caller: requester, correlationId } = ctx.state;
-    const submission = readSubmission(ctx.request.body, () => ids.next());
-    const id = system.open({ ...submission, requester, correlationId });
-    const task = await heldTask(ctx, system, id);
+    const task = await heldTask(ctx, ports.system, openTask(ports, ctx, ctx.request.body));
     if (task === null) ctx.respond = false;
     else ctx.body = presentEnded(task);
   };

@@ -1,8 +1,8 @@
 import type { Ids, Log } from '../../actors/ports.ts';
 import type { TaskSystem } from '../../actors/system.ts';
+import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { streamTask } from '../task-stream.ts';
-import { readSubmission } from '../wire/task-request.ts';
 
 /** What streaming a new task needs. */
 export interface SubscribePorts {
@@ -14,14 +14,9 @@ export interface SubscribePorts {
 }
 
 /** Starts a task and streams it to the caller, whose going may end its wait. Throws before the stream begins. */
-export function subscribe(
-  { system, ids, log, onDisconnect }: SubscribePorts,
-  ctx: RoutedContext,
-  body: unknown,
-): void {
-  const { caller: requester, correlationId } = ctx.state;
-  const submission = readSubmission(body, () => ids.next());
-  const id = system.open({ ...submission, requester, correlationId });
+export function subscribe(ports: SubscribePorts, ctx: RoutedContext, body: unknown): void {
+  const { system, log, onDisconnect } = ports;
+  const id = openTask(ports, ctx, body);
   const abandon = (): void => {
     system
       .callerLeft(id)

@@ -1,3 +1,4 @@
+import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
 
 /** Longest reason that is kept, in characters (contract section 4). */
@@ -5,8 +6,7 @@ const longestReason = 256;
 
 /** Reads the reason of a cancel; `external_signal` when none is given. Throws a 400 Problem. */
 export function readCancelReason(body: unknown): string {
-  const reason: unknown =
-    typeof body === 'object' && body !== null ? Reflect.get(body, 'reason') : undefined;
+  const reason = fieldOf(body, 'reason');
   if (reason === undefined || reason === null || reason === '') return 'external_signal';
   if (typeof reason !== 'string') throw new Problem(400, { error: 'reason must be a string' });
   return [...reason.toWellFormed()].slice(0, longestReason).join('');

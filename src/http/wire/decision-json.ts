@@ -3,6 +3,7 @@ import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { Caller } from '../../machines/task/task.ts';
+import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
 import { timestamp } from './task-json.ts';
 
@@ -85,8 +86,7 @@ export function presentAnswer(
 }
 
 function readVerb(body: unknown): DecisionAttempt['verb'] {
-  const named: unknown =
-    typeof body === 'object' && body !== null ? Reflect.get(body, 'decision') : null;
+  const named = fieldOf(body, 'decision');
   const verb = typeof named === 'string' ? named.trim().toLowerCase() : '';
   if (verb === 'approve' || verb === 'reject') return verb;
   throw new Problem(400, { error: noDecision });

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../machines/json.ts';
+import { fieldOf } from './field-of.ts';
 
 /** The identifier a caller gives a JSON-RPC request; `null` when it could not be read. */
 export type RpcId = string | number | null;
@@ -41,11 +42,10 @@ export function readRpcRequest(body: unknown): RpcRequest {
   if (Array.isArray(body)) {
     throw new RpcError(rpcCodes.invalidRequest, 'batches are not supported; send one request');
   }
-  const fields = typeof body === 'object' && body !== null ? body : {};
-  const id: unknown = Reflect.get(fields, 'id');
-  const method: unknown = Reflect.get(fields, 'method');
+  const id = fieldOf(body, 'id');
+  const method = fieldOf(body, 'method');
   const named = typeof id === 'string' || typeof id === 'number' ? id : null;
-  if (Reflect.get(fields, 'jsonrpc') !== '2.0') {
+  if (fieldOf(body, 'jsonrpc') !== '2.0') {
     throw new RpcError(rpcCodes.invalidRequest, 'jsonrpc must be "2.0"', named);
   }
   if (typeof method !== 'string') {
@@ -54,7 +54,7 @@ export function readRpcRequest(body: unknown): RpcRequest {
   if (named === null) {
     throw new RpcError(rpcCodes.invalidRequest, 'id must be a string or a number');
   }
-  return { id: named, method, params: Reflect.get(fields, 'params') };
+  return { id: named, method, params: fieldOf(body, 'params') };
 }
 
 /** Presents the result of a request. */

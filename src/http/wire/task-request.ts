@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 import type { Message, Part } from '../../machines/task/task.ts';
 import { Problem } from './problem.ts';
 
@@ -34,7 +34,8 @@ const file = z
 
 // Older orchestrators name the kind of a part `type`.
 const part = z.preprocess(
-  (value) => (isObject(value) && !('kind' in value) ? { ...value, kind: value['type'] } : value),
+  (value) =>
+    isJsonObject(value) && !('kind' in value) ? { ...value, kind: value['type'] } : value,
   z.discriminatedUnion(
     'kind',
     [
@@ -77,7 +78,7 @@ export interface Submission {
  * names a message that came without an id. Throws a 400 Problem that names what is wrong.
  */
 export function readSubmission(body: unknown, newMessageId: () => string): Submission {
-  const isWrapped = isObject(body) && isObject(body['task']);
+  const isWrapped = isJsonObject(body) && isJsonObject(body['task']);
   const result = submission.safeParse(isWrapped ? body['task'] : body);
   if (!result.success) throw new Problem(400, { error: describe(result.error, isWrapped) });
   const { id, message: sent } = result.data;
@@ -109,8 +110,4 @@ function keepPresent(sent: z.infer<typeof part>): Part {
   if (sent.kind === 'data') return { kind: 'data', data: sent.data };
   const present = Object.entries(sent.file).filter(([, value]) => value !== undefined);
   return { kind: 'file', file: Object.fromEntries(present) };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
