@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { systemClock } from '../src/actors/clock.ts';
+import { securitySchema } from '../src/actors/config/schema-security.ts';
 import { randomIds } from '../src/actors/ids.ts';
 import { scriptedModel } from '../src/actors/llm/scripted-model.ts';
+import { createPolicy } from '../src/actors/policy/policy.ts';
 import type { Tool } from '../src/actors/ports.ts';
 import { TaskStore } from '../src/actors/storage/task-store.ts';
 import { TaskSystem } from '../src/actors/system.ts';
@@ -46,15 +48,11 @@ const tool: Tool = {
   run: () => Promise.resolve('done'),
 };
 
-const defer = {
-  to: 'channel:console:*',
-  timeout: 86_400_000,
-  contextTemplate: '',
-  approvers: null,
-  quorum: 1,
-  fourEyes: false,
-  bindApprover: false,
-};
+const security = securitySchema.parse({
+  defer: { enabled: true, default_timeout: '24h', tools: { noop: {} } },
+});
+
+const tools = new Map([[tool.name, tool]]);
 
 async function openSystem(directory: string): Promise<TaskSystem> {
   const store = await TaskStore.open({
@@ -65,8 +63,10 @@ async function openSystem(directory: string): Promise<TaskSystem> {
   const system = new TaskSystem({
     store,
     model: scriptedModel('bench', [{ tool: 'noop' }, { say: '{result}' }]),
-    tools: new Map([[tool.name, tool]]),
-    policy: { rulesFor: () => ({ refusal: null, requiredAcr: null, acrHierarchy: [], defer }) },
+    tools,
+    policy: createPolicy({ security, tools, guardrails: null, modify: null, credentials: null }),
+    judge: null,
+    issuer: null,
     clock,
     ids: randomIds(),
     log: { info: () => undefined, warn: console.warn, error: console.error },

@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Figure } from './figure.ts';
+import { governanceFigures } from './governance.ts';
+import { guardrailFigures } from './guardrails.ts';
 import { cyclesInProcess } from './in-process.ts';
 import {
   coldStartFigures,
@@ -16,6 +18,8 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   echo: echoFigures,
   cycle: cycleFigures,
   inProcess: cyclesInProcess,
+  governance: governanceFigures,
+  guardrails: guardrailFigures,
   held1k: () => heldFigures(1_000),
   held10k: () => heldFigures(10_000),
   start: coldStartFigures,

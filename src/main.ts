@@ -2,15 +2,16 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { InspectionEvent, Observer } from 'xstate';
+import { createGovernance } from './actors/agent/agent-governance.ts';
 import { readAgent } from './actors/agent/read-agent.ts';
 import type { AuditEnvelope } from './actors/audit/audit.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
-import { staticTokens } from './actors/auth/static-tokens.ts';
+import { configuredVerifiers } from './actors/auth/configured-verifiers.ts';
 import { systemClock } from './actors/clock.ts';
 import type { Problem, ServiceConfig } from './actors/config/config.ts';
+import type { Guardrails } from './actors/guardrails/guardrails.ts';
 import { randomIds } from './actors/ids.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
-import { createPolicy } from './actors/policy/policy.ts';
 import type { Authenticator, Clock, Ids, Log } from './actors/ports.ts';
 import { removeServeFile, writeRuntimeToken, writeServeFile } from './actors/process/serve-file.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
@@ -94,6 +95,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 interface Parts {
   config: ServiceConfig;
   toolbox: Toolbox;
+  guardrails: Guardrails | null;
   warnings: Problem[];
   clock: Clock;
   isAuthOn: boolean;
@@ -111,7 +113,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   const runtime = writeRuntimeToken(stateFolder);
   const authenticator = createAuthenticator({
     runtimeToken: runtime.token,
-    tokens: isAuthOn ? staticTokens(config.auth.providers, options.env) : [],
+    tokens: isAuthOn ? configuredVerifiers(config.auth.providers, options.env, options.log) : [],
     isOptional: !isAuthOn,
   });
   const port = await serve(options, parts, { system, authenticator, ids });
@@ -144,8 +146,8 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
 }
 
 async function openSystem(
-  { directory, log }: AgentOptions,
-  { config, toolbox, clock, undo }: Parts,
+  { directory, env, log }: AgentOptions,
+  { config, toolbox, guardrails, clock, undo }: Parts,
   ids: Ids,
   inspect: Observer<InspectionEvent> | undefined,
 ): Promise<{ system: TaskSystem; auditPath: string }> {
@@ -158,7 +160,7 @@ async function openSystem(
     store,
     model: scriptedModel(config.model.name, config.model.script),
     tools: toolbox.tools,
-    policy: createPolicy(config.security, toolbox.tools),
+    ...createGovernance({ config, tools: toolbox.tools, guardrails, env, clock, log }),
     clock,
     ids,
     log,

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../machines/json.ts';
-import type { Caller, Exchange, Message, ToolCall } from '../machines/task/task.ts';
+import type { Caller, Exchange, Message } from '../machines/task/task.ts';
 
 /** Epoch milliseconds that no change of the wall clock can move back, and timers on the same scale. */
 export interface Clock {
@@ -71,7 +71,8 @@ export interface Conversation {
 /** What a model says in one turn: tool calls, or the answer when there are none. */
 export interface Turn {
   text: string;
-  calls: Pick<ToolCall, 'tool' | 'args'>[];
+  /** Models give what they like as arguments; governance denies what is no object. */
+  calls: { tool: string; args: JsonValue }[];
   inputTokens: number;
   outputTokens: number;
 }
@@ -97,7 +98,17 @@ export interface ToolRun {
   taskId: string;
   callId: string;
   correlationId: string;
+  /** What the call may sign in with elsewhere, for as long as it runs; `null` when it needs nothing. */
+  credential: ToolCredential | null;
   signal: AbortSignal;
+}
+
+/** The credentials of one call; its values show neither in JSON nor when inspected. */
+export interface ToolCredential {
+  /** Variables for the environment of a script. */
+  env(): Record<string, string>;
+  /** What must not show in anything the tool says. */
+  secretValues(): string[];
 }
 
 /** A tool the agent may call. */

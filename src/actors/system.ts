@@ -1,6 +1,7 @@
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../machines/governance/decision.ts';
 import { type Caller, isFinal, type Message, type Task } from '../machines/task/task.ts';
+import { screenPrompt } from './policy/screen-prompt.ts';
 import type { StoredTask, TaskPage, TaskQuery } from './storage/task-rows.ts';
 import { ConflictError, type TaskStore } from './storage/task-store.ts';
 import type { LiveTask } from './system/live-task.ts';
@@ -102,6 +103,7 @@ export class TaskSystem {
         requester: request.requester,
         history: before?.task.history ?? [],
         request: request.message,
+        refusal: screenPrompt(request.message, this.#options),
         settled: before?.task.settled ?? null,
         createdAt: before?.task.createdAt ?? clock.now(),
       },

@@ -5,6 +5,7 @@ import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
 import { portValue } from './option-values.ts';
 import type { Output } from './output.ts';
+import { policyCommand } from './policy/policy-command.ts';
 import type { RunOptions } from './run.ts';
 import type { Session } from './session.ts';
 import { taskCommand } from './task/task-command.ts';
@@ -44,6 +45,7 @@ function createProgram(session: Session): Command {
     runCommand(session),
     taskCommand(session),
     validateCommand(session),
+    policyCommand(session),
     auditCommand(session),
     doctorCommand(session),
   ];

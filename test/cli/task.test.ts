@@ -158,7 +158,7 @@ describe.concurrent('a held task', () => {
     await untilHeld(daemon, 'held-1');
     const [shown, waiting] = await Promise.all([task(['get', 'held-1']), task(['deferrals'])]);
     expect(shown.stdout).toMatch(
-      /^held-1 {2}deferred {3}\S+Z\nDeferred: awaiting channel:console:\* decision on issue_refund\n {2}tool {7}issue_refund\n {2}arguments {2}\{"order_id":"A-1001"\}\n/,
+      /^held-1 {2}deferred {3}\S+Z\nDeferred: awaiting channel:console:\* decision on issue_refund\n {2}issue_refund {2}intent_alignment {2}allow .+ no rule denies it\n(?: {16}\w+ .+\n){2} {16}defer {13}defer .+ awaiting channel:console:\*\n {2}tool {7}issue_refund\n {2}arguments {2}\{"order_id":"A-1001"\}\n/,
     );
     expect(shown.stderr).toBe('decide with: holdpoint task approve held-1, or reject\n');
     expect(waiting.stdout).toContain('task held-1\n');

@@ -5,6 +5,8 @@ import { cleanUp, holdpoint, temporaryFolder } from './holdpoint.ts';
 afterAll(cleanUp);
 
 const commands = [
+  ['policy'],
+  ['policy', 'explain'],
   [],
   ['try'],
   ['run'],

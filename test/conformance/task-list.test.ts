@@ -122,6 +122,39 @@ describe('historyLength', () => {
   });
 });
 
+describe('decisions', () => {
+  beforeAll(launch);
+  beforeAll(() => agent.send('t1', [{ tool: 'ghost' }]));
+
+  const decisions = [
+    {
+      call_id: expect.any(String),
+      tool: 'ghost',
+      layer: 'intent_alignment',
+      decision: 'deny',
+      reason: 'unknown tool: ghost',
+      duration_ms: expect.any(Number),
+    },
+  ];
+
+  it('are shown to who asks for them, on both surfaces', async () => {
+    expect((await agent.get('/tasks/t1?decisions=true')).body.metadata).toEqual({ decisions });
+    const asked = await agent.rpc('tasks/get', { id: 't1', decisions: true });
+    expect(asked.body.result.metadata).toEqual({ decisions });
+  });
+
+  it.each(['', '?decisions=', '?decisions=false'])('are left out of GET%s', async (query) => {
+    expect((await agent.get(`/tasks/t1${query}`)).body.metadata).toBeUndefined();
+  });
+
+  it.each(['1', 'yes', 'true&decisions=true'])('of %s are refused', async (text) => {
+    expect(await agent.get(`/tasks/t1?decisions=${text}`)).toMatchObject({
+      status: 400,
+      body: { error: 'decisions must be true or false' },
+    });
+  });
+});
+
 describe('the list of deferrals', () => {
   beforeEach(launch);
 

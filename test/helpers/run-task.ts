@@ -16,6 +16,8 @@ import { describeTask } from '../../src/machines/task/describe-task.ts';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
 import type { Task, ToolCall } from '../../src/machines/task/task.ts';
 import type {
+  MintInput,
+  MintOutcome,
   RecordedStart,
   RunToolInput,
   TaskEvent,
@@ -29,6 +31,7 @@ import { aDeferRule, aTaskInput, times, toolRules } from './task-fixtures.ts';
 
 interface Outputs {
   think: Thought;
+  mint: MintOutcome;
   recordStart: RecordedStart;
   runTool: ToolOutcome;
   recordEnd: void;
@@ -36,6 +39,7 @@ interface Outputs {
 
 interface Inputs {
   think: ThinkInput;
+  mint: MintInput;
   recordStart: { taskId: string; call: ToolCall };
   runTool: RunToolInput;
   recordEnd: { taskId: string };
@@ -68,11 +72,14 @@ export class TaskRun {
   readonly journal: string[] = [];
   readonly inputs: { [Port in HeldPort]: Inputs[Port][] } = {
     think: [],
+    mint: [],
     recordStart: [],
     runTool: [],
     recordEnd: [],
   };
   readonly errors: unknown[] = [];
+  /** Ids of the calls whose credentials were let go of. */
+  readonly dropped: string[] = [];
   readonly actor: ActorRefFrom<typeof taskMachine>;
   readonly #held: Held[] = [];
 
@@ -180,18 +187,23 @@ export class TaskRun {
         govern: toolCallMachine.provide({
           actions: {
             consultPolicy: assign(({ context }) => ({ rules: rulesFor(context.call.tool) })),
+            modifyCall: assign({ modification: { kind: 'unchanged' } }),
           },
         }),
+        mint: this.#hold('mint'),
         recordStart: this.#hold('recordStart'),
         runTool: this.#hold('runTool'),
         recordEnd: this.#hold('recordEnd'),
         deadline: this.#deadline(),
       },
       actions: {
-        note: (_, fact) => {
-          this.facts.push(fact);
-          this.journal.push(`note ${fact.type}`);
+        note: (_, facts) => {
+          for (const fact of [facts].flat() as TaskFact[]) {
+            this.facts.push(fact);
+            this.journal.push(`note ${fact.type}`);
+          }
         },
+        dropCredential: (_, callId) => void this.dropped.push(callId),
       },
     });
   }
@@ -207,5 +219,7 @@ export class TaskRun {
 }
 
 function rulesOfKnownTools(tool: string): ToolRules {
-  return knownTools[tool] ?? toolRules({ refusal: `unknown tool: ${tool}` });
+  return (
+    knownTools[tool] ?? toolRules({ refusal: { text: `unknown tool: ${tool}`, findings: [] } })
+  );
 }

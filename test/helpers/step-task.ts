@@ -1,6 +1,6 @@
 import { type EventFrom, initialTransition, type SnapshotFrom, transition } from 'xstate';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
-import type { TaskState } from '../../src/machines/task/task.ts';
+import type { Deferral, TaskState } from '../../src/machines/task/task.ts';
 import type { TaskEmitted, TaskEvent } from '../../src/machines/task/task-events.ts';
 import type { TaskInput } from '../../src/machines/task/task-input.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
@@ -10,6 +10,7 @@ import {
   allowed,
   aTaskInput,
   deferred,
+  minted,
   modelFailed,
   returned,
   said,
@@ -19,11 +20,19 @@ import {
 export type TaskSnapshot = SnapshotFrom<typeof taskMachine>;
 
 /** The ports that the task chart invokes. */
-export type TaskPort = 'think' | 'govern' | 'recordStart' | 'runTool' | 'recordEnd' | 'deadline';
+export type TaskPort =
+  | 'think'
+  | 'govern'
+  | 'mint'
+  | 'recordStart'
+  | 'runTool'
+  | 'recordEnd'
+  | 'deadline';
 
 /** One thing that a transition asks of the outside, in the order asked. */
 export type Effect =
   | ['note', TaskFact]
+  | ['dropCredential', string]
   | ['emit', TaskEmitted]
   | ['start', TaskPort, unknown]
   | ['stop', TaskPort];
@@ -40,7 +49,7 @@ type MachineEvent = EventFrom<typeof taskMachine>;
 /** Accepts a task, without running anything. */
 export function begin(input: Partial<TaskInput> = {}): Step {
   const [snapshot, actions] = initialTransition(taskMachine, aTaskInput(input));
-  return { snapshot, effects: actions.map(effectOf) };
+  return { snapshot, effects: actions.flatMap(effectsOf) };
 }
 
 /** Takes a public event. */
@@ -68,9 +77,20 @@ export function seen({ snapshot, effects }: Step): {
 export const restingStates = {
   thinking: (): Step => begin(),
   governing: (calls = [aCall()]): Step => finish(begin(), 'think', said('', calls)),
-  deferred: (deferral = aDeferral(), input: Partial<TaskInput> = {}): Step =>
+  asked: (deferral = aDeferral(), input: Partial<TaskInput> = {}): Step =>
     finish(finish(begin(input), 'think', said('', [aCall()])), 'govern', deferred(deferral)),
+  reminded: (deferral = nudged()): Step =>
+    step(restingStates.asked(deferral), { type: 'deadline.reached', at: times.reminded }),
+  escalated: (deferral = nudged()): Step =>
+    step(restingStates.asked(deferral), { type: 'deadline.reached', at: times.escalated }),
+  minting: (): Step =>
+    finish(restingStates.governing(), 'govern', { ...allowed(), credential: 'static' }),
   starting: (): Step => finish(restingStates.governing(), 'govern', allowed()),
+  mintingAgain: (): Step =>
+    finish(finish(restingStates.minting(), 'mint', minted()), 'recordStart', {
+      standing: 'repeatable',
+      at: times.began,
+    }),
   running: (): Step =>
     finish(restingStates.starting(), 'recordStart', { standing: 'first', at: times.began }),
   recording: (): Step => finish(restingStates.running(), 'runTool', returned('done')),
@@ -80,6 +100,15 @@ export const restingStates = {
     step(begin(), { type: 'task.cancel', reason: 'external_signal', at: times.decided }),
 };
 
+/** A deferral whose approvers are reminded and passed over. */
+export function nudged(): Deferral {
+  return aDeferral({
+    remindAt: times.reminded,
+    escalateAt: times.escalated,
+    escalateTo: 'channel:console:managers',
+  });
+}
+
 /** The public tag a state carries. */
 export function publicState({ snapshot }: Step): TaskState {
   const tags = ['submitted', 'working', 'deferred', 'completed', 'failed', 'canceled'] as const;
@@ -88,7 +117,7 @@ export function publicState({ snapshot }: Step): TaskState {
 
 function take({ snapshot }: Step, event: MachineEvent): Step {
   const [next, actions] = transition(taskMachine, snapshot, event);
-  return { snapshot: next, effects: actions.map(effectOf) };
+  return { snapshot: next, effects: actions.flatMap(effectsOf) };
 }
 
 function childOf(snapshot: TaskSnapshot, port: TaskPort): string {
@@ -98,15 +127,18 @@ function childOf(snapshot: TaskSnapshot, port: TaskPort): string {
   return found[0];
 }
 
-function effectOf({ type: named, params }: Executable): Effect {
+function effectsOf({ type: named, params }: Executable): Effect[] {
   const type: string = named;
   const given = params as never;
-  if (type === 'note') return ['note', given];
-  if (type === 'xstate.emit') return ['emit', (given as { event: TaskEmitted }).event];
-  if (type === 'xstate.stopChild') return ['stop', (given as { src: TaskPort }).src];
+  if (type === 'note') {
+    const facts: TaskFact | TaskFact[] = given;
+    return [facts].flat().map((fact) => ['note', fact]);
+  }
+  if (type === 'xstate.emit') return [['emit', (given as { event: TaskEmitted }).event]];
+  if (type === 'xstate.stopChild') return [['stop', (given as { src: TaskPort }).src]];
   if (type === 'xstate.spawnChild') {
     const { src, input } = given as { src: TaskPort; input: unknown };
-    return ['start', src, input];
+    return [['start', src, input]];
   }
-  return [type, given] as never;
+  return [[type, given] as never];
 }

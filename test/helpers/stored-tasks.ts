@@ -18,6 +18,8 @@ export function aTask(overrides: Partial<Task> = {}): Task {
     answer: null,
     requester: null,
     deferral: null,
+    stage: null,
+    wakeAt: null,
     settled: null,
     failure: null,
     records: [],
@@ -32,6 +34,8 @@ export function aParkedTask(id: string, expiresAt: number, revision = 1): Task {
     revision,
     state: 'deferred',
     deferral: aDeferral({ id: `${id}-d`, expiresAt }),
+    stage: 'asked',
+    wakeAt: expiresAt,
   });
 }
 

@@ -1,8 +1,9 @@
 import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
 import type { DeferRule } from '../../src/machines/governance/defer-policy.ts';
+import type { Refusal } from '../../src/machines/governance/finding.ts';
 import type { Ruling, ToolRules } from '../../src/machines/governance/ruling.ts';
 import type { Caller, Deferral, ToolCall } from '../../src/machines/task/task.ts';
-import type { Thought, ToolOutcome } from '../../src/machines/task/task-events.ts';
+import type { MintOutcome, Thought, ToolOutcome } from '../../src/machines/task/task-events.ts';
 import type { TaskInput } from '../../src/machines/task/task-input.ts';
 
 /** The times of one story, in epoch milliseconds. */
@@ -11,6 +12,9 @@ export const times = {
   thought: 2_000,
   /** Within the wait of `aDeferral`. */
   decided: 30_000,
+  /** Half of the wait of `aDeferral`, and three quarters of it. */
+  reminded: 152_000,
+  escalated: 227_000,
   /** The end of the wait of `aDeferral`. */
   expired: 302_000,
   began: 31_000,
@@ -31,6 +35,7 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     requester: aCaller(),
     history: [],
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },
+    refusal: null,
     settled: null,
     createdAt: times.created,
     ...overrides,
@@ -56,6 +61,9 @@ export function aDeferRule(overrides: Partial<DeferRule> = {}): DeferRule {
     quorum: 1,
     fourEyes: false,
     bindApprover: false,
+    onReject: 'fail',
+    remind: false,
+    escalateTo: null,
     ...overrides,
   };
 }
@@ -74,8 +82,12 @@ export function aDeferral(overrides: Partial<Deferral> = {}): Deferral {
     quorum: 1,
     fourEyes: false,
     bindApprover: false,
+    onReject: 'fail',
     approvals: [],
     requestedAt: times.thought,
+    remindAt: null,
+    escalateAt: null,
+    escalateTo: null,
     expiresAt: times.expired,
     ...overrides,
   };
@@ -96,7 +108,16 @@ export function anAttempt(overrides: Partial<DecisionAttempt> = {}): DecisionAtt
 }
 
 export function toolRules(overrides: Partial<ToolRules> = {}): ToolRules {
-  return { refusal: null, requiredAcr: null, acrHierarchy: [], defer: null, ...overrides };
+  return {
+    refusal: null,
+    judgesIntent: false,
+    drift: null,
+    requiredAcr: null,
+    acrHierarchy: [],
+    defer: null,
+    credential: null,
+    ...overrides,
+  };
 }
 
 /** A model turn that asked for tools, or answered when it asked for none. */
@@ -110,15 +131,35 @@ export function modelFailed(error: string, at: number = times.thought): Thought 
 }
 
 export function returned(result: string, at: number = times.ended): ToolOutcome {
-  return { kind: 'returned', result, duration: 500, at };
+  return { kind: 'returned', result, ...ending(at) };
 }
 
 export function toolFailed(error: string, at: number = times.ended): ToolOutcome {
-  return { kind: 'failed', error, duration: 500, at };
+  return { kind: 'failed', error, ...ending(at) };
+}
+
+/** Output that the rules blocked. */
+export function withheld(error: string, at: number = times.ended): ToolOutcome {
+  const findings = [{ gate: 'deny_output', decision: 'block', rule: 'deny_output[0]' } as const];
+  return { kind: 'withheld', error, ...ending(at), findings };
+}
+
+/** Credentials that were made, or could not be when there is an error. */
+export function minted(error: string | null = null): MintOutcome {
+  const end = { provider: 'static', duration: 3, at: times.began } as const;
+  return error === null ? { ...end, kind: 'issued', ttl: null } : { ...end, kind: 'failed', error };
+}
+
+/** Why a call may not go on, by a rule of the guardrails. */
+export function aRefusal(text = 'denied by guardrail: refunds'): Refusal {
+  return {
+    text,
+    findings: [{ gate: 'deny_commands', decision: 'deny', rule: 'deny_commands[0]' }],
+  };
 }
 
 export function allowed(call: ToolCall = aCall()): Ruling {
-  return { kind: 'allow', call, records: [] };
+  return { kind: 'allow', call, credential: null, records: [], facts: [], score: null };
 }
 
 export function deferred(deferral: Deferral = aDeferral()): Ruling {
@@ -128,8 +169,15 @@ export function deferred(deferral: Deferral = aDeferral()): Ruling {
     kind: 'defer',
     call: { id, tool, args, argsSha256 },
     deferral,
-    records: [{ ...record, reason: `awaiting ${to}` }],
+    credential: null,
+    records: [{ ...record, reason: `awaiting ${to}`, duration: 0 }],
+    facts: [{ type: 'deferral.opened', deferral }],
+    score: null,
   };
+}
+
+function ending(at: number) {
+  return { duration: 500, at, checking: 0.5, findings: [], rewrites: [] };
 }
 
 function turn(at: number): Omit<Thought, 'outcome'> {

@@ -9,6 +9,7 @@ import {
   aCall,
   aDeferRule,
   anAttempt,
+  minted,
   modelFailed,
   returned,
   said,
@@ -90,6 +91,8 @@ export class TaskStory {
         );
         return run.finish('think', goesWell ? thought : modelFailed('no quota', at));
       }
+      case 'mint':
+        return run.finish('mint', minted(goesWell ? null : 'no'));
       case 'recordStart': {
         const standing = this.#standing;
         this.#standing = 'first';
@@ -115,7 +118,9 @@ export class TaskStory {
   }
 
   #rules(): ToolRules {
-    return toolRules({ defer: aDeferRule({ quorum: this.#quorum, approvers }) });
+    // Stories with a quorum also have credentials to make.
+    const credential = this.#quorum > 1 ? 'static' : null;
+    return toolRules({ defer: aDeferRule({ quorum: this.#quorum, approvers }), credential });
   }
 
   #collect(): void {

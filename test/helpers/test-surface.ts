@@ -13,6 +13,7 @@ import { TaskStore } from '../../src/actors/storage/task-store.ts';
 import { TaskSystem } from '../../src/actors/system.ts';
 import { createApp } from '../../src/http/app.ts';
 import { type ListenOptions, listen } from '../../src/http/listen.ts';
+import { aPolicy } from './a-policy.ts';
 import { AgentClient } from './agent-client.ts';
 
 /** The HTTP surface over a real task system whose tools are functions. */
@@ -49,9 +50,9 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     }),
     model: scriptedModel('demo', []),
     tools,
-    policy: {
-      rulesFor: () => ({ refusal: null, requiredAcr: null, acrHierarchy: [], defer: null }),
-    },
+    policy: aPolicy(),
+    judge: null,
+    issuer: null,
     clock,
     ids,
     log,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import type { InspectionEvent } from 'xstate';
+import type { AlignmentJudge } from '../../src/actors/alignment/alignment.ts';
 import {
   type ChainVerdict,
   type RecordedEvent,
@@ -10,8 +11,11 @@ import {
 } from '../../src/actors/audit/audit.ts';
 import type { ServiceConfig } from '../../src/actors/config/config.ts';
 import { securitySchema } from '../../src/actors/config/schema-security.ts';
+import type { CredentialIssuer } from '../../src/actors/credentials/credentials.ts';
+import { compileGuardrails } from '../../src/actors/guardrails/guardrails.ts';
 import { randomIds } from '../../src/actors/ids.ts';
 import { scriptedModel } from '../../src/actors/llm/scripted-model.ts';
+import { compileModify } from '../../src/actors/modify/modify.ts';
 import { createPolicy, type Policy } from '../../src/actors/policy/policy.ts';
 import type { LanguageModel, Tool } from '../../src/actors/ports.ts';
 import { TaskStore } from '../../src/actors/storage/task-store.ts';
@@ -26,7 +30,11 @@ export interface TestSystemOptions {
   tools?: Tool[];
   /** Tools that need a release, as `security.defer.tools` has them. */
   deferred?: Record<string, object>;
+  /** The rest of `security`, as `service.yaml` has it. */
+  security?: object;
   policy?: Policy;
+  judge?: AlignmentJudge;
+  issuer?: CredentialIssuer;
   onRestart?: 'abandon' | 'resume';
   restAfter?: number;
   retention?: number;
@@ -101,7 +109,9 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     store,
     model: options.model ?? scriptedModel('demo', []),
     tools,
-    policy: options.policy ?? createPolicy(securityWith(options.deferred ?? {}), tools),
+    policy: options.policy ?? policyOf(options, tools),
+    judge: options.judge ?? null,
+    issuer: options.issuer ?? null,
     clock,
     ids: randomIds(),
     log: { info: log('info'), warn: log('warn'), error: log('error') },
@@ -133,8 +143,23 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
 }
 
 /** A security configuration in which some tools need a release. */
-function securityWith(tools: Record<string, object>): ServiceConfig['security'] {
-  return securitySchema.parse({ defer: { enabled: true, default_timeout: '5m', tools } });
+function securityWith({ deferred, security }: TestSystemOptions): ServiceConfig['security'] {
+  const defer = { enabled: true, default_timeout: '5m', tools: deferred ?? {} };
+  return securitySchema.parse({ defer, ...security });
+}
+
+function policyOf(options: TestSystemOptions, tools: Map<string, Tool>): Policy {
+  const security = securityWith(options);
+  const modify = compileModify(security.modify);
+  const guardrails = compileGuardrails(security.guardrails);
+  if (!modify.ok || !guardrails.ok) throw new Error('the rules of this test do not compile');
+  return createPolicy({
+    security,
+    tools,
+    guardrails: security.guardrails.enabled ? guardrails.guardrails : null,
+    modify: security.modify.enabled ? modify.modify : null,
+    credentials: options.issuer ?? null,
+  });
 }
 
 /** Starts a system and returns what it means to do now and then, shortest interval first. */

@@ -5,9 +5,11 @@ import {
   type Problem,
   type ServiceConfig,
 } from '../config/config.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Clock } from '../ports.ts';
-import { readSkills } from '../skills/skills.ts';
+import { normalName, readSkills } from '../skills/skills.ts';
 import { createToolbox, type Toolbox } from '../tools/tools.ts';
+import { readGuardrails } from './agent-guardrails.ts';
 
 /** What an agent's folder holds, with everything that is wrong in it. */
 export interface AgentReading {
@@ -15,7 +17,7 @@ export interface AgentReading {
   problems: Problem[];
   warnings: Problem[];
   /** `null` when `service.yaml` cannot be used. */
-  agent: { config: ServiceConfig; toolbox: Toolbox } | null;
+  agent: { config: ServiceConfig; toolbox: Toolbox; guardrails: Guardrails | null } | null;
 }
 
 /** Reads `service.yaml`, the skills and the tools of a folder, and starts nothing. */
@@ -35,32 +37,60 @@ export async function readAgent(
   }
   const { config } = loaded;
   const toolbox = await createToolbox({ directory, config, env, clock });
+  const { guardrails, problems } = readGuardrails(config.security.guardrails, toolbox.skills);
   return {
-    problems: toolbox.problems.map(asProblem),
+    problems: [...toolbox.problems, ...problems].map(asProblem),
     warnings: [
       ...loaded.warnings,
       // While a skill is broken its tools are missing for that reason.
       ...(toolbox.problems.length > 0 ? [] : rulesWithoutTool(loaded, [...toolbox.tools.keys()])),
       ...toolbox.warnings.map(asProblem),
     ],
-    agent: { config, toolbox },
+    agent: { config, toolbox, guardrails },
   };
+}
+
+/** A tool as the configuration names it, and what comes of the entry when there is no such tool. */
+interface NamedTool {
+  name: string;
+  path: (string | number)[];
+  effect: string;
 }
 
 /** A rule for a tool that does not exist holds nothing back; most likely its name is mistyped. */
 function rulesWithoutTool(
-  { config: { security }, problemAt }: Extract<ConfigReading, { ok: true }>,
+  { config: { security, credentials }, problemAt }: Extract<ConfigReading, { ok: true }>,
   tools: string[],
 ): Problem[] {
-  return (['step_up', 'defer'] as const).flatMap((layer) =>
-    Object.keys(security[layer].enabled ? security[layer].tools : {})
-      .filter((name) => !tools.includes(name))
-      .map((name) => {
-        const hint = tools.length === 0 ? '' : `; the nearest is ${closest(name, tools)}`;
-        const message = `the agent has no tool ${name}, so this rule holds nothing back${hint}`;
-        return problemAt(['security', layer, 'tools', name], message);
-      }),
-  );
+  const { denied_tools: denied, enabled } = security.guardrails;
+  const named: NamedTool[] = [
+    ...(['step_up', 'modify', 'defer'] as const).flatMap((layer) =>
+      Object.keys(security[layer].enabled ? security[layer].tools : {}).map((name) => ({
+        name,
+        path: ['security', layer, 'tools', name],
+        effect: 'this rule holds nothing back',
+      })),
+    ),
+    ...(enabled ? denied : []).map((name, index) => ({
+      name,
+      path: ['security', 'guardrails', 'denied_tools', index],
+      effect: 'this rule holds nothing back',
+    })),
+    ...credentials.map(({ tool: name }, index) => ({
+      name,
+      path: ['credentials', index, 'tool'],
+      effect: 'nothing is ever signed in with it',
+    })),
+  ];
+  const known = new Set(tools.map(normalName));
+  return named
+    .filter(({ name, path }) =>
+      path.includes('denied_tools') ? !known.has(normalName(name)) : !tools.includes(name),
+    )
+    .map(({ name, path, effect }) => {
+      const hint = tools.length === 0 ? '' : `; the nearest is ${closest(name, tools)}`;
+      return problemAt(path, `the agent has no tool ${name}, so ${effect}${hint}`);
+    });
 }
 
 /** The path of the main skill is in the file that could not be read, so the usual one is taken. */

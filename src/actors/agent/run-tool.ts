@@ -1,48 +1,107 @@
 import { fromPromise } from 'xstate';
 import type { RunToolInput, ToolOutcome } from '../../machines/task/task-events.ts';
+import type { Credential, CredentialVault } from '../credentials/credentials.ts';
 import { argumentsDigest } from '../policy/arguments-digest.ts';
+import type { Policy } from '../policy/policy.ts';
 import { type Clock, type Log, type Tool, ToolError } from '../ports.ts';
 import { inSpan } from '../telemetry/spans.ts';
 
 /** What running a tool needs from outside. */
 export interface RunToolPorts {
   tools: ReadonlyMap<string, Tool>;
+  policy: Policy;
+  vault: CredentialVault;
   clock: Clock;
   log: Log;
   onPhase: (taskId: string, phase: 'tool_start' | 'tool_end', tool: string) => void;
 }
 
+/** What a tool came to before the rules for output had their say. */
+type Raw = { kind: 'returned' | 'failed'; text: string };
+
 /**
- * Fills the `runTool` port. A call that a person released runs only with the very arguments they
- * were shown. A tool that fails is an outcome; what it fails with is told in its own words.
+ * Fills the `runTool` port. A call that a person released runs only with the very arguments they were
+ * shown, and one that needs credentials only with those made for it. A tool that fails is an outcome.
+ * What it says, be it a result or an error, passes the rules for output before anybody sees it.
  */
-export function createRunTool({ tools, clock, log, onPhase }: RunToolPorts) {
+export function createRunTool(ports: RunToolPorts) {
+  const { vault, clock, onPhase } = ports;
   return fromPromise<ToolOutcome, RunToolInput>(async ({ input, signal }) => {
-    const { taskId, correlationId, call, approvedSha256 } = input;
+    const { taskId, call } = input;
+    const credential = vault.take(call.id);
     const began = performance.now();
-    const spent = () => ({
-      duration: Math.round(performance.now() - began),
-      at: clock.now(),
-    });
     try {
       onPhase(taskId, 'tool_start', call.tool);
-      const tool = tools.get(call.tool);
-      if (tool === undefined) throw new ToolError(`unknown tool: ${call.tool}`);
-      if (approvedSha256 !== null && approvedSha256 !== argumentsDigest(call.args)) {
-        throw new ToolError(`the arguments of ${call.tool} are not the ones that were approved`);
-      }
-      const result = await inSpan(`tool.${call.tool}`, { 'a2a.task.id': taskId }, () =>
-        tool.run(call.args, { taskId, callId: call.id, correlationId, signal }),
-      );
-      return { kind: 'returned', result: result.toWellFormed(), ...spent() };
-    } catch (error) {
-      if (error instanceof ToolError) {
-        return { kind: 'failed', error: error.message, ...spent() };
-      }
-      log.error({ error, task_id: taskId, tool: call.tool }, 'tool: failed unexpectedly');
-      return { kind: 'failed', error: `${call.tool} failed inside the service`, ...spent() };
+      const raw = await attempt(ports, input, credential, signal);
+      const returned = performance.now();
+      const checked = checkedOutcome(ports, call.tool, raw, credential);
+      return {
+        ...checked,
+        duration: Math.round(returned - began),
+        checking: Math.round((performance.now() - returned) * 1000) / 1000,
+        at: clock.now(),
+      };
     } finally {
+      credential?.revoke();
       onPhase(taskId, 'tool_end', call.tool);
     }
   });
+}
+
+async function attempt(
+  { tools, log }: RunToolPorts,
+  { taskId, correlationId, call, approvedSha256, needsCredential }: RunToolInput,
+  credential: Credential | null,
+  signal: AbortSignal,
+): Promise<Raw> {
+  try {
+    const tool = tools.get(call.tool);
+    if (tool === undefined) throw new ToolError(`unknown tool: ${call.tool}`);
+    if (approvedSha256 !== null && approvedSha256 !== argumentsDigest(call.args)) {
+      throw new ToolError(`the arguments of ${call.tool} are not the ones that were approved`);
+    }
+    if (needsCredential && credential === null) {
+      throw new ToolError(`the credentials of ${call.tool} are missing`);
+    }
+    const run = { taskId, callId: call.id, correlationId, credential, signal };
+    const result = await inSpan(`tool.${call.tool}`, { 'a2a.task.id': taskId }, () =>
+      tool.run(call.args, run),
+    );
+    return { kind: 'returned', text: result.toWellFormed() };
+  } catch (error) {
+    if (error instanceof ToolError) return { kind: 'failed', text: error.message };
+    log.error({ error, task_id: taskId, tool: call.tool }, 'tool: failed unexpectedly');
+    return { kind: 'failed', text: `${call.tool} failed inside the service` };
+  }
+}
+
+type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
+  ({ kind: 'returned'; result: string } | { kind: 'failed' | 'withheld'; error: string });
+
+/** Output that cannot be checked is withheld. */
+function checkedOutcome(
+  { policy, log }: RunToolPorts,
+  tool: string,
+  { kind, text }: Raw,
+  credential: Credential | null,
+): CheckedOutcome {
+  try {
+    const checked = policy.checkOutput(tool, text, credential?.secretValues() ?? []);
+    const { findings, rewrites } = checked;
+    if (checked.kind === 'withheld') {
+      return { kind: 'withheld', error: checked.reason, findings, rewrites };
+    }
+    return kind === 'returned'
+      ? { kind, result: checked.text, findings, rewrites }
+      : { kind, error: checked.text, findings, rewrites };
+  } catch (error) {
+    log.error({ error, tool }, 'governance: the output could not be checked');
+    const what = 'the output could not be checked';
+    return {
+      kind: 'withheld',
+      error: `governance failed: ${what}`,
+      findings: [{ gate: 'governance', decision: 'block', rule: what }],
+      rewrites: [],
+    };
+  }
 }

@@ -1,9 +1,8 @@
 import { fromPromise } from 'xstate';
 import type { ThinkInput, Thought } from '../../machines/task/task-events.ts';
-import { wellFormed } from '../../machines/text.ts';
-import { argumentsDigest } from '../policy/arguments-digest.ts';
 import { type Clock, type Ids, type LanguageModel, type Log, ModelError } from '../ports.ts';
 import { inSpan } from '../telemetry/spans.ts';
+import { acceptCall } from './accept-call.ts';
 
 /** What thinking needs from outside. */
 export interface ThinkPorts {
@@ -27,10 +26,7 @@ export function createThink({ model, ids, clock, log, onToken }: ThinkPorts) {
       const turn = await inSpan('llm.completion', { 'a2a.task.id': input.taskId }, () =>
         model.next(input, { signal, onToken: (text) => onToken(input.taskId, text) }),
       );
-      const calls = turn.calls.map((call) => {
-        const args = wellFormed(call.args);
-        return { id: ids.next(), tool: call.tool, args, argsSha256: argumentsDigest(args) };
-      });
+      const calls = turn.calls.map((call) => acceptCall(call, ids));
       const { inputTokens, outputTokens, text } = turn;
       const outcome = { kind: 'said', text, calls } as const;
       return { ...called, ...spent(), inputTokens, outputTokens, outcome };

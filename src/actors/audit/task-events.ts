@@ -43,6 +43,21 @@ const wording: Wording = {
       reason: fact.reason,
     },
   ],
+  'intent.judged': ({ tool, score, decision, reason }) => [
+    'intent_alignment',
+    { tool, score, decision, reason },
+  ],
+  'intent.drifted': ({ tool, reason }) => ['intent_drift', { tool, reason }],
+  'rule.matched': ({ gate, decision, tool, rule }) => [
+    'guardrail_check',
+    { gate, decision, tool: tool ?? undefined, rule },
+  ],
+  'call.modified': ({ tool, part, rules }) => ['tool_call_modified', { tool, part, rules }],
+  'credential.issued': ({ tool, provider, ttl }) => [
+    'credential_issued',
+    { tool, provider, ttl: ttl === null ? undefined : Math.round(ttl / 1_000) },
+  ],
+  'credential.failed': ({ tool, provider }) => ['credential_failed', { tool, provider }],
   'tool.started': ({ tool, argsSize }) => [
     'tool_exec',
     { tool, phase: 'start', args_size: argsSize },
@@ -72,6 +87,14 @@ const wording: Wording = {
   'deferral.refused': (fact) => [
     'task_deferred_decision',
     { ...decisionFields(fact), authorized: false },
+  ],
+  'deferral.reminded': ({ tool, to, wait }) => [
+    'task_deferred_reminder',
+    { tool, to, wait_ms: Math.round(wait) },
+  ],
+  'deferral.escalated': ({ tool, to, wait }) => [
+    'task_deferred_escalated',
+    { tool, to, wait_ms: Math.round(wait) },
   ],
   'deferral.timedOut': ({ tool, timeout, wait }) => [
     'task_deferred_timeout',

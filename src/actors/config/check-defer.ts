@@ -45,7 +45,8 @@ export function checkDefer(config: ServiceConfig): Finding[] {
 function checkEntry(entry: Entry): Finding[] {
   const { rule, path, config } = entry;
   return [
-    ...checkTarget(entry),
+    ...checkTarget(entry, 'to'),
+    ...(rule.escalate_to === undefined ? [] : checkTarget(entry, 'escalate_to')),
     ...checkList(rule.approvers, [...path, 'approvers'], config),
     ...checkQuorum(entry),
     ...(rule.four_eyes && config.auth.providers.length === 0
@@ -60,9 +61,9 @@ function checkEntry(entry: Entry): Finding[] {
   ];
 }
 
-function checkTarget({ rule, path, config }: Entry): Finding[] {
-  const adapter = rule.to.split(':')[1] ?? '';
-  const to = [...path, 'to'];
+function checkTarget({ rule, path, config }: Entry, key: 'to' | 'escalate_to'): Finding[] {
+  const adapter = rule[key]?.split(':')[1] ?? '';
+  const to = [...path, key];
   if (builtinAdapters.includes(adapter)) return [];
   if (adapter === 'telegram') {
     return [
@@ -81,7 +82,7 @@ function checkTarget({ rule, path, config }: Entry): Finding[] {
     const message = `the ${adapter} adapter is not in channels, so ${direct}`;
     findings.push(warning(to, message, [['channels']]));
   }
-  if (adapter === 'slack' && rule.timeout > channelWindow) {
+  if (key === 'to' && adapter === 'slack' && rule.timeout > channelWindow) {
     const message = `the timeout is longer than the ${formatDuration(channelWindow)} that a channel waits for an answer; shorten it`;
     const inherited = [...root, 'default_timeout'];
     findings.push(warning([...path, 'timeout'], message, [inherited]));

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../machines/json.ts';
 import { checkAuth } from './check-auth.ts';
 import { checkDefer } from './check-defer.ts';
+import { checkLayers } from './check-layers.ts';
 import { checkShape } from './check-shape.ts';
 import { checkStepUp } from './check-step-up.ts';
 import { checkSwitches } from './check-switches.ts';
@@ -89,6 +90,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...checkTools(config),
     ...checkStepUp(config),
     ...checkDefer(config),
+    ...checkLayers(config, env),
     ...checkSwitches(config, tree.isWritten),
     ...unsupportedControls(config),
   ].map((finding) => ({ ...finding, path: original(finding.path) }));

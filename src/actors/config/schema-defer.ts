@@ -2,18 +2,19 @@ import * as z from 'zod';
 import { defaultContextTemplate } from '../../machines/governance/defer-policy.ts';
 import { positiveDuration } from './schema-value.ts';
 
+const target = z.string().regex(/^channel:[^:\s]+:\s*\S/, {
+  error: 'the target must be channel:<adapter>:<target>, such as channel:console:*',
+});
+
 const deferredTool = z.object({
-  to: z
-    .string()
-    .regex(/^channel:[^:\s]+:\s*\S/, {
-      error: 'the target must be channel:<adapter>:<target>, such as channel:console:*',
-    })
-    .default('channel:console:*'),
+  to: target.default('channel:console:*'),
   timeout: positiveDuration.optional(),
   context_template: z.string().default(defaultContextTemplate),
   approvers: z.array(z.string()).default([]),
   quorum: z.int().min(1).default(1),
   four_eyes: z.boolean().default(false),
+  remind: z.boolean().default(false),
+  escalate_to: target.optional(),
 });
 
 /** `security.defer`; a tool without a timeout of its own gets the default one (document 1 section 2.4). */

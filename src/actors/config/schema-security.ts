@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { alignmentSchema } from '../alignment/alignment.ts';
 import { deferSchema } from './schema-defer.ts';
 import { name } from './schema-value.ts';
 
@@ -8,9 +9,9 @@ const replacement = z.object({ pattern: z.string(), with: z.string() });
 
 const argumentRule = z.union(
   [
-    z.object({ path: name, set: z.json() }),
-    z.object({ path: name, remove: z.literal(true) }),
-    z.object({ path: name, replace: replacement }),
+    z.strictObject({ path: name, set: z.json() }),
+    z.strictObject({ path: name, remove: z.literal(true) }),
+    z.strictObject({ path: name, replace: replacement }),
   ],
   { error: 'a rule must be {path, set}, {path, remove: true} or {path, replace: {pattern, with}}' },
 );
@@ -38,14 +39,7 @@ const guardrailsSchema = z.object({
     .array(z.object({ pattern: z.string(), action: z.enum(['block', 'redact']) }))
     .default([]),
   denied_tools: z.array(name).default([]),
-});
-
-const intentAlignmentSchema = z.object({
-  enabled,
-  provider: name.default('openai'),
-  model: name.default('text-embedding-3-small'),
-  threshold: z.number().default(0.5),
-  hard_threshold: z.number().default(0.3),
+  redact: z.array(name).default([]),
 });
 
 const stepUpSchema = z.object({
@@ -56,7 +50,7 @@ const stepUpSchema = z.object({
 
 /** `security`: the layers that judge a tool call (contract sections 3 and 7). */
 export const securitySchema = z.object({
-  intent_alignment: intentAlignmentSchema.prefault({}),
+  intent_alignment: alignmentSchema.prefault({}),
   step_up: stepUpSchema.prefault({}),
   modify: modifySchema.prefault({}),
   guardrails: guardrailsSchema.prefault({}),

@@ -10,22 +10,16 @@ interface Control {
 }
 
 const controls: Control[] = [
-  refused('intent alignment', (config) =>
-    when(config.security.intent_alignment.enabled, 'security.intent_alignment.enabled'),
-  ),
-  refused('MODIFY', (config) => when(config.security.modify.enabled, 'security.modify.enabled')),
-  refused('the guardrails layer', (config) =>
-    when(config.security.guardrails.enabled, 'security.guardrails.enabled'),
-  ),
-  refused('on_reject: tool_result', (config) =>
-    when(config.security.defer.on_reject === 'tool_result', 'security.defer.on_reject'),
-  ),
   refused('signing of the audit log', (config) =>
     when(config.audit.signing.enabled, 'audit.signing.enabled'),
   ),
-  refused('minting of credentials', (config) => when(config.credentials.length > 0, 'credentials')),
-  refused('an auth provider of another type than static_token', ({ auth }) =>
-    each(auth.providers, ({ type }) => type !== 'static_token', 'auth.providers', 'type'),
+  refused('an auth provider of another type than static_token and oidc', ({ auth }) =>
+    each(
+      auth.providers,
+      ({ type }) => type !== 'static_token' && type !== 'oidc',
+      'auth.providers',
+      'type',
+    ),
   ),
   refused('a model provider other than scripted', (config) =>
     when(config.model.provider !== 'scripted', 'model.provider'),

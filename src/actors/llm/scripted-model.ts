@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 import type { Message } from '../../machines/task/task.ts';
 import { type Conversation, type LanguageModel, ModelError, type Turn } from '../ports.ts';
 
-/** One step of a script: a tool call, or the words that end the run. */
-export type ScriptStep = { tool: string; args?: JsonObject | undefined } | { say: string };
+/** One step of a script: a tool call, whose arguments governance judges, or the words that end the run. */
+export type ScriptStep = { tool: string; args?: JsonValue | undefined } | { say: string };
 
 /**
  * A model that plays a script, one step a turn, and needs no key (contract section 13). A data
@@ -35,9 +35,7 @@ export function readScript(value: JsonValue): ScriptStep[] {
     if (isJsonObject(step)) {
       const { tool, args, say } = step;
       if (typeof say === 'string') return { say };
-      if (typeof tool === 'string' && (args === undefined || isJsonObject(args))) {
-        return args === undefined ? { tool } : { tool, args };
-      }
+      if (typeof tool === 'string') return args === undefined ? { tool } : { tool, args };
     }
     throw new ModelError(`step ${index + 1} of the script must be {tool, args} or {say}`);
   });

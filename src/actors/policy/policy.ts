@@ -1,35 +1,65 @@
 import { effectiveApprovers } from '../../machines/governance/approvers.ts';
 import type { DeferRule } from '../../machines/governance/defer-policy.ts';
-import type { ToolRules } from '../../machines/governance/ruling.ts';
-import type { ToolCall } from '../../machines/task/task.ts';
+import type { Refusal } from '../../machines/governance/finding.ts';
+import type { Modification, ToolRules } from '../../machines/governance/ruling.ts';
+import type { Message, ToolCall } from '../../machines/task/task.ts';
 import type { ServiceConfig } from '../config/config.ts';
+import type { CredentialIssuer } from '../credentials/credentials.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
+import type { Modify } from '../modify/modify.ts';
 import type { Tool } from '../ports.ts';
+import { type CheckedOutput, checkOutput } from './check-output.ts';
+import { modifyCall } from './modify-call.ts';
+import { refusalOfCall, refusalOfPrompt } from './refusals.ts';
 
-/** What governance demands of a call, as configured. */
+/** What governance demands of messages, calls and results, as configured. */
 export interface Policy {
+  /** Why a message may not reach the model; `null` when it may. */
+  refusalOf(message: Message): Refusal | null;
   rulesFor(call: ToolCall): ToolRules;
+  /** Rewrites the arguments of a call, which must still be ones that may run. */
+  modify(call: ToolCall): Modification;
+  /** Lets a result or an error text through, rewritten where rules say so, or withholds it. */
+  checkOutput(tool: string, text: string, secrets: readonly string[]): CheckedOutput;
 }
 
-/** Reads the policy of an agent out of its configuration (document 1 section 2.4). */
-export function createPolicy(
-  security: ServiceConfig['security'],
-  tools: ReadonlyMap<string, Tool>,
-): Policy {
+/** What a policy is made of; a layer that is `null` is off. */
+export interface PolicyParts {
+  security: ServiceConfig['security'];
+  tools: ReadonlyMap<string, Tool>;
+  guardrails: Guardrails | null;
+  modify: Modify | null;
+  credentials: CredentialIssuer | null;
+}
+
+/** Puts together the policy of an agent (document 1 sections 2.4 and 2.5, contract section 7). */
+export function createPolicy(parts: PolicyParts): Policy {
+  const { security, tools, guardrails, modify, credentials } = parts;
   const deferRules = deferRulesOf(security.defer);
   const stepUp = stepUpRulesOf(security.step_up);
+  const intent = intentRulesOf(security.intent_alignment);
+  const refusal = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
   return {
+    refusalOf: (message) => refusalOfPrompt(message, guardrails),
     rulesFor: (call) => ({
-      refusal: refusalOf(call, tools),
+      refusal: refusal(call),
+      ...intent,
       ...stepUp(call.tool),
       defer: deferRules.get(call.tool) ?? null,
+      credential: credentials?.providerOf(call.tool) ?? null,
     }),
+    modify: (call) => (modify === null ? { kind: 'unchanged' } : modifyCall(call, modify, refusal)),
+    checkOutput: (tool, text, secrets) => checkOutput(tool, text, secrets, { guardrails, modify }),
   };
 }
 
-function refusalOf(call: ToolCall, tools: ReadonlyMap<string, Tool>): string | null {
-  const tool = tools.get(call.tool);
-  if (tool === undefined) return `unknown tool: ${call.tool}`;
-  return tool.check?.(call.args) ?? null;
+function intentRulesOf(
+  alignment: ServiceConfig['security']['intent_alignment'],
+): Pick<ToolRules, 'judgesIntent' | 'drift'> {
+  const { enabled, drift } = alignment;
+  if (!enabled || drift === undefined) return { judgesIntent: enabled, drift: null };
+  const { window, drift_threshold: driftThreshold, monotone_n: monotoneN } = drift;
+  return { judgesIntent: true, drift: { window, driftThreshold, monotoneN } };
 }
 
 function deferRulesOf(defer: ServiceConfig['security']['defer']): Map<string, DeferRule> {
@@ -44,6 +74,9 @@ function deferRulesOf(defer: ServiceConfig['security']['defer']): Map<string, De
       quorum: entry.quorum,
       fourEyes: entry.four_eyes,
       bindApprover: defer.bind_approver,
+      onReject: defer.on_reject,
+      remind: entry.remind,
+      escalateTo: entry.escalate_to ?? null,
     });
   }
   return rules;

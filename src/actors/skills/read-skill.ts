@@ -110,14 +110,14 @@ function describeSkill(file: string, frontmatter: Frontmatter, data: Frontmatter
     egressDomains: data.egress_domains,
     ...(block.guardrails === undefined
       ? {}
-      : { guardrails: { value: block.guardrails, line: guardrailsLine(frontmatter) } }),
+      : { guardrails: { value: block.guardrails, locate: guardrailsLocator(frontmatter) } }),
   };
 }
 
-function guardrailsLine({ data, locate }: Frontmatter): number {
+function guardrailsLocator({ data, locate }: Frontmatter): Frontmatter['locate'] {
   const metadata = data['metadata'] as { service?: { guardrails?: unknown } | null };
   const block = metadata.service?.guardrails === undefined ? 'forge' : 'service';
-  return locate(['metadata', block, 'guardrails']).line;
+  return (path) => locate(['metadata', block, 'guardrails', ...path]);
 }
 
 type ServiceBlock = NonNullable<NonNullable<FrontmatterData['metadata']>['service']>;

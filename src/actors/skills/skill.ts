@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import type { Position } from './problem.ts';
 
 /** What a skill needs from the machine it runs on (`metadata.service.requires`). */
 export interface Requirements {
@@ -48,6 +49,6 @@ export interface Skill {
   requires: Requirements;
   /** Hosts the skill says it talks to. */
   egressDomains: string[];
-  /** `metadata.service.guardrails` as written, with its line. */
-  guardrails?: { value: JsonValue; line: number };
+  /** `metadata.service.guardrails` as written, and where each place in it stands in the file. */
+  guardrails?: { value: JsonValue; locate: (path: readonly PropertyKey[]) => Position };
 }

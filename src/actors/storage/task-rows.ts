@@ -50,7 +50,7 @@ export class TaskRows {
       task.state,
       task.revision,
       task.changedAt,
-      task.deferral?.expiresAt ?? null,
+      task.wakeAt,
       task.deferral?.id ?? null,
       change.machineVersion,
       change.auditSeq,

@@ -216,7 +216,7 @@ export class LiveTasks {
     return this.#begin(task);
   }
 
-  #rest(task: LiveTask, deadlineAt = task.committed?.deferral?.expiresAt ?? null): void {
+  #rest(task: LiveTask, deadlineAt = task.committed?.wakeAt ?? null): void {
     this.#live.delete(task.id);
     this.#unfollowed.delete(task.id);
     this.#registry.send({ type: 'task.rest', ref: task.actor, deadlineAt });

@@ -2,6 +2,8 @@ import { fromCallback, fromPromise } from 'xstate';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import type { ToolCall } from '../../machines/task/task.ts';
 import type {
+  MintInput,
+  MintOutcome,
   RecordedStart,
   RunToolInput,
   TaskEvent,
@@ -10,8 +12,11 @@ import type {
   ToolOutcome,
 } from '../../machines/task/task-events.ts';
 import { taskMachine } from '../../machines/task/task-machine.ts';
+import { createMint } from '../agent/mint.ts';
 import { createRunTool } from '../agent/run-tool.ts';
 import { createThink } from '../agent/think.ts';
+import type { AlignmentJudge } from '../alignment/alignment.ts';
+import { type CredentialIssuer, CredentialVault } from '../credentials/credentials.ts';
 import { createGovern } from '../policy/govern.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Clock, Ids, LanguageModel, Log, Tool } from '../ports.ts';
@@ -23,6 +28,10 @@ export interface TaskLogicPorts {
   model: LanguageModel;
   tools: ReadonlyMap<string, Tool>;
   policy: Policy;
+  /** Compares calls with what was asked; `null` while intent alignment is off. */
+  judge: AlignmentJudge | null;
+  /** Makes the credentials of calls; `null` when no tool has any. */
+  issuer: CredentialIssuer | null;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -32,7 +41,8 @@ export interface TaskLogicPorts {
 
 /** Fills every port of the task chart; this is the only place where they are filled. */
 export function createTaskLogic(ports: TaskLogicPorts) {
-  const { model, tools, policy, clock, ids, log, live, onProgress } = ports;
+  const { model, tools, policy, judge, issuer, clock, ids, log, live, onProgress } = ports;
+  const vault = new CredentialVault();
   return taskMachine.provide({
     actors: {
       think: createThink({
@@ -42,10 +52,13 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         log,
         onToken: (id, text) => onProgress(id, { phase: 'token', text }),
       }),
-      govern: createGovern({ policy, log }),
+      govern: createGovern({ policy, judge, tools, log }),
+      mint: createMint({ issuer, vault, clock, log }),
       recordStart: createRecordStart(ports),
       runTool: createRunTool({
         tools,
+        policy,
+        vault,
         clock,
         log,
         onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
@@ -53,7 +66,10 @@ export function createTaskLogic(ports: TaskLogicPorts) {
       recordEnd: fromPromise<void, { taskId: string }>(({ input }) => live(input.taskId).saved()),
       deadline: createDeadline(clock),
     },
-    actions: { note: noteWith(live) },
+    actions: {
+      note: noteWith(live),
+      dropCredential: (_, callId: string) => vault.drop(callId),
+    },
   });
 }
 
@@ -66,6 +82,7 @@ export function createIdleTaskLogic(live: (id: string) => LiveTask) {
   return taskMachine.provide({
     actors: {
       think: fromPromise<Thought, ThinkInput>(never),
+      mint: fromPromise<MintOutcome, MintInput>(never),
       recordStart: fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(never),
       runTool: fromPromise<ToolOutcome, RunToolInput>(never),
       recordEnd: fromPromise<void, { taskId: string }>(never),
@@ -100,6 +117,10 @@ function createDeadline(clock: Clock) {
 }
 
 function noteWith(live: (id: string) => LiveTask) {
-  return ({ context }: { context: { id: string; correlationId: string } }, fact: TaskFact): void =>
-    live(context.id).note(fact, context.correlationId);
+  return (
+    { context }: { context: { id: string; correlationId: string } },
+    facts: TaskFact | readonly TaskFact[],
+  ): void => {
+    for (const fact of [facts].flat()) live(context.id).note(fact, context.correlationId);
+  };
 }

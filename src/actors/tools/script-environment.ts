@@ -28,6 +28,7 @@ export function scriptEnvironment(
   });
   return {
     ...Object.fromEntries(asked),
+    ...run.credential?.env(),
     ...proxyEnvironment?.(run),
     PATH: scriptPath,
     HOME: home,

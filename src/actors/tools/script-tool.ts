@@ -45,7 +45,10 @@ export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDep
     check: (args) => checkArguments(name, schema, args),
     async run(args, run) {
       validateArguments(name, schema, args);
-      const secrets = definition.environment.map((variable) => dependencies.env[variable] ?? '');
+      const secrets = [
+        ...definition.environment.map((variable) => dependencies.env[variable] ?? ''),
+        ...(run.credential?.secretValues() ?? []),
+      ];
       return resultOf(name, await runScript(definition, dependencies, args, run), secrets);
     },
   };

@@ -1,7 +1,7 @@
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import { plainLine, plainText } from '../plain-text.ts';
-import type { DeferralJson, ProgressJson, TaskJson } from './task-shape.ts';
+import type { DecisionJson, DeferralJson, ProgressJson, TaskJson } from './task-shape.ts';
 
 /** What a task answered: its text parts, and its data parts as JSON. */
 export function answerOf({ artifacts = [], status }: TaskJson): string {
@@ -52,7 +52,8 @@ export function progressLine({ phase, tool }: ProgressJson): string | null {
 
 /** Everything an approver needs to know, one label a line. */
 export function deferralLines(deferral: DeferralJson, now: number): string[] {
-  const { tool, args, context, requester, to, expires_at, approvers, quorum, approvals } = deferral;
+  const { tool, args, context, requester, to, escalated_to, expires_at } = deferral;
+  const { approvers, quorum, approvals } = deferral;
   const asker = requester?.email ?? requester?.user_id;
   const labels: [string, string][] = [
     ['tool', tool],
@@ -60,11 +61,53 @@ export function deferralLines(deferral: DeferralJson, now: number): string[] {
     ['context', context],
     ['asked by', asker ?? 'not signed in'],
     ['goes to', to],
+    ...(escalated_to ? [['also to', escalated_to] as [string, string]] : []),
     ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),
     ...(quorum > 1 ? [['approvals', `${approvals.length} of ${quorum}`] as [string, string]] : []),
     ['auto-deny', `${expires_at} (${timeLeft(expires_at, now)})`],
   ];
   return labels.map(([label, value]) => `  ${label.padEnd(10)} ${plainLine(value)}`);
+}
+
+/** What a layer said, in a row of a table; `null` stands for nothing to say. */
+type DecisionRow = Pick<DecisionJson, 'call_id' | 'tool' | 'layer' | 'decision'> & {
+  reason: string | null;
+  duration_ms: number | null;
+};
+
+/**
+ * A table of what layers of governance said, a line each: the tool where a call begins, if any call is
+ * named, then layer, decision, milliseconds and reason.
+ */
+export function decisionLines(output: Output, decisions: readonly DecisionRow[]): string[] {
+  const rows = decisions.map((row, index) => ({ ...row, subject: subjectOf(decisions, index) }));
+  const widthOf = (texts: string[]) => Math.max(0, ...texts.map((text) => text.length));
+  const subjectWidth = widthOf(rows.map(({ subject }) => subject));
+  const layerWidth = widthOf(rows.map(({ layer }) => plainLine(layer)));
+  return rows.map(({ subject, layer, decision, reason, duration_ms }) => {
+    const spent = duration_ms === null ? '' : `${duration_ms.toFixed(1)} ms`;
+    const cells = [
+      ...(subjectWidth === 0 ? [] : [subject.padEnd(subjectWidth)]),
+      plainLine(layer).padEnd(layerWidth),
+      paintDecision(output, decision),
+      spent.padStart('100.0 ms'.length),
+      plainLine(reason ?? ''),
+    ];
+    return `  ${cells.join('  ')}`.trimEnd();
+  });
+}
+
+function subjectOf(decisions: readonly DecisionRow[], index: number): string {
+  const { call_id, tool } = decisions[index] ?? {};
+  const isSameCall = index > 0 && decisions[index - 1]?.call_id === call_id;
+  return isSameCall ? '' : plainLine(tool ?? '');
+}
+
+function paintDecision({ colours }: Output, decision: string): string {
+  const words = plainLine(decision.replace(/^not_/, 'not ')).padEnd('not reached'.length);
+  if (decision === 'allow') return colours.green(words);
+  if (decision === 'deny') return colours.red(words);
+  return decision.startsWith('not_') ? colours.dim(words) : colours.yellow(words);
 }
 
 /** How long it is until a moment, such as `in 4m05s`. */

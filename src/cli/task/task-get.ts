@@ -2,20 +2,21 @@ import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../shell-word.ts';
 import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';
-import { answerOf, deferralLines, paintState, statusText } from './print-task.ts';
+import { answerOf, decisionLines, deferralLines, paintState, statusText } from './print-task.ts';
 import { type DeferralJson, readAnswer, type TaskJson } from './task-shape.ts';
 
-/** `task get ID`: a task, and what it waits for. */
+/** `task get ID`: a task, what governance said about its calls, and what it waits for. */
 export async function taskGet(session: Session, id: string, options: AgentOptions): Promise<void> {
   const { output } = session;
   await withAgent(session, options, usualTimeout, async ({ agent, signal }) => {
-    const path = `/tasks/${encodeURIComponent(id)}`;
+    const path = `/tasks/${encodeURIComponent(id)}?decisions=true`;
     const task = readAnswer.task(await agent.json({ method: 'GET', path, signal }));
     output.json(task);
     if (output.isJson) return;
     output.line(`${task.id}  ${paintState(output, task.status.state)}  ${task.status.timestamp}`);
     if (task.status.state === 'completed') output.line(answerOf(task));
     else if (statusText(task) !== '') output.line(plainText(statusText(task)));
+    for (const line of decisionLines(output, task.metadata?.decisions ?? [])) output.line(line);
     const deferral = await pendingDeferral({ agent, signal }, task);
     if (deferral === null) return;
     for (const line of deferralLines(deferral, Date.now())) output.line(line);

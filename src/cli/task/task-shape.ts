@@ -12,6 +12,15 @@ const pending = z.looseObject({
   expires_at: z.string(),
 });
 
+const decision = z.looseObject({
+  call_id: z.string().optional(),
+  tool: z.string().optional(),
+  layer: z.string(),
+  decision: z.string(),
+  reason: z.string(),
+  duration_ms: z.number(),
+});
+
 const task = z.looseObject({
   id: z.string(),
   status: z.looseObject({
@@ -20,7 +29,9 @@ const task = z.looseObject({
     timestamp: z.string(),
   }),
   artifacts: z.array(z.looseObject({ parts: z.array(part) })).optional(),
-  metadata: z.looseObject({ deferral: pending.optional() }).optional(),
+  metadata: z
+    .looseObject({ deferral: pending.optional(), decisions: z.array(decision).optional() })
+    .optional(),
 });
 
 const taskPage = z.looseObject({ tasks: z.array(task), next_cursor: z.string().optional() });
@@ -30,6 +41,7 @@ const deferral = z.looseObject({
   task_id: z.string(),
   tool: z.string(),
   to: z.string(),
+  escalated_to: z.string().optional(),
   context: z.string(),
   args: z.json(),
   args_sha256: z.string(),
@@ -62,6 +74,7 @@ const progress = z.looseObject({
 /** What the command line needs to know of a task; the rest is passed through. */
 export type TaskJson = z.infer<typeof task>;
 export type TaskPage = z.infer<typeof taskPage>;
+export type DecisionJson = z.infer<typeof decision>;
 export type DeferralJson = z.infer<typeof deferral>;
 export type DeferralPage = z.infer<typeof deferralPage>;
 export type DecisionAnswer = z.infer<typeof decisionAnswer>;

@@ -79,7 +79,10 @@ function legacyMethods(ports: SubscribePorts): Map<string, Method> {
       (_, params) => {
         const task = system.find(readTaskId(params));
         if (task === undefined) throw taskNotFound();
-        return presentTask(task, readLength(params));
+        return presentTask(task, {
+          historyLength: readLength(params),
+          withDecisions: fieldOf(params, 'decisions') === true,
+        });
       },
     ],
     [

@@ -1,7 +1,7 @@
 import type { TaskSystem } from '../../actors/system.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
-import { readHistoryLength, readTaskQuery } from '../wire/query.ts';
+import { readFlag, readHistoryLength, readTaskQuery } from '../wire/query.ts';
 import { presentTask } from '../wire/task-json.ts';
 import { isTaskId } from '../wire/task-request.ts';
 
@@ -11,7 +11,10 @@ export function tasksGet({ system }: { system: TaskSystem }) {
     const { id } = ctx.params;
     const task = isTaskId(id) ? system.find(id) : undefined;
     if (task === undefined) throw new Problem(404, { error: 'task not found' });
-    ctx.body = presentTask(task, readHistoryLength(ctx.query));
+    ctx.body = presentTask(task, {
+      historyLength: readHistoryLength(ctx.query),
+      withDecisions: readFlag(ctx.query, 'decisions'),
+    });
   };
 }
 

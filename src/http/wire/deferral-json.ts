@@ -8,6 +8,7 @@ export function presentDeferral({
   id,
   requester,
   deferral,
+  stage,
 }: Task): { [key: string]: JsonValue } | null {
   if (deferral === null) return null;
   return {
@@ -31,6 +32,9 @@ export function presentDeferral({
     expires_at: timestamp(deferral.expiresAt),
     approvers: deferral.approvers,
     quorum: deferral.quorum,
+    ...(stage === 'escalated' && deferral.escalateTo !== null
+      ? { escalated_to: deferral.escalateTo }
+      : {}),
     approvals: deferral.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
   };
 }

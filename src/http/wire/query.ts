@@ -34,6 +34,14 @@ export function readHistoryLength(query: ParsedUrlQuery): number | undefined {
   return readWhole(query, 'historyLength', 0, 1_000_000);
 }
 
+/** Reads a flag that is `true` or `false`, and `false` when it is left out. Throws a 400 Problem. */
+export function readFlag(query: ParsedUrlQuery, name: string): boolean {
+  const text = query[name];
+  if (text === undefined || text === '' || text === 'false') return false;
+  if (text === 'true') return true;
+  throw new Problem(400, { error: `${name} must be true or false` });
+}
+
 function readWhole(
   query: ParsedUrlQuery,
   name: string,

@@ -1,4 +1,5 @@
-import type { Deferral, Message, Task } from '../../machines/task/task.ts';
+import type { Deferral, DeferralStage, Message, Task } from '../../machines/task/task.ts';
+import { type DecisionRecordJson, presentDecisions } from './decision-record-json.ts';
 
 /** How a task looks on the legacy surface (contract section 4). */
 export interface TaskJson {
@@ -8,7 +9,22 @@ export interface TaskJson {
   status: { state: string; message?: MessageJson; timestamp: string };
   history?: MessageJson[];
   artifacts?: { artifactId: string; name: 'response'; parts: Message['parts'] }[];
-  metadata?: { deferral?: PendingDeferralJson; step_up?: StepUpJson };
+  metadata?: TaskMetadataJson;
+}
+
+interface TaskMetadataJson {
+  deferral?: PendingDeferralJson;
+  step_up?: StepUpJson;
+  /** What governance said about each call; only for who asks for it. */
+  decisions?: DecisionRecordJson[];
+}
+
+/** How much of a task is shown. */
+export interface Presentation {
+  /** Keeps that many of the latest messages. */
+  historyLength?: number | undefined;
+  /** Adds what governance said about each call. */
+  withDecisions?: boolean;
 }
 
 /** What the caller has to sign in with again, and for what (contract section 5). */
@@ -29,10 +45,15 @@ interface PendingDeferralJson {
   expires_at: string;
   approvers?: string[];
   args_sha256: string;
+  /** The target that was asked as well, once it was. */
+  escalated_to?: string;
 }
 
-/** Presents a task; `historyLength` keeps that many of the latest messages. */
-export function presentTask(task: Task, historyLength?: number): TaskJson {
+/** Presents a task. */
+export function presentTask(
+  task: Task,
+  { historyLength, withDecisions = false }: Presentation = {},
+): TaskJson {
   const { id, contextId, state, text, changedAt, revision, history, answer } = task;
   const said = historyLength === undefined ? history : lastOf(history, historyLength);
   return {
@@ -50,7 +71,7 @@ export function presentTask(task: Task, historyLength?: number): TaskJson {
     ...(answer === null
       ? {}
       : { artifacts: [{ artifactId: `${id}:response`, name: 'response', parts: answer }] }),
-    ...metadataOf(task),
+    ...metadataOf(task, withDecisions),
   };
 }
 
@@ -65,13 +86,18 @@ export function stepUpOf({ failure }: Task): StepUpJson | null {
   return { tool: failure.tool, required_acr: failure.requiredAcr, reason: failure.reason };
 }
 
-function metadataOf(task: Task): Pick<TaskJson, 'metadata'> {
-  if (task.deferral !== null) return { metadata: { deferral: presentPending(task.deferral) } };
+function metadataOf(task: Task, withDecisions: boolean): Pick<TaskJson, 'metadata'> {
+  const { deferral, stage, records } = task;
   const stepUp = stepUpOf(task);
-  return stepUp === null ? {} : { metadata: { step_up: stepUp } };
+  const metadata: TaskMetadataJson = {
+    ...(deferral === null ? {} : { deferral: presentPending(deferral, stage) }),
+    ...(stepUp === null ? {} : { step_up: stepUp }),
+    ...(withDecisions && records.length > 0 ? { decisions: presentDecisions(records) } : {}),
+  };
+  return Object.keys(metadata).length === 0 ? {} : { metadata };
 }
 
-function presentPending(deferral: Deferral): PendingDeferralJson {
+function presentPending(deferral: Deferral, stage: DeferralStage | null): PendingDeferralJson {
   return {
     id: deferral.id,
     tool: deferral.tool,
@@ -81,6 +107,9 @@ function presentPending(deferral: Deferral): PendingDeferralJson {
     expires_at: timestamp(deferral.expiresAt),
     ...(deferral.approvers === null ? {} : { approvers: deferral.approvers }),
     args_sha256: deferral.argsSha256,
+    ...(stage === 'escalated' && deferral.escalateTo !== null
+      ? { escalated_to: deferral.escalateTo }
+      : {}),
   };
 }
 

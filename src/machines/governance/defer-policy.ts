@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import type { Deferral, DeferralStage, ToolCall } from '../task/task.ts';
 
 /** How one tool is deferred, with every default filled in (document 1 section 2.4). */
 export interface DeferRule {
@@ -12,6 +13,11 @@ export interface DeferRule {
   quorum: number;
   fourEyes: boolean;
   bindApprover: boolean;
+  onReject: 'fail' | 'tool_result';
+  /** Approvers are reminded when half of the time is over. */
+  remind: boolean;
+  /** `channel:<adapter>:<target>` that is asked as well at three quarters of the time; `null` for none. */
+  escalateTo: string | null;
 }
 
 /** The template of a tool that brings none (contract section 3). */
@@ -26,4 +32,36 @@ export function renderContext(template: string, tool: string, args: JsonObject):
   return text
     .replace(/\{(tool|args)\}/g, (_, name) => (name === 'tool' ? tool : JSON.stringify(args)))
     .toWellFormed();
+}
+
+/** Opens the deferral of a call: its context rendered and its moments fixed, counted from `now` (epoch milliseconds). */
+export function openDeferral(call: ToolCall, rule: DeferRule, now: number): Deferral {
+  const { contextTemplate, remind, ...kept } = rule;
+  return {
+    ...kept,
+    id: call.id,
+    tool: call.tool,
+    args: call.args,
+    argsSha256: call.argsSha256,
+    context: renderContext(contextTemplate, call.tool, call.args),
+    approvals: [],
+    requestedAt: now,
+    remindAt: remind ? now + Math.round(rule.timeout / 2) : null,
+    escalateAt: rule.escalateTo === null ? null : now + Math.round((rule.timeout * 3) / 4),
+    expiresAt: now + rule.timeout,
+  };
+}
+
+/**
+ * Tells when a deferral next has something to do: remind, escalate or end, in epoch milliseconds.
+ * What has been done is not done again.
+ */
+export function nextMoment(deferral: Deferral, stage: DeferralStage): number {
+  const { remindAt, escalateAt, expiresAt } = deferral;
+  const moments = [
+    stage === 'asked' ? remindAt : null,
+    stage === 'escalated' ? null : escalateAt,
+    expiresAt,
+  ];
+  return Math.min(...moments.filter((moment) => moment !== null));
 }

@@ -1,3 +1,5 @@
+import type { Caller } from '../task/task.ts';
+
 /**
  * Tells whether a presented assurance level meets a required one (document 1 section 5.1):
  * at least as high in the hierarchy, or equal when there is none. A level that the hierarchy does
@@ -12,4 +14,11 @@ export function satisfiesAcr(
   if (hierarchy.length === 0) return presented === required;
   const requiredRank = hierarchy.indexOf(required);
   return requiredRank !== -1 && hierarchy.indexOf(presented) >= requiredRank;
+}
+
+/** Says in words what is missing from an identity that does not meet a requirement; `null` stands for nobody. */
+export function stepUpReason(requester: Caller | null, required: string): string {
+  if (requester === null) return 'no verified identity';
+  if (requester.acr === undefined || requester.acr === '') return 'no acr claim presented';
+  return `acr "${requester.acr}" does not satisfy "${required}"`;
 }

@@ -1,84 +1,40 @@
-import { assign, setup } from 'xstate';
-import type { Caller, DecisionRecord, Deferral, ToolCall } from '../task/task.ts';
-import { renderContext } from './defer-policy.ts';
-import type { Ruling, ToolRules } from './ruling.ts';
-import { satisfiesAcr } from './step-up.ts';
+import type { TaskFact } from '../task/facts.ts';
+import type { Deferral, Layer } from '../task/task.ts';
+import { findDrift } from './alignment.ts';
+import { openDeferral } from './defer-policy.ts';
+import { factsOfFindings } from './facts-of-findings.ts';
+import { governanceFailed, type Refusal } from './finding.ts';
+import type { IntentVerdict, Modification, Ruling, Verdict } from './ruling.ts';
+import { stepUpReason } from './step-up.ts';
+import {
+  noModification,
+  noPolicy,
+  type StepUpRequired,
+  type ToolCallContext,
+  toolCallSetup,
+} from './tool-call-setup.ts';
 
-export interface ToolCallInput {
-  call: ToolCall;
-  requester: Caller | null;
-  /** Epoch milliseconds. */
-  now: number;
-}
-
-export interface ToolCallContext extends ToolCallInput {
-  rules: ToolRules;
-  records: DecisionRecord[];
-  ruling: Ruling | null;
-}
-
-/** What holds until the policy has been consulted: nothing may run. */
-const noPolicy: ToolRules = {
-  refusal: 'governance failed: no policy was consulted',
-  requiredAcr: null,
-  acrHierarchy: [],
-  defer: null,
-};
+/** What a layer that broke amounts to; its error is in the daemon's log. */
+const brokenLayer = governanceFailed('intent alignment broke');
 
 /**
  * One tool call on its way through governance, in the fixed order of contract section 7.
  * It ends with one ruling; a layer that fails rules DENY, so none ever fails open.
  */
-export const toolCallMachine = setup({
-  types: {
-    input: {} as ToolCallInput,
-    context: {} as ToolCallContext,
-    output: {} as Ruling,
-  },
-  actions: {
-    /** A port: what the policy says about this call, now. Unfilled, it lets nothing pass. */
-    consultPolicy: assign({ rules: noPolicy }),
-    allow: assign(({ context }) => ({
-      ruling: { kind: 'allow', call: context.call, records: context.records } as const,
-    })),
-    deny: assign(({ context }, denial: Pick<DecisionRecord, 'layer'> & { text: string }) => {
-      const records = [...context.records, record(context, denial.layer, 'deny', denial.text)];
-      return { records, ruling: { kind: 'deny', ...denial, records } as const };
-    }),
-    demandStepUp: assign(({ context }) => {
-      const requiredAcr = context.rules.requiredAcr ?? '';
-      const text = stepUpReason(context);
-      const records = [...context.records, record(context, 'assurance', 'step_up', text)];
-      return { records, ruling: { kind: 'stepUp', requiredAcr, text, records } as const };
-    }),
-    recordAssurance: assign(({ context }) => ({
-      records:
-        context.rules.requiredAcr === null
-          ? context.records
-          : [...context.records, record(context, 'assurance', 'allow', 'acr is sufficient')],
-    })),
-    defer: assign(({ context }) => {
-      const deferral = deferralOf(context);
-      const records = [
-        ...context.records,
-        record(context, 'defer', 'defer', `awaiting ${deferral.to}`),
-      ];
-      return { records, ruling: { kind: 'defer', call: context.call, deferral, records } as const };
-    }),
-  },
-  guards: {
-    isRefused: ({ context }) => context.rules.refusal !== null,
-    lacksAssurance: ({ context: { rules, requester } }) =>
-      rules.requiredAcr !== null &&
-      !satisfiesAcr(requester?.acr, rules.requiredAcr, rules.acrHierarchy),
-    needsApproval: ({ context }) => context.rules.defer !== null,
-  },
-}).createMachine({
+export const toolCallMachine = toolCallSetup.createMachine({
   id: 'toolCall',
   description:
-    'One tool call on its way through governance. The layers stand in the order in which they are asked; a layer that is not configured is passed straight through. Whatever goes wrong in a layer is a DENY.',
-  context: ({ input }) => ({ ...input, rules: noPolicy, records: [], ruling: null }),
-  output: ({ context }) => context.ruling ?? denied(context, 'governance ended without a ruling'),
+    'One tool call on its way through governance. The layers stand in the order in which they are asked, and every one that is asked leaves a record. Whatever goes wrong in a layer is a DENY, and nothing is asked after a DENY.',
+  context: ({ input }) => ({
+    ...input,
+    rules: noPolicy,
+    modification: noModification,
+    score: null,
+    records: [],
+    facts: [],
+    verdict: null,
+  }),
+  output: ({ context }) => rulingOf(context),
   initial: 'aligningIntent',
   entry: 'consultPolicy',
   states: {
@@ -88,72 +44,225 @@ export const toolCallMachine = setup({
         {
           guard: 'isRefused',
           target: 'ruled',
-          actions: {
-            type: 'deny',
-            params: ({ context }) => ({ layer: 'alignment', text: context.rules.refusal ?? '' }),
-          },
+          actions: [
+            { type: 'deny', params: ({ context }) => denialOf('alignment', context.rules.refusal) },
+            {
+              type: 'report',
+              params: ({ context }) => findingsOf(context, context.rules.refusal),
+            },
+            'timeLayer',
+          ],
         },
-        { target: 'checkingAssurance' },
+        { guard: 'judgesIntent', target: 'judgingIntent' },
+        {
+          target: 'checkingAssurance',
+          actions: [
+            {
+              type: 'record',
+              params: { layer: 'alignment', decision: 'allow', reason: 'no rule denies it' },
+            },
+            'timeLayer',
+          ],
+        },
       ],
+    },
+    judgingIntent: {
+      description: 'Compares the call with what the caller asked for.',
+      invoke: {
+        src: 'judgeIntent',
+        input: ({ context: { taskId, call, request } }) => ({ taskId, call, request }),
+        onDone: [
+          {
+            guard: { type: 'isMisaligned', params: ({ event }) => event.output },
+            target: 'ruled',
+            actions: [
+              { type: 'keepScore', params: ({ event }) => event.output },
+              {
+                type: 'report',
+                params: ({ context, event }) => intentFacts(context, event.output),
+              },
+              {
+                type: 'deny',
+                params: ({ event }) => ({
+                  layer: 'alignment',
+                  text: `denied by intent alignment: ${event.output.reason}`,
+                }),
+              },
+              'timeLayer',
+            ],
+          },
+          {
+            target: 'checkingAssurance',
+            actions: [
+              { type: 'keepScore', params: ({ event }) => event.output },
+              {
+                type: 'report',
+                params: ({ context, event }) => intentFacts(context, event.output),
+              },
+              {
+                type: 'record',
+                params: ({ event }) => ({
+                  layer: 'alignment',
+                  decision: 'allow',
+                  reason: event.output.reason,
+                }),
+              },
+              'timeLayer',
+            ],
+          },
+        ],
+        onError: {
+          target: 'ruled',
+          actions: [
+            { type: 'deny', params: denialOf('alignment', brokenLayer) },
+            { type: 'report', params: ({ context }) => findingsOf(context, brokenLayer) },
+            'timeLayer',
+          ],
+        },
+      },
     },
     checkingAssurance: {
       description: 'Asks the caller to sign in again when the tool demands a higher level.',
       always: [
-        { guard: 'lacksAssurance', target: 'ruled', actions: 'demandStepUp' },
-        { target: 'modifying', actions: 'recordAssurance' },
+        {
+          guard: 'lacksAssurance',
+          target: 'ruled',
+          actions: [
+            { type: 'demandStepUp', params: ({ context }) => stepUpRequired(context) },
+            { type: 'report', params: ({ context }) => [stepUpRequired(context)] },
+            'timeLayer',
+          ],
+        },
+        {
+          target: 'modifying',
+          actions: [
+            {
+              type: 'record',
+              params: ({ context }) => ({
+                layer: 'assurance',
+                decision: 'allow',
+                reason:
+                  context.rules.requiredAcr === null
+                    ? 'no assurance level is required'
+                    : 'acr is sufficient',
+              }),
+            },
+            'timeLayer',
+          ],
+        },
       ],
     },
     modifying: {
       description: 'Rewrites the arguments; what comes out is what is approved and what runs.',
-      always: { target: 'checkingDefer' },
+      entry: 'modifyCall',
+      always: [
+        {
+          guard: 'cannotBeModified',
+          target: 'ruled',
+          actions: [
+            {
+              type: 'deny',
+              params: ({ context }) => denialOf('modify', refusalOf(context.modification)),
+            },
+            {
+              type: 'report',
+              params: ({ context }) => findingsOf(context, refusalOf(context.modification)),
+            },
+            'timeLayer',
+          ],
+        },
+        {
+          guard: 'isModified',
+          target: 'checkingDefer',
+          actions: [
+            'takeModified',
+            {
+              type: 'record',
+              params: ({ context }) => ({
+                layer: 'modify',
+                decision: 'modify',
+                reason: `rewritten by ${namesOf(context.modification)}`,
+              }),
+            },
+            { type: 'report', params: ({ context }) => modifiedFacts(context) },
+            'timeLayer',
+          ],
+        },
+        {
+          target: 'checkingDefer',
+          actions: [
+            {
+              type: 'record',
+              params: { layer: 'modify', decision: 'allow', reason: 'no rule rewrites it' },
+            },
+            'timeLayer',
+          ],
+        },
+      ],
     },
     checkingDefer: {
       description: 'Decides whether a person must release the call.',
       always: [
-        { guard: 'needsApproval', target: 'ruled', actions: 'defer' },
-        { target: 'ruled', actions: 'allow' },
+        {
+          guard: 'needsApproval',
+          target: 'ruled',
+          actions: [{ type: 'defer', params: ({ context }) => deferralOf(context) }, 'timeLayer'],
+        },
+        { target: 'ruled', actions: ['allow', 'timeLayer'] },
       ],
     },
     ruled: { description: 'The ruling stands; nothing is asked after it.', type: 'final' },
   },
 });
 
-function record(
-  { call }: ToolCallContext,
-  layer: DecisionRecord['layer'],
-  decision: DecisionRecord['decision'],
-  reason: string,
-): DecisionRecord {
-  return { callId: call.id, tool: call.tool, layer, decision, reason };
+function rulingOf({ verdict, records, facts, score }: ToolCallContext): Ruling {
+  const unruled = { kind: 'deny', layer: 'alignment', text: 'governance ended without a ruling' };
+  return { ...(verdict ?? (unruled as Verdict)), records, facts, score };
 }
 
-function denied({ records }: ToolCallContext, text: string): Ruling {
-  return { kind: 'deny', layer: 'alignment', text, records };
+function denialOf(layer: Layer, refusal: Refusal | null) {
+  return { layer, text: refusal?.text ?? 'governance failed' };
 }
 
-function stepUpReason({ requester, rules }: ToolCallContext): string {
-  if (requester === null) return 'no verified identity';
-  if (requester.acr === undefined || requester.acr === '') return 'no acr claim presented';
-  return `acr "${requester.acr}" does not satisfy "${rules.requiredAcr ?? ''}"`;
+function findingsOf({ call }: ToolCallContext, refusal: Refusal | null): TaskFact[] {
+  return factsOfFindings(call.tool, refusal?.findings ?? []);
+}
+
+function refusalOf(modification: Modification): Refusal | null {
+  return modification.kind === 'refused' ? modification.refusal : null;
+}
+
+function intentFacts({ call, rules, scores }: ToolCallContext, verdict: IntentVerdict): TaskFact[] {
+  const judged: TaskFact = { type: 'intent.judged', tool: call.tool, ...verdict };
+  if (rules.drift === null || verdict.score === null) return [judged];
+  const drift = findDrift([...scores, verdict.score], rules.drift);
+  if (drift === null) return [judged];
+  return [judged, { type: 'intent.drifted', tool: call.tool, reason: drift.reason }];
+}
+
+function stepUpRequired({ call, requester, rules }: ToolCallContext): StepUpRequired {
+  const requiredAcr = rules.requiredAcr ?? '';
+  return {
+    type: 'stepUp.required',
+    tool: call.tool,
+    requiredAcr,
+    presentedAcr: requester?.acr ?? null,
+    reason: stepUpReason(requester, requiredAcr),
+  };
+}
+
+function namesOf(modification: Modification): string {
+  const rules = modification.kind === 'modified' ? modification.rules : [];
+  return `${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}`;
+}
+
+function modifiedFacts({ call, modification }: ToolCallContext): TaskFact[] {
+  if (modification.kind !== 'modified') return [];
+  const { rules } = modification;
+  return [{ type: 'call.modified', tool: call.tool, part: 'arguments', rules }];
 }
 
 function deferralOf({ call, rules, now }: ToolCallContext): Deferral {
-  const { defer: rule } = rules;
-  if (rule === null) throw new Error('a deferral was opened without a rule');
-  return {
-    id: call.id,
-    tool: call.tool,
-    args: call.args,
-    argsSha256: call.argsSha256,
-    to: rule.to,
-    timeout: rule.timeout,
-    context: renderContext(rule.contextTemplate, call.tool, call.args),
-    approvers: rule.approvers,
-    quorum: rule.quorum,
-    fourEyes: rule.fourEyes,
-    bindApprover: rule.bindApprover,
-    approvals: [],
-    requestedAt: now,
-    expiresAt: now + rule.timeout,
-  };
+  if (rules.defer === null) throw new Error('a deferral was opened without a rule');
+  return openDeferral(call, rules.defer, now);
 }

@@ -1,4 +1,13 @@
-import { type Failure, type Message, type Task, type TaskState, taskStates } from './task.ts';
+import { nextMoment } from '../governance/defer-policy.ts';
+import {
+  type DeferralStage,
+  deferralStages,
+  type Failure,
+  type Message,
+  type Task,
+  type TaskState,
+  taskStates,
+} from './task.ts';
 import type { TaskContext } from './task-input.ts';
 
 /** What of a snapshot makes up the public task. */
@@ -19,6 +28,7 @@ export function describeTask(
 ): Task {
   const state = taskStates.find((tag) => tags.has(tag)) ?? 'working';
   const text = textOf(state, context);
+  const stage = stageOf(state, tags);
   const unchanged = previous !== null && previous.state === state && previous.text === text;
   return {
     id: context.id,
@@ -32,6 +42,8 @@ export function describeTask(
     answer: context.answer,
     requester: context.requester,
     deferral: context.deferral,
+    stage,
+    wakeAt: wakeAt(context, stage),
     settled: context.settled,
     failure: context.failure,
     records: context.records,
@@ -47,8 +59,19 @@ export function describeCrash(task: Task, failure: Failure, at: number): Task {
     changedAt: at,
     failure,
     deferral: null,
+    stage: null,
+    wakeAt: null,
     answer: null,
   };
+}
+
+function stageOf(state: TaskState, tags: DescribedSnapshot['tags']): DeferralStage | null {
+  if (state !== 'deferred') return null;
+  return deferralStages.find((stage) => tags.has(stage)) ?? 'asked';
+}
+
+function wakeAt({ deferral }: TaskContext, stage: DeferralStage | null): number | null {
+  return deferral === null || stage === null ? null : nextMoment(deferral, stage);
 }
 
 function textOf(state: TaskState, context: TaskContext): string | null {

@@ -1,21 +1,64 @@
 import * as factOf from './fact-of.ts';
 import * as failureOf from './failure-of.ts';
-import { approvedDigest, currentCall } from './task-input.ts';
+import * as recordOf from './record-of.ts';
+import { approvedDigest, currentCall, mintInput } from './task-input.ts';
 import { maxTurns, taskSetup } from './task-setup.ts';
 
 /** The part of the task chart in which one allowed call runs, once, between two records on disk. */
 export const executing = taskSetup.createStateConfig({
   description: 'The call may run: its credentials are made, then it runs, once.',
-  initial: 'minting',
+  initial: 'admitted',
   states: {
+    admitted: {
+      description: 'Nobody objects any more.',
+      always: [{ guard: 'needsCredential', target: 'minting' }, { target: 'calling' }],
+    },
     minting: {
-      description: 'Makes the credentials of the call; a call that needs none passes through.',
-      always: { target: 'calling' },
+      description: 'Makes the credentials of the call, for this call alone.',
+      invoke: {
+        src: 'mint',
+        input: ({ context }) => mintInput(context),
+        onDone: [
+          {
+            guard: { type: 'mintFailed', params: ({ event }) => event.output },
+            target: '#task.failed',
+            actions: [
+              {
+                type: 'note',
+                params: ({ context, event }) => factOf.credentialMade(context, event.output),
+              },
+              {
+                type: 'keepRecord',
+                params: ({ context, event }) => recordOf.credentials(context, event.output),
+              },
+              {
+                type: 'fail',
+                params: ({ context, event }) =>
+                  failureOf.ofMint(currentCall(context), event.output),
+              },
+            ],
+          },
+          {
+            target: 'calling',
+            actions: [
+              {
+                type: 'note',
+                params: ({ context, event }) => factOf.credentialMade(context, event.output),
+              },
+              {
+                type: 'keepRecord',
+                params: ({ context, event }) => recordOf.credentials(context, event.output),
+              },
+            ],
+          },
+        ],
+      },
     },
     calling: {
       description: 'The start is on disk before the tool starts, and every start has an end.',
       tags: 'calling',
       initial: 'starting',
+      exit: { type: 'dropCredential', params: ({ context }) => currentCall(context).id },
       entry: { type: 'note', params: ({ context }) => factOf.toolStarted(context) },
       on: {
         'task.cancel': {
@@ -68,8 +111,62 @@ export const executing = taskSetup.createStateConfig({
                 ],
               },
               {
+                guard: { type: 'needsCredentialAgain', params: ({ event }) => event.output },
+                target: 'mintingAgain',
+                actions: { type: 'keepStart', params: ({ event }) => event.output },
+              },
+              {
                 target: 'running',
                 actions: { type: 'keepStart', params: ({ event }) => event.output },
+              },
+            ],
+          },
+        },
+        mintingAgain: {
+          description:
+            'Credentials do not outlive the daemon, so a call that a restart repeats gets new ones.',
+          invoke: {
+            src: 'mint',
+            input: ({ context }) => mintInput(context),
+            onDone: [
+              {
+                guard: { type: 'mintFailed', params: ({ event }) => event.output },
+                target: '#task.failed',
+                actions: [
+                  {
+                    type: 'note',
+                    params: ({ context, event }) => [
+                      factOf.credentialMade(context, event.output),
+                      factOf.toolCutOff(
+                        context,
+                        event.output.at,
+                        failureOf.ofMint(currentCall(context), event.output).text,
+                      ),
+                    ],
+                  },
+                  {
+                    type: 'keepRecord',
+                    params: ({ context, event }) => recordOf.credentials(context, event.output),
+                  },
+                  {
+                    type: 'fail',
+                    params: ({ context, event }) =>
+                      failureOf.ofMint(currentCall(context), event.output),
+                  },
+                ],
+              },
+              {
+                target: 'running',
+                actions: [
+                  {
+                    type: 'note',
+                    params: ({ context, event }) => factOf.credentialMade(context, event.output),
+                  },
+                  {
+                    type: 'keepRecord',
+                    params: ({ context, event }) => recordOf.credentials(context, event.output),
+                  },
+                ],
               },
             ],
           },
@@ -83,6 +180,7 @@ export const executing = taskSetup.createStateConfig({
               correlationId: context.correlationId,
               call: currentCall(context),
               approvedSha256: approvedDigest(context),
+              needsCredential: context.credential !== null,
             }),
             onDone: [
               {
@@ -92,6 +190,10 @@ export const executing = taskSetup.createStateConfig({
                   {
                     type: 'note',
                     params: ({ context, event }) => factOf.toolEnded(context, event.output),
+                  },
+                  {
+                    type: 'keepRecord',
+                    params: ({ context, event }) => recordOf.output(context, event.output),
                   },
                   {
                     type: 'fail',
@@ -106,6 +208,10 @@ export const executing = taskSetup.createStateConfig({
                   {
                     type: 'note',
                     params: ({ context, event }) => factOf.toolEnded(context, event.output),
+                  },
+                  {
+                    type: 'keepRecord',
+                    params: ({ context, event }) => recordOf.output(context, event.output),
                   },
                   { type: 'keepResult', params: ({ event }) => event.output },
                 ],

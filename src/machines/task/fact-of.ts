@@ -1,7 +1,7 @@
 import { approverName, type DecisionAttempt } from '../governance/approvers.ts';
-import type { Ruling } from '../governance/ruling.ts';
+import { factsOfFindings } from '../governance/facts-of-findings.ts';
 import type { AbandonReason, TaskFact } from './facts.ts';
-import type { Thought, ToolOutcome } from './task-events.ts';
+import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 
 /** Reports a model turn, whether it said something or failed. */
@@ -18,16 +18,18 @@ export function modelCalled(thought: Thought): TaskFact {
   return outcome.kind === 'failed' ? { ...fact, error: outcome.error } : fact;
 }
 
-/** Reports that the caller was asked to sign in again at a higher level. */
-export function stepUpRequired(context: TaskContext, ruling: Ruling): TaskFact {
-  if (ruling.kind !== 'stepUp') throw new Error(`a ruling of ${ruling.kind} asks for no step-up`);
-  return {
-    type: 'stepUp.required',
-    tool: currentCall(context).tool,
-    requiredAcr: ruling.requiredAcr,
-    presentedAcr: context.requester?.acr ?? null,
-    reason: ruling.text,
-  };
+/** Reports the rules by which the message itself was denied. */
+export function promptRefused({ refusal }: TaskContext): TaskFact[] {
+  return factsOfFindings(null, refusal?.findings ?? []);
+}
+
+/** Reports how making the credentials of the current call ended. */
+export function credentialMade(context: TaskContext, outcome: MintOutcome): TaskFact {
+  const { tool } = currentCall(context);
+  const { provider } = outcome;
+  return outcome.kind === 'issued'
+    ? { type: 'credential.issued', tool, provider, ttl: outcome.ttl }
+    : { type: 'credential.failed', tool, provider };
 }
 
 /** Reports that the current call now starts. */
@@ -36,11 +38,21 @@ export function toolStarted(context: TaskContext): TaskFact {
   return { type: 'tool.started', tool, argsSize: sizeOf(JSON.stringify(args)) };
 }
 
-/** Reports how the current call ended. */
-export function toolEnded(context: TaskContext, outcome: ToolOutcome): TaskFact {
-  return outcome.kind === 'returned'
-    ? endOf(context, outcome.duration, outcome.result)
-    : endOf(context, outcome.duration, '', outcome.error);
+/** Reports how the current call ended, and the rules that had something to say about its output. */
+export function toolEnded(context: TaskContext, outcome: ToolOutcome): TaskFact[] {
+  const { tool } = currentCall(context);
+  const { rewrites: rules } = outcome;
+  const end =
+    outcome.kind === 'returned'
+      ? endOf(context, outcome.duration, outcome.result)
+      : endOf(context, outcome.duration, '', outcome.error);
+  return [
+    end,
+    ...factsOfFindings(tool, outcome.findings),
+    ...(rules.length === 0
+      ? []
+      : [{ type: 'call.modified', tool, part: 'output', rules } as const]),
+  ];
 }
 
 /** Reports that the current call was cut off at a time, with the reason. */
@@ -49,10 +61,16 @@ export function toolCutOff(context: TaskContext, at: number, error: string): Tas
   return endOf(context, duration, '', error);
 }
 
-/** Reports that the task began to wait for a release. */
-export function deferralOpened(ruling: Ruling): TaskFact {
-  if (ruling.kind !== 'defer') throw new Error(`the ruling "${ruling.kind}" opens no deferral`);
-  return { type: 'deferral.opened', deferral: ruling.deferral };
+/** Reports that approvers were reminded of what waits for them. */
+export function reminded(context: TaskContext, at: number): TaskFact {
+  const { tool, to } = pendingDeferral(context);
+  return { type: 'deferral.reminded', tool, to, wait: waited(context, at) };
+}
+
+/** Reports that another target was asked as well. */
+export function escalated(context: TaskContext, at: number): TaskFact {
+  const { tool, escalateTo } = pendingDeferral(context);
+  return { type: 'deferral.escalated', tool, to: escalateTo ?? '', wait: waited(context, at) };
 }
 
 /** Reports a decision that counted, or one that was refused for want of authority. */

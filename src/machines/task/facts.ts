@@ -1,3 +1,4 @@
+import type { Finding } from '../governance/finding.ts';
 import type { Deferral, SettledDeferral, TaskState } from './task.ts';
 
 /** Why a wait ended without a decision or a timeout (contract section 10). */
@@ -24,6 +25,26 @@ export type TaskFact =
       presentedAcr: string | null;
       reason: string;
     }
+  | {
+      type: 'intent.judged';
+      tool: string;
+      /** Cosine; `null` when none could be computed. */
+      score: number | null;
+      decision: 'allow' | 'warn' | 'deny';
+      reason: string;
+    }
+  | { type: 'intent.drifted'; tool: string; reason: string }
+  | {
+      type: 'rule.matched';
+      gate: Finding['gate'];
+      decision: Finding['decision'];
+      /** `null` when the message itself was looked at. */
+      tool: string | null;
+      rule: string;
+    }
+  | { type: 'call.modified'; tool: string; part: 'arguments' | 'output'; rules: number[] }
+  | { type: 'credential.issued'; tool: string; provider: string; ttl: number | null }
+  | { type: 'credential.failed'; tool: string; provider: string }
   | { type: 'tool.started'; tool: string; argsSize: number }
   | {
       type: 'tool.ended';
@@ -50,6 +71,8 @@ export type TaskFact =
       note: string;
       wait: number;
     }
+  | { type: 'deferral.reminded'; tool: string; to: string; wait: number }
+  | { type: 'deferral.escalated'; tool: string; to: string; wait: number }
   | { type: 'deferral.timedOut'; tool: string; timeout: number; wait: number }
   | { type: 'deferral.abandoned'; tool: string; reason: AbandonReason; wait: number }
   | { type: 'invocation.cancelled'; reason: string };

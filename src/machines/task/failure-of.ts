@@ -2,7 +2,7 @@ import { formatDuration } from '../duration.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import type { AbandonReason } from './facts.ts';
 import type { Failure, ToolCall } from './task.ts';
-import type { Thought, ToolOutcome } from './task-events.ts';
+import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 
 /** The text of a task that was at work when the daemon went down (contract section 4). */
@@ -36,8 +36,22 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
   throw new Error(`the ruling "${ruling.kind}" is no failure`);
 }
 
-/** The tool ran and failed. */
+/** What the caller asked for may not reach the model. */
+export function ofPrompt({ refusal }: TaskContext): Failure {
+  return { kind: 'denied', tool: null, layer: 'prompt', text: refusal?.text ?? '' };
+}
+
+/** The credentials of the call could not be made, so it does not run. */
+export function ofMint({ tool }: ToolCall, outcome: MintOutcome): Failure {
+  const text = outcome.kind === 'failed' ? outcome.error : '';
+  return { kind: 'denied', tool, layer: 'credentials', text };
+}
+
+/** The tool ran and failed, or what it returned may not be passed on. */
 export function ofTool({ tool }: ToolCall, outcome: ToolOutcome): Failure {
+  if (outcome.kind === 'withheld') {
+    return { kind: 'denied', tool, layer: 'output', text: outcome.error };
+  }
   return { kind: 'tool', tool, text: outcome.kind === 'failed' ? outcome.error : '' };
 }
 

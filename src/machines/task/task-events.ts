@@ -1,5 +1,7 @@
 import type { DecisionAttempt } from '../governance/approvers.ts';
 import type { DecisionAnswer } from '../governance/decision.ts';
+import type { Finding } from '../governance/finding.ts';
+import type { CredentialProvider } from '../governance/ruling.ts';
 import type { Exchange, Message, ToolCall } from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
@@ -36,18 +38,49 @@ export interface Thought {
   outcome: { kind: 'said'; text: string; calls: ToolCall[] } | { kind: 'failed'; error: string };
 }
 
+/** What making the credentials of a call needs. */
+export interface MintInput {
+  taskId: string;
+  call: ToolCall;
+  provider: CredentialProvider;
+}
+
+/**
+ * How making the credentials of a call ended; the credentials themselves never enter a chart.
+ * `duration` and `ttl` are milliseconds (`null` when they do not expire), `at` epoch milliseconds.
+ */
+export type MintOutcome = { provider: CredentialProvider; duration: number; at: number } & (
+  | { kind: 'issued'; ttl: number | null }
+  | { kind: 'failed'; error: string }
+);
+
 /** What running a tool needs; `approvedSha256` binds it to the arguments a person released. */
 export interface RunToolInput {
   taskId: string;
   correlationId: string;
   call: ToolCall;
   approvedSha256: string | null;
+  /** True when the call may only run with the credentials that were made for it. */
+  needsCredential: boolean;
 }
 
-/** How a tool call ended. `duration` is milliseconds, `at` epoch milliseconds. */
-export type ToolOutcome = { duration: number; at: number } & (
+/**
+ * How a tool call ended; what it says has passed the rules for output, and is `withheld` when they
+ * block it. `duration` and `checking` are milliseconds, `at` epoch milliseconds.
+ */
+export type ToolOutcome = {
+  duration: number;
+  at: number;
+  /** How long the rules for output took. */
+  checking: number;
+  /** The rules for output that had something to say. */
+  findings: Finding[];
+  /** Numbers, from 1, of the MODIFY rules that rewrote the output. */
+  rewrites: number[];
+} & (
   | { kind: 'returned'; result: string }
   | { kind: 'failed'; error: string }
+  | { kind: 'withheld'; error: string }
 );
 
 /** Whether a start now on disk is the first of its call, one that may be repeated, or one whose outcome is unknown. */

@@ -1,7 +1,11 @@
+import { nextMoment } from '../governance/defer-policy.ts';
+import type { Refusal } from '../governance/finding.ts';
+import type { CredentialProvider } from '../governance/ruling.ts';
 import type {
   Caller,
   DecisionRecord,
   Deferral,
+  DeferralStage,
   Exchange,
   Failure,
   Message,
@@ -9,6 +13,7 @@ import type {
   SettledDeferral,
   ToolCall,
 } from './task.ts';
+import type { MintInput } from './task-events.ts';
 
 /** What a task starts from: a new task, or a new run of one that had ended. */
 export interface TaskInput {
@@ -19,6 +24,8 @@ export interface TaskInput {
   /** Messages of earlier runs, oldest first. */
   history: Message[];
   request: Message;
+  /** Why the message may not reach the model, and how long that took to find out; `null` when it may. */
+  refusal: (Refusal & { duration: number }) | null;
   /** The decision of the last deferral of an earlier run. */
   settled: SettledDeferral | null;
   /** Epoch milliseconds. */
@@ -38,6 +45,10 @@ export interface TaskContext extends TaskInput {
   deferral: Deferral | null;
   /** The call that the last approval released; `null` before any. */
   approvedCallId: string | null;
+  /** Who makes the credentials of the current call; `null` when it needs none. */
+  credential: CredentialProvider | null;
+  /** How well the calls that were judged fitted what was asked, oldest first. */
+  scores: number[];
   records: DecisionRecord[];
   answer: Part[] | null;
   failure: Failure | null;
@@ -55,6 +66,8 @@ export function initialContext(input: TaskInput): TaskContext {
     startedAt: 0,
     deferral: null,
     approvedCallId: null,
+    credential: null,
+    scores: [],
     records: [],
     answer: null,
     failure: null,
@@ -74,8 +87,20 @@ export function pendingDeferral({ deferral }: TaskContext): Deferral {
   return deferral;
 }
 
+/** Tells when a parked task next has something to do, in epoch milliseconds. Throws when none is pending. */
+export function momentAfter(context: TaskContext, stage: DeferralStage): { at: number } {
+  return { at: nextMoment(pendingDeferral(context), stage) };
+}
+
 /** Returns the digest a person released for the current call, or `null` when it needed nobody. */
 export function approvedDigest(context: TaskContext): string | null {
   const { settled, approvedCallId } = context;
   return approvedCallId === currentCall(context).id && settled !== null ? settled.argsSha256 : null;
+}
+
+/** Returns what making the credentials of the current call needs. Throws when it needs none. */
+export function mintInput(context: TaskContext): MintInput {
+  const { credential: provider, id: taskId } = context;
+  if (provider === null) throw new Error('the call needs no credentials');
+  return { taskId, call: currentCall(context), provider };
 }

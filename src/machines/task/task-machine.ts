@@ -2,11 +2,12 @@ import { answerCounted, answerMispinned, answerWithoutPending } from '../governa
 import { executing } from './executing-state.ts';
 import * as factOf from './fact-of.ts';
 import * as failureOf from './failure-of.ts';
-import { currentCall, initialContext, pendingDeferral } from './task-input.ts';
+import * as recordOf from './record-of.ts';
+import { currentCall, initialContext, momentAfter, pendingDeferral } from './task-input.ts';
 import { taskSetup } from './task-setup.ts';
 
 /** Stored with every snapshot; raise it when an older snapshot could no longer be restored. */
-export const taskMachineVersion = 1;
+export const taskMachineVersion = 2;
 
 /**
  * One A2A task from its acceptance to its end.
@@ -28,10 +29,21 @@ export const taskMachine = taskSetup.createMachine({
   },
   states: {
     submitted: {
-      description: 'Accepted; work begins at once.',
+      description: 'Accepted; work begins at once, unless the message itself is denied.',
       tags: 'submitted',
       entry: { type: 'note', params: { type: 'session.started' } },
-      always: { target: 'working' },
+      always: [
+        {
+          guard: 'isPromptRefused',
+          target: 'failed',
+          actions: [
+            { type: 'note', params: ({ context }) => factOf.promptRefused(context) },
+            { type: 'keepRecord', params: ({ context }) => recordOf.prompt(context) },
+            { type: 'fail', params: ({ context }) => failureOf.ofPrompt(context) },
+          ],
+        },
+        { target: 'working' },
+      ],
     },
     working: {
       description: 'The agent is at work.',
@@ -93,30 +105,19 @@ export const taskMachine = taskSetup.createMachine({
           invoke: {
             src: 'govern',
             input: ({ context }) => ({
+              taskId: context.id,
               call: currentCall(context),
+              request: context.request,
               requester: context.requester,
+              scores: context.scores,
               now: context.now,
             }),
             onDone: [
               {
-                guard: { type: 'isDenied', params: ({ event }) => event.output },
+                guard: { type: 'isRuledOut', params: ({ event }) => event.output },
                 target: '#task.failed',
                 actions: [
-                  { type: 'keepRuling', params: ({ event }) => event.output },
-                  {
-                    type: 'fail',
-                    params: ({ context, event }) => failureOf.ofRuling(context, event.output),
-                  },
-                ],
-              },
-              {
-                guard: { type: 'needsStepUp', params: ({ event }) => event.output },
-                target: '#task.failed',
-                actions: [
-                  {
-                    type: 'note',
-                    params: ({ context, event }) => factOf.stepUpRequired(context, event.output),
-                  },
+                  { type: 'note', params: ({ event }) => event.output.facts },
                   { type: 'keepRuling', params: ({ event }) => event.output },
                   {
                     type: 'fail',
@@ -128,13 +129,16 @@ export const taskMachine = taskSetup.createMachine({
                 guard: { type: 'needsApproval', params: ({ event }) => event.output },
                 target: '#task.deferred',
                 actions: [
+                  { type: 'note', params: ({ event }) => event.output.facts },
                   { type: 'keepRuling', params: ({ event }) => event.output },
-                  { type: 'note', params: ({ event }) => factOf.deferralOpened(event.output) },
                 ],
               },
               {
                 target: 'executing',
-                actions: { type: 'keepRuling', params: ({ event }) => event.output },
+                actions: [
+                  { type: 'note', params: ({ event }) => event.output.facts },
+                  { type: 'keepRuling', params: ({ event }) => event.output },
+                ],
               },
             ],
           },
@@ -145,10 +149,7 @@ export const taskMachine = taskSetup.createMachine({
     deferred: {
       description: 'Parked until a named person releases the call, refuses it, or time runs out.',
       tags: 'deferred',
-      invoke: {
-        src: 'deadline',
-        input: ({ context }) => ({ at: pendingDeferral(context).expiresAt }),
-      },
+      initial: 'asked',
       on: {
         'deferral.decide': [
           {
@@ -180,6 +181,24 @@ export const taskMachine = taskSetup.createMachine({
                   factOf.decision('deferral.refused', context, event.attempt),
               },
               { type: 'answer', params: { kind: 'forbidden' } },
+            ],
+          },
+          {
+            guard: { type: 'isRejectionForModel', params: ({ event }) => event.attempt },
+            target: 'working.executing.recording',
+            actions: [
+              {
+                type: 'note',
+                params: ({ context, event }) =>
+                  factOf.decision('deferral.decided', context, event.attempt),
+              },
+              {
+                type: 'answer',
+                params: ({ context, event }) =>
+                  answerCounted('resolved', pendingDeferral(context), event.attempt),
+              },
+              { type: 'settleDeferral', params: ({ event }) => event.attempt },
+              { type: 'keepRejection', params: ({ event }) => event.attempt },
             ],
           },
           {
@@ -277,6 +296,53 @@ export const taskMachine = taskSetup.createMachine({
             },
             { type: 'callOff', params: ({ event }) => event.reason },
           ],
+        },
+      },
+      states: {
+        asked: {
+          description: 'The approvers have been asked.',
+          tags: 'asked',
+          invoke: { src: 'deadline', input: ({ context }) => momentAfter(context, 'asked') },
+          on: {
+            'deadline.reached': [
+              {
+                guard: { type: 'escalationIsDue', params: ({ event }) => event.at },
+                target: 'escalated',
+                actions: {
+                  type: 'note',
+                  params: ({ context, event }) => factOf.escalated(context, event.at),
+                },
+              },
+              {
+                guard: { type: 'reminderIsDue', params: ({ event }) => event.at },
+                target: 'reminded',
+                actions: {
+                  type: 'note',
+                  params: ({ context, event }) => factOf.reminded(context, event.at),
+                },
+              },
+            ],
+          },
+        },
+        reminded: {
+          description: 'Half of the time is over and the approvers were reminded.',
+          tags: 'reminded',
+          invoke: { src: 'deadline', input: ({ context }) => momentAfter(context, 'reminded') },
+          on: {
+            'deadline.reached': {
+              guard: { type: 'escalationIsDue', params: ({ event }) => event.at },
+              target: 'escalated',
+              actions: {
+                type: 'note',
+                params: ({ context, event }) => factOf.escalated(context, event.at),
+              },
+            },
+          },
+        },
+        escalated: {
+          description: 'Three quarters of the time are over and another target was asked as well.',
+          tags: 'escalated',
+          invoke: { src: 'deadline', input: ({ context }) => momentAfter(context, 'escalated') },
         },
       },
     },

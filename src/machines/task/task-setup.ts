@@ -10,8 +10,11 @@ import {
 import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import type { TaskFact } from './facts.ts';
-import type { Failure, TaskState, ToolCall } from './task.ts';
+import * as failureOf from './failure-of.ts';
+import type { DecisionRecord, DeferralStage, Failure, TaskState, ToolCall } from './task.ts';
 import type {
+  MintInput,
+  MintOutcome,
   RecordedStart,
   RunToolInput,
   TaskEmitted,
@@ -32,18 +35,22 @@ export const taskSetup = setup({
     context: {} as TaskContext,
     events: {} as TaskEvent,
     emitted: {} as TaskEmitted,
-    tags: {} as TaskState | 'calling' | 'final',
+    tags: {} as TaskState | DeferralStage | 'calling' | 'final',
   },
   actors: {
     think: fromPromise<Thought, ThinkInput>(unfilledPort),
     govern: toolCallMachine,
+    mint: fromPromise<MintOutcome, MintInput>(unfilledPort),
     recordStart: fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(unfilledPort),
     runTool: fromPromise<ToolOutcome, RunToolInput>(unfilledPort),
     recordEnd: fromPromise<void, { taskId: string }>(unfilledPort),
     deadline: fromCallback<{ type: 'none' }, { at: number }>(() => undefined),
   },
   actions: {
-    note: (_, _fact: TaskFact) => undefined,
+    /** A port: has facts recorded together with the state they lead to. */
+    note: (_, _facts: TaskFact | readonly TaskFact[]) => undefined,
+    /** A port: lets go of the credentials of a call, used or not. */
+    dropCredential: (_, _callId: string) => undefined,
     answer: emit((_, answer: DecisionAnswer) => ({ type: 'decision.answered', answer }) as const),
     fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
     takeTurn: assign(({ context }) => ({ turns: context.turns + 1 })),
@@ -56,8 +63,17 @@ export const taskSetup = setup({
     })),
     keepRuling: assign(({ context }, ruling: Ruling) => ({
       records: [...context.records, ...ruling.records],
-      ...('call' in ruling ? { pending: [ruling.call, ...context.pending.slice(1)] } : {}),
+      scores: ruling.score === null ? context.scores : [...context.scores, ruling.score],
+      ...('call' in ruling
+        ? {
+            pending: [ruling.call, ...context.pending.slice(1)],
+            credential: ruling.credential,
+          }
+        : {}),
       ...(ruling.kind === 'defer' ? { deferral: ruling.deferral, settled: null } : {}),
+    })),
+    keepRecord: assign(({ context }, record: DecisionRecord) => ({
+      records: [...context.records, record],
     })),
     keepStart: assign((_, { at }: RecordedStart) => ({ startedAt: at })),
     keepResult: assign(({ context }, outcome: ToolOutcome) => ({
@@ -71,6 +87,14 @@ export const taskSetup = setup({
       pending: context.pending.slice(1),
       startedAt: 0,
       now: outcome.at,
+    })),
+    keepRejection: assign(({ context }, { at }: DecisionAttempt) => ({
+      exchanges: [
+        ...context.exchanges,
+        { call: currentCall(context), result: failureOf.rejected(context).text },
+      ],
+      pending: context.pending.slice(1),
+      now: at,
     })),
     countApproval: assign(({ context }, attempt: DecisionAttempt) => ({
       deferral: withApproval(pendingDeferral(context), attempt),
@@ -87,21 +111,35 @@ export const taskSetup = setup({
     wantsTools: (_, { outcome }: Thought) => outcome.kind === 'said' && outcome.calls.length > 0,
     hasMoreCalls: ({ context }) => context.pending.length > 0,
     hasTurnsLeft: ({ context }) => context.turns < maxTurns,
-    isDenied: (_, { kind }: Ruling) => kind === 'deny',
-    needsStepUp: (_, { kind }: Ruling) => kind === 'stepUp',
+    isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'stepUp',
     needsApproval: (_, { kind }: Ruling) => kind === 'defer',
     outcomeIsUnknown: (_, { standing }: RecordedStart) => standing === 'unknown',
-    toolFailed: (_, { kind }: ToolOutcome) => kind === 'failed',
+    isPromptRefused: ({ context }) => context.refusal !== null,
+    needsCredential: ({ context }) => context.credential !== null,
+    needsCredentialAgain: ({ context }, { standing }: RecordedStart) =>
+      standing === 'repeatable' && context.credential !== null,
+    mintFailed: (_, { kind }: MintOutcome) => kind === 'failed',
+    toolFailed: (_, { kind }: ToolOutcome) => kind !== 'returned',
+    reminderIsDue: ({ context }, at: number) =>
+      isDue(pendingDeferral(context).remindAt, at) && at < pendingDeferral(context).expiresAt,
+    escalationIsDue: ({ context }, at: number) =>
+      isDue(pendingDeferral(context).escalateAt, at) && at < pendingDeferral(context).expiresAt,
     cameTooLate: ({ context }, { at }: DecisionAttempt) => at >= pendingDeferral(context).expiresAt,
     isMispinned: ({ context }, attempt: DecisionAttempt) =>
       answerMispinned(pendingDeferral(context), attempt) !== null,
     isRefused: ({ context }, attempt: DecisionAttempt) =>
       isRefused(pendingDeferral(context), attempt, context.requester),
     isRejection: (_, { verb }: DecisionAttempt) => verb === 'reject',
+    isRejectionForModel: ({ context }, { verb }: DecisionAttempt) =>
+      verb === 'reject' && pendingDeferral(context).onReject === 'tool_result',
     isShortOfQuorum: ({ context }, attempt: DecisionAttempt) =>
       isShortOfQuorum(pendingDeferral(context), attempt),
   },
 });
+
+function isDue(moment: number | null, at: number): boolean {
+  return moment !== null && at >= moment;
+}
 
 function unfilledPort(): Promise<never> {
   return Promise.reject(new Error('the port is not filled'));

@@ -45,6 +45,8 @@ export interface ToolCall {
   args: JsonObject;
   /** Lower-case hex SHA-256 of the RFC 8785 form of `args`. */
   argsSha256: string;
+  /** Why the arguments the model gave could not be taken; `args` is then empty and the call is denied. */
+  fault?: string;
 }
 
 /** A tool call that has run, with what came of it. */
@@ -78,11 +80,24 @@ export interface Deferral {
   quorum: number;
   fourEyes: boolean;
   bindApprover: boolean;
+  /** What a rejection leads to: the end of the task, or a result that the model is told of. */
+  onReject: 'fail' | 'tool_result';
   approvals: Approval[];
-  /** Epoch milliseconds, as is `expiresAt`. */
+  /** Epoch milliseconds, as are the times below. */
   requestedAt: number;
+  /** When approvers are reminded; `null` when they are not. */
+  remindAt: number | null;
+  /** When another target is asked as well; `null` when none is. */
+  escalateAt: number | null;
+  /** `channel:<adapter>:<target>` that is asked as well; `null` when none is. */
+  escalateTo: string | null;
   expiresAt: number;
 }
+
+/** How far the asking for a release has gone. */
+export const deferralStages = ['asked', 'reminded', 'escalated'] as const;
+
+export type DeferralStage = (typeof deferralStages)[number];
 
 /** The decision that ended a deferral; kept so that a later one is told who was first. */
 export interface SettledDeferral {
@@ -96,20 +111,32 @@ export interface SettledDeferral {
   decidedAt: number;
 }
 
-/** What one governance layer said about one call. */
+/** The layers of governance, in the order in which a task and each of its calls meet them. */
+export type Layer =
+  | 'prompt'
+  | 'alignment'
+  | 'assurance'
+  | 'modify'
+  | 'defer'
+  | 'credentials'
+  | 'output';
+
+/** What one governance layer said about one call; about the message itself where there is no call. */
 export interface DecisionRecord {
-  callId: string;
-  tool: string;
-  layer: 'alignment' | 'assurance' | 'modify' | 'defer';
+  callId: string | null;
+  tool: string | null;
+  layer: Layer;
   decision: 'allow' | 'deny' | 'modify' | 'step_up' | 'defer';
   reason: string;
+  /** Milliseconds the layer took, to the microsecond; the wait for a person is not among them. */
+  duration: number;
 }
 
 /** Why a task failed. `text` is what the caller reads; the rest lets a program tell the cases apart. */
 export type Failure =
   | { kind: 'model'; text: string }
   | { kind: 'turnLimit'; text: string }
-  | { kind: 'denied'; text: string; tool: string; layer: DecisionRecord['layer'] }
+  | { kind: 'denied'; text: string; tool: string | null; layer: Layer }
   | {
       kind: 'stepUp';
       text: string;
@@ -143,6 +170,10 @@ export interface Task {
   answer: Part[] | null;
   requester: Caller | null;
   deferral: Deferral | null;
+  /** How far the asking has gone; `null` unless the task is deferred. */
+  stage: DeferralStage | null;
+  /** Epoch milliseconds at which a parked task has something to do; `null` for any other. */
+  wakeAt: number | null;
   settled: SettledDeferral | null;
   failure: Failure | null;
   records: DecisionRecord[];

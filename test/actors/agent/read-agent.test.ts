@@ -6,12 +6,12 @@ import { readAgent } from '../../../src/actors/agent/read-agent.ts';
 import { formatProblem } from '../../../src/actors/config/config.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
-async function warningsOf(security: string): Promise<string[]> {
+async function warningsOf(security: string, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const text = `agent_id: x\nbuiltin_tools: [datetime_now]\nsecurity:\n${security}`;
   writeFileSync(join(directory, 'service.yaml'), text);
-  const { problems, warnings } = await readAgent(directory, {}, new ManualClock(0));
+  const { problems, warnings } = await readAgent(directory, env, new ManualClock(0));
   expect(problems).toEqual([]);
   return warnings.map(formatProblem);
 }
@@ -22,6 +22,8 @@ const hint =
 it.each([
   ['defer: {enabled: true, tools: {datetime_nwo: {to: "channel:console:*"}}}', 34],
   ['step_up: {enabled: true, tools: {datetime_nwo: gold}}', 36],
+  ['modify: {enabled: true, tools: {datetime_nwo: {arguments: [{path: a, set: 1}]}}}', 35],
+  ['guardrails: {enabled: true, denied_tools: [datetime_nwo]}', 46],
 ])('warns of a rule for a tool that does not exist, where it stands: %s', async (rule, column) => {
   expect(await warningsOf(`  ${rule}\n`)).toEqual([`service.yaml:4:${column}: ${hint}`]);
 });
@@ -29,6 +31,15 @@ it.each([
 it('says nothing of rules that name tools, or that are off', async () => {
   expect(
     await warningsOf(`  defer: {enabled: true, tools: {datetime_now: {to: "channel:console:*"}}}
-  step_up: {enabled: true, tools: {datetime_now: gold}}\n`),
+  step_up: {enabled: true, tools: {datetime_now: gold}}
+  guardrails: {enabled: true, denied_tools: [datetime-now]}\n`),
   ).toEqual([]);
+});
+
+it('warns of credentials for a tool that does not exist', async () => {
+  const entry = '{tool: datetime_nwo, provider: static, spec: {env: {KEY: {from_env: PATH}}}}';
+  const [warning] = await warningsOf(`  {}\ncredentials: [${entry}]\n`, { PATH: '/usr/bin' });
+  expect(warning).toBe(
+    'service.yaml:5:16: the agent has no tool datetime_nwo, so nothing is ever signed in with it; the nearest is datetime_now',
+  );
 });

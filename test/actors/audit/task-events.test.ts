@@ -23,7 +23,11 @@ const deferral: Deferral = {
   quorum: 1,
   fourEyes: false,
   bindApprover: false,
+  onReject: 'fail',
   approvals: [],
+  remindAt: null,
+  escalateAt: null,
+  escalateTo: null,
   requestedAt: 1,
   expiresAt: 300_001,
 };

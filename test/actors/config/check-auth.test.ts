@@ -42,6 +42,21 @@ it.each([
     'error 3:95 auth.providers.1.name | an earlier provider has this name; give each provider a name of its own',
   ],
   [
+    "the name of the daemon's own token",
+    '{type: static_token, name: runtime, settings: {token: x}}',
+    "error 3:42 auth.providers.0.name | this is the name of the daemon's own token; choose another",
+  ],
+  [
+    'an issuer without an audience',
+    '{type: oidc, settings: {issuer: "https://a.io"}}',
+    'error 3:38 auth.providers.0.settings.audience | without an audience tokens for other services would pass; add audience or client_id',
+  ],
+  [
+    'an issuer that another provider has',
+    '{type: oidc, name: a, settings: {issuer: "https://a.io", audience: x}}, {type: oidc, settings: {issuer: "https://a.io", audience: y}}',
+    'error 3:119 auth.providers.1.settings.issuer | an earlier provider has this issuer and would decide; list every audience there',
+  ],
+  [
     'two providers without a name',
     '{type: static_token, settings: {token: x}}, {type: static_token, settings: {token: y}}',
     'error 3:59 auth.providers.1.name | an earlier provider has this name; give each provider a name of its own',
@@ -54,4 +69,100 @@ it('accepts a token from the environment and one that is written', () => {
   const providers =
     '{type: static_token, settings: {token_env: SET}}, {type: static_token, name: b, settings: {token: "${SET}"}}';
   expect(authenticating(providers, { SET: 's3cret' })).toEqual([]);
+});
+
+const oneProvider = (settings: string) =>
+  authenticating(`{type: oidc, settings: {audience: x, ${settings}}}`).map((line) =>
+    line.slice(line.indexOf('auth.')),
+  );
+const at = (key: string, message: string) => `auth.providers.0.settings.${key} | ${message}`;
+const named = (key: string, message: string) =>
+  at(key, `auth.providers.0.settings.${key}: ${message}`);
+const untrustworthy =
+  'this must be an https URL, or http on a loopback host, without credentials, ? and #';
+
+it.each([
+  ['client_id: y', named('issuer', 'this key is missing; add it')],
+  ['issuer: a.io', named('issuer', untrustworthy)],
+  ['issuer: "http://a.io"', named('issuer', untrustworthy)],
+  ['issuer: "http://127.0.0.1.a.io"', named('issuer', untrustworthy)],
+  ['issuer: "http://localhost@a.io"', named('issuer', untrustworthy)],
+  ['issuer: "https://user:pass@a.io"', named('issuer', untrustworthy)],
+  ['issuer: "https://a.io?x"', named('issuer', untrustworthy)],
+  ['issuer: "https://a.io#x"', named('issuer', untrustworthy)],
+  ['issuer: "file:///keys"', named('issuer', untrustworthy)],
+  ['issuer: "https://a.io", jwks_url: "http://a.io/keys"', named('jwks_url', untrustworthy)],
+  [
+    'issuer: "https://a.io", clock_skew: 301s',
+    named('clock_skew', 'the clocks may differ by at most 5m; set the clock right instead'),
+  ],
+  [
+    'issuer: "https://a.io", jwks_cache_ttl: 0s',
+    named('jwks_cache_ttl', 'the duration must be above zero; write 90s, 5m or 1h30m'),
+  ],
+  [
+    'issuer: "https://a.io", claim_map: {groups: roles}',
+    named('claim_map.groups', 'this key is not known; remove it'),
+  ],
+  [
+    'issuer: "https://a.io", claim_map: {acr: ""}',
+    named('claim_map.acr', 'this must not be empty; write a name'),
+  ],
+  [
+    'issuer: "https://a.io", audiences: [y]',
+    named('audiences', 'this key is not known; did you mean audience?'),
+  ],
+])('refuses an issuer with %s', (settings, line) => {
+  expect(oneProvider(settings)).toEqual([line]);
+});
+
+it.each(['""', '[]', '[""]', '[1]', '1'])('refuses the audience %s', (audience) => {
+  const lines = authenticating(
+    `{type: oidc, settings: {issuer: "https://a.io", audience: ${audience}}}`,
+  );
+  expect(lines).toEqual([expect.stringContaining('auth.providers.0.settings.audience')]);
+});
+
+it('fills in what an issuer leaves out', () => {
+  const text = `agent_id: x
+auth:
+  providers:
+    - {type: oidc, settings: {issuer: "http://[::1]:9/realm", client_id: desk}}
+    - type: oidc
+      name: other
+      settings:
+        issuer: https://a.io/
+        audience: [a, b]
+        jwks_url: http://localhost:1/keys
+        jwks_cache_ttl: 10m
+        clock_skew: 0s
+        claim_map: {user_id: uid}
+`;
+  const reading = read(text);
+  const claims = { email: 'email', org_id: 'org_id', workspace_id: 'workspace_id', acr: 'acr' };
+  expect(reading.ok && reading.config.auth.providers).toEqual([
+    {
+      type: 'oidc',
+      name: 'oidc',
+      settings: {
+        issuer: 'http://[::1]:9/realm',
+        client_id: 'desk',
+        jwks_cache_ttl: 3_600_000,
+        clock_skew: 30_000,
+        claim_map: { user_id: 'sub', ...claims },
+      },
+    },
+    {
+      type: 'oidc',
+      name: 'other',
+      settings: {
+        issuer: 'https://a.io/',
+        audience: ['a', 'b'],
+        jwks_url: 'http://localhost:1/keys',
+        jwks_cache_ttl: 600_000,
+        clock_skew: 0,
+        claim_map: { user_id: 'uid', ...claims },
+      },
+    },
+  ]);
 });

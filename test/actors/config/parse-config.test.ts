@@ -101,6 +101,7 @@ describe('a file with every section', () => {
           context_template: '{tool} wants {args}',
           approvers: ['ann@example.com'],
           quorum: 1,
+          remind: false,
           four_eyes: true,
         },
         u: {
@@ -109,6 +110,7 @@ describe('a file with every section', () => {
           context_template: 'tool={tool} args={args}',
           approvers: [],
           quorum: 1,
+          remind: false,
           four_eyes: false,
         },
       },
@@ -177,6 +179,7 @@ it('fills in every default', () => {
           model: 'text-embedding-3-small',
           threshold: 0.5,
           hard_threshold: 0.3,
+          timeout: 5_000,
         },
         step_up: { enabled: false, tools: {}, acr_hierarchy: [] },
         modify: { enabled: false, tools: {} },
@@ -186,6 +189,7 @@ it('fills in every default', () => {
           deny_prompts: [],
           deny_output: [],
           denied_tools: [],
+          redact: [],
         },
         defer: {
           enabled: false,

@@ -6,40 +6,15 @@ const layer = 'remove it or set enabled: false';
 
 it.each([
   [
-    'security: {intent_alignment: {enabled: true}}',
-    'error 2:40 security.intent_alignment.enabled',
-    'intent alignment',
-    layer,
-  ],
-  ['security: {modify: {enabled: true}}', 'error 2:30 security.modify.enabled', 'MODIFY', layer],
-  [
-    'security: {guardrails: {enabled: true}}',
-    'error 2:34 security.guardrails.enabled',
-    'the guardrails layer',
-    layer,
-  ],
-  [
-    'security: {defer: {on_reject: tool_result}}',
-    'error 2:31 security.defer.on_reject',
-    'on_reject: tool_result',
-    'remove it',
-  ],
-  [
     'audit: {signing: {enabled: true}}',
     'error 2:28 audit.signing.enabled',
     'signing of the audit log',
     layer,
   ],
   [
-    'credentials: [{tool: t, provider: static}]',
-    'error 2:14 credentials',
-    'minting of credentials',
-    'remove it',
-  ],
-  [
-    'auth: {providers: [{type: oidc, settings: {issuer: i}}]}',
+    'auth: {providers: [{type: http_verifier, settings: {url: u}}]}',
     'error 2:27 auth.providers.0.type',
-    'an auth provider of another type than static_token',
+    'an auth provider of another type than static_token and oidc',
     'remove it',
   ],
   [

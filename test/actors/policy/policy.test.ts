@@ -5,13 +5,20 @@ import { renderContext } from '../../../src/machines/governance/defer-policy.ts'
 import { toolCalled } from '../../helpers/system-story.ts';
 import { aCall } from '../../helpers/task-fixtures.ts';
 
-const plain = { requiredAcr: null, acrHierarchy: [] };
+const plain = {
+  judgesIntent: false,
+  drift: null,
+  requiredAcr: null,
+  acrHierarchy: [],
+  credential: null,
+};
+const off = { guardrails: null, modify: null, credentials: null };
 const pay = toolCalled('pay');
 const tools = new Map([['pay', pay]]);
 
 function rulesOf(defer: object, args = {}) {
   const security = securitySchema.parse({ defer: { enabled: true, ...defer } });
-  return createPolicy(security, tools).rulesFor(aCall({ tool: 'pay', args }));
+  return createPolicy({ security, tools, ...off }).rulesFor(aCall({ tool: 'pay', args }));
 }
 
 describe('the policy of a configuration', () => {
@@ -31,6 +38,9 @@ describe('the policy of a configuration', () => {
         quorum: 1,
         fourEyes: false,
         bindApprover: false,
+        onReject: 'fail',
+        remind: false,
+        escalateTo: null,
       },
     });
   });
@@ -43,8 +53,11 @@ describe('the policy of a configuration', () => {
       approvers: [' Ann@Example.com ', ''],
       quorum: 2,
       four_eyes: true,
+      remind: true,
+      escalate_to: 'channel:console:managers',
     };
-    const defer = { default_timeout: '5m', bind_approver: true, tools: { pay: own } };
+    const beyond = { bind_approver: true, on_reject: 'tool_result' };
+    const defer = { default_timeout: '5m', ...beyond, tools: { pay: own } };
     expect(rulesOf(defer).defer).toEqual({
       to: 'channel:slack:#refunds',
       timeout: 90_000,
@@ -53,6 +66,9 @@ describe('the policy of a configuration', () => {
       quorum: 2,
       fourEyes: true,
       bindApprover: true,
+      onReject: 'tool_result',
+      remind: true,
+      escalateTo: 'channel:console:managers',
     });
   });
 
@@ -77,11 +93,14 @@ describe('the policy of a configuration', () => {
   });
 
   it('refuses a tool nobody knows, also one named like a property of every object', () => {
-    const policy = createPolicy(securitySchema.parse({}), tools);
+    const policy = createPolicy({ security: securitySchema.parse({}), tools, ...off });
     for (const tool of ['ghost', 'constructor', '__proto__', 'toString']) {
       expect(policy.rulesFor(aCall({ tool }))).toEqual({
         ...plain,
-        refusal: `unknown tool: ${tool}`,
+        refusal: {
+          text: `unknown tool: ${tool}`,
+          findings: [{ gate: 'tool', decision: 'deny', rule: 'unknown tool' }],
+        },
         defer: null,
       });
     }
@@ -92,10 +111,11 @@ describe('the policy of a configuration', () => {
       check: ({ amount }) => (typeof amount === 'number' ? null : 'pay: amount must be a number'),
     });
     const security = securitySchema.parse({ defer: { enabled: true, tools: { pay: {} } } });
-    const policy = createPolicy(security, new Map([['pay', strict]]));
-    expect(policy.rulesFor(aCall({ tool: 'pay', args: {} })).refusal).toBe(
-      'pay: amount must be a number',
-    );
+    const policy = createPolicy({ security, tools: new Map([['pay', strict]]), ...off });
+    expect(policy.rulesFor(aCall({ tool: 'pay', args: {} })).refusal).toEqual({
+      text: 'pay: amount must be a number',
+      findings: [{ gate: 'arguments', decision: 'deny', rule: 'schema' }],
+    });
     expect(policy.rulesFor(aCall({ tool: 'pay', args: { amount: 1 } })).refusal).toBeNull();
   });
 });

@@ -57,7 +57,7 @@ More words.
             env: { required: ['SHOP_KEY'], oneOf: ['A_KEY', 'B_KEY'], optional: ['SHOP_REGION'] },
           },
           egressDomains: ['api.example.com'],
-          guardrails: { value: { denied_tools: ['cli_execute'] }, line: 15 },
+          guardrails: { value: { denied_tools: ['cli_execute'] }, locate: expect.any(Function) },
           tools: [
             {
               name: 'lookup_order',

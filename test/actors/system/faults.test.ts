@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Policy } from '../../../src/actors/policy/policy.ts';
+import { aPolicy } from '../../helpers/a-policy.ts';
 import { failingDisk } from '../../helpers/failing-disk.ts';
 import {
   briefly,
@@ -12,6 +12,7 @@ import {
   toolCalled,
   turn,
 } from '../../helpers/system-story.ts';
+import { toolRules } from '../../helpers/task-fixtures.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
 const unrecorded = expect.objectContaining({ code: 'unrecorded' });
@@ -118,12 +119,9 @@ describe('a disk that takes no writes', () => {
 });
 
 describe('a defect in one task', () => {
-  const brokenRules: Policy = {
-    rulesFor: ({ tool }) =>
-      tool === 'broken'
-        ? (undefined as never)
-        : { refusal: null, requiredAcr: null, acrHierarchy: [], defer: null },
-  };
+  const brokenRules = aPolicy({
+    rulesFor: ({ tool }) => (tool === 'broken' ? (undefined as never) : toolRules()),
+  });
 
   it('ends that task with a log of its own, and harms no other', async () => {
     const door = gate();
@@ -157,11 +155,11 @@ describe('a defect in one task', () => {
     const pay = toolCalled('pay');
     const { system } = await openSystem({
       tools: [pay],
-      policy: {
+      policy: aPolicy({
         rulesFor: () => {
           throw new Error('the rules are gone');
         },
-      },
+      }),
     });
     const ended = await ends(system, system.open(payment));
     expect(ended.text).toBe('governance failed: the policy could not be consulted');

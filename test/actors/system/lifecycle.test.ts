@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TaskRows } from '../../../src/actors/storage/task-rows.ts';
 import { SystemError } from '../../../src/actors/system.ts';
+import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
 import {
   decision,
   ends,
@@ -114,7 +115,7 @@ describe('a task of another version of the chart', () => {
     await expect(rig.system.decide(strange.id, decision('approve', clock.now()))).rejects.toEqual(
       new SystemError(
         'unknown_machine_version',
-        `task ${strange.id} was saved by version 99 of the task machine and this daemon runs version 1; decide it with the release that parked it`,
+        `task ${strange.id} was saved by version 99 of the task machine and this daemon runs version ${taskMachineVersion}; decide it with the release that parked it`,
       ),
     );
     clock.advance(day);

@@ -2,6 +2,7 @@ import { randomIds } from '../../../src/actors/ids.ts';
 import { scriptedModel } from '../../../src/actors/llm/scripted-model.ts';
 import { TaskStore } from '../../../src/actors/storage/task-store.ts';
 import { TaskSystem } from '../../../src/actors/system.ts';
+import { aPolicy } from '../../helpers/a-policy.ts';
 
 /** What the test tells this process: decide on a task, so many times at once. */
 export interface Order {
@@ -35,7 +36,9 @@ const system = new TaskSystem({
   store,
   model: scriptedModel('demo', []),
   tools: new Map([['pay', pay]]),
-  policy: { rulesFor: () => ({ refusal: null, requiredAcr: null, acrHierarchy: [], defer: null }) },
+  policy: aPolicy(),
+  judge: null,
+  issuer: null,
   clock: { now: () => now, setTimeout: () => null, clearTimeout: quiet },
   ids: randomIds(),
   log: { info: quiet, warn: quiet, error: quiet },

@@ -9,6 +9,7 @@ const run: ToolRun = {
   taskId: 't1',
   callId: 'c1',
   correlationId: 'x',
+  credential: null,
   signal: new AbortController().signal,
 };
 

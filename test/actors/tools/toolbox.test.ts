@@ -51,7 +51,7 @@ describe('createToolbox', () => {
       clock,
     });
     const signal = new AbortController().signal;
-    const run = { taskId: 't', callId: 'c', correlationId: 'x', signal };
+    const run = { taskId: 't', callId: 'c', correlationId: 'x', credential: null, signal };
     expect(await tools.get('where')?.run({}, run)).toBe(directory);
   });
 

@@ -1,5 +1,13 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { answerOf, brief, deferralLines, timeLeft } from '../../../src/cli/task/print-task.ts';
+import { Output } from '../../../src/cli/output.ts';
+import {
+  answerOf,
+  brief,
+  decisionLines,
+  deferralLines,
+  timeLeft,
+} from '../../../src/cli/task/print-task.ts';
 import type { DeferralJson } from '../../../src/cli/task/task-shape.ts';
 
 const now = Date.parse('2026-07-01T09:00:00.000Z');
@@ -63,6 +71,77 @@ describe('deferralLines', () => {
     expect(lines).toContain('  approvals  1 of 2');
     expect(lines).toContain('  asked by   eve@example.com');
     expect(deferralLines({ ...deferral, approvers: [] }, now)).toContain('  approvers  nobody');
+  });
+
+  it('names the target that was asked as well', () => {
+    const lines = deferralLines({ ...deferral, escalated_to: 'channel:dashboard:duty' }, now);
+    expect(lines.slice(4, 6)).toEqual([
+      '  goes to    channel:console:*',
+      '  also to    channel:dashboard:duty',
+    ]);
+  });
+});
+
+describe('decisionLines', () => {
+  const silent = new PassThrough();
+  const settings = { stdout: silent, stderr: silent, isJson: false, isDebug: false };
+  const plain = new Output({ ...settings, env: {}, mayColour: false });
+  const coloured = new Output({ ...settings, env: { FORCE_COLOR: '1' }, mayColour: true });
+  const lookup = { call_id: 'c-1', tool: 'lookup' };
+  const refund = { call_id: 'c-2', tool: 'issue_refund' };
+
+  it('names the tool where a call begins and lines everything up', () => {
+    expect(
+      decisionLines(plain, [
+        {
+          ...lookup,
+          layer: 'intent_alignment',
+          decision: 'allow',
+          reason: 'fits',
+          duration_ms: 12.345,
+        },
+        {
+          ...lookup,
+          layer: 'step_up',
+          decision: 'allow',
+          reason: 'acr\nis \u001b[2Jgood',
+          duration_ms: 0.04,
+        },
+        {
+          ...refund,
+          layer: 'intent_alignment',
+          decision: 'deny',
+          reason: 'unknown',
+          duration_ms: 100,
+        },
+      ]),
+    ).toEqual([
+      '  lookup        intent_alignment  allow         12.3 ms  fits',
+      '                step_up           allow          0.0 ms  acr\\u000ais \\u001b[2Jgood',
+      '  issue_refund  intent_alignment  deny         100.0 ms  unknown',
+    ]);
+  });
+
+  it('has no column for the tool when no call is named', () => {
+    const prompt = { layer: 'prompt', decision: 'deny', reason: 'no', duration_ms: 1 };
+    const output = { layer: 'output', decision: 'not_reached', reason: null, duration_ms: null };
+    expect(decisionLines(plain, [prompt, output])).toEqual([
+      '  prompt  deny           1.0 ms  no',
+      '  output  not reached',
+    ]);
+    expect(decisionLines(plain, [])).toEqual([]);
+  });
+
+  it.each([
+    ['allow', '\u001b[32mallow      \u001b[39m'],
+    ['deny', '\u001b[31mdeny       \u001b[39m'],
+    ['modify', '\u001b[33mmodify     \u001b[39m'],
+    ['step_up', '\u001b[33mstep_up    \u001b[39m'],
+    ['defer', '\u001b[33mdefer      \u001b[39m'],
+    ['not_asked', '\u001b[2mnot asked  \u001b[22m'],
+  ])('paints %s', (decision, painted) => {
+    const row = { layer: 'output', decision, reason: 'x', duration_ms: 1 };
+    expect(decisionLines(coloured, [row])).toEqual([`  output  ${painted}    1.0 ms  x`]);
   });
 });
 

@@ -1,90 +1,288 @@
 import { describe, expect, it } from 'vitest';
-import { assign, createActor } from 'xstate';
-import { createGovern } from '../../../src/actors/policy/govern.ts';
-import type { Ruling, ToolRules } from '../../../src/machines/governance/ruling.ts';
-import {
-  type ToolCallInput,
-  toolCallMachine,
-} from '../../../src/machines/governance/tool-call-machine.ts';
+import { assign, createActor, fromPromise, toPromise } from 'xstate';
+import type {
+  IntentVerdict,
+  Modification,
+  Ruling,
+  ToolRules,
+} from '../../../src/machines/governance/ruling.ts';
+import { toolCallMachine } from '../../../src/machines/governance/tool-call-machine.ts';
+import type {
+  JudgeIntentInput,
+  ToolCallInput,
+} from '../../../src/machines/governance/tool-call-setup.ts';
 import type { DecisionRecord } from '../../../src/machines/task/task.ts';
 import {
   aCall,
   aCaller,
   aDeferRule,
   aDeferral,
+  aRefusal,
+  aTaskInput,
   times,
   toolRules,
 } from '../../helpers/task-fixtures.ts';
 
+const { request } = aTaskInput();
+
 /** Rules by which every layer has something to object to. */
 const strictest = toolRules({
-  refusal: 'denied by guardrail: refunds',
+  refusal: aRefusal(),
+  judgesIntent: true,
   requiredAcr: 'gold',
   defer: aDeferRule(),
+  credential: 'static',
 });
 
 function toolCallInput(input: Partial<ToolCallInput> = {}): ToolCallInput {
-  return { call: aCall(), requester: aCaller({ acr: 'gold' }), now: times.thought, ...input };
+  const requester = aCaller({ acr: 'gold' });
+  return {
+    taskId: 'task-1',
+    call: aCall(),
+    request,
+    requester,
+    scores: [],
+    now: times.thought,
+    ...input,
+  };
+}
+
+/** What the ports answer; each is noted in `asked` when it is asked. */
+interface Ports {
+  modification?: Modification;
+  verdict?: IntentVerdict | Error;
+}
+
+function ruleWith(ports: Ports, rules: Partial<ToolRules>, input: Partial<ToolCallInput> = {}) {
+  const asked: string[] = [];
+  const judged: JudgeIntentInput[] = [];
+  const logic = toolCallMachine.provide({
+    actions: {
+      consultPolicy: assign(() => ({ rules: toolRules(rules) })),
+      modifyCall: assign(() => {
+        asked.push('modify');
+        return { modification: ports.modification ?? ({ kind: 'unchanged' } as const) };
+      }),
+    },
+    actors: {
+      judgeIntent: fromPromise<IntentVerdict, JudgeIntentInput>(async ({ input: question }) => {
+        asked.push('judge');
+        judged.push(question);
+        if (ports.verdict instanceof Error) throw ports.verdict;
+        return ports.verdict ?? fits;
+      }),
+    },
+  });
+  const actor = createActor(logic, { input: toolCallInput(input) }).start();
+  return { ruling: toPromise(actor), asked, judged, actor };
 }
 
 function rule(rules: Partial<ToolRules>, input: Partial<ToolCallInput> = {}): Ruling {
-  const logic = toolCallMachine.provide({
-    actions: { consultPolicy: assign(() => ({ rules: toolRules(rules) })) },
-  });
-  const { output } = createActor(logic, { input: toolCallInput(input) })
-    .start()
-    .getSnapshot();
-  return output!;
+  const ruling = ruleWith({}, rules, input).actor.getSnapshot().output;
+  if (ruling === undefined) throw new Error('nothing was ruled at once');
+  return ruling;
 }
+
+const fits: IntentVerdict = { decision: 'allow', score: 0.8, reason: 'score 0.80 is fine' };
+const misfit: IntentVerdict = { decision: 'deny', score: 0.1, reason: 'score 0.10 is below' };
 
 function record(
   layer: DecisionRecord['layer'],
   decision: DecisionRecord['decision'],
   reason: string,
 ): DecisionRecord {
-  return { callId: 'call-1', tool: 'issue_refund', layer, decision, reason };
+  return { callId: 'call-1', tool: 'issue_refund', layer, decision, reason, duration: 0 };
 }
 
+const permitted = record('alignment', 'allow', 'no rule denies it');
 const sufficient = record('assurance', 'allow', 'acr is sufficient');
+const unneeded = record('assurance', 'allow', 'no assurance level is required');
+const unmodified = record('modify', 'allow', 'no rule rewrites it');
+const undeferred = record('defer', 'allow', 'no approval is required');
+
+const refused = {
+  type: 'rule.matched',
+  gate: 'deny_commands',
+  decision: 'deny',
+  tool: 'issue_refund',
+  rule: 'deny_commands[0]',
+} as const;
 
 describe('the order of governance', () => {
   it('refuses what can never run before anything else is asked', () => {
-    expect(rule(strictest, { requester: null })).toEqual({
+    const { actor, asked } = ruleWith({}, strictest, { requester: null });
+    expect(actor.getSnapshot().output).toEqual({
       kind: 'deny',
       layer: 'alignment',
       text: 'denied by guardrail: refunds',
       records: [record('alignment', 'deny', 'denied by guardrail: refunds')],
+      facts: [refused],
+      score: null,
     });
+    expect(asked).toEqual([]);
   });
 
-  it('demands a step-up before anybody is asked to approve', () => {
-    expect(rule({ ...strictest, refusal: null }, { requester: null })).toEqual({
+  it('denies a call that does not fit before it looks at who asks', async () => {
+    const rules = { ...strictest, refusal: null };
+    const { ruling, asked } = ruleWith({ verdict: misfit }, rules, { requester: null });
+    const text = 'denied by intent alignment: score 0.10 is below';
+    expect(await ruling).toEqual({
+      kind: 'deny',
+      layer: 'alignment',
+      text,
+      records: [record('alignment', 'deny', text)],
+      facts: [{ type: 'intent.judged', tool: 'issue_refund', ...misfit }],
+      score: 0.1,
+    });
+    expect(asked).toEqual(['judge']);
+  });
+
+  it('demands a step-up before anything is rewritten or anybody is asked to approve', async () => {
+    const rules = { ...strictest, refusal: null };
+    const { ruling, asked } = ruleWith({}, rules, { requester: null });
+    expect(await ruling).toEqual({
       kind: 'stepUp',
       requiredAcr: 'gold',
       text: 'no verified identity',
-      records: [record('assurance', 'step_up', 'no verified identity')],
+      records: [
+        record('alignment', 'allow', 'score 0.80 is fine'),
+        record('assurance', 'step_up', 'no verified identity'),
+      ],
+      facts: [
+        { type: 'intent.judged', tool: 'issue_refund', ...fits },
+        {
+          type: 'stepUp.required',
+          tool: 'issue_refund',
+          requiredAcr: 'gold',
+          presentedAcr: null,
+          reason: 'no verified identity',
+        },
+      ],
+      score: 0.8,
+    });
+    expect(asked).toEqual(['judge']);
+  });
+
+  it('denies what MODIFY cannot make fit before anybody is asked to approve', () => {
+    const modification = { kind: 'refused', refusal: aRefusal('no longer fits') } as const;
+    const rules = { ...strictest, refusal: null, judgesIntent: false };
+    expect(ruleWith({ modification }, rules).actor.getSnapshot().output).toEqual({
+      kind: 'deny',
+      layer: 'modify',
+      text: 'no longer fits',
+      records: [permitted, sufficient, record('modify', 'deny', 'no longer fits')],
+      facts: [refused],
+      score: null,
     });
   });
 
-  it('defers once the assurance is sufficient', () => {
-    expect(rule({ ...strictest, refusal: null })).toEqual({
+  it('defers what MODIFY made of the call', () => {
+    const call = aCall({ args: { order: 8 }, argsSha256: 'b2'.repeat(32) });
+    const modification: Modification = { kind: 'modified', call, rules: [1, 3] };
+    const rules = { ...strictest, refusal: null, judgesIntent: false };
+    const deferral = aDeferral({
+      args: { order: 8 },
+      argsSha256: 'b2'.repeat(32),
+      context: 'tool=issue_refund args={"order":8}',
+    });
+    expect(ruleWith({ modification }, rules).actor.getSnapshot().output).toEqual({
       kind: 'defer',
-      call: aCall(),
-      deferral: aDeferral(),
-      records: [sufficient, record('defer', 'defer', 'awaiting channel:slack:#refunds')],
+      call,
+      deferral,
+      credential: 'static',
+      records: [
+        permitted,
+        sufficient,
+        record('modify', 'modify', 'rewritten by rules 1, 3'),
+        record('defer', 'defer', 'awaiting channel:slack:#refunds'),
+      ],
+      facts: [
+        { type: 'call.modified', tool: 'issue_refund', part: 'arguments', rules: [1, 3] },
+        { type: 'deferral.opened', deferral },
+      ],
+      score: null,
     });
   });
 
-  it('allows a call that no layer objects to', () => {
-    expect(rule({ requiredAcr: 'gold' })).toEqual({
+  it('allows a call that no layer objects to, with a record of each', () => {
+    expect(rule({ requiredAcr: 'gold', credential: 'sts_assume_role' })).toEqual({
       kind: 'allow',
       call: aCall(),
-      records: [sufficient],
+      credential: 'sts_assume_role',
+      records: [permitted, sufficient, unmodified, undeferred],
+      facts: [],
+      score: null,
     });
   });
 
-  it('allows a call for which nothing is configured, without a record', () => {
-    expect(rule({}, { requester: null })).toEqual({ kind: 'allow', call: aCall(), records: [] });
+  it('allows a call for which nothing is configured', () => {
+    expect(rule({}, { requester: null })).toEqual({
+      kind: 'allow',
+      call: aCall(),
+      credential: null,
+      records: [permitted, unneeded, unmodified, undeferred],
+      facts: [],
+      score: null,
+    });
+  });
+});
+
+describe('intent alignment', () => {
+  it('is asked about the call and the message it should serve', async () => {
+    const { ruling, judged } = ruleWith({}, { judgesIntent: true });
+    await ruling;
+    expect(judged).toEqual([{ taskId: 'task-1', call: aCall(), request }]);
+  });
+
+  it('lets a call that it warns of go on', async () => {
+    const verdict = { decision: 'warn', score: 0.4, reason: 'score 0.40 is low' } as const;
+    expect(await ruleWith({ verdict }, { judgesIntent: true }).ruling).toMatchObject({
+      kind: 'allow',
+      records: [record('alignment', 'allow', 'score 0.40 is low'), {}, {}, {}],
+      facts: [{ type: 'intent.judged', tool: 'issue_refund', ...verdict }],
+      score: 0.4,
+    });
+  });
+
+  it('tells of a drift and decides nothing by it', async () => {
+    const drift = { window: 2, driftThreshold: 0.5, monotoneN: 2 };
+    const verdict = { decision: 'warn', score: 0.4, reason: 'low' } as const;
+    const rules = { judgesIntent: true, drift };
+    expect(await ruleWith({ verdict }, rules, { scores: [0.9, 0.5] }).ruling).toMatchObject({
+      kind: 'allow',
+      facts: [
+        { type: 'intent.judged' },
+        {
+          type: 'intent.drifted',
+          tool: 'issue_refund',
+          reason: 'the mean of the last 2 scores is 0.45, below the drift threshold 0.50',
+        },
+      ],
+    });
+    const steady = await ruleWith({ verdict: fits }, rules, { scores: [0.7] }).ruling;
+    expect(steady.facts).toEqual([{ type: 'intent.judged', tool: 'issue_refund', ...fits }]);
+  });
+
+  it('is a DENY when it breaks', async () => {
+    const text = 'governance failed: intent alignment broke';
+    const { ruling, asked } = ruleWith({ verdict: new Error('lost') }, { judgesIntent: true });
+    expect(await ruling).toEqual({
+      kind: 'deny',
+      layer: 'alignment',
+      text,
+      records: [record('alignment', 'deny', text)],
+      facts: [
+        {
+          type: 'rule.matched',
+          gate: 'governance',
+          decision: 'deny',
+          tool: 'issue_refund',
+          rule: 'intent alignment broke',
+        },
+      ],
+      score: null,
+    });
+    expect(asked).toEqual(['judge']);
   });
 });
 
@@ -102,12 +300,22 @@ describe('step-up', () => {
       'acr "bronze" does not satisfy "silver"',
     ],
     ['an unknown level', aCaller({ acr: 'tin' }), hierarchy, 'acr "tin" does not satisfy "silver"'],
-  ])('challenges %s', (_, requester, acrHierarchy, text) => {
+  ])('challenges %s', (_, requester, acrHierarchy, reason) => {
     expect(rule({ requiredAcr: 'silver', acrHierarchy }, { requester })).toEqual({
       kind: 'stepUp',
       requiredAcr: 'silver',
-      text,
-      records: [record('assurance', 'step_up', text)],
+      text: reason,
+      records: [permitted, record('assurance', 'step_up', reason)],
+      facts: [
+        {
+          type: 'stepUp.required',
+          tool: 'issue_refund',
+          requiredAcr: 'silver',
+          presentedAcr: requester?.acr ?? null,
+          reason,
+        },
+      ],
+      score: null,
     });
   });
 
@@ -137,6 +345,9 @@ describe('a deferral', () => {
       quorum: 2,
       fourEyes: true,
       bindApprover: true,
+      onReject: 'tool_result',
+      remind: true,
+      escalateTo: 'channel:console:managers',
     });
     expect(rule({ defer }, { now: 5_000 })).toMatchObject({
       deferral: aDeferral({
@@ -147,50 +358,56 @@ describe('a deferral', () => {
         quorum: 2,
         fourEyes: true,
         bindApprover: true,
+        onReject: 'tool_result',
         requestedAt: 5_000,
+        remindAt: 5_500,
+        escalateAt: 5_750,
+        escalateTo: 'channel:console:managers',
         expiresAt: 6_000,
       }),
     });
   });
 });
 
-describe('a policy that cannot be consulted', () => {
-  it('lets nothing pass while the port is not filled', () => {
+describe('a port that is not filled', () => {
+  const denial = (layer: DecisionRecord['layer'], what: string, before: DecisionRecord[]) => {
+    const text = `governance failed: ${what}`;
+    return {
+      kind: 'deny',
+      layer,
+      text,
+      records: [...before, record(layer, 'deny', text)],
+      facts: [{ ...refused, gate: 'governance', rule: what }],
+      score: null,
+    };
+  };
+
+  it('lets nothing pass: the policy', () => {
     const actor = createActor(toolCallMachine, { input: toolCallInput() }).start();
-    const text = 'governance failed: no policy was consulted';
-    expect(actor.getSnapshot().output).toEqual({
-      kind: 'deny',
-      layer: 'alignment',
-      text,
-      records: [record('alignment', 'deny', text)],
-    });
+    expect(actor.getSnapshot().output).toEqual(
+      denial('alignment', 'the policy was not consulted', []),
+    );
   });
 
-  it('is a DENY when it throws, and the log says why', () => {
-    const logged: object[] = [];
-    const log = {
-      info: () => undefined,
-      warn: () => undefined,
-      error: (fields: object) => logged.push(fields),
-    };
-    const error = new Error('the rules are gone');
-    const policy = {
-      rulesFor: () => {
-        throw error;
-      },
-    };
-    const actor = createActor(createGovern({ policy, log }), { input: toolCallInput() }).start();
-    const text = 'governance failed: the policy could not be consulted';
-    expect(actor.getSnapshot().output).toEqual({
-      kind: 'deny',
-      layer: 'alignment',
-      text,
-      records: [record('alignment', 'deny', text)],
+  it('lets nothing pass: MODIFY', () => {
+    const logic = toolCallMachine.provide({
+      actions: { consultPolicy: assign(() => ({ rules: toolRules() })) },
     });
-    expect(logged).toEqual([{ error, tool: 'issue_refund' }]);
+    const actor = createActor(logic, { input: toolCallInput() }).start();
+    expect(actor.getSnapshot().output).toEqual(
+      denial('modify', 'MODIFY was not consulted', [permitted, unneeded]),
+    );
   });
 
-  it('ends without a ruling when a layer itself breaks', () => {
+  it('lets nothing pass: intent alignment', async () => {
+    const logic = toolCallMachine.provide({
+      actions: { consultPolicy: assign(() => ({ rules: toolRules({ judgesIntent: true }) })) },
+    });
+    const actor = createActor(logic, { input: toolCallInput() }).start();
+    expect(await toPromise(actor)).toEqual(denial('alignment', 'intent alignment broke', []));
+  });
+
+  it('ends without a ruling when an action itself breaks', () => {
     const logic = toolCallMachine.provide({
       actions: {
         consultPolicy: assign(() => {

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
 import type { Deferral } from '../../../src/machines/task/task.ts';
-import { type Effect, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
+import {
+  type Effect,
+  finish,
+  restingStates,
+  type Step,
+  seen,
+  step,
+} from '../../helpers/step-task.ts';
 import { aCall, aDeferral, anAttempt, digest, times } from '../../helpers/task-fixtures.ts';
 
 function decide(attempt: Partial<DecisionAttempt>, deferral: Partial<Deferral> = {}): Step {
-  return decideAgain(restingStates.deferred(aDeferral(deferral)), attempt);
+  return decideAgain(restingStates.asked(aDeferral(deferral)), attempt);
 }
 
 function decideAgain(from: Step, attempt: Partial<DecisionAttempt>): Step {
@@ -102,6 +109,47 @@ describe('a deferred task that is rejected', () => {
   });
 });
 
+describe('a deferred task whose rejection the model is told of', () => {
+  const told = { onReject: 'tool_result' } as const;
+
+  it('goes on with the rejection as the result of the call, which never starts', () => {
+    const rejected = decide({ verb: 'reject', note: 'no receipt' }, told);
+    expect(seen(rejected)).toEqual({
+      value: { working: { executing: 'recording' } },
+      tags: ['working'],
+      effects: [
+        ['stop', 'deadline'],
+        decided('reject', 'Ann', 'no receipt'),
+        counted('resolved', 'reject', 'Ann'),
+        ['start', 'recordEnd', { taskId: 'task-1' }],
+      ],
+    });
+    expect(rejected.snapshot.context).toMatchObject({
+      deferral: null,
+      approvedCallId: null,
+      pending: [],
+      now: times.decided,
+      failure: null,
+      exchanges: [{ call: aCall(), result: 'defer: rejected by Ann: no receipt' }],
+      settled: { id: 'call-1', decision: 'reject', approver: 'Ann', note: 'no receipt' },
+    });
+    const heard = finish(rejected, 'recordEnd', undefined);
+    expect(heard.effects.at(-1)).toMatchObject([
+      'start',
+      'think',
+      { exchanges: [{ result: 'defer: rejected by Ann: no receipt' }] },
+    ]);
+  });
+
+  it('still fails when nobody decides', () => {
+    const late = step(restingStates.asked(aDeferral(told)), {
+      type: 'deadline.reached',
+      at: times.expired,
+    });
+    expect(late.snapshot.context.failure?.kind).toBe('timedOut');
+  });
+});
+
 describe('a deferred task that stays deferred', () => {
   it.each([
     ['another deferral', { deferralId: 'call-9' }, { kind: 'otherDeferral', pendingId: 'call-1' }],
@@ -111,9 +159,9 @@ describe('a deferred task that stays deferred', () => {
       { kind: 'otherArguments', pendingSha256: digest },
     ],
   ] as const)('refuses a decision that was pinned to %s', (_, pin, answer) => {
-    const parked = restingStates.deferred();
+    const parked = restingStates.asked();
     const refused = decideAgain(parked, pin);
-    expect(refused.snapshot.value).toBe('deferred');
+    expect(refused.snapshot.value).toEqual({ deferred: 'asked' });
     expect(refused.effects).toEqual([['emit', { type: 'decision.answered', answer }]]);
     expect(refused.snapshot.context).toEqual(parked.snapshot.context);
   });
@@ -122,8 +170,8 @@ describe('a deferred task that stays deferred', () => {
     const listed = { approvers: ['ann@example.com'] };
     const refused = decide({ verb, approver: 'Bob', email: 'bob@example.com', note: 'me' }, listed);
     expect(seen(refused)).toEqual({
-      value: 'deferred',
-      tags: ['deferred'],
+      value: { deferred: 'asked' },
+      tags: ['deferred', 'asked'],
       effects: [
         [
           'note',
@@ -145,8 +193,8 @@ describe('a deferred task that stays deferred', () => {
   it('records approvals short of the quorum and runs at the last', () => {
     const first = decide({ approver: 'Ann' }, { quorum: 2 });
     expect(seen(first)).toEqual({
-      value: 'deferred',
-      tags: ['deferred'],
+      value: { deferred: 'asked' },
+      tags: ['deferred', 'asked'],
       effects: [decided('approve', 'Ann'), counted('recorded', 'approve', 'Ann')],
     });
     expect(first.snapshot.context.deferral?.approvals).toEqual([
@@ -181,7 +229,7 @@ describe('a deferred task whose wait ends without a decision', () => {
   };
 
   it('fails at its deadline', () => {
-    const late = step(restingStates.deferred(), { type: 'deadline.reached', at: times.expired });
+    const late = step(restingStates.asked(), { type: 'deadline.reached', at: times.expired });
     expect(seen(late)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
@@ -221,7 +269,7 @@ describe('a deferred task whose wait ends without a decision', () => {
     ['caller.left', 'caller_disconnected', 'defer: abandoned, caller disconnected'],
     ['service.restarted', 'service_restart', 'defer: abandoned by service restart'],
   ] as const)('fails on %s', (type, reason, text) => {
-    const abandoned = step(restingStates.deferred(), { type, at: times.decided });
+    const abandoned = step(restingStates.asked(), { type, at: times.decided });
     expect(seen(abandoned)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
@@ -240,7 +288,7 @@ describe('a deferred task whose wait ends without a decision', () => {
 
   it('is canceled with the reason as it was given', () => {
     const event = { type: 'task.cancel', reason: 'over budget', at: times.decided } as const;
-    const off = step(restingStates.deferred(), event);
+    const off = step(restingStates.asked(), event);
     expect(seen(off)).toEqual({
       value: 'canceled',
       tags: ['canceled', 'final'],

@@ -30,6 +30,8 @@ describe('describeTask', () => {
       answer: null,
       requester: aCaller(),
       deferral: null,
+      stage: null,
+      wakeAt: null,
       settled: null,
       failure: null,
       records: [],
@@ -37,10 +39,12 @@ describe('describeTask', () => {
   });
 
   it('says what a deferred task waits for', () => {
-    expect(described(restingStates.deferred())).toMatchObject({
+    expect(described(restingStates.asked())).toMatchObject({
       state: 'deferred',
       text: 'Deferred: awaiting channel:slack:#refunds decision on issue_refund',
       deferral: aDeferral(),
+      stage: 'asked',
+      wakeAt: times.expired,
     });
   });
 
@@ -74,7 +78,7 @@ describe('describeTask', () => {
   });
 
   it('keeps the time of the last change while state and text stay', () => {
-    const { snapshot } = restingStates.deferred();
+    const { snapshot } = restingStates.asked();
     const first = describeTask(snapshot, 10, 1, null);
     expect(describeTask(snapshot, 20, 2, first)).toEqual({ ...first, revision: 2 });
     const working = describeTask(restingStates.starting().snapshot, 30, 3, first);
@@ -86,7 +90,7 @@ describe('describeTask', () => {
 
 describe('describeCrash', () => {
   it('fails the task with nothing left to wait for', () => {
-    const task = described(restingStates.deferred());
+    const task = described(restingStates.asked());
     expect(describeCrash(task, failureOf.crashed, 99)).toEqual({
       ...task,
       state: 'failed',
@@ -94,6 +98,8 @@ describe('describeCrash', () => {
       failure: failureOf.crashed,
       changedAt: 99,
       deferral: null,
+      stage: null,
+      wakeAt: null,
       answer: null,
     });
   });

@@ -10,6 +10,7 @@ import {
   said,
   times,
   toolFailed,
+  withheld,
 } from '../../helpers/task-fixtures.ts';
 
 const { governing, starting, running, recording } = restingStates;
@@ -22,6 +23,14 @@ const toolEnded = {
   resultSize: 0,
 } as const;
 
+const outputRecord = {
+  callId: 'call-1',
+  tool: 'issue_refund',
+  layer: 'output',
+  duration: 0.5,
+} as const;
+
+const dropped = ['dropCredential', 'call-1'];
 const failedEnd = ['note', { type: 'session.ended', state: 'failed' }];
 
 describe('a call whose start is being recorded', () => {
@@ -40,6 +49,7 @@ describe('a call whose start is being recorded', () => {
             correlationId: 'correlation-1',
             call: aCall(),
             approvedSha256: null,
+            needsCredential: false,
           },
         ],
       ],
@@ -49,7 +59,7 @@ describe('a call whose start is being recorded', () => {
 
   it('is bound to the digest that was approved', () => {
     const attempt = anAttempt();
-    const approved = step(restingStates.deferred(), { type: 'deferral.decide', attempt });
+    const approved = step(restingStates.asked(), { type: 'deferral.decide', attempt });
     const begun = finish(approved, 'recordStart', { standing: 'first', at: times.began });
     expect(begun.effects.at(-1)).toMatchObject(['start', 'runTool', { approvedSha256: digest }]);
   });
@@ -63,6 +73,7 @@ describe('a call whose start is being recorded', () => {
       tags: ['failed', 'final'],
       effects: [
         ['stop', 'recordStart'],
+        dropped,
         ['note', { ...toolEnded, duration: 0, error: text }],
         failedEnd,
       ],
@@ -79,6 +90,7 @@ describe('a call that runs', () => {
       tags: ['working'],
       effects: [
         ['stop', 'runTool'],
+        dropped,
         ['note', { ...toolEnded, resultSize: 4 }],
         ['start', 'recordEnd', { taskId: 'task-1' }],
       ],
@@ -91,6 +103,65 @@ describe('a call that runs', () => {
     });
   });
 
+  it('has a record of what the rules for output did, and they are reported after its end', () => {
+    const outcome = {
+      ...returned('[redacted]'),
+      findings: [{ gate: 'redact', decision: 'redact', rule: 'redact.email' } as const],
+      rewrites: [2],
+    };
+    const ended = finish(running(), 'runTool', outcome);
+    expect(ended.effects.filter(([kind]) => kind === 'note')).toEqual([
+      ['note', { ...toolEnded, resultSize: 10 }],
+      [
+        'note',
+        {
+          type: 'rule.matched',
+          gate: 'redact',
+          decision: 'redact',
+          tool: 'issue_refund',
+          rule: 'redact.email',
+        },
+      ],
+      ['note', { type: 'call.modified', tool: 'issue_refund', part: 'output', rules: [2] }],
+    ]);
+    expect(ended.snapshot.context.records).toEqual([
+      {
+        ...outputRecord,
+        decision: 'modify',
+        reason: 'rewritten by redact.email, modify output 2',
+      },
+    ]);
+    expect(finish(running(), 'runTool', returned('ok')).snapshot.context.records).toEqual([
+      { ...outputRecord, decision: 'allow', reason: 'no rule changes it' },
+    ]);
+  });
+
+  it('fails the task when its output is blocked, and keeps nothing of it', () => {
+    const text = 'denied by guardrail: secret';
+    const blocked = finish(running(), 'runTool', withheld(text));
+    expect(blocked.effects).toEqual([
+      ['stop', 'runTool'],
+      dropped,
+      ['note', { ...toolEnded, error: text }],
+      [
+        'note',
+        {
+          type: 'rule.matched',
+          gate: 'deny_output',
+          decision: 'block',
+          tool: 'issue_refund',
+          rule: 'deny_output[0]',
+        },
+      ],
+      failedEnd,
+    ]);
+    expect(blocked.snapshot.context).toMatchObject({
+      failure: { kind: 'denied', tool: 'issue_refund', layer: 'output', text },
+      exchanges: [],
+      records: [{ ...outputRecord, decision: 'deny', reason: text }],
+    });
+  });
+
   it('fails the task with the words of the tool error', () => {
     const broken = finish(running(), 'runTool', toolFailed('the bank is closed'));
     expect(seen(broken)).toEqual({
@@ -98,6 +169,7 @@ describe('a call that runs', () => {
       tags: ['failed', 'final'],
       effects: [
         ['stop', 'runTool'],
+        dropped,
         ['note', { ...toolEnded, error: 'the bank is closed' }],
         failedEnd,
       ],
@@ -119,6 +191,7 @@ describe('a call that runs', () => {
       tags: ['canceled', 'final'],
       effects: [
         ['stop', port],
+        dropped,
         ['note', { ...toolEnded, duration, error: 'canceled: timeout' }],
         ['note', { type: 'invocation.cancelled', reason: 'timeout' }],
         ['note', { type: 'session.ended', state: 'canceled' }],
@@ -136,6 +209,7 @@ describe('a call that runs', () => {
       tags: ['failed', 'final'],
       effects: [
         ['stop', port],
+        dropped,
         ['note', { ...toolEnded, duration, error: 'interrupted by service restart' }],
         failedEnd,
       ],

@@ -5,7 +5,6 @@ import { initialContext, type TaskContext } from '../../../src/machines/task/tas
 import {
   aCall,
   aDeferral,
-  allowed,
   anAttempt,
   aTaskInput,
   returned,
@@ -25,10 +24,9 @@ describe('the sizes of a tool call', () => {
         const context = aContext({ pending: [aCall({ args })] });
         const argsSize = Buffer.byteLength(JSON.stringify(args));
         expect(factOf.toolStarted(context)).toMatchObject({ argsSize });
-        expect(factOf.toolEnded(context, returned(result))).toMatchObject({
-          argsSize,
-          resultSize: Buffer.byteLength(result),
-        });
+        expect(factOf.toolEnded(context, returned(result))).toMatchObject([
+          { argsSize, resultSize: Buffer.byteLength(result) },
+        ]);
       }),
     );
   });
@@ -44,7 +42,7 @@ describe('the size of a result', () => {
     ['\uffff', 3],
     ['\u{10000}', 4],
   ])('of %j is %d', (result, resultSize) => {
-    expect(factOf.toolEnded(aContext(), returned(result))).toMatchObject({ resultSize });
+    expect(factOf.toolEnded(aContext(), returned(result))).toMatchObject([{ resultSize }]);
   });
 });
 
@@ -73,10 +71,6 @@ describe('the duration of a call that was cut off', () => {
 });
 
 describe('a fact that cannot be', () => {
-  it('is refused: a deferral without a defer ruling', () => {
-    expect(() => factOf.deferralOpened(allowed())).toThrow('the ruling "allow" opens no deferral');
-  });
-
   it('is refused: a tool without a call, a wait without a deferral', () => {
     expect(() => factOf.toolStarted(aContext({ pending: [] }))).toThrow(
       'no tool call is under way',

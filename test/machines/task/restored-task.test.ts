@@ -30,7 +30,7 @@ function restore(run: TaskRun, now: number): TaskRun {
 describe('a stored task', () => {
   it.each([
     ['thinking', async () => new TaskRun()],
-    ['deferred', parkedRun],
+    ['asked', parkedRun],
     ['starting', startingRun],
     ['recording', recordingRun],
   ])('that is %s is plain JSON and comes back as it was', async (state, reach) => {

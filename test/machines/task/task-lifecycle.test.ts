@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ruling } from '../../../src/machines/governance/ruling.ts';
+import type { TaskFact } from '../../../src/machines/task/facts.ts';
 import { begin, finish, restingStates, seen, step } from '../../helpers/step-task.ts';
 import {
   aCall,
@@ -90,7 +91,18 @@ describe('a task that is working', () => {
       effects: [
         ['stop', 'think'],
         ['note', modelCalled],
-        ['start', 'govern', { call: aCall(), requester: aCaller(), now: times.thought }],
+        [
+          'start',
+          'govern',
+          {
+            taskId: 'task-1',
+            call: aCall(),
+            request: aTaskInput().request,
+            requester: aCaller(),
+            scores: [],
+            now: times.thought,
+          },
+        ],
       ],
     });
     expect(asked.snapshot.context).toMatchObject({ pending: calls, now: times.thought });
@@ -99,8 +111,8 @@ describe('a task that is working', () => {
   it('is deferred when the tool call needs approval', () => {
     const parked = finish(governing(), 'govern', deferred());
     expect(seen(parked)).toEqual({
-      value: 'deferred',
-      tags: ['deferred'],
+      value: { deferred: 'asked' },
+      tags: ['deferred', 'asked'],
       effects: [
         ['stop', 'govern'],
         ['note', { type: 'deferral.opened', deferral: aDeferral() }],
@@ -158,14 +170,29 @@ describe('a task that is working and fails', () => {
 
   it('fails with the words of a DENY', () => {
     const record = { callId: 'call-1', tool: 'issue_refund', layer: 'alignment' } as const;
-    const records = [{ ...record, decision: 'deny', reason: 'unknown tool' } as const];
-    const ruling: Ruling = { kind: 'deny', layer: 'alignment', text: 'unknown tool', records };
+    const records = [{ ...record, decision: 'deny', reason: 'unknown tool', duration: 1 } as const];
+    const fact: TaskFact = {
+      type: 'rule.matched',
+      gate: 'tool',
+      decision: 'deny',
+      tool: 'issue_refund',
+      rule: 'unknown tool',
+    };
+    const ruling: Ruling = {
+      kind: 'deny',
+      layer: 'alignment',
+      text: 'unknown tool',
+      records,
+      facts: [fact],
+      score: null,
+    };
     const denied = finish(governing(), 'govern', ruling);
     expect(seen(denied)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
       effects: [
         ['stop', 'govern'],
+        ['note', fact],
         ['note', { type: 'session.ended', state: 'failed' }],
       ],
     });
@@ -182,7 +209,21 @@ describe('a task that is working and fails', () => {
     [null, null],
   ])('fails on an unmet step-up of requester %#, with what was presented', (requester, acr) => {
     const text = 'no acr claim presented';
-    const ruling: Ruling = { kind: 'stepUp', requiredAcr: 'gold', text, records: [] };
+    const fact: TaskFact = {
+      type: 'stepUp.required',
+      tool: 'issue_refund',
+      requiredAcr: 'gold',
+      presentedAcr: acr,
+      reason: text,
+    };
+    const ruling: Ruling = {
+      kind: 'stepUp',
+      requiredAcr: 'gold',
+      text,
+      records: [],
+      facts: [fact],
+      score: null,
+    };
     const asked = finish(begin({ requester }), 'think', said('', [aCall()]));
     const challenged = finish(asked, 'govern', ruling);
     expect(seen(challenged)).toEqual({
@@ -190,16 +231,7 @@ describe('a task that is working and fails', () => {
       tags: ['failed', 'final'],
       effects: [
         ['stop', 'govern'],
-        [
-          'note',
-          {
-            type: 'stepUp.required',
-            tool: 'issue_refund',
-            requiredAcr: 'gold',
-            presentedAcr: acr,
-            reason: text,
-          },
-        ],
+        ['note', fact],
         ['note', { type: 'session.ended', state: 'failed' }],
       ],
     });

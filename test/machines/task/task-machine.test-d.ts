@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import type { EventFrom, InputFrom, SnapshotFrom } from 'xstate';
-import type { TaskState } from '../../../src/machines/task/task.ts';
+import type { DeferralStage, TaskState } from '../../../src/machines/task/task.ts';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../../src/machines/task/task-input.ts';
 import type { taskMachine } from '../../../src/machines/task/task-machine.ts';
@@ -17,17 +17,29 @@ describe('the types of the task chart', () => {
   });
 
   it('knows the states within working', () => {
-    expectTypeOf<Extract<TaskSnapshot['value'], object>>().toEqualTypeOf<{
+    expectTypeOf<Extract<TaskSnapshot['value'], { working: unknown }>>().toEqualTypeOf<{
       working:
         | 'thinking'
         | 'governing'
-        | { executing: 'minting' | 'recording' | { calling: 'starting' | 'running' } };
+        | {
+            executing:
+              | 'admitted'
+              | 'minting'
+              | 'recording'
+              | { calling: 'starting' | 'mintingAgain' | 'running' };
+          };
+    }>();
+  });
+
+  it('knows how far the asking for a release has gone', () => {
+    expectTypeOf<Extract<TaskSnapshot['value'], { deferred: unknown }>>().toEqualTypeOf<{
+      deferred: DeferralStage;
     }>();
   });
 
   it('is read by its tags', () => {
     expectTypeOf<Parameters<TaskSnapshot['hasTag']>[0]>().toEqualTypeOf<
-      TaskState | 'calling' | 'final'
+      TaskState | DeferralStage | 'calling' | 'final'
     >();
   });
 

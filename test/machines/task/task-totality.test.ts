@@ -20,8 +20,12 @@ const ignoredAtWork: TaskEvent['type'][] = ['deadline.reached', 'caller.left'];
 const ignored = {
   thinking: ignoredAtWork,
   governing: ignoredAtWork,
-  deferred: [],
+  asked: [],
+  reminded: [],
+  escalated: [],
+  minting: ignoredAtWork,
   starting: ignoredAtWork,
+  mintingAgain: ignoredAtWork,
   running: ignoredAtWork,
   recording: ignoredAtWork,
 } satisfies Partial<Record<keyof typeof restingStates, TaskEvent['type'][]>>;

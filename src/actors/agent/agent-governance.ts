@@ -1,0 +1,66 @@
+import {
+  type AlignmentJudge,
+  createAlignmentJudge,
+  createCachingEmbedder,
+  createEmbedder,
+} from '../alignment/alignment.ts';
+import type { ServiceConfig } from '../config/config.ts';
+import { type CredentialIssuer, createCredentialIssuer } from '../credentials/credentials.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
+import { compileModify, type Modify } from '../modify/modify.ts';
+import { createPolicy, type Policy } from '../policy/policy.ts';
+import type { Clock, Log, Tool } from '../ports.ts';
+
+/** What governs an agent; the layers that need the outside are `null` while they are off. */
+export interface Governance {
+  policy: Policy;
+  judge: AlignmentJudge | null;
+  issuer: CredentialIssuer | null;
+}
+
+/** What the governance of an agent is made from; its configuration has been checked. */
+export interface GovernanceParts {
+  config: Pick<ServiceConfig, 'security' | 'credentials'>;
+  tools: ReadonlyMap<string, Tool>;
+  guardrails: Guardrails | null;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  log: Log;
+}
+
+/** Action texts whose embeddings are kept. */
+const keptEmbeddings = 1_000;
+
+/** Puts together every layer that judges the calls of an agent (contract section 7). */
+export function createGovernance(parts: GovernanceParts): Governance {
+  const { security, credentials } = parts.config;
+  const issuer = credentials.length === 0 ? null : createCredentialIssuer(credentials, parts);
+  const policy = createPolicy({
+    security,
+    tools: parts.tools,
+    guardrails: parts.guardrails,
+    modify: modifyOf(security.modify),
+    credentials: issuer,
+  });
+  return { policy, judge: judgeOf(security.intent_alignment, parts), issuer };
+}
+
+function modifyOf(modify: ServiceConfig['security']['modify']): Modify | null {
+  if (!modify.enabled) return null;
+  const compiled = compileModify(modify);
+  if (!compiled.ok) throw new Error('MODIFY rules that were checked do not compile');
+  return compiled.modify;
+}
+
+function judgeOf(
+  alignment: ServiceConfig['security']['intent_alignment'],
+  parts: GovernanceParts,
+): AlignmentJudge | null {
+  if (!alignment.enabled) return null;
+  const { threshold, hard_threshold: hardThreshold } = alignment;
+  return createAlignmentJudge({
+    embedder: createCachingEmbedder(createEmbedder(alignment, parts), { max: keptEmbeddings }),
+    thresholds: { threshold, hardThreshold },
+    log: parts.log,
+  });
+}

@@ -1,0 +1,47 @@
+import type { ServiceConfig } from '../config/config.ts';
+import {
+  compileGuardrails,
+  type GuardrailRules,
+  type Guardrails,
+  mergeGuardrails,
+} from '../guardrails/guardrails.ts';
+import type { Problem, Skill } from '../skills/skills.ts';
+
+const noRules: GuardrailRules = {
+  deny_commands: [],
+  deny_prompts: [],
+  deny_output: [],
+  denied_tools: [],
+  redact: [],
+};
+
+/** The guardrails of an agent, with what is wrong in those of its skills. */
+export interface GuardrailsReading {
+  /** `null` when there are none, or when some are malformed. */
+  guardrails: Guardrails | null;
+  problems: Problem[];
+}
+
+/**
+ * Puts together the guardrails of the configuration and of the skills (contract section 7). Switching
+ * them off in the configuration switches off its own alone: a skill's rules hold as long as it is there.
+ */
+export function readGuardrails(
+  configured: ServiceConfig['security']['guardrails'],
+  skills: readonly Skill[],
+): GuardrailsReading {
+  let rules: GuardrailRules = configured.enabled ? configured : noRules;
+  const problems: Problem[] = [];
+  for (const { id, file, guardrails: written } of skills) {
+    if (written === undefined) continue;
+    const merged = mergeGuardrails(rules, { id, value: written.value });
+    rules = merged.rules;
+    for (const { path, message } of merged.problems) {
+      problems.push({ message, file, ...written.locate(path) });
+    }
+  }
+  if (rules === noRules || problems.length > 0) return { guardrails: null, problems };
+  const compiled = compileGuardrails(rules);
+  if (!compiled.ok) throw new Error('guardrails that were checked do not compile');
+  return { guardrails: compiled.guardrails, problems };
+}

@@ -1,0 +1,36 @@
+import { isJsonObject } from '../../machines/json.ts';
+
+/** How deep the arguments of a call may be nested; the same as for a request (contract section 5). */
+const deepest = 64;
+
+/** How long the arguments of a call may be as JSON, in characters. */
+const longest = 1024 * 1024;
+
+/**
+ * Says in one sentence why what a model gave as arguments cannot be taken: it is no object, nested
+ * too deep or too large; `null` when it can.
+ */
+export function argumentFault(tool: string, args: unknown): string | null {
+  if (!isJsonObject(args)) return `the arguments of ${tool} must be an object`;
+  if (isDeeper(args, deepest)) {
+    return `the arguments of ${tool} are nested deeper than ${deepest} levels`;
+  }
+  if (JSON.stringify(args).length > longest) {
+    return `the arguments of ${tool} are larger than 1 MiB`;
+  }
+  return null;
+}
+
+/** Looks level by level, so that no depth overflows the stack. */
+function isDeeper(args: object, levels: number): boolean {
+  let level: object[] = [args];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth === levels) return true;
+    level = level.flatMap((value) => Object.values(value).filter(isContainer));
+  }
+  return false;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

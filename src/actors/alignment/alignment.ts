@@ -1,0 +1,10 @@
+export {
+  type AlignmentJudge,
+  type AlignmentQuestion,
+  createAlignmentJudge,
+} from './alignment-judge.ts';
+export { alignmentSchema } from './alignment-schema.ts';
+export { createCachingEmbedder } from './caching-embedder.ts';
+export { checkAlignment } from './check-alignment.ts';
+export { createEmbedder } from './create-embedder.ts';
+export { type Embedder, EmbedderError } from './embedder.ts';

@@ -1,0 +1,50 @@
+import type { Embedder } from './embedder.ts';
+
+const dimensions = 512;
+
+/** A word says more than a piece of one. */
+const wordWeight = 3;
+
+/**
+ * An embedder that needs no network: it hashes the words and the runs of three characters of a text.
+ * It is weak: it knows which letters two texts share and nothing of what they mean, so a synonym or
+ * another language scores low and a copied phrase high. For trials and tests, not for protection.
+ */
+export function createLocalEmbedder(): Embedder {
+  return {
+    embed: async (texts, signal) => {
+      signal.throwIfAborted();
+      return texts.map(vectorOf);
+    },
+  };
+}
+
+function vectorOf(text: string): number[] {
+  const vector = Array<number>(dimensions).fill(0);
+  const add = (feature: string, weight: number) => {
+    const index = hashOf(feature) % dimensions;
+    vector[index] = (vector[index] ?? 0) + weight;
+  };
+  const words = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .match(/\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+/gu);
+  for (const word of words ?? []) {
+    // Marks between words are pieces only: every JSON text has the same ones.
+    if (/[\p{L}\p{N}]/u.test(word)) add(word, wordWeight);
+    const padded = ` ${word} `;
+    for (let start = 0; start + 3 <= padded.length; start += 1) {
+      add(`#${padded.slice(start, start + 3)}`, 1);
+    }
+  }
+  return vector;
+}
+
+/** FNV-1a over UTF-16 units, as an unsigned 32-bit number. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
+}

@@ -1,0 +1,47 @@
+import type { Caller } from '../../machines/task/task.ts';
+
+/** The names under which a token carries what is told of a caller. */
+export interface ClaimMap {
+  user_id: string;
+  email: string;
+  org_id: string;
+  workspace_id: string;
+  acr: string;
+}
+
+/**
+ * Reads who a verified token stands for; `null` when it names no user. Only text with something in it
+ * counts, so an `acr` that is a list or a number is none (document 1 section 5.1); an address that the
+ * issuer calls unverified is left out.
+ */
+export function callerOfClaims(
+  provider: string,
+  claims: Readonly<Record<string, unknown>>,
+  map: ClaimMap,
+): Caller | null {
+  const userId = textOf(claims, map.user_id);
+  if (userId === null) return null;
+  const email = isUnverified(claims) ? null : textOf(claims, map.email);
+  const orgId = textOf(claims, map.org_id);
+  const workspaceId = textOf(claims, map.workspace_id);
+  const acr = textOf(claims, map.acr);
+  return {
+    provider,
+    userId,
+    ...(email === null ? {} : { email }),
+    ...(orgId === null ? {} : { orgId }),
+    ...(workspaceId === null ? {} : { workspaceId }),
+    ...(acr === null ? {} : { acr }),
+  };
+}
+
+function textOf(claims: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = Object.hasOwn(claims, name) ? claims[name] : null;
+  if (typeof value !== 'string' || value.trim() === '' || !value.isWellFormed()) return null;
+  return value;
+}
+
+/** Some issuers write the flag as text. */
+function isUnverified(claims: Readonly<Record<string, unknown>>): boolean {
+  return claims['email_verified'] === false || claims['email_verified'] === 'false';
+}

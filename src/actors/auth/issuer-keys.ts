@@ -1,0 +1,121 @@
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTVerifyGetKey,
+  type RemoteJWKSet,
+} from 'jose';
+import * as z from 'zod';
+import type { Log } from '../ports.ts';
+import { documentTimeout, fetchDocument } from './fetch-document.ts';
+
+/** Where the keys of an issuer are, and how long they are used, in milliseconds. */
+export interface IssuerKeysOptions {
+  /** The provider's name. */
+  name: string;
+  issuer: string;
+  /** Where the keys are; asked of the issuer when `undefined`. */
+  url: string | undefined;
+  maximumAge: number;
+  log: Log;
+}
+
+/** The keys of an issuer cannot be had, so nothing can be said of its tokens. */
+export class KeysUnavailableError extends Error {
+  readonly code = 'provider_unavailable';
+}
+
+/** An unknown key may be a new one: worth one look in this time. */
+const pauseAfterSuccess = 30_000;
+const pauseAfterFailure = 5_000;
+
+/**
+ * Finds the key a token was signed with. The key set is fetched when it is first needed, by one request
+ * at a time, and again when it is too old or a key is unknown; an issuer that fails is left alone for
+ * five seconds. Rejects with a KeysUnavailableError when there is no key set to look in.
+ */
+export class IssuerKeys {
+  readonly #options: IssuerKeysOptions;
+  #keySet: Promise<RemoteJWKSet> | null = null;
+  #failedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: IssuerKeysOptions) {
+    this.#options = options;
+  }
+
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    let keySet: RemoteJWKSet | undefined;
+    try {
+      keySet = await this.#located();
+      return await keySet(header, token);
+    } catch (error) {
+      if (isAnswer(error)) throw error;
+      // The keys may have moved; while there are usable ones they are kept.
+      if (keySet?.fresh !== true) this.#keySet = null;
+      this.#noteFailure(error);
+      throw new KeysUnavailableError('the keys of the issuer cannot be had', { cause: error });
+    }
+  };
+
+  #located(): Promise<RemoteJWKSet> {
+    this.#keySet ??= this.#locate();
+    return this.#keySet;
+  }
+
+  async #locate(): Promise<RemoteJWKSet> {
+    const { issuer, url, maximumAge } = this.#options;
+    return createRemoteJWKSet(new URL(url ?? (await keysUrlOf(issuer, this.#fetch))), {
+      timeoutDuration: documentTimeout,
+      cooldownDuration: pauseAfterSuccess,
+      cacheMaxAge: maximumAge,
+      [customFetch]: this.#fetch,
+    });
+  }
+
+  readonly #fetch = async (url: string, options: RequestInit): Promise<Response> => {
+    if (this.#isResting()) throw new Error('the issuer failed a moment ago and is left alone');
+    return fetchDocument(url, options);
+  };
+
+  #noteFailure(error: unknown): void {
+    if (this.#isResting()) return;
+    this.#failedAt = Date.now();
+    const { name, log } = this.#options;
+    log.warn({ provider: name, error }, 'authentication: the keys of an issuer cannot be had');
+  }
+
+  #isResting(): boolean {
+    const elapsed = Date.now() - this.#failedAt;
+    return elapsed >= 0 && elapsed < pauseAfterFailure;
+  }
+}
+
+/** Tells whether the key set was there and just had no such key. */
+function isAnswer(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys ||
+    error instanceof errors.JOSENotSupported
+  );
+}
+
+const metadataSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
+
+async function keysUrlOf(
+  issuer: string,
+  fetchIt: (url: string, options: RequestInit) => Promise<Response>,
+): Promise<string> {
+  const url = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
+  const answer = await fetchIt(url, { signal: AbortSignal.timeout(documentTimeout) });
+  const metadata = metadataSchema.safeParse(await answer.json());
+  if (!metadata.success) throw new Error(`${url} must have issuer and jwks_uri`);
+  const { issuer: named, jwks_uri: keysUrl } = metadata.data;
+  if (named !== issuer) {
+    throw new Error(`${url} names another issuer; copy it exactly, also a slash at its end`);
+  }
+  const { protocol, origin } = new URL(keysUrl);
+  if (protocol !== 'https:' && origin !== new URL(issuer).origin) {
+    throw new Error(`${url} has a jwks_uri that is not https; keys must not be fetched from there`);
+  }
+  return keysUrl;
+}

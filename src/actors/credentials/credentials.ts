@@ -1,0 +1,10 @@
+export { checkCredentials } from './check-credentials.ts';
+export { type Credential, CredentialError } from './credential.ts';
+export type { CredentialEntry } from './credential-entry.ts';
+export {
+  type CredentialIssuer,
+  createCredentialIssuer,
+  type IssuerPorts,
+} from './credential-issuer.ts';
+export { CredentialVault } from './credential-vault.ts';
+export { redactedCredential, redactSecrets } from './redact-secrets.ts';

@@ -1,0 +1,44 @@
+import { CredentialError } from './credential.ts';
+
+/** What a failed request to the token service comes to; nothing in it is text of the service. */
+export interface StsFailure {
+  /** In words, to go on after `the credential for <tool> could not be issued: `. */
+  reason: string;
+  /** The HTTP status, when there was an answer. */
+  status: number | null;
+}
+
+/** What the error codes of the service mean to whoever runs the agent. */
+const meanings = new Map([
+  ['AccessDenied', 'the role may not be assumed; check its trust policy and external_id'],
+  ['InvalidClientTokenId', 'the access key is not known; check the variable that holds it'],
+  ['SignatureDoesNotMatch', 'the secret key is wrong; check the variable that holds it'],
+  ['ExpiredToken', 'the identity that assumes the role has expired; renew it'],
+  ['MalformedPolicyDocument', 'policy is not a policy document; mend it'],
+  ['PackedPolicyTooLarge', 'policy is too large; shorten it'],
+  ['RegionDisabled', 'the region is not enabled for the account; enable it or set region'],
+  ['ValidationError', 'a value was not accepted; check duration, and the limits of the role'],
+  ['Throttling', 'the token service is asked too often; try again later'],
+]);
+
+/** Puts what the client of the service threw into words of our own. */
+export function describeStsFailure(error: unknown): StsFailure {
+  if (error instanceof CredentialError) return { reason: error.message, status: null };
+  const { name = '', $metadata, $response } = (error ?? {}) as Thrown;
+  const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? null;
+  const meaning = meanings.get(name.replace(/Exception$/, ''));
+  return { reason: meaning ?? withoutMeaning(status), status };
+}
+
+interface Thrown {
+  name?: string;
+  $metadata?: { httpStatusCode?: number };
+  $response?: { statusCode?: number };
+}
+
+function withoutMeaning(status: number | null): string {
+  if (status === null) return 'the token service could not be reached; check region and endpoint';
+  if (status >= 500) return 'the token service failed; try again later';
+  if (status >= 300) return `the token service refused the request (HTTP ${status})`;
+  return 'the answer of the token service could not be read; check endpoint';
+}

@@ -1,0 +1,50 @@
+import type { Span } from './find-spans.ts';
+
+/** Whether numbers of a length that begin so are given out; lengths in digits. */
+const networks: readonly { begins: RegExp; lengths: readonly number[] }[] = [
+  { begins: /^4/, lengths: [13, 16, 19] },
+  { begins: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720|220[0-4])/, lengths: [16] },
+  { begins: /^3[47]/, lengths: [15] },
+  { begins: /^3(?:0[0-5]|[689])/, lengths: [14, 16, 19] },
+  { begins: /^(?:6011|64[4-9]|65|62|352[89]|35[3-8])/, lengths: [16, 17, 18, 19] },
+  { begins: /^(?:50|5[6-8]|6[0379])/, lengths: [16, 18, 19] },
+];
+
+/**
+ * Returns the payment card numbers within a run of digits that blanks or hyphens may part. A number
+ * begins and ends where a group of digits does, has the length of its network and a right last digit.
+ */
+export function cardNumbersIn(run: string): Span[] {
+  const groups = [...run.matchAll(/\d+/g)].map(({ index, 0: digits }) => ({ index, digits }));
+  const spans: Span[] = [];
+  for (let first = 0; first < groups.length; first += 1) {
+    const from = groups[first]?.index ?? 0;
+    let digits = '';
+    for (let last = first; last < groups.length; last += 1) {
+      const group = groups[last];
+      if (group === undefined || digits.length + group.digits.length > 19) break;
+      digits += group.digits;
+      if (isCardNumber(digits)) spans.push({ start: from, end: group.index + group.digits.length });
+    }
+  }
+  return spans;
+}
+
+function isCardNumber(digits: string): boolean {
+  return (
+    networks.some(
+      ({ begins, lengths }) => lengths.includes(digits.length) && begins.test(digits),
+    ) && hasLuhnDigit(digits)
+  );
+}
+
+/** The checksum of ISO/IEC 7812-1. */
+function hasLuhnDigit(digits: string): boolean {
+  let sum = 0;
+  for (let place = 0; place < digits.length; place += 1) {
+    const digit = Number(digits[digits.length - 1 - place]);
+    const doubled = digit * 2;
+    sum += place % 2 === 0 ? digit : doubled - (doubled > 9 ? 9 : 0);
+  }
+  return sum % 10 === 0;
+}

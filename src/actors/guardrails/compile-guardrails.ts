@@ -1,0 +1,148 @@
+import type { Finding } from '../../machines/governance/finding.ts';
+import type { JsonObject } from '../../machines/json.ts';
+import { normalName } from '../skills/skills.ts';
+import { callTexts } from './call-texts.ts';
+import { type CompiledRule, type CompiledRules, compileRules } from './compile-rules.ts';
+import { PatternSet } from './pattern-set.ts';
+import { Redactor } from './redactor.ts';
+import type { GuardrailRules, RuleProblem } from './rules.ts';
+
+/** What the guardrails say of a call or a prompt: why it is denied, or `null`, and by which rule. */
+export interface Checked {
+  denial: string | null;
+  findings: Finding[];
+}
+
+/** What the guardrails make of an answer or of a tool's result. */
+export type CheckedOutput =
+  | { kind: 'passed'; text: string; findings: [] }
+  | { kind: 'redacted'; text: string; findings: Finding[] }
+  | { kind: 'blocked'; denial: string; findings: Finding[] };
+
+/**
+ * The guardrails of an agent (contract section 7). No check throws: what cannot be checked is denied
+ * or blocked, with `check failed` for its rule. The first rule that denies ends a check.
+ */
+export interface Guardrails {
+  checkCall(tool: string, args: JsonObject): Checked;
+  checkPrompt(text: string): Checked;
+  checkOutput(text: string): CheckedOutput;
+}
+
+/** Compiles rules that all stand, or says of each that does not why; it never throws. */
+export function compileGuardrails(
+  rules: GuardrailRules,
+): { ok: true; guardrails: Guardrails } | { ok: false; problems: RuleProblem[] } {
+  try {
+    const { problems, ...compiled } = compileRules(rules);
+    if (problems.length > 0) return { ok: false, problems };
+    return { ok: true, guardrails: new RuleGuardrails(compiled) };
+  } catch {
+    const message = 'the guardrails could not be compiled; look for a rule of an unusual form';
+    return { ok: false, problems: [{ path: [], message }] };
+  }
+}
+
+class RuleGuardrails implements Guardrails {
+  private readonly tools: ReadonlyMap<string, string>;
+  private readonly commands: Gate;
+  private readonly prompts: Gate;
+  private readonly blocks: Gate;
+  private readonly redactor: Redactor;
+
+  constructor(rules: CompiledRules) {
+    // Reversed, so that the first rule of a name is the one that counts.
+    this.tools = new Map(
+      rules.tools.toReversed().map(({ name, rule }) => [normalName(name), rule]),
+    );
+    this.commands = new Gate(rules.commands);
+    this.prompts = new Gate(rules.prompts);
+    this.blocks = new Gate(rules.blocks);
+    this.redactor = new Redactor(rules);
+  }
+
+  checkCall(tool: string, args: JsonObject): Checked {
+    return closed('deny_commands', 'call', () => {
+      const toolRule = this.tools.get(normalName(tool));
+      if (toolRule !== undefined) {
+        const findings: Finding[] = [{ gate: 'denied_tools', decision: 'deny', rule: toolRule }];
+        return { denial: denialOf(`${tool} is a denied tool`), findings };
+      }
+      return denied(
+        'deny_commands',
+        this.commands.first(() => callTexts(tool, args)),
+      );
+    });
+  }
+
+  checkPrompt(text: string): Checked {
+    return closed('deny_prompts', 'prompt', () =>
+      denied(
+        'deny_prompts',
+        this.prompts.first(() => [text]),
+      ),
+    );
+  }
+
+  checkOutput(text: string): CheckedOutput {
+    try {
+      const block = this.blocks.first(() => [text]);
+      if (block) return blocked(block.told, block.rule);
+      const redacted = this.redactor.redact(text);
+      if (redacted.findings.length === 0) return { kind: 'passed', text, findings: [] };
+      return { kind: 'redacted', ...redacted };
+    } catch {
+      return blocked('the output could not be checked', failed);
+    }
+  }
+}
+
+/** The rules of one gate, matched together. */
+class Gate {
+  private readonly rules: readonly CompiledRule[];
+  private readonly patterns: PatternSet;
+
+  constructor(rules: readonly CompiledRule[]) {
+    this.rules = rules;
+    this.patterns = new PatternSet(rules.map(({ pattern }) => pattern));
+  }
+
+  /** Returns the first rule that matches one of the texts; asks for them only when there is a rule. */
+  first(texts: () => Iterable<string>): CompiledRule | null {
+    if (this.rules.length === 0) return null;
+    let first = Number.POSITIVE_INFINITY;
+    for (const text of texts()) {
+      first = Math.min(first, this.patterns.firstMatch(text) ?? Number.POSITIVE_INFINITY);
+    }
+    if (first === Number.POSITIVE_INFINITY) return null;
+    const rule = this.rules[first];
+    if (rule === undefined) throw new RangeError(`there is no rule ${first}`);
+    return rule;
+  }
+}
+
+/** The name in findings of a check that broke. */
+const failed = 'check failed';
+
+function closed(gate: Finding['gate'], thing: string, check: () => Checked): Checked {
+  try {
+    return check();
+  } catch {
+    const findings: Finding[] = [{ gate, decision: 'deny', rule: failed }];
+    return { denial: denialOf(`the ${thing} could not be checked`), findings };
+  }
+}
+
+function denied(gate: Finding['gate'], rule: CompiledRule | null): Checked {
+  if (rule === null) return { denial: null, findings: [] };
+  return { denial: denialOf(rule.told), findings: [{ gate, decision: 'deny', rule: rule.rule }] };
+}
+
+function blocked(told: string, rule: string): CheckedOutput {
+  const findings: Finding[] = [{ gate: 'deny_output', decision: 'block', rule }];
+  return { kind: 'blocked', denial: denialOf(told), findings };
+}
+
+function denialOf(told: string): string {
+  return `denied by guardrail: ${told}`;
+}

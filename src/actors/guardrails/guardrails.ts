@@ -1,0 +1,4 @@
+export { compileGuardrails, type Guardrails } from './compile-guardrails.ts';
+export { mergeGuardrails } from './merge-guardrails.ts';
+export { isRedactionName, redactionNames, redactionRules } from './redaction-rules.ts';
+export type { GuardrailRules } from './rules.ts';

@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache';
+import { RE2JS } from 're2js';
+import type { Finding } from '../../machines/governance/finding.ts';
+import type { CompiledRules } from './compile-rules.ts';
+import { findSpans, type Span } from './find-spans.ts';
+import { readPattern } from './pattern.ts';
+import { PatternSet } from './pattern-set.ts';
+import type { RedactionRule } from './redaction-rule.ts';
+import { redactionRules } from './redaction-rules.ts';
+import { replaceSpans } from './replace-spans.ts';
+
+/** One rule that replaces, whether written by somebody or built in. */
+interface Step {
+  source: string;
+  by: string;
+  narrow: RedactionRule['narrow'];
+  finding: Finding;
+}
+
+/** Compiled expressions kept at once. */
+const keptExpressions = 500;
+
+/**
+ * Replaces what redaction rules find. Every rule looks at the text as it came, so that none hides
+ * from another what that one must find; spans that overlap are replaced together.
+ */
+export class Redactor {
+  private readonly steps: Step[];
+  private readonly patterns: PatternSet;
+  private readonly expressions = new LRUCache<number, RE2JS>({ max: keptExpressions });
+
+  constructor({ redactions, redact }: Pick<CompiledRules, 'redactions' | 'redact'>) {
+    const written = redactions.map(({ rule, pattern }): Step & { pattern: typeof pattern } => ({
+      source: pattern.source,
+      by: '[redacted]',
+      narrow: undefined,
+      finding: { gate: 'deny_output', decision: 'redact', rule },
+      pattern,
+    }));
+    const steps = [...written, ...builtInSteps(redact)];
+    this.steps = steps;
+    this.patterns = new PatternSet(steps.map(({ pattern }) => pattern));
+  }
+
+  /** Returns the text with everything replaced that a rule found, and one finding for each such rule. */
+  redact(text: string): { text: string; findings: Finding[] } {
+    const found = this.patterns.allMatches(text).flatMap((index) => {
+      const step = this.steps[index];
+      if (step === undefined) throw new RangeError(`there is no rule ${index}`);
+      const spans = this.spansOf(step, index, text);
+      return spans.length === 0 ? [] : [{ step, spans }];
+    });
+    const replacements = found.flatMap(({ step, spans }) =>
+      spans.map((span) => ({ ...span, by: step.by })),
+    );
+    return {
+      text: replaceSpans(text, replacements),
+      findings: found.map(({ step }) => step.finding),
+    };
+  }
+
+  private spansOf({ source, narrow }: Step, index: number, text: string): Span[] {
+    let expression = this.expressions.get(index);
+    if (expression === undefined) {
+      expression = RE2JS.compile(source);
+      this.expressions.set(index, expression);
+    }
+    const { spans, unsearchedFrom } = findSpans(expression, text);
+    // It matched a moment ago: what cannot be placed, or was not searched, is not shown.
+    const hiddenFrom = spans.length === 0 ? 0 : unsearchedFrom;
+    const meant = narrow ? spans.flatMap((span) => narrow(text, span)) : spans;
+    return hiddenFrom === null ? meant : [...meant, { start: hiddenFrom, end: text.length }];
+  }
+}
+
+function builtInSteps(redact: CompiledRules['redact']) {
+  const sources = new Map<RedactionRule, string>();
+  for (const { source, name } of redact) {
+    for (const rule of redactionRules([name])) {
+      if (!sources.has(rule)) sources.set(rule, source);
+    }
+  }
+  return [...sources].map(([{ name, pattern: written, narrow }, source]) => {
+    const pattern = readPattern(written);
+    if ('problem' in pattern) throw new Error(`redaction rule ${name}: ${pattern.problem}`);
+    const finding: Finding = {
+      gate: 'redact',
+      decision: 'redact',
+      rule: `${source}redact.${name}`,
+    };
+    return { source: written, by: `[redacted:${name}]`, narrow, finding, pattern };
+  });
+}

@@ -1,0 +1,32 @@
+import type { Span } from './find-spans.ts';
+
+/** A piece of a text and what takes its place. */
+export interface Replacement extends Span {
+  by: string;
+}
+
+/**
+ * Puts each replacement in the place of its span. Spans that overlap are replaced as one, by what
+ * the first of them in the given list has, so that no rule leaves a rest of what another one found.
+ */
+export function replaceSpans(text: string, replacements: readonly Replacement[]): string {
+  const inOrder = replacements
+    .map((replacement, rank) => ({ ...replacement, rank }))
+    .sort((one, other) => one.start - other.start || one.rank - other.rank);
+  const merged: typeof inOrder = [];
+  for (const next of inOrder) {
+    const last = merged.at(-1);
+    if (last === undefined || next.start >= last.end) merged.push(next);
+    else {
+      last.end = Math.max(last.end, next.end);
+      if (next.rank < last.rank) [last.rank, last.by] = [next.rank, next.by];
+    }
+  }
+  const pieces: string[] = [];
+  let shown = 0;
+  for (const { start, end, by } of merged) {
+    pieces.push(text.slice(shown, start), by);
+    shown = end;
+  }
+  return pieces.join('') + text.slice(shown);
+}

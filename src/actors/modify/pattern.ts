@@ -1,0 +1,44 @@
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+
+/** A compiled pattern, or what is wrong with it in one sentence. */
+export type PatternReading = { ok: true; pattern: RE2JS } | { ok: false; message: string };
+
+/** Compiles a pattern in RE2 syntax, which matches in linear time; one that can match nothing at all is refused. */
+export function readPattern(text: string): PatternReading {
+  try {
+    const pattern = RE2JS.compile(text);
+    if (!probes.some((probe) => matchesNothing(pattern, probe))) return { ok: true, pattern };
+    const message = 'this pattern matches the empty text; let it match at least one character';
+    return { ok: false, message };
+  } catch (error) {
+    return { ok: false, message: describe(error) };
+  }
+}
+
+/** An empty match depends on the two characters around it alone: a word character, a line end, another or none. */
+const probes = ['', 'a', '\n', ' '].flatMap((first) =>
+  ['', 'a', '\n', ' '].map((second) => first + second),
+);
+
+function matchesNothing(pattern: RE2JS, probe: string): boolean {
+  const matcher = pattern.matcher(probe);
+  while (matcher.find()) if (matcher.start() === matcher.end()) return true;
+  return false;
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof RE2JSSyntaxException)) {
+    return 'this pattern cannot be compiled; write a simpler one in RE2 syntax';
+  }
+  const lacking = missing.find(([start]) => start.test(error.getPattern() ?? ''));
+  if (lacking !== undefined) return `RE2 has no ${lacking[1]}; write the pattern without`;
+  return `this pattern is not RE2 syntax: ${error.getDescription()}; correct it`;
+}
+
+const missing: readonly [RegExp, string][] = [
+  [/^\(\?[=!]/, 'lookahead'],
+  [/^\(\?<[=!]/, 'lookbehind'],
+  [/^\\[1-9]/, 'backreferences'],
+  [/^\(\?>/, 'atomic groups'],
+  [/^[*+?]\+$/, 'possessive repetition'],
+];

@@ -1,0 +1,45 @@
+import type { Finding, Refusal } from '../../machines/governance/finding.ts';
+import type { Message, Part, ToolCall } from '../../machines/task/task.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
+import type { Tool } from '../ports.ts';
+
+/**
+ * Says why a call can never run (contract section 7): its tool is unknown, its arguments do not fit,
+ * or a guardrail denies it; `null` when nothing stands against it.
+ */
+export function refusalOfCall(
+  { tool: name, args, fault }: ToolCall,
+  tools: ReadonlyMap<string, Tool>,
+  guardrails: Guardrails | null,
+): Refusal | null {
+  const tool = tools.get(name);
+  if (tool === undefined) return refusal(`unknown tool: ${name}`, 'tool', 'unknown tool');
+  if (fault !== undefined) return refusal(fault, 'arguments', 'form');
+  const checked = guardrails?.checkCall(name, args) ?? nothing;
+  if (checked.denial !== null) return { text: checked.denial, findings: checked.findings };
+  const misfit = tool.check?.(args) ?? null;
+  return misfit === null ? null : refusal(misfit, 'arguments', 'schema');
+}
+
+/** Says why a message may not reach the model (contract section 7); `null` when it may. */
+export function refusalOfPrompt(message: Message, guardrails: Guardrails | null): Refusal | null {
+  const { denial, findings } = guardrails?.checkPrompt(textOf(message)) ?? nothing;
+  return denial === null ? null : { text: denial, findings };
+}
+
+const nothing = { denial: null, findings: [] };
+
+function refusal(text: string, gate: Finding['gate'], rule: string): Refusal {
+  return { text, findings: [{ gate, decision: 'deny', rule }] };
+}
+
+/** All that a model reads of a message. */
+function textOf({ parts }: Message): string {
+  return parts.map(partText).join('\n');
+}
+
+function partText(part: Part): string {
+  if (part.kind === 'text') return part.text;
+  if (part.kind === 'data') return JSON.stringify(part.data);
+  return [part.file.name, part.file.uri].filter((text) => text !== undefined).join(' ');
+}

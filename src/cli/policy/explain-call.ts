@@ -1,0 +1,92 @@
+import { createActor, toPromise } from 'xstate';
+import { acceptCall } from '../../actors/agent/accept-call.ts';
+import type { Governance } from '../../actors/agent/agent-governance.ts';
+import { randomIds } from '../../actors/ids.ts';
+import { createGovern } from '../../actors/policy/govern.ts';
+import type { Policy } from '../../actors/policy/policy.ts';
+import { screenPrompt } from '../../actors/policy/screen-prompt.ts';
+import type { Clock, Log, Tool } from '../../actors/ports.ts';
+import type { Ruling } from '../../machines/governance/ruling.ts';
+import type { JsonValue } from '../../machines/json.ts';
+import type { Message } from '../../machines/task/task.ts';
+import type { Explanation } from './explanation.ts';
+import { explanationOf } from './explanation-of.ts';
+
+/** A call that nobody makes. */
+export interface ImaginedCall {
+  tool: string;
+  args: JsonValue;
+  /** The assurance level of the caller; `null` for a caller without an identity. */
+  acr: string | null;
+  /** What the caller asked for; `null` when it is not known. */
+  message: string | null;
+}
+
+/** What a call is explained with. */
+export interface ExplainPorts extends Pick<Governance, 'policy' | 'judge'> {
+  tools: ReadonlyMap<string, Tool>;
+  /** What looks at the output of the tool. */
+  outputRules: readonly string[];
+  clock: Clock;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/**
+ * Says what would become of a call. It passes the very chart that governs real ones, which ends before
+ * anything is run or made; the embedder alone is asked, and only when there is a message. Rejects with
+ * the reason of the signal when that aborts.
+ */
+export async function explainCall(
+  { tool, args, acr, message }: ImaginedCall,
+  ports: ExplainPorts,
+): Promise<Explanation> {
+  ports.signal.throwIfAborted();
+  const ids = randomIds();
+  const call = acceptCall({ tool, args }, ids);
+  const request: Message = {
+    role: 'user',
+    parts: [{ kind: 'text', text: message ?? '' }],
+    messageId: ids.next(),
+  };
+  const refused = message === null ? null : refusedMessage(request, ports);
+  if (refused !== null) return explanationOf(call, refused, { ...ports, isIntentUnknown: false });
+  const isIntentUnknown = ports.judge !== null && message === null;
+  const policy = isIntentUnknown ? withoutIntent(ports.policy) : ports.policy;
+  const govern = createActor(createGovern({ ...ports, policy }), {
+    input: {
+      taskId: ids.next(),
+      call,
+      request,
+      requester: acr === null ? null : { provider: 'explain', userId: 'explain', acr },
+      scores: [],
+      now: ports.clock.now(),
+    },
+  });
+  const stop = (): void => void govern.stop();
+  ports.signal.addEventListener('abort', stop, { once: true });
+  const ruling = toPromise(govern).finally(() => ports.signal.removeEventListener('abort', stop));
+  govern.start();
+  const ruled = await ruling;
+  // A chart that was stopped ends without a ruling.
+  ports.signal.throwIfAborted();
+  return explanationOf(call, ruled, { ...ports, isIntentUnknown });
+}
+
+/** Denies a call whose message would not have reached the model; `null` when it would (contract section 7). */
+function refusedMessage(request: Message, ports: ExplainPorts): Ruling | null {
+  const refusal = screenPrompt(request, ports);
+  if (refusal === null) return null;
+  const { text, duration } = refusal;
+  const said = { layer: 'prompt', decision: 'deny', reason: text, duration } as const;
+  const records = [{ callId: null, tool: null, ...said }];
+  return { kind: 'deny', layer: 'prompt', text, records, facts: [], score: null };
+}
+
+function withoutIntent(policy: Policy): Policy {
+  const rulesFor: Policy['rulesFor'] = (call) => ({
+    ...policy.rulesFor(call),
+    judgesIntent: false,
+  });
+  return { ...policy, rulesFor };
+}

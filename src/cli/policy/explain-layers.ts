@@ -1,0 +1,49 @@
+import { presentDecisions } from '../../http/wire/decision-record-json.ts';
+import type { CredentialProvider } from '../../machines/governance/ruling.ts';
+import type { DecisionRecord } from '../../machines/task/task.ts';
+import type { ExplainedLayer } from './explanation.ts';
+
+/** What there is to say of the layers besides their records. */
+export interface LayerNotes {
+  /** True when intent alignment is on and could not be asked. */
+  isIntentUnknown: boolean;
+  /** True when the call would run, now or after a release. */
+  mayRun: boolean;
+  credential: CredentialProvider | null;
+  /** What looks at the output of the tool. */
+  outputRules: readonly string[];
+}
+
+const judging = ['intent_alignment', 'step_up', 'modify', 'defer'];
+
+/** Lists every layer in the order in which a call meets it; those that said something say it (contract section 7). */
+export function explainLayers(
+  records: readonly DecisionRecord[],
+  notes: LayerNotes,
+): ExplainedLayer[] {
+  const said = presentDecisions(records).map(
+    ({ layer, decision, reason, duration_ms }): ExplainedLayer =>
+      notes.isIntentUnknown && layer === 'intent_alignment' && decision === 'allow'
+        ? notAsked(layer, 'add --message')
+        : { layer, decision, reason, duration_ms },
+  );
+  const silent = judging
+    .filter((name) => said.every(({ layer }) => layer !== name))
+    .map(notReached);
+  return [...said, ...silent, ...layersOfRun(notes)];
+}
+
+function layersOfRun({ mayRun, credential, outputRules }: LayerNotes): ExplainedLayer[] {
+  if (!mayRun) return ['credentials', 'output'].map(notReached);
+  const made = credential === null ? 'the call needs none' : `${credential} makes them for the run`;
+  const looks = outputRules.length === 0 ? 'no rule is configured' : outputRules.join(', ');
+  return [notAsked('credentials', made), notAsked('output', looks)];
+}
+
+function notAsked(layer: string, reason: string): ExplainedLayer {
+  return { layer, decision: 'not_asked', reason, duration_ms: null };
+}
+
+function notReached(layer: string): ExplainedLayer {
+  return { layer, decision: 'not_reached', reason: null, duration_ms: null };
+}

@@ -1,0 +1,25 @@
+import type { AgentReading } from '../../actors/agent/read-agent.ts';
+import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+
+/** Names what is configured to look at the output of a tool, in order; empty when nothing is (contract section 7). */
+export function outputRules(
+  { config, toolbox }: Pick<NonNullable<AgentReading['agent']>, 'config' | 'toolbox'>,
+  tool: string,
+): string[] {
+  const { guardrails, modify } = config.security;
+  const { deny_output: denied, redact } = guardrails;
+  const skills = toolbox.skills.filter(({ guardrails: written }) => hasRules(written?.value));
+  const rewrites = modify.enabled ? new Map(Object.entries(modify.tools)).get(tool)?.output : [];
+  return [
+    ...(guardrails.enabled && denied.length + redact.length > 0 ? ['guardrails'] : []),
+    ...skills.map(({ id }) => `guardrails of skill ${id}`),
+    ...(rewrites !== undefined && rewrites.length > 0 ? ['modify'] : []),
+  ];
+}
+
+/** Tells whether what a skill wrote, which has been checked, holds rules for output. */
+function hasRules(guardrails: JsonValue | undefined): boolean {
+  if (guardrails === undefined || !isJsonObject(guardrails)) return false;
+  const { deny_output: denied, redact } = guardrails;
+  return [denied, redact].some((rules) => Array.isArray(rules) && rules.length > 0);
+}

@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import { closest } from 'fastest-levenshtein';
+import { createGovernance } from '../../actors/agent/agent-governance.ts';
+import { readAgent } from '../../actors/agent/read-agent.ts';
+import { systemClock } from '../../actors/clock.ts';
+import { formatProblem } from '../../actors/config/config.ts';
+import { createLog } from '../../actors/telemetry/log.ts';
+import type { JsonValue } from '../../machines/json.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { configFailure } from '../config-failure.ts';
+import { plainLine } from '../plain-text.ts';
+import type { Session } from '../session.ts';
+import { explainCall } from './explain-call.ts';
+import { outputRules } from './output-rules.ts';
+import { printExplanation } from './print-explanation.ts';
+
+export interface ExplainOptions {
+  args: JsonValue;
+  acr?: string;
+  message?: string;
+  dir: string;
+}
+
+/** `policy explain TOOL`: what would happen to a call now; nothing is run, made, asked or written. */
+export async function policyExplain(
+  { output, interruption, env }: Session,
+  name: string,
+  { args, acr, message, dir }: ExplainOptions,
+): Promise<void> {
+  const signal = interruption.listen();
+  const clock = systemClock();
+  const { problems, warnings, agent } = await readAgent(resolve(dir), env, clock);
+  for (const warning of warnings) output.warn(plainLine(formatProblem(warning)));
+  if (agent === null || problems.length > 0) throw configFailure(problems, warnings);
+  const { config, toolbox, guardrails } = agent;
+  const { tools } = toolbox;
+  if (!tools.has(name)) throw unknownTool(name, [...tools.keys()]);
+  // What breaks in a layer is told here alone; the reason for the caller does not say more.
+  const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: output.stderr });
+  const governance = createGovernance({ config, tools, guardrails, env, clock, log });
+  const explanation = await explainCall(
+    { tool: name, args, acr: acr ?? null, message: message ?? null },
+    { ...governance, tools, outputRules: outputRules(agent, name), clock, log, signal },
+  );
+  printExplanation(output, explanation, args);
+}
+
+function unknownTool(name: string, tools: string[]): CliError {
+  return new CliError(plainLine(`the agent has no tool ${name}`), {
+    code: 'not_found',
+    exitCode: exitCodes.notFound,
+    hint: tools.length === 0 ? 'it has none at all' : `the nearest is ${closest(name, tools)}`,
+  });
+}

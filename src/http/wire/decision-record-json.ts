@@ -1,0 +1,34 @@
+import type { DecisionRecord, Layer } from '../../machines/task/task.ts';
+
+/** What a layer of governance said about a call (contract section 7); `call_id` and `tool` are left out where there is no call. */
+export interface DecisionRecordJson {
+  call_id?: string;
+  tool?: string;
+  layer: string;
+  decision: DecisionRecord['decision'];
+  reason: string;
+  duration_ms: number;
+}
+
+/** The layers as the configuration calls them. */
+const names: Record<Layer, string> = {
+  prompt: 'prompt',
+  alignment: 'intent_alignment',
+  assurance: 'step_up',
+  modify: 'modify',
+  defer: 'defer',
+  credentials: 'credentials',
+  output: 'output',
+};
+
+/** Presents what every layer of governance said, in the order in which they were asked. */
+export function presentDecisions(records: readonly DecisionRecord[]): DecisionRecordJson[] {
+  return records.map(({ callId, tool, layer, decision, reason, duration }) => ({
+    ...(callId === null ? {} : { call_id: callId }),
+    ...(tool === null ? {} : { tool }),
+    layer: names[layer],
+    decision,
+    reason,
+    duration_ms: duration,
+  }));
+}

@@ -1,0 +1,31 @@
+/** A rule that had something to say about a message, a call or its result. */
+export interface Finding {
+  /** Where the rule stands: a list of the guardrails, or the check that every call passes. */
+  gate:
+    | 'denied_tools'
+    | 'deny_commands'
+    | 'deny_prompts'
+    | 'deny_output'
+    | 'redact'
+    | 'tool'
+    | 'arguments'
+    | 'modify'
+    | 'governance';
+  decision: 'deny' | 'block' | 'redact';
+  /** Names the rule, such as `deny_commands[2]`; never what it matched. */
+  rule: string;
+}
+
+/** Why something may not go on, with the rules that said so. */
+export interface Refusal {
+  text: string;
+  findings: Finding[];
+}
+
+/** What a layer that broke, or was never asked, amounts to: a refusal that says so. */
+export function governanceFailed(what: string): Refusal {
+  return {
+    text: `governance failed: ${what}`,
+    findings: [{ gate: 'governance', decision: 'deny', rule: what }],
+  };
+}

@@ -1,0 +1,39 @@
+import type { DecisionRecord } from './task.ts';
+import type { MintOutcome, ToolOutcome } from './task-events.ts';
+import { currentCall, type TaskContext } from './task-input.ts';
+
+/** Records that the message itself was denied. */
+export function prompt({ refusal }: TaskContext): DecisionRecord {
+  const { text: reason, duration } = refusal ?? { text: '', duration: 0 };
+  return { callId: null, tool: null, layer: 'prompt', decision: 'deny', reason, duration };
+}
+
+/** Records whether the credentials of the current call could be made. */
+export function credentials(context: TaskContext, outcome: MintOutcome): DecisionRecord {
+  const said =
+    outcome.kind === 'issued'
+      ? ({ decision: 'allow', reason: `issued by ${outcome.provider}` } as const)
+      : ({ decision: 'deny', reason: outcome.error } as const);
+  return { ...ofCall(context), layer: 'credentials', ...said, duration: outcome.duration };
+}
+
+/** Records what the rules for output did to what the current call returned. */
+export function output(context: TaskContext, outcome: ToolOutcome): DecisionRecord {
+  return { ...ofCall(context), layer: 'output', ...saidOf(outcome), duration: outcome.checking };
+}
+
+function saidOf(outcome: ToolOutcome): Pick<DecisionRecord, 'decision' | 'reason'> {
+  if (outcome.kind === 'withheld') return { decision: 'deny', reason: outcome.error };
+  const rules = [
+    ...outcome.findings.map(({ rule }) => rule),
+    ...outcome.rewrites.map((number) => `modify output ${number}`),
+  ];
+  return rules.length === 0
+    ? { decision: 'allow', reason: 'no rule changes it' }
+    : { decision: 'modify', reason: `rewritten by ${rules.join(', ')}` };
+}
+
+function ofCall(context: TaskContext): Pick<DecisionRecord, 'callId' | 'tool'> {
+  const { id, tool } = currentCall(context);
+  return { callId: id, tool };
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { linesOf, read } from './reading.ts';
+
+function linesFor(section: string, env: Record<string, string> = {}): string[] {
+  return linesOf(read(`agent_id: x\n${section}\n`, env));
+}
+
+describe('a layer that is off', () => {
+  it.each([
+    'security: {guardrails: {enabled: false, deny_commands: [{pattern: "("}]}}',
+    'security: {modify: {enabled: false, tools: {t: {output: [{replace: {pattern: "(", with: x}}]}}}}',
+    'security: {intent_alignment: {enabled: false, provider: openai-compatible}}',
+  ])('is not looked at: %s', (section) => {
+    expect(linesFor(section)).toEqual([]);
+  });
+});
+
+describe('the rules of a layer', () => {
+  it.each([
+    [
+      'security: {guardrails: {enabled: true, deny_commands: [{pattern: rm}, {pattern: "("}]}}',
+      'error 2:81 security.guardrails.deny_commands.1.pattern',
+    ],
+    [
+      'security: {guardrails: {enabled: true, deny_output: [{pattern: "a(?=b)", action: block}]}}',
+      'error 2:64 security.guardrails.deny_output.0.pattern',
+    ],
+    [
+      'security: {guardrails: {enabled: true, redact: [emial]}}',
+      'error 2:49 security.guardrails.redact.0',
+    ],
+    [
+      'security: {modify: {enabled: true, tools: {t: {arguments: [{path: a..b, set: 1}]}}}}',
+      'error 2:67 security.modify.tools.t.arguments.0.path',
+    ],
+    [
+      'security: {modify: {enabled: true, tools: {t: {output: [{replace: {pattern: "(", with: x}}]}}}}',
+      'error 2:77 security.modify.tools.t.output.0.replace.pattern',
+    ],
+    [
+      'security: {intent_alignment: {enabled: true, provider: openai-compatible, base_url: nowhere}}',
+      'error 2:85 security.intent_alignment.base_url',
+    ],
+    [
+      'security: {intent_alignment: {enabled: true, provider: local, drift: {window: 2, monotone_n: 3}}}',
+      'error 2:94 security.intent_alignment.drift.monotone_n',
+    ],
+    [
+      'credentials: [{tool: t, provider: static, spec: {env: {PATH: {from_env: A}}}}]',
+      'error 2:62 credentials.0.spec.env.PATH',
+    ],
+    [
+      'security: {defer: {enabled: true, tools: {t: {to: "channel:console:*", escalate_to: boss}}}}',
+      'error 2:85 security.defer.tools.t.escalate_to',
+    ],
+    [
+      'security: {defer: {enabled: true, tools: {t: {to: "channel:console:*", escalate_to: "channel:telegram:x"}}}}',
+      'error 2:85 security.defer.tools.t.escalate_to',
+    ],
+  ])('stops the start where it is malformed: %s', (section, place) => {
+    const lines = linesFor(section, { A: 'value-of-a' });
+    expect(lines.map((line) => line.split(' | ')[0])).toEqual([place]);
+  });
+
+  it('takes one action of an argument rule and no second', () => {
+    expect(
+      linesFor(
+        'security: {modify: {enabled: true, tools: {t: {arguments: [{path: a, set: 1, remove: true}]}}}}',
+      ),
+    ).toEqual([
+      'error 2:60 security.modify.tools.t.arguments.0 | security.modify.tools.t.arguments.0: a rule must be {path, set}, {path, remove: true} or {path, replace: {pattern, with}}',
+    ]);
+  });
+
+  it('that all stand are accepted', () => {
+    const section = `security:
+  intent_alignment: {enabled: true, provider: local, threshold: 0, hard_threshold: -1, drift: {}}
+  guardrails:
+    enabled: true
+    deny_commands: [{pattern: 'rm\\s+-rf', message: no deleting}]
+    deny_prompts: [{pattern: '(?i)ignore previous'}]
+    deny_output: [{pattern: 'BEGIN KEY', action: block}, {pattern: 'id-\\d+', action: redact}]
+    denied_tools: [cli_execute]
+    redact: [secrets, pii]
+  modify:
+    enabled: true
+    tools:
+      t:
+        arguments: [{path: amount, set: 5}, {path: items.0.name, remove: true}]
+        output: [{replace: {pattern: '\\d{16}', with: '****'}}]
+  defer:
+    enabled: true
+    on_reject: tool_result
+    tools: {t: {to: 'channel:console:*', remind: true, escalate_to: 'channel:dashboard:*'}}
+credentials: [{tool: t, provider: static, spec: {env: {SHOP_KEY: {from_env: A}}}}]`;
+    expect(linesFor(section, { A: 'value-of-a' })).toEqual([]);
+  });
+});
+
+it('warns of guardrails that are off because enabled was left out', () => {
+  expect(linesFor('security: {guardrails: {denied_tools: [cli_execute]}}')).toEqual([
+    'warning 2:24 security.guardrails.enabled | security.guardrails.enabled is missing, so its rules hold nothing back; add enabled: true, or false if that is meant',
+  ]);
+});

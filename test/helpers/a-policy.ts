@@ -1,0 +1,13 @@
+import type { Policy } from '../../src/actors/policy/policy.ts';
+import { toolRules } from './task-fixtures.ts';
+
+/** A policy that lets everything through as it is, except for what a test says. */
+export function aPolicy(overrides: Partial<Policy> = {}): Policy {
+  return {
+    refusalOf: () => null,
+    rulesFor: () => toolRules(),
+    modify: () => ({ kind: 'unchanged' }),
+    checkOutput: (_tool, text) => ({ kind: 'passed', text, findings: [], rewrites: [] }),
+    ...overrides,
+  };
+}

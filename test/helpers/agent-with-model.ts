@@ -1,0 +1,80 @@
+import { mkdirSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createGovernance } from '../../src/actors/agent/agent-governance.ts';
+import { readAgent } from '../../src/actors/agent/read-agent.ts';
+import { createAuthenticator } from '../../src/actors/auth/authenticator.ts';
+import { systemClock } from '../../src/actors/clock.ts';
+import { randomIds } from '../../src/actors/ids.ts';
+import type { LanguageModel, Log, Turn } from '../../src/actors/ports.ts';
+import { TaskStore } from '../../src/actors/storage/task-store.ts';
+import { TaskSystem } from '../../src/actors/system.ts';
+import { createApp } from '../../src/http/app.ts';
+import { listen } from '../../src/http/listen.ts';
+import type { Agent } from '../../src/main.ts';
+
+/** A model that asks for these calls, in one turn and in whatever form, and then repeats the last result. */
+export function modelAsking(calls: { tool: string; args: unknown }[]): LanguageModel {
+  return {
+    provider: 'scripted',
+    name: 'demo',
+    async next({ turns, exchanges }, { onToken }) {
+      const spoken = { inputTokens: 0, outputTokens: 0 };
+      if (turns === 0) return { ...spoken, text: '', calls: calls as Turn['calls'] };
+      const text = `got ${exchanges.at(-1)?.result}`;
+      onToken(text);
+      return { ...spoken, text, calls: [] };
+    },
+  };
+}
+
+/** Starts the agent of a folder with a model that no configuration names. */
+export async function startAgentWithModel(
+  directory: string,
+  model: LanguageModel,
+  log: Log,
+): Promise<Agent> {
+  const clock = systemClock();
+  const ids = randomIds();
+  const { agent, problems } = await readAgent(directory, {}, clock);
+  if (agent === null) throw new Error(JSON.stringify(problems));
+  const { config, guardrails, toolbox } = agent;
+  const { tools } = toolbox;
+  mkdirSync(join(directory, '.service'));
+  const auditPath = join(directory, config.audit.path);
+  const store = await TaskStore.open({
+    path: join(directory, config.store.path),
+    audit: { path: auditPath, chain: true },
+  });
+  const system = new TaskSystem({
+    store,
+    model,
+    tools,
+    ...createGovernance({ config, tools, guardrails, env: {}, clock, log }),
+    clock,
+    ids,
+    log,
+    envelope: { ts: '', entity_id: config.agent_id, entity_type: 'agent' },
+    restAfter: 3_000,
+    onRestart: 'abandon',
+    retention: 60_000,
+  });
+  await system.start();
+  const authenticator = createAuthenticator({ runtimeToken: 'x', tokens: [], isOptional: true });
+  const app = createApp({ system, authenticator, clock, ids, log, onDisconnect: 'abandon' });
+  const server = await listen(app, { host: '127.0.0.1', port: 0, isFixed: true, ids });
+  return {
+    id: config.agent_id,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    inspectorUrl: null,
+    warnings: [],
+    token: 'x',
+    auditPath,
+    async stop() {
+      await system.drain(5_000);
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+      system.stop();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { nextMoment } from '../../../src/machines/governance/defer-policy.ts';
+import { describeTask } from '../../../src/machines/task/describe-task.ts';
+import type { Deferral } from '../../../src/machines/task/task.ts';
+import { TaskRun } from '../../helpers/run-task.ts';
+import { nudged, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
+import {
+  aCall,
+  aDeferRule,
+  aDeferral,
+  anAttempt,
+  said,
+  times,
+  toolRules,
+} from '../../helpers/task-fixtures.ts';
+
+const { asked, reminded, escalated } = restingStates;
+const passes = (from: Step, at: number): Step => step(from, { type: 'deadline.reached', at });
+
+const reminder = {
+  type: 'deferral.reminded',
+  tool: 'issue_refund',
+  to: 'channel:slack:#refunds',
+  wait: 150_000,
+};
+const escalation = {
+  type: 'deferral.escalated',
+  tool: 'issue_refund',
+  to: 'channel:console:managers',
+  wait: 225_000,
+};
+
+describe('a deferral whose time goes by', () => {
+  it('waits for the first of its moments', () => {
+    expect(asked(nudged()).effects.at(-1)).toEqual(['start', 'deadline', { at: times.reminded }]);
+    expect(asked().effects.at(-1)).toEqual(['start', 'deadline', { at: times.expired }]);
+  });
+
+  it('reminds the approvers at half of it', () => {
+    expect(seen(reminded())).toEqual({
+      value: { deferred: 'reminded' },
+      tags: ['deferred', 'reminded'],
+      effects: [
+        ['stop', 'deadline'],
+        ['note', reminder],
+        ['start', 'deadline', { at: times.escalated }],
+      ],
+    });
+  });
+
+  it('asks somebody else as well at three quarters', () => {
+    const after = [
+      ['stop', 'deadline'],
+      ['note', escalation],
+      ['start', 'deadline', { at: times.expired }],
+    ];
+    const state = { value: { deferred: 'escalated' }, tags: ['deferred', 'escalated'] };
+    expect(seen(passes(reminded(), times.escalated))).toEqual({ ...state, effects: after });
+    expect(seen(escalated())).toEqual({ ...state, effects: after });
+  });
+
+  it.each([
+    ['asked', asked],
+    ['reminded', reminded],
+    ['escalated', escalated],
+  ])('ends at the end of it, having been %s', (_stage, reach) => {
+    const ended = passes(reach(nudged()), times.expired);
+    expect(ended.snapshot.value).toBe('failed');
+    expect(ended.effects).not.toContainEqual(['note', reminder]);
+    expect(ended.snapshot.context.failure?.kind).toBe('timedOut');
+  });
+
+  it.each([
+    ['asked', asked],
+    ['reminded', reminded],
+    ['escalated', escalated],
+  ])('can be decided at any time, having been %s', (_stage, reach) => {
+    const decided = step(reach(nudged()), { type: 'deferral.decide', attempt: anAttempt() });
+    expect(decided.snapshot.value).toEqual({ working: { executing: { calling: 'starting' } } });
+  });
+
+  it('keeps the approvals it has when it reminds and escalates', () => {
+    const deferral = { ...nudged(), quorum: 2 };
+    const first = step(asked(deferral), { type: 'deferral.decide', attempt: anAttempt() });
+    const later = passes(passes(first, times.reminded), times.escalated);
+    expect(later.snapshot.context.deferral?.approvals).toEqual([
+      { approver: 'Ann', at: times.decided },
+    ]);
+  });
+});
+
+describe('the next moment of a deferral', () => {
+  it.each<[string, Partial<Deferral>, number, number, number]>([
+    ['without nudges', {}, times.expired, times.expired, times.expired],
+    ['with a reminder', { remindAt: times.reminded }, times.reminded, times.expired, times.expired],
+    [
+      'with an escalation',
+      { escalateAt: times.escalated },
+      times.escalated,
+      times.escalated,
+      times.expired,
+    ],
+    ['with both', nudged(), times.reminded, times.escalated, times.expired],
+  ])('%s', (_name, overrides, whenAsked, whenReminded, whenEscalated) => {
+    const deferral = aDeferral(overrides);
+    expect(nextMoment(deferral, 'asked')).toBe(whenAsked);
+    expect(nextMoment(deferral, 'reminded')).toBe(whenReminded);
+    expect(nextMoment(deferral, 'escalated')).toBe(whenEscalated);
+  });
+
+  it.each([
+    ['asked', asked, times.reminded],
+    ['reminded', reminded, times.escalated],
+    ['escalated', escalated, times.expired],
+  ] as const)('of a task that was %s is when it is woken', (stage, reach, wakeAt) => {
+    const { snapshot } = reach(nudged());
+    expect(describeTask(snapshot, 1, 1, null)).toMatchObject({ stage, wakeAt });
+  });
+});
+
+describe('a running deferral', () => {
+  const rules = toolRules({
+    defer: aDeferRule({ remind: true, escalateTo: 'channel:console:managers' }),
+  });
+
+  it('reminds, escalates and ends by its own clock', async () => {
+    const run = new TaskRun({ rulesFor: () => rules });
+    await run.finish('think', said('', [aCall()]));
+    for (const at of [times.reminded, times.escalated, times.expired]) {
+      run.clock.set(at - 1);
+      run.clock.set(at);
+    }
+    expect(run.task).toMatchObject({ state: 'failed', failure: { kind: 'timedOut' } });
+    expect(run.factsOf('deferral.reminded', 'deferral.escalated')).toEqual([reminder, escalation]);
+  });
+
+  it('that slept past both moments is escalated at once', async () => {
+    const run = new TaskRun({ rulesFor: () => rules });
+    await run.finish('think', said('', [aCall()]));
+    const restored = new TaskRun({ snapshot: run.stored(), now: times.escalated + 1 });
+    restored.clock.increment(0);
+    expect(restored.state).toBe('escalated');
+    expect(restored.facts).toEqual([{ ...escalation, wait: 225_001 }]);
+  });
+});
