@@ -41,7 +41,9 @@ async function call(
   taskId = 't1',
 ): Promise<JsonObject> {
   const signal = new AbortController().signal;
-  const result = await tools.get(name)?.run(args, { taskId, callId, correlationId: 'x', credential: null, signal });
+  const result = await tools
+    .get(name)
+    ?.run(args, { taskId, callId, correlationId: 'x', credential: null, signal });
   return JSON.parse(result ?? '') as JsonObject;
 }
 
