@@ -9,7 +9,6 @@ export interface Finding {
     | 'redact'
     | 'tool'
     | 'arguments'
-    | 'modify'
     | 'governance';
   decision: 'deny' | 'block' | 'redact';
   /** Names the rule, such as `deny_commands[2]`; never what it matched. */
