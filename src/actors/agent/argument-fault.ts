@@ -3,7 +3,7 @@ import { isJsonObject } from '../../machines/json.ts';
 /** How deep the arguments of a call may be nested; the same as for a request (contract section 5). */
 const deepest = 64;
 
-/** How long the arguments of a call may be as JSON, in characters. */
+/** How long the arguments of a call may be as JSON, in bytes. */
 const longest = 1024 * 1024;
 
 /**
@@ -15,7 +15,7 @@ export function argumentFault(tool: string, args: unknown): string | null {
   if (isDeeper(args, deepest)) {
     return `the arguments of ${tool} are nested deeper than ${deepest} levels`;
   }
-  if (JSON.stringify(args).length > longest) {
+  if (Buffer.byteLength(JSON.stringify(args)) > longest) {
     return `the arguments of ${tool} are larger than 1 MiB`;
   }
   return null;

@@ -12,7 +12,7 @@ import { type Embedder, EmbedderError } from './embedder.ts';
 
 /** One tool call to be compared with what the task was asked for. */
 export interface AlignmentQuestion {
-  /** The first message of the user in the task. */
+  /** The message of the user that the run started with. */
   request: Message;
   tool: string;
   toolDescription: string;
