@@ -42,7 +42,8 @@ module.exports = {
       from: { path: '^src/http/' },
       to: {
         dependencyTypes: npm,
-        pathNot: '(^|/)node_modules/(@types/)?(koa|@koa/router|koa-body|zod|prom-client)/',
+        pathNot:
+          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|koa-body|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
       },
     },
     {

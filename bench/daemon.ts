@@ -13,6 +13,8 @@ const cache = join(root, 'node_modules/.cache/holdpoint');
 const serviceYaml = `agent_id: bench
 model: {provider: scripted, name: bench}
 builtin_tools: [datetime_now]
+server:
+  rate_limit: {read_rps: 1000000, read_burst: 1000000, write_rps: 1000000, write_burst: 1000000}
 security:
   defer:
     enabled: true
@@ -32,15 +34,18 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** Makes a folder with an agent whose one tool is held. */
-export function makeAgentFolder(): { directory: string; remove(): void } {
+/** Makes a folder with an agent whose one tool is held; `more` is added to its configuration. */
+export function makeAgentFolder(more = ''): { directory: string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
-  writeFileSync(join(directory, 'service.yaml'), serviceYaml);
+  writeFileSync(join(directory, 'service.yaml'), serviceYaml + more);
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
 /** Starts the daemon of a folder and waits until it is ready. */
-export async function startDaemon(directory: string): Promise<Daemon> {
+export async function startDaemon(
+  directory: string,
+  env: Record<string, string> = {},
+): Promise<Daemon> {
   const began = performance.now();
   const child = spawn(
     process.execPath,
@@ -52,7 +57,10 @@ export async function startDaemon(directory: string): Promise<Daemon> {
       join(root, 'src/cli.ts'),
       ...['run', '--dir', directory, '--port', '0', '--json'],
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_COMPILE_CACHE: cache } },
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...env, NODE_COMPILE_CACHE: cache },
+    },
   );
   const lines = createInterface({ input: child.stdout });
   const [line] = await once(lines, 'line');

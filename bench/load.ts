@@ -12,8 +12,14 @@ const held = [{ tool: 'datetime_now' }, { say: 'it is {result}' }];
 /** A client of one daemon with a number of connections. */
 export class Load {
   readonly #pool: Pool;
+  readonly #headers: Record<string, string>;
 
-  constructor(url: string, connections: number) {
+  /** `token` signs every call in. */
+  constructor(url: string, connections: number, token?: string) {
+    this.#headers = {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
     this.#pool = new Pool(url, { connections, headersTimeout: 0, bodyTimeout: 0 });
   }
 
@@ -34,7 +40,7 @@ export class Load {
       const { statusCode, body } = await this.#pool.request({
         method: 'POST',
         path: `/tasks/${id}/decisions`,
-        headers: { 'content-type': 'application/json' },
+        headers: this.#headers,
         body: '{"decision":"approve","approver":"bench"}',
       });
       const text = await body.text();
@@ -49,7 +55,7 @@ export class Load {
     const { body } = await this.#pool.request({
       method: 'POST',
       path: '/tasks/sendSubscribe',
-      headers: { 'content-type': 'application/json' },
+      headers: this.#headers,
       body: JSON.stringify({ id, message: { parts } }),
     });
     let text = '';
@@ -70,7 +76,7 @@ export class Load {
     const response = await this.#pool.request({
       method: 'POST',
       path,
-      headers: { 'content-type': 'application/json' },
+      headers: this.#headers,
       body: JSON.stringify(body),
       ...(signal === undefined ? {} : { signal }),
     });

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { doorFigures } from './door.ts';
 import type { Figure } from './figure.ts';
 import { governanceFigures } from './governance.ts';
 import { guardrailFigures } from './guardrails.ts';
@@ -16,6 +17,7 @@ import {
 
 const parts: Record<string, () => Promise<Figure[]>> = {
   echo: echoFigures,
+  door: doorFigures,
   cycle: cycleFigures,
   inProcess: cyclesInProcess,
   governance: governanceFigures,

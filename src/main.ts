@@ -2,6 +2,12 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { InspectionEvent, Observer } from 'xstate';
+import {
+  Admission,
+  type AdmissionSettings,
+  AdmissionSettingsError,
+  admissionFromEnvironment,
+} from './actors/admission/admission.ts';
 import { createGovernance } from './actors/agent/agent-governance.ts';
 import { readAgent } from './actors/agent/read-agent.ts';
 import type { AuditEnvelope } from './actors/audit/audit.ts';
@@ -9,6 +15,7 @@ import { createAuthenticator } from './actors/auth/authenticator.ts';
 import { configuredVerifiers } from './actors/auth/configured-verifiers.ts';
 import { systemClock } from './actors/clock.ts';
 import type { Problem, ServiceConfig } from './actors/config/config.ts';
+import { type RateLimit, RateLimitError, resolveRateLimit } from './actors/config/rate-limit.ts';
 import type { Guardrails } from './actors/guardrails/guardrails.ts';
 import { randomIds } from './actors/ids.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
@@ -33,6 +40,8 @@ export interface AgentOptions {
   noAuth: boolean;
   /** Port of the inspector's stream; `null` leaves it off. */
   inspectPort: number | null;
+  /** Limits of calls named on the command line; the others come from variables and `service.yaml`. */
+  rateLimit?: Partial<RateLimit>;
   env: NodeJS.ProcessEnv;
   log: Log;
 }
@@ -82,10 +91,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { problems, warnings, agent } = await readAgent(directory, options.env, clock);
   if (agent === null || problems.length > 0) throw new ConfigError(problems);
   const isAuthOn = checkAuthentication(agent.config, options);
+  const admission = admissionSettings(options);
+  const limits = rateLimits(agent.config, options);
   const lock = lockDirectory(join(directory, '.service'));
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
-    return await assemble({ ...options, directory }, { ...agent, warnings, clock, isAuthOn, undo });
+    return await assemble(
+      { ...options, directory },
+      { ...agent, warnings, clock, isAuthOn, limits, admission, undo },
+    );
   } catch (error) {
     for (const step of undo.toReversed()) await step();
     throw error;
@@ -99,6 +113,9 @@ interface Parts {
   warnings: Problem[];
   clock: Clock;
   isAuthOn: boolean;
+  limits: RateLimit;
+  /** How the platform is asked; `null` while admission is off. */
+  admission: AdmissionSettings | null;
   /** What to take back, in reverse order, when a later step fails or the agent stops. */
   undo: (() => unknown)[];
 }
@@ -108,7 +125,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   const ids = randomIds();
   const inspector = await inspectorOn(options);
   undo.push(() => inspector?.stop());
-  const { system, auditPath } = await openSystem(options, parts, ids, inspector?.inspect);
+  const { system, store, auditPath } = await openSystem(options, parts, ids, inspector?.inspect);
   const stateFolder = join(options.directory, '.service');
   const runtime = writeRuntimeToken(stateFolder);
   const authenticator = createAuthenticator({
@@ -116,7 +133,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     tokens: isAuthOn ? configuredVerifiers(config.auth.providers, options.env, options.log) : [],
     isOptional: !isAuthOn,
   });
-  const port = await serve(options, parts, { system, authenticator, ids });
+  const port = await serve(options, parts, { system, store, authenticator, ids });
   // It answers from here on, and says that it is starting until what a restart interrupted is dealt with.
   await system.start();
   writeServeFile(stateFolder, {
@@ -150,7 +167,7 @@ async function openSystem(
   { config, toolbox, guardrails, clock, undo }: Parts,
   ids: Ids,
   inspect: Observer<InspectionEvent> | undefined,
-): Promise<{ system: TaskSystem; auditPath: string }> {
+): Promise<{ system: TaskSystem; store: TaskStore; auditPath: string }> {
   const auditPath = resolve(directory, config.audit.path);
   const store = await TaskStore.open({
     path: resolve(directory, config.store.path),
@@ -172,16 +189,37 @@ async function openSystem(
   });
   undo.push(() => system.stop());
   await recordStart(store, config, clock, log);
-  return { system, auditPath };
+  return { system, store, auditPath };
 }
 
 async function serve(
   { host, port, log }: AgentOptions,
-  { config, clock, undo }: Parts,
-  ports: { system: TaskSystem; authenticator: Authenticator; ids: Ids },
+  { config, clock, limits, admission: settings, undo }: Parts,
+  {
+    store,
+    ...ports
+  }: { system: TaskSystem; store: TaskStore; authenticator: Authenticator; ids: Ids },
 ): Promise<number> {
   const onDisconnect = config.security.defer.on_stream_disconnect;
-  const app = createApp({ ...ports, clock, log, onDisconnect });
+  const admission = settings && new Admission({ settings, agentId: config.agent_id, clock, log });
+  undo.push(() => admission?.stop());
+  const app = createApp({
+    ...ports,
+    clock,
+    log,
+    onDisconnect,
+    limits,
+    origins: config.server.cors_origins,
+    writeTimeout: config.server.write_timeout,
+    admission,
+    record: (event) => store.record([event]),
+    entity: {
+      entity_id: config.agent_id,
+      entity_type: 'agent',
+      ...(settings?.orgId && { org_id: settings.orgId }),
+      ...(settings?.workspaceId && { workspace_id: settings.workspaceId }),
+    },
+  });
   const server = await listen(app, {
     host,
     port: port ?? defaultPort,
@@ -210,6 +248,27 @@ function checkAuthentication({ auth }: ServiceConfig, { noAuth, host }: AgentOpt
     );
   }
   return isAuthOn;
+}
+
+/** Settles how quickly one address may call. Throws StartError. */
+function rateLimits({ server }: ServiceConfig, { rateLimit, env }: AgentOptions): RateLimit {
+  try {
+    return resolveRateLimit({ flags: rateLimit ?? {}, env, file: server.rate_limit });
+  } catch (error) {
+    throw error instanceof RateLimitError ? new StartError(error.message) : error;
+  }
+}
+
+/** Reads how admission is set up, and says it in the log. Throws StartError. */
+function admissionSettings({ env, log }: AgentOptions): AdmissionSettings | null {
+  try {
+    const { settings, warning, info } = admissionFromEnvironment(env);
+    if (warning !== null) log.warn({}, warning);
+    if (info !== null) log.info({}, info);
+    return settings;
+  } catch (error) {
+    throw error instanceof AdmissionSettingsError ? new StartError(error.message) : error;
+  }
 }
 
 async function recordStart(

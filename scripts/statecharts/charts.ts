@@ -1,3 +1,4 @@
+import { admissionMachine } from '../../src/machines/admission/admission-machine.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
@@ -15,5 +16,10 @@ export const charts: Chart[] = [
     name: 'registry',
     source: 'src/machines/registry/registry-machine.ts',
     machine: registryMachine,
+  },
+  {
+    name: 'admission',
+    source: 'src/machines/admission/admission-machine.ts',
+    machine: admissionMachine,
   },
 ];

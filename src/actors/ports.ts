@@ -21,16 +21,35 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** What an authentication chain says about a credential; `anonymous` only while authentication is off. */
+/** What a request shows of who sent it; `null` for what it does not carry. */
+export interface Credentials {
+  /** The token of `Authorization: Bearer`. */
+  bearer: string | null;
+  /** What an identity-aware proxy put into `X-Cloud-Iap-Jwt-Assertion`. */
+  iapAssertion: string | null;
+  /** The organisation the request says it is for; a wish, not an identity. */
+  orgId: string | null;
+}
+
+/** What kind of credential was judged (contract section 8). */
+export type TokenKind = 'none' | 'bearer' | 'jwt' | 'iap' | 'sigv4' | 'runtime';
+
+/**
+ * Why nobody was let in (contract section 8): nothing was shown; what was shown is known to nobody or
+ * its owner may not come in; it is false, too old or for somebody else; or its provider cannot be asked.
+ */
+export type AuthFailure = 'missing_token' | 'rejected' | 'invalid' | 'provider_unavailable';
+
+/** What an authentication chain says about a request; `anonymous` only while authentication is off. */
 export type Verification =
-  | { kind: 'verified'; caller: Caller }
+  | { kind: 'verified'; caller: Caller; tokenKind: TokenKind }
   | { kind: 'anonymous' }
-  | { kind: 'rejected'; message: string };
+  | { kind: 'rejected'; reason: AuthFailure; message: string; tokenKind: TokenKind };
 
 /** The authentication chain (contract section 8). */
 export interface Authenticator {
-  /** Judges a bearer token; `null` when the request carried none. */
-  verify(token: string | null): Promise<Verification>;
+  /** Judges what a request shows. Never rejects. */
+  verify(credentials: Credentials): Promise<Verification>;
 }
 
 /** One line of the audit log before it is chained (contract section 10). Empty envelope keys are left out. */

@@ -6,6 +6,7 @@ import type { DoctorOptions } from './doctor/doctor.ts';
 import { portValue } from './option-values.ts';
 import type { Output } from './output.ts';
 import { policyCommand } from './policy/policy-command.ts';
+import { addRateLimitFlags } from './rate-limit-flags.ts';
 import type { RunOptions } from './run.ts';
 import type { Session } from './session.ts';
 import { taskCommand } from './task/task-command.ts';
@@ -72,7 +73,7 @@ function tryCommand(session: Session): Command {
 }
 
 function runCommand(session: Session): Command {
-  return new Command('run')
+  const command = new Command('run')
     .description('run an agent in the foreground; Ctrl-C stops it')
     .option('--dir <dir>', "the agent's folder", '.')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
@@ -82,11 +83,11 @@ function runCommand(session: Session): Command {
       portValue,
     )
     .option('--no-auth', 'let anybody on this machine in')
-    .option('--inspect [port]', 'stream the live statecharts (port: 8181)', portValue)
-    .action(async (options: RunOptions) => {
-      const { run } = await import('./run.ts');
-      await run(session, options);
-    });
+    .option('--inspect [port]', 'stream the live statecharts (port: 8181)', portValue);
+  return addRateLimitFlags(command).action(async (options: RunOptions) => {
+    const { run } = await import('./run.ts');
+    await run(session, options);
+  });
 }
 
 function validateCommand(session: Session): Command {

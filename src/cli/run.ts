@@ -5,9 +5,10 @@ import { type Agent, type AgentOptions, ConfigError, startAgent } from '../main.
 import { exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { plainLine } from './plain-text.ts';
+import { type RateLimitFlags, rateLimitOf } from './rate-limit-flags.ts';
 import type { Session } from './session.ts';
 
-export interface RunOptions {
+export interface RunOptions extends RateLimitFlags {
   dir: string;
   host: string;
   port?: number;
@@ -30,6 +31,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     port: options.port ?? null,
     noAuth: !options.auth,
     inspectPort: inspect === true ? defaultInspectPort : inspect,
+    rateLimit: rateLimitOf(options),
     env,
     log,
   });

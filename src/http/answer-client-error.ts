@@ -1,38 +1,50 @@
-import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../actors/ports.ts';
+import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
 
 /** What Node calls the ways in which a request cannot be read, and how each is answered. */
-const refusals: Record<string, { status: number; error: string }> = {
+const refusals: Record<string, RawRefusal> = {
   HPE_HEADER_OVERFLOW: { status: 431, error: 'the headers of the request are too long' },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: 413,
+    error: 'the chunk extensions of the body are too long',
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, error: 'the request did not arrive in time' },
 };
 
-const malformed = { status: 400, error: 'the request is not valid HTTP' };
+const malformed: RawRefusal = { status: 400, error: 'the request is not valid HTTP' };
+
+/** The last request of a connection that could be read, and its response. */
+export interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
 
 /**
  * Answers connections whose request never became one, with the headers that every response
- * carries (contract section 5), and closes them.
+ * carries (contract section 5), and closes them. `exchangeOn` tells what a connection served
+ * last; while that response is under way, the connection is closed without a word, since a second
+ * answer in the middle of it would be read as part of it.
  */
-export function answerClientErrors({ ids }: { ids: Ids }) {
+export function answerClientErrors({
+  ids,
+  exchangeOn,
+}: {
+  ids: Ids;
+  exchangeOn: (socket: Duplex) => Exchange | undefined;
+}) {
   return function clientErrorAnswerer(error: NodeJS.ErrnoException, socket: Duplex): void {
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else refuse(error, socket, ids.next());
+    const isMine = error.code !== 'ECONNRESET' && socket.writable;
+    if (!isMine || !isTurnOf(exchangeOn(socket), socket)) return void socket.destroy();
+    const refusal = refusals[error.code ?? ''] ?? malformed;
+    socket.end(rawRefusal(refusal, ids.next()), () => socket.destroy());
   };
 }
 
-function refuse(error: NodeJS.ErrnoException, socket: Duplex, correlationId: string): void {
-  const refusal = refusals[error.code ?? ''] ?? malformed;
-  const body = JSON.stringify({ error: refusal.error });
-  const head = [
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
-    `X-Correlation-ID: ${correlationId}`,
-    'X-Content-Type-Options: nosniff',
-    'Referrer-Policy: no-referrer',
-    'Cache-Control: no-store',
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+/** Tells whether what is written to a connection now answers the request that could not be read. */
+function isTurnOf(exchange: Exchange | undefined, socket: Duplex): boolean {
+  if (exchange === undefined || exchange.response.writableFinished) return true;
+  const { request, response } = exchange;
+  return !request.complete && !response.headersSent && response.socket === socket;
 }

@@ -2,11 +2,16 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator, Clock, Ids, Log } from '../actors/ports.ts';
 import type { TaskSystem } from '../actors/system.ts';
+import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
+import { allowOrigins } from './middleware/allow-origins.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { correlate } from './middleware/correlate.ts';
+import { countSequence } from './middleware/count-sequence.ts';
 import { handleErrors } from './middleware/handle-errors.ts';
 import { hardenResponse } from './middleware/harden-response.ts';
+import { limitRate, type RateLimits } from './middleware/limit-rate.ts';
+import { limitWriting } from './middleware/limit-writing.ts';
 import { readJson } from './middleware/read-json.ts';
 import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
 import type { RequestState } from './request-state.ts';
@@ -14,21 +19,28 @@ import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
 import { auditKeys, healthz, readyz } from './routes/health.ts';
 import { explainUnreadable, jsonRpc } from './routes/json-rpc.ts';
-import { metrics } from './routes/metrics.ts';
+import { type MetricsPorts, metrics } from './routes/metrics.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
 import { tasksEvents } from './routes/tasks-events.ts';
 import { tasksGet, tasksList } from './routes/tasks-get.ts';
 import { tasksSend } from './routes/tasks-send.ts';
 import { tasksSubscribe } from './routes/tasks-subscribe.ts';
+import { calledInvocation, sentInvocation } from './wire/admission-json.ts';
 import { noDecision } from './wire/decision-json.ts';
 
 /** What the agent's HTTP surface stands on. */
-export interface AppPorts {
+export interface AppPorts extends AdmitPorts {
+  admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   system: TaskSystem;
   authenticator: Authenticator;
   clock: Clock;
   ids: Ids;
   log: Log;
+  limits: RateLimits;
+  /** Origins whose pages may call from a browser. */
+  origins: readonly string[];
+  /** Milliseconds after which an answer that is still under way is cut off; 0 never. */
+  writeTimeout: number;
   /** What becomes of a wait whose stream breaks (contract section 5). */
   onDisconnect: 'abandon' | 'keep';
 }
@@ -50,7 +62,12 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(correlate(ports));
   app.use(hardenResponse());
   app.use(handleErrors(ports));
+  app.use(allowOrigins(ports));
   app.use(refuseAmbiguous());
+  app.use(limitWriting(ports));
+  // Document 1 section 5: rate limit, sequence counter, authentication, admission, dispatcher.
+  app.use(limitRate(ports));
+  app.use(countSequence());
   app.use(authenticate(ports));
   const router = createRouter(ports);
   app.use(router.routes());
@@ -60,8 +77,13 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
 
 function createRouter(ports: AppPorts): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
-  router.post('/tasks/send', readJson(), tasksSend(ports));
-  router.post('/tasks/sendSubscribe', readJson(), tasksSubscribe(ports));
+  router.post('/tasks/send', readJson(), admit(ports, sentInvocation), tasksSend(ports));
+  router.post(
+    '/tasks/sendSubscribe',
+    readJson(),
+    admit(ports, sentInvocation),
+    tasksSubscribe(ports),
+  );
   router.post('/tasks/:id/decisions', readJson({ malformed: noDecision }), decisions(ports));
   router.post('/tasks/:id/cancel', readJson(), tasksCancel(ports));
   router.get('/tasks/:id/events', tasksEvents(ports));
@@ -69,7 +91,7 @@ function createRouter(ports: AppPorts): Router<RequestState> {
   router.get('/tasks', tasksList(ports));
   router.get('/deferrals/:id', deferralsGet(ports));
   router.get('/deferrals', deferralsList(ports));
-  router.post('/', explainUnreadable(), readJson(), jsonRpc(ports));
+  router.post('/', explainUnreadable(), readJson(), admit(ports, calledInvocation), jsonRpc(ports));
   router.get('/healthz', healthz());
   router.get('/readyz', readyz(ports));
   router.get('/metrics', metrics(ports));

@@ -1,7 +1,10 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Ids } from '../actors/ports.ts';
-import { answerClientErrors } from './answer-client-error.ts';
+import { answerClientErrors, type Exchange } from './answer-client-error.ts';
+import { limitConnections, mostConnections } from './limit-connections.ts';
+import { rawRefusal } from './raw-refusal.ts';
 import type { RequestState } from './request-state.ts';
 
 /** Ports tried after the first when the caller named none (contract section 2). */
@@ -20,6 +23,8 @@ export interface ListenOptions {
   ids: Ids;
   /** Milliseconds in which the headers and the whole of a request must arrive. */
   arrival?: { headers: number; request: number; checkedEvery: number };
+  /** Connections served at once; as many as the process may open files for when absent. */
+  connections?: number;
 }
 
 const usualArrival = { headers: 15_000, request: 30_000, checkedEvery: 5_000 };
@@ -28,30 +33,54 @@ const usualArrival = { headers: 15_000, request: 30_000, checkedEvery: 5_000 };
  * Serves an app and returns once it listens. A request may be held for as long as its task takes;
  * only receiving it is limited. Throws ListenError.
  */
-export async function listen(
-  app: Koa<RequestState>,
-  { host, port, isFixed, ids, arrival = usualArrival }: ListenOptions,
-): Promise<Server> {
-  const handle = app.callback();
+export async function listen(app: Koa<RequestState>, options: ListenOptions): Promise<Server> {
+  const { host, port, isFixed } = options;
   const last = isFixed || port === 0 ? port : port + furtherPorts;
   for (let candidate = port; ; candidate += 1) {
-    const server = createServer(
-      {
-        headersTimeout: arrival.headers,
-        requestTimeout: arrival.request,
-        connectionsCheckingInterval: arrival.checkedEvery,
-      },
-      (request, response) => void handle(request, response),
-    );
-    server.timeout = 0;
-    server.maxHeadersCount = 0;
-    server.on('clientError', answerClientErrors({ ids }));
+    const server = createHardenedServer(app, options);
     const error = await tryListen(server, host, candidate);
     if (error === null) return server;
     if (error.code !== 'EADDRINUSE' || candidate === last) {
       throw new ListenError(describe(error, host, port, last), { cause: error });
     }
   }
+}
+
+function createHardenedServer(
+  app: Koa<RequestState>,
+  { ids, arrival = usualArrival, connections = mostConnections() }: ListenOptions,
+): Server {
+  const handle = app.callback();
+  const exchanges = new WeakMap<Duplex, Exchange>();
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    exchanges.set(request.socket, { request, response });
+    void handle(request, response);
+  };
+  const server = createServer(
+    {
+      headersTimeout: arrival.headers,
+      requestTimeout: arrival.request,
+      connectionsCheckingInterval: arrival.checkedEvery,
+    },
+    serve,
+  );
+  server.timeout = 0;
+  server.maxHeadersCount = 0;
+  // Without these listeners Node would answer by itself, or hang up without a word.
+  server.on('checkExpectation', serve);
+  server.on('connect', (_: IncomingMessage, socket: Duplex) => refuseTunnel(socket, ids.next()));
+  server.on(
+    'clientError',
+    answerClientErrors({ ids, exchangeOn: (socket) => exchanges.get(socket) }),
+  );
+  limitConnections(server, { most: connections, ids });
+  return server;
+}
+
+function refuseTunnel(socket: Duplex, correlationId: string): void {
+  socket.on('error', () => undefined);
+  const refusal = { status: 501, error: 'CONNECT is not supported; this is no proxy' };
+  socket.end(rawRefusal(refusal, correlationId), () => socket.destroy());
 }
 
 function tryListen(

@@ -5,6 +5,10 @@ import type { Caller } from '../machines/task/task.ts';
 export interface RequestState {
   /** Added by `correlate`. */
   correlationId: string;
+  /** Added by `limitRate`: where the request comes from. */
+  clientAddress: string;
+  /** Added by `countSequence`; numbers the events of the request, from 1, until a task does. */
+  nextSequence: () => number;
   /** Added by `authenticate`; `null` while authentication is off and no token was shown. */
   caller: Caller | null;
 }

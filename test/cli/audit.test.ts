@@ -36,12 +36,12 @@ describe.concurrent('audit verify', () => {
     expect(plain).toEqual({
       code: 0,
       signal: null,
-      stdout: '7 events, chain intact, 0 signed\n',
+      stdout: '9 events, chain intact, 0 signed\n',
       stderr: '',
     });
     expect(JSON.parse(json.stdout)).toEqual({
       ok: true,
-      events: 7,
+      events: 9,
       signed: 0,
       head: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
@@ -57,13 +57,13 @@ describe.concurrent('audit verify', () => {
     ]);
     expect(plain).toMatchObject({ code: 6, stdout: '' });
     expect(plain.stderr).toMatch(
-      /^error: \S+audit\.ndjson:3 \(llm_call, seq 2\): prev_hash does not match the previous line; expected [0-9a-f]{64}, found [0-9a-f]{64}; keep the files .+\n$/,
+      /^error: \S+audit\.ndjson:4 \(llm_call, seq 2\): prev_hash does not match the previous line; expected [0-9a-f]{64}, found [0-9a-f]{64}; keep the files .+\n$/,
     );
     expect(json.code).toBe(6);
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,
       file: copy,
-      line: 3,
+      line: 4,
       reason: 'prev_hash does not match the previous line',
       error: { code: 'audit_broken' },
     });
@@ -79,7 +79,7 @@ describe.concurrent('audit verify', () => {
       holdpoint(['audit', 'verify', first, second]),
       holdpoint(['audit', 'verify', second, first]),
     ]);
-    expect(right).toMatchObject({ code: 0, stdout: '7 events, chain intact, 0 signed\n' });
+    expect(right).toMatchObject({ code: 0, stdout: '9 events, chain intact, 0 signed\n' });
     expect(wrong.code).toBe(6);
   });
 
@@ -89,7 +89,7 @@ describe.concurrent('audit verify', () => {
       holdpoint(['audit', 'verify', log, '--keys', 'keys.json']),
     ]);
     expect(required).toMatchObject({ code: 6, stdout: '' });
-    expect(required.stderr).toMatch(/^error: 7 of 7 events are not signed; /);
+    expect(required.stderr).toMatch(/^error: 9 of 9 events are not signed; /);
     expect(keys).toMatchObject({ code: 2, stdout: '' });
     expect(keys.stderr).toContain('signatures cannot be checked in this version');
   });

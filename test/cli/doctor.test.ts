@@ -39,6 +39,8 @@ pass  config       service.yaml and skills are valid
 pass  state        ${directory} can be written, N MiB free
 pass  audit        there is no audit log yet
 pass  permissions  files with secrets are private
+pass  admission    admission is off
+pass  identity     no identity provider needs to be asked
 pass  daemon       the agent is not running
 `);
   });

@@ -21,7 +21,16 @@ export interface ServiceSettings {
   auth?: object;
   security?: { defer?: object; step_up?: object };
   store?: object;
+  server?: object;
 }
+
+/** Tests call more quickly than anybody would. */
+const unlimited = {
+  read_rps: 1_000_000,
+  read_burst: 1_000_000,
+  write_rps: 1_000_000,
+  write_burst: 1_000_000,
+};
 
 /**
  * The tools of every test agent. `pay` leaves a trace of each run; `hold` says that it started and
@@ -48,7 +57,8 @@ export class AgentFolder {
   readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'holdpoint-agent-')));
 
   constructor(settings: ServiceSettings) {
-    const service = { agent_id: 'till', ...settings };
+    const server = { rate_limit: unlimited };
+    const service = { agent_id: 'till', server, ...settings };
     mkdirSync(join(this.path, 'scripts'));
     writeFileSync(join(this.path, 'service.yaml'), JSON.stringify(service, null, 2));
     writeFileSync(join(this.path, 'SKILL.md'), skill);

@@ -12,6 +12,7 @@ import { TaskSystem } from '../../src/actors/system.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/listen.ts';
 import type { Agent } from '../../src/main.ts';
+import { openDoor } from './open-door.ts';
 
 /** A model that asks for these calls, in one turn and in whatever form, and then repeats the last result. */
 export function modelAsking(calls: { tool: string; args: unknown }[]): LanguageModel {
@@ -61,7 +62,15 @@ export async function startAgentWithModel(
   });
   await system.start();
   const authenticator = createAuthenticator({ runtimeToken: 'x', tokens: [], isOptional: true });
-  const app = createApp({ system, authenticator, clock, ids, log, onDisconnect: 'abandon' });
+  const app = createApp({
+    system,
+    authenticator,
+    clock,
+    ids,
+    log,
+    onDisconnect: 'abandon',
+    ...openDoor,
+  });
   const server = await listen(app, { host: '127.0.0.1', port: 0, isFixed: true, ids });
   return {
     id: config.agent_id,

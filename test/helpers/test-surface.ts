@@ -15,6 +15,7 @@ import { createApp } from '../../src/http/app.ts';
 import { type ListenOptions, listen } from '../../src/http/listen.ts';
 import { aPolicy } from './a-policy.ts';
 import { AgentClient } from './agent-client.ts';
+import { openDoor } from './open-door.ts';
 
 /** The HTTP surface over a real task system whose tools are functions. */
 export interface TestSurface {
@@ -63,7 +64,15 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
   });
   if (options.isStarted !== false) await system.start();
   const authenticator = createAuthenticator({ runtimeToken: 'x', tokens: [], isOptional: true });
-  const app = createApp({ system, authenticator, clock, ids, log, onDisconnect: 'abandon' });
+  const app = createApp({
+    system,
+    authenticator,
+    clock,
+    ids,
+    log,
+    onDisconnect: 'abandon',
+    ...openDoor,
+  });
   const { arrival } = options;
   const server = await listen(app, {
     host: '127.0.0.1',

@@ -1,9 +1,12 @@
+import { SpanStatusCode } from '@opentelemetry/api';
 import { runtimeProvider } from '../../machines/governance/approvers.ts';
-import type { Authenticator, Verification } from '../ports.ts';
+import type { Authenticator, Credentials, TokenKind, Verification } from '../ports.ts';
+import { inSpan } from '../telemetry/spans.ts';
+import { tokenPrefix } from './signed-url.ts';
 import { staticTokenVerifier } from './static-token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
-/** Which tokens are accepted. */
+/** Which credentials are accepted. */
 export interface AuthenticatorOptions {
   /** The daemon's own token; always first. */
   runtimeToken: string;
@@ -13,21 +16,77 @@ export interface AuthenticatorOptions {
   isOptional: boolean;
 }
 
-/** Makes the authentication chain of an agent: who recognises a token first decides (contract section 8). */
+/** Makes the authentication chain of an agent: who recognises a credential first decides (contract section 8). */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const runtime = { provider: runtimeProvider, userId: runtimeProvider };
-  const chain = [staticTokenVerifier(options.runtimeToken, runtime), ...options.tokens];
+  const chain = [staticTokenVerifier(options.runtimeToken, runtime, 'runtime'), ...options.tokens];
+  const unknown = unknownTo(options);
   return {
-    async verify(token): Promise<Verification> {
-      if (token === null) {
-        if (options.isOptional) return { kind: 'anonymous' };
-        return { kind: 'rejected', message: 'send a bearer token in the Authorization header' };
-      }
-      for (const verifier of chain) {
-        const verdict = await verifier.verify(token);
-        if (verdict !== null) return verdict;
-      }
-      return { kind: 'rejected', message: 'the bearer token is not known here' };
-    },
+    verify: (credentials) =>
+      inSpan('auth.verify', {}, async (span) => {
+        const verdict = (await judge(chain, credentials)) ?? unknown(credentials);
+        span.setAttributes(describe(verdict));
+        if (verdict.kind === 'rejected') span.setStatus({ code: SpanStatusCode.ERROR });
+        return verdict;
+      }),
+  };
+}
+
+/** A provider that breaks says nothing, and what nobody can judge passes nowhere. */
+async function judge(
+  chain: readonly TokenVerifier[],
+  credentials: Credentials,
+): Promise<Verification | null> {
+  for (const verifier of chain) {
+    const { tokenKind } = verifier;
+    try {
+      const judgement = await verifier.verify(credentials);
+      if (judgement !== null) return { ...judgement, tokenKind };
+    } catch {
+      const message = 'the token could not be judged; try again later';
+      return { kind: 'rejected', reason: 'provider_unavailable', message, tokenKind };
+    }
+  }
+  return null;
+}
+
+/** Says what becomes of a credential that no provider knows. An assertion that nobody reads is none. */
+function unknownTo({ tokens, isOptional }: AuthenticatorOptions) {
+  const isIapRead = tokens.some(({ tokenKind }) => tokenKind === 'iap');
+  return ({ bearer, iapAssertion }: Credentials): Verification => {
+    if (bearer !== null) return rejected('the bearer token is not known here', kindOf(bearer));
+    if (isIapRead && iapAssertion !== null) {
+      return rejected('the assertion of the proxy is not known here', 'iap');
+    }
+    if (isOptional) return { kind: 'anonymous' };
+    return {
+      kind: 'rejected',
+      reason: 'missing_token',
+      message: 'send a bearer token in the Authorization header',
+      tokenKind: 'none',
+    };
+  };
+}
+
+function rejected(message: string, tokenKind: TokenKind): Verification {
+  return { kind: 'rejected', reason: 'rejected', message, tokenKind };
+}
+
+/** Tells what a token looks like. */
+function kindOf(bearer: string): TokenKind {
+  if (bearer.startsWith(tokenPrefix)) return 'sigv4';
+  return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(bearer) ? 'jwt' : 'bearer';
+}
+
+function describe(verdict: Verification): Record<string, string> {
+  if (verdict.kind === 'anonymous') return { 'auth.result': 'anonymous' };
+  if (verdict.kind === 'rejected') {
+    return { 'auth.result': verdict.reason, 'auth.token_kind': verdict.tokenKind };
+  }
+  const { caller, tokenKind } = verdict;
+  return {
+    'auth.result': 'verified',
+    'auth.token_kind': tokenKind,
+    'auth.provider': caller.provider,
   };
 }

@@ -9,10 +9,23 @@ export interface ClaimMap {
   acr: string;
 }
 
+/** The names that most issuers use. */
+export const usualClaims: ClaimMap = {
+  user_id: 'sub',
+  email: 'email',
+  org_id: 'org_id',
+  workspace_id: 'workspace_id',
+  acr: 'acr',
+};
+
+/** Longest text that counts, in characters: it is kept with every task and named in every event. */
+const longest = 1_024;
+
 /**
  * Reads who a verified token stands for; `null` when it names no user. Only text with something in it
  * counts, so an `acr` that is a list or a number is none (document 1 section 5.1); an address that the
- * issuer calls unverified is left out.
+ * issuer calls unverified is left out. The claims themselves are not kept: step-up needs `acr` alone, and
+ * a task that is stored should not hold more about a person than it needs.
  */
 export function callerOfClaims(
   provider: string,
@@ -38,7 +51,7 @@ export function callerOfClaims(
 function textOf(claims: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = Object.hasOwn(claims, name) ? claims[name] : null;
   if (typeof value !== 'string' || value.trim() === '' || !value.isWellFormed()) return null;
-  return value;
+  return value.length > longest ? null : value;
 }
 
 /** Some issuers write the flag as text. */

@@ -1,6 +1,11 @@
 import { resolveStaticToken, type ServiceConfig } from '../config/config.ts';
 import type { Log } from '../ports.ts';
+import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
+import { directoryVerifier } from './directory-verifier.ts';
+import { httpVerifier } from './http-verifier.ts';
+import { iapVerifier } from './iap-verifier.ts';
 import { oidcVerifier } from './oidc-verifier.ts';
+import { sigv4Verifier } from './sigv4-verifier.ts';
 import { staticTokenVerifier } from './static-token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
@@ -21,23 +26,25 @@ export function configuredVerifiers(
         return staticToken(provider, env);
       case 'oidc':
         return oidcVerifier(provider, log);
-      default:
-        throw new Error(`an auth provider of type ${provider.type} is not available; remove it`);
+      case 'directory_ad':
+        return directoryVerifier(provider, log);
+      case 'cloud_iap':
+        return iapVerifier(provider, log);
+      case 'cloud_sigv4':
+        return sigv4Verifier(provider, log);
+      case 'http_verifier':
+        return httpVerifier(provider, log);
     }
   });
 }
 
-/** An identity without a user id goes by the provider's name. */
+/** An identity without a user id goes by the provider's name; what else is told of it stands in its claims. */
 function staticToken(
   { name, settings }: Extract<Provider, { type: 'static_token' }>,
   env: NodeJS.ProcessEnv,
 ): TokenVerifier {
   const { user_id, email, claims } = settings.identity ?? {};
-  const acr = claims?.['acr'];
-  return staticTokenVerifier(resolveStaticToken(settings, env), {
-    provider: name,
-    userId: user_id ?? name,
-    ...(email === undefined ? {} : { email }),
-    ...(typeof acr === 'string' ? { acr } : {}),
-  });
+  const said = { ...claims, sub: user_id ?? name, email };
+  const caller = callerOfClaims(name, said, usualClaims) ?? { provider: name, userId: name };
+  return staticTokenVerifier(resolveStaticToken(settings, env), caller);
 }

@@ -3,7 +3,7 @@ export const documentTimeout = 5_000;
 
 const largest = 256 * 1024;
 
-/** Fetches the bytes of a document of an issuer: no redirects, at most 256 KiB. Rejects on anything but 200. */
+/** Fetches a document of an issuer, and the `Date` it came with: no redirects, at most 256 KiB. Rejects on anything but 200. */
 export async function fetchDocument(url: string, options: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...options, redirect: 'manual' });
   if (response.status !== 200) {
@@ -19,5 +19,6 @@ export async function fetchDocument(url: string, options: RequestInit): Promise<
     if (size > largest) throw new Error(`${url} answered more than 256 KiB`);
     chunks.push(chunk);
   }
-  return new Response(new Blob(chunks));
+  const date = response.headers.get('date');
+  return new Response(new Blob(chunks), { headers: date === null ? {} : { date } });
 }

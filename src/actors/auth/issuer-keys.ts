@@ -2,12 +2,14 @@ import {
   createRemoteJWKSet,
   customFetch,
   errors,
+  type JWK,
   type JWTVerifyGetKey,
   type RemoteJWKSet,
 } from 'jose';
 import * as z from 'zod';
 import type { Log } from '../ports.ts';
 import { documentTimeout, fetchDocument } from './fetch-document.ts';
+import { ProviderUnavailableError } from './provider-unavailable.ts';
 
 /** Where the keys of an issuer are, and how long they are used, in milliseconds. */
 export interface IssuerKeysOptions {
@@ -20,11 +22,6 @@ export interface IssuerKeysOptions {
   log: Log;
 }
 
-/** The keys of an issuer cannot be had, so nothing can be said of its tokens. */
-export class KeysUnavailableError extends Error {
-  readonly code = 'provider_unavailable';
-}
-
 /** An unknown key may be a new one: worth one look in this time. */
 const pauseAfterSuccess = 30_000;
 const pauseAfterFailure = 5_000;
@@ -32,11 +29,12 @@ const pauseAfterFailure = 5_000;
 /**
  * Finds the key a token was signed with. The key set is fetched when it is first needed, by one request
  * at a time, and again when it is too old or a key is unknown; an issuer that fails is left alone for
- * five seconds. Rejects with a KeysUnavailableError when there is no key set to look in.
+ * five seconds. Rejects with a ProviderUnavailableError when there is no key set to look in.
  */
 export class IssuerKeys {
   readonly #options: IssuerKeysOptions;
   #keySet: Promise<RemoteJWKSet> | null = null;
+  #lastUsed: RemoteJWKSet | null = null;
   #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: IssuerKeysOptions) {
@@ -47,15 +45,21 @@ export class IssuerKeys {
     let keySet: RemoteJWKSet | undefined;
     try {
       keySet = await this.#located();
+      this.#lastUsed = keySet;
       return await keySet(header, token);
     } catch (error) {
       if (isAnswer(error)) throw error;
       // The keys may have moved; while there are usable ones they are kept.
       if (keySet?.fresh !== true) this.#keySet = null;
       this.#noteFailure(error);
-      throw new KeysUnavailableError('the keys of the issuer cannot be had', { cause: error });
+      throw new ProviderUnavailableError('the keys of the issuer cannot be had', { cause: error });
     }
   };
+
+  /** What the issuer publishes about a key that `find` has found; `null` for any other. */
+  published(id: string | undefined): JWK | null {
+    return this.#lastUsed?.jwks()?.keys.find(({ kid }) => id !== undefined && kid === id) ?? null;
+  }
 
   #located(): Promise<RemoteJWKSet> {
     this.#keySet ??= this.#locate();
@@ -101,13 +105,14 @@ function isAnswer(error: unknown): boolean {
 
 const metadataSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
-async function keysUrlOf(
+/** Asks an issuer where its keys are. Rejects when it does not say so plainly. */
+export async function keysUrlOf(
   issuer: string,
   fetchIt: (url: string, options: RequestInit) => Promise<Response>,
 ): Promise<string> {
   const url = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
   const answer = await fetchIt(url, { signal: AbortSignal.timeout(documentTimeout) });
-  const metadata = metadataSchema.safeParse(await answer.json());
+  const metadata = metadataSchema.safeParse(await answer.json().catch(() => null));
   if (!metadata.success) throw new Error(`${url} must have issuer and jwks_uri`);
   const { issuer: named, jwks_uri: keysUrl } = metadata.data;
   if (named !== issuer) {

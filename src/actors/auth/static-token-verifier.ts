@@ -1,13 +1,20 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../../machines/task/task.ts';
+import type { TokenKind } from '../ports.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
 /** Knows one token, compared in constant time, and whom it stands for (contract section 8). */
-export function staticTokenVerifier(token: string, caller: Caller): TokenVerifier {
+export function staticTokenVerifier(
+  token: string,
+  caller: Caller,
+  tokenKind: TokenKind = 'bearer',
+): TokenVerifier {
   const digest = digestOf(token);
   return {
-    async verify(shown) {
-      return timingSafeEqual(digest, digestOf(shown)) ? { kind: 'verified', caller } : null;
+    tokenKind,
+    async verify({ bearer }) {
+      if (bearer === null || !timingSafeEqual(digest, digestOf(bearer))) return null;
+      return { kind: 'verified', caller };
     },
   };
 }

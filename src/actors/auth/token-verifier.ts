@@ -1,7 +1,20 @@
-import type { Verification } from '../ports.ts';
+import type { Caller } from '../../machines/task/task.ts';
+import type { AuthFailure, Credentials, TokenKind } from '../ports.ts';
+
+/** What one provider says of a credential that is its own. */
+export type Judgement =
+  | { kind: 'verified'; caller: Caller }
+  | { kind: 'rejected'; reason: AuthFailure; message: string };
 
 /** One provider of the authentication chain. */
 export interface TokenVerifier {
-  /** Judges a bearer token; `null` when it is none of this provider's. Never rejects. */
-  verify(token: string): Promise<Verification | null>;
+  /** What kind of credential it judges. */
+  readonly tokenKind: TokenKind;
+  /** Judges what a request shows; `null` when none of it is this provider's. Never rejects. */
+  verify(credentials: Credentials): Promise<Judgement | null>;
+}
+
+/** Refuses a credential; the message is read by the caller and holds nothing of the credential. */
+export function refusal(reason: AuthFailure, message: string): Judgement {
+  return { kind: 'rejected', reason, message };
 }

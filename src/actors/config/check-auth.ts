@@ -1,33 +1,60 @@
 import { runtimeProvider } from '../../machines/governance/approvers.ts';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
-import type { OidcSettings } from './schema-auth.ts';
+import type { DirectorySettings, IapSettings, OidcSettings, Sigv4Settings } from './schema-auth.ts';
 import { resolveStaticToken } from './static-token.ts';
 
+type Provider = ServiceConfig['auth']['providers'][number];
+
 /**
- * Checks that every provider has a name of its own, every static token a value, and every issuer of
- * tokens an audience and no rival (contract section 8).
+ * Checks that every provider has a name of its own, every static token a value, every issuer of tokens
+ * an audience, and that no provider takes what a later one waits for (contract section 8).
  */
 export function checkAuth(
-  { auth }: ServiceConfig,
+  { auth: { providers } }: ServiceConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Finding[] {
-  const names = auth.providers.map(({ name }) => name);
-  const issuers = auth.providers.map(({ type, settings }) =>
-    type === 'oidc' ? settings.issuer : null,
-  );
-  const findings = auth.providers.map((provider, index) => {
+  const names = providers.map(({ name }) => name);
+  const findings = providers.map((provider, index) => {
     const path = ['auth', 'providers', index];
     return [
       ...(names.indexOf(provider.name) < index ? [repeated([...path, 'name'])] : []),
       ...(provider.name === runtimeProvider ? [reserved([...path, 'name'])] : []),
-      ...(provider.type === 'static_token' ? tokenFindings(provider.settings, env, path) : []),
-      ...(provider.type === 'oidc'
-        ? issuerFindings(provider.settings, issuers.slice(0, index), path)
+      ...settingsFindings(provider, providers.slice(0, index), env, path),
+      ...(provider.type === 'http_verifier' && index < providers.length - 1
+        ? [swallowing([...path, 'type'])]
         : []),
     ];
   });
   return findings.flat();
+}
+
+function settingsFindings(
+  provider: Provider,
+  earlier: readonly Provider[],
+  env: Readonly<Record<string, string | undefined>>,
+  path: Path,
+): Finding[] {
+  switch (provider.type) {
+    case 'static_token':
+      return tokenFindings(provider.settings, env, path);
+    case 'oidc':
+      return issuerFindings(provider.settings, earlier, path);
+    case 'directory_ad':
+      return directoryFindings(provider.settings, earlier, path);
+    case 'cloud_iap':
+      return proxyFindings(provider.settings, earlier, path);
+    case 'cloud_sigv4':
+      return signerFindings(provider.settings, earlier, path);
+    case 'http_verifier':
+      return [];
+  }
+}
+
+/** A request is judged by the first provider that takes its token, and this one takes them all. */
+function swallowing(path: Path): Finding {
+  const message = 'this provider takes every token, so those after it get none; put it last';
+  return { path, message, severity: 'warning' };
 }
 
 function repeated(path: Path): Finding {
@@ -43,16 +70,12 @@ function reserved(path: Path): Finding {
 
 function issuerFindings(
   { issuer, audience, client_id: clientId }: OidcSettings,
-  earlier: readonly (string | null)[],
+  earlier: readonly Provider[],
   provider: Path,
 ): Finding[] {
   const findings: Finding[] = [];
-  if (earlier.includes(issuer)) {
-    findings.push({
-      path: [...provider, 'settings', 'issuer'],
-      message: 'an earlier provider has this issuer and would decide; list every audience there',
-      severity: 'error',
-    });
+  if (earlier.some(({ type, settings }) => type === 'oidc' && settings.issuer === issuer)) {
+    findings.push(rival([...provider, 'settings', 'issuer']));
   }
   if (audience === undefined && clientId === undefined) {
     findings.push({
@@ -60,6 +83,91 @@ function issuerFindings(
       message:
         'without an audience tokens for other services would pass; add audience or client_id',
       severity: 'error',
+    });
+  }
+  return findings;
+}
+
+function rival(path: Path): Finding {
+  const message = 'an earlier provider has this issuer and would decide; list every audience there';
+  return { path, message, severity: 'error' };
+}
+
+function proxyFindings(
+  { issuer }: IapSettings,
+  earlier: readonly Provider[],
+  provider: Path,
+): Finding[] {
+  const isTaken = earlier.some(
+    ({ type, settings }) => type === 'cloud_iap' && settings.issuer === issuer,
+  );
+  return isTaken ? [rival([...provider, 'settings', 'issuer'])] : [];
+}
+
+function directoryFindings(
+  settings: DirectorySettings,
+  earlier: readonly Provider[],
+  provider: Path,
+): Finding[] {
+  const { allow_multi_tenant: isMulti, allowed_tenants: allowed, tenant_id: tenant } = settings;
+  const at = (key: string, message: string, severity: Finding['severity']): Finding => ({
+    path: [...provider, 'settings', key],
+    message,
+    severity,
+  });
+  return [
+    ...(earlier.some((other) => takesTokensOf(other, settings))
+      ? [at('tenant_id', 'an earlier provider takes the tokens of this tenant; keep one', 'error')]
+      : []),
+    ...(isMulti && allowed.length === 0
+      ? [
+          at(
+            'allow_multi_tenant',
+            'people of any tenant may sign in; list allowed_tenants',
+            'warning',
+          ),
+        ]
+      : []),
+    ...(!isMulti && allowed.length > 0
+      ? [at('allowed_tenants', 'this counts with allow_multi_tenant: true alone', 'warning')]
+      : []),
+    ...(!isMulti && tenant.includes('.')
+      ? [
+          at(
+            'tenant_id',
+            'tokens name their tenant by its id, not by a domain; write the id',
+            'error',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function takesTokensOf(other: Provider, { authority, tenant_id }: DirectorySettings): boolean {
+  if (other.type !== 'directory_ad' || other.settings.authority !== authority) return false;
+  return other.settings.allow_multi_tenant || other.settings.tenant_id === tenant_id;
+}
+
+function signerFindings(
+  { allowed_accounts: accounts, allowed_principals: principals }: Sigv4Settings,
+  earlier: readonly Provider[],
+  provider: Path,
+): Finding[] {
+  const findings: Finding[] = [];
+  if (earlier.some(({ type }) => type === 'cloud_sigv4')) {
+    findings.push({
+      path: [...provider, 'type'],
+      message: 'an earlier provider takes every token of this kind; keep one',
+      severity: 'error',
+    });
+  }
+  if (accounts.length === 0 && principals.length === 0) {
+    findings.push({
+      path: [...provider, 'settings', 'allowed_accounts'],
+      message:
+        'without a list every account of the cloud may sign in; add allowed_accounts or allowed_principals',
+      severity: 'error',
+      restsOn: [[...provider, 'settings', 'allowed_principals']],
     });
   }
   return findings;

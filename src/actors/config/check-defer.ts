@@ -49,6 +49,7 @@ function checkEntry(entry: Entry): Finding[] {
     ...(rule.escalate_to === undefined ? [] : checkTarget(entry, 'escalate_to')),
     ...checkList(rule.approvers, [...path, 'approvers'], config),
     ...checkQuorum(entry),
+    ...checkWriteTimeout(entry),
     ...(rule.four_eyes && config.auth.providers.length === 0
       ? [
           warning(
@@ -59,6 +60,14 @@ function checkEntry(entry: Entry): Finding[] {
         ]
       : []),
   ];
+}
+
+/** Whoever waits on the open request must be able to wait for the decision (document 1 section 8). */
+function checkWriteTimeout({ rule, path, config }: Entry): Finding[] {
+  const { write_timeout: limit } = config.server;
+  if (limit === 0 || limit > rule.timeout) return [];
+  const message = `server.write_timeout cuts requests off after ${formatDuration(limit)}, before this timeout is over; raise it or shorten the timeout`;
+  return [warning([...path, 'timeout'], message, [[...root, 'default_timeout']])];
 }
 
 function checkTarget({ rule, path, config }: Entry, key: 'to' | 'escalate_to'): Finding[] {

@@ -2,6 +2,7 @@ import { isJsonObject } from '../../machines/json.ts';
 import { checkAuth } from './check-auth.ts';
 import { checkDefer } from './check-defer.ts';
 import { checkLayers } from './check-layers.ts';
+import { checkServer } from './check-server.ts';
 import { checkShape } from './check-shape.ts';
 import { checkStepUp } from './check-step-up.ts';
 import { checkSwitches } from './check-switches.ts';
@@ -88,6 +89,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
   const rules = [
     ...checkAuth(config, env),
     ...checkTools(config),
+    ...checkServer(config),
     ...checkStepUp(config),
     ...checkDefer(config),
     ...checkLayers(config, env),

@@ -10,12 +10,12 @@ const rateLimitSchema = z.object({
   trusted_proxies: z.array(name).default([]),
 });
 
-/** `server`; `rate_limit` stays undefined unless it is written. */
+/** `server`: how the daemon is called. */
 export const serverSchema = z.object({
   public_url: z.string().default(''),
   cors_origins: z.array(name).default([]),
   write_timeout: duration.prefault('0s'),
-  rate_limit: rateLimitSchema.optional(),
+  rate_limit: rateLimitSchema.prefault({}),
 });
 
 /** `egress` (contract section 11). */

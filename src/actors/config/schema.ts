@@ -43,7 +43,7 @@ const credential = z.object({
 
 /**
  * `service.yaml` as a whole (contract section 3), in its own key names. Defaults are filled in and
- * durations are milliseconds; `egress`, `secrets` and `server.rate_limit` stay undefined unless written.
+ * durations are milliseconds; `egress` and `secrets` stay undefined unless written.
  */
 export const serviceSchema = z.object({
   agent_id: z

@@ -13,14 +13,6 @@ const controls: Control[] = [
   refused('signing of the audit log', (config) =>
     when(config.audit.signing.enabled, 'audit.signing.enabled'),
   ),
-  refused('an auth provider of another type than static_token and oidc', ({ auth }) =>
-    each(
-      auth.providers,
-      ({ type }) => type !== 'static_token' && type !== 'oidc',
-      'auth.providers',
-      'type',
-    ),
-  ),
   refused('a model provider other than scripted', (config) =>
     when(config.model.provider !== 'scripted', 'model.provider'),
   ),
@@ -34,13 +26,6 @@ const controls: Control[] = [
   warned('delivery through channels', (config) => when(config.channels.length > 0, 'channels')),
   warned('the confinement of scripts to egress rules', (config) =>
     when(config.egress !== undefined, 'egress'),
-  ),
-  warned('the rate limit', (config) =>
-    when(config.server.rate_limit !== undefined, 'server.rate_limit'),
-  ),
-  warned('CORS', (config) => when(config.server.cors_origins.length > 0, 'server.cors_origins')),
-  warned('the write timeout', (config) =>
-    when(config.server.write_timeout > 0, 'server.write_timeout'),
   ),
   warned('tracing', (config) =>
     when(config.observability.tracing.enabled, 'observability.tracing.enabled'),

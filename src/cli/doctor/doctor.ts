@@ -4,8 +4,10 @@ import type { Output } from '../output.ts';
 import type { Session } from '../session.ts';
 import { checkAgent } from '../validate.ts';
 import type { Check, Finding, Subject } from './check.ts';
+import { checkAdmission } from './check-admission.ts';
 import { checkAudit, checkConfig } from './check-agent.ts';
 import { checkDaemon } from './check-daemon.ts';
+import { checkIdentity } from './check-identity.ts';
 import { checkNode, checkPort } from './check-machine.ts';
 import { checkPermissions, checkStateFolder } from './check-state.ts';
 
@@ -30,6 +32,9 @@ export async function doctor({ output, env }: Session, { dir }: DoctorOptions): 
   });
 }
 
+/** What an agent whose configuration cannot be read signs people in with. */
+const withoutProviders = { auth: { required: false, providers: [] } };
+
 async function examine(subject: Subject): Promise<Check[]> {
   const { directory, env } = subject;
   const findings = await checkAgent(directory, env);
@@ -42,6 +47,8 @@ async function examine(subject: Subject): Promise<Check[]> {
     ['state', await checkStateFolder(subject)],
     ['audit', await checkAudit(resolve(directory, audit.path), audit.chain)],
     ['permissions', checkPermissions(subject, resolve(directory, storePath))],
+    ['admission', await checkAdmission(subject, findings.config?.agent_id ?? null)],
+    ['identity', await checkIdentity(findings.config ?? withoutProviders)],
     ['daemon', await checkDaemon(subject)],
   ];
   return found.map(([check, finding]) => ({ check, ...finding }));

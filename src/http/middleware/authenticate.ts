@@ -1,7 +1,17 @@
 import type { Context, Middleware, Next } from 'koa';
-import type { Authenticator } from '../../actors/ports.ts';
+import type { AuditEvent, Authenticator, Clock, Verification } from '../../actors/ports.ts';
 import type { RequestState } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
+
+/** What establishing who calls needs. */
+export interface AuthenticatePorts {
+  authenticator: Authenticator;
+  clock: Pick<Clock, 'now'>;
+  /** Writes an event to the audit log. */
+  record: (event: AuditEvent) => Promise<void>;
+  /** Who the events are about; a tenancy that is absent here is the caller's. */
+  entity: Pick<AuditEvent, 'entity_id' | 'entity_type' | 'org_id' | 'workspace_id'>;
+}
 
 /** Paths that anybody may read (contract section 8). */
 const publicPaths: ReadonlySet<string> = new Set([
@@ -10,16 +20,24 @@ const publicPaths: ReadonlySet<string> = new Set([
   '/.well-known/service-audit-keys',
 ]);
 
-/** Establishes who is calling, or refuses with 401 (contract section 8). */
-export function authenticate({
-  authenticator,
-}: {
-  authenticator: Authenticator;
-}): Middleware<RequestState> {
+/** Longest part of a path that an event holds, in characters. */
+const longestPath = 256;
+
+/**
+ * Establishes who is calling, or refuses with 401 (contract section 8). Either is told to the audit log.
+ * The request does not wait for that: a log that cannot be written makes the task system refuse new
+ * work with 503 by itself (contract section 10), and waiting would let strangers slow others down.
+ */
+export function authenticate(ports: AuthenticatePorts): Middleware<RequestState> {
   return async function authentication(ctx: Context, next: Next) {
     ctx.state.caller = null;
     if (publicPaths.has(ctx.path) || ctx.method === 'OPTIONS') return void (await next());
-    const verdict = await authenticator.verify(bearerOf(ctx.get('Authorization')));
+    const verdict = await ports.authenticator.verify({
+      bearer: bearerOf(ctx.get('Authorization')),
+      iapAssertion: ctx.get('X-Cloud-Iap-Jwt-Assertion') || null,
+      orgId: orgOf(ctx.get('X-Service-Org-ID')),
+    });
+    record(ports, ctx, verdict);
     if (verdict.kind === 'rejected') {
       throw new Problem(
         401,
@@ -34,4 +52,66 @@ export function authenticate({
 
 function bearerOf(authorization: string): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
+}
+
+/** An organisation is a short word; a header that is none counts as absent. */
+function orgOf(header: string): string | null {
+  return /^[\x21-\x7e]{1,256}$/.test(header) ? header : null;
+}
+
+function record(
+  { record: write, entity, clock }: AuthenticatePorts,
+  ctx: Context,
+  verdict: Verification,
+): void {
+  if (verdict.kind === 'anonymous') return;
+  const { correlationId, nextSequence } = ctx.state as RequestState;
+  const event: AuditEvent = {
+    ...entity,
+    ts: new Date(clock.now()).toISOString(),
+    seq: nextSequence(),
+    correlation_id: correlationId,
+    ...(verdict.kind === 'verified' ? verification(ctx, verdict, entity) : failure(ctx, verdict)),
+  };
+  // The store keeps in mind that it could not write; see above.
+  write(event).catch(() => undefined);
+}
+
+type Told = Pick<AuditEvent, 'event' | 'fields' | 'org_id' | 'workspace_id'>;
+
+function verification(
+  ctx: Context,
+  { caller, tokenKind }: Extract<Verification, { kind: 'verified' }>,
+  entity: AuthenticatePorts['entity'],
+): Told {
+  const orgId = entity.org_id ?? caller.orgId;
+  const workspaceId = entity.workspace_id ?? caller.workspaceId;
+  return {
+    event: 'auth_verify',
+    ...(orgId === undefined ? {} : { org_id: orgId }),
+    ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }),
+    fields: {
+      provider: caller.provider,
+      user_id: caller.userId,
+      ...(caller.orgId === undefined ? {} : { org_id: caller.orgId }),
+      token_kind: tokenKind,
+      ...requestOf(ctx),
+    },
+  };
+}
+
+function failure(
+  ctx: Context,
+  { reason, tokenKind }: Extract<Verification, { kind: 'rejected' }>,
+): Told {
+  return { event: 'auth_fail', fields: { reason, token_kind: tokenKind, ...requestOf(ctx) } };
+}
+
+function requestOf(ctx: Context): { method: string; path: string; remote_addr: string } {
+  const { clientAddress } = ctx.state as RequestState;
+  return {
+    method: ctx.method,
+    path: ctx.path.slice(0, longestPath),
+    remote_addr: clientAddress,
+  };
 }

@@ -7,10 +7,13 @@ const longestBody = 2 * 1024 * 1024;
 /** Deepest nesting of a body (contract section 5). */
 const deepest = 64;
 
+/** Most keys of all objects of a body together. */
+const mostKeys = 100_000;
+
 /**
  * Reads a JSON body into `ctx.request.body`; a request without a body has `undefined` there.
  * Anything else is a Problem: 415 for another type, 413 for a body that is too long, 400 for one
- * that is malformed or nested too deeply, in the words of `malformed` where the route has its own.
+ * that is malformed, nested too deeply or has too many keys, in the words of `malformed` where the route has its own.
  */
 export function readJson({ malformed }: { malformed?: string } = {}): Middleware {
   let parser: Promise<Middleware> | null = null;
@@ -22,10 +25,8 @@ export function readJson({ malformed }: { malformed?: string } = {}): Middleware
     parser ??= createParser(malformed);
     const parse = await parser;
     await parse(ctx, () => {
-      if (isDeeperThan(ctx.request.body, deepest)) {
-        const error = malformed ?? `the JSON is nested deeper than ${deepest} levels`;
-        throw new Problem(400, { error });
-      }
+      const fault = faultOf(ctx.request.body);
+      if (fault !== null) throw new Problem(400, { error: malformed ?? fault });
       return next();
     });
   };
@@ -63,9 +64,18 @@ function bodyProblem(
   return new Problem(400, { error: malformed });
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
+function faultOf(body: unknown): string | null {
+  const room = { keys: mostKeys };
+  if (isDeeperThan(body, deepest, room)) return `the JSON is nested deeper than ${deepest} levels`;
+  return room.keys < 0 ? `the JSON has more than ${mostKeys} keys` : null;
+}
+
+/** Counts the keys it passes off `room`. */
+function isDeeperThan(value: unknown, levels: number, room: { keys: number }): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  for (const item of Object.values(value)) if (isDeeperThan(item, levels - 1)) return true;
+  const items: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  if (items !== value) room.keys -= items.length;
+  for (const item of items) if (isDeeperThan(item, levels - 1, room)) return true;
   return false;
 }

@@ -6,10 +6,11 @@ const mostHeaders = 100;
 
 /**
  * Refuses a request that two programs on its way could read in two ways: another form of target
- * than a path, or more than one `Host`.
+ * than a path, or more than one `Host`; and one that expects what is not done here.
  */
 export function refuseAmbiguous(): Middleware {
   return function ambiguityRefuser({ req }: Context, next: Next) {
+    const { expect = '100-continue' } = req.headers;
     const names = req.rawHeaders.filter((_, index) => index % 2 === 0);
     if (names.length > mostHeaders) {
       const error = `the request has more than ${mostHeaders} headers; send fewer`;
@@ -21,6 +22,10 @@ export function refuseAmbiguous(): Middleware {
     }
     if (names.filter((name) => name.toLowerCase() === 'host').length > 1) {
       throw new Problem(400, { error: 'send one Host header' }, { Connection: 'close' });
+    }
+    if (expect.toLowerCase() !== '100-continue') {
+      const error = 'the request expects something else than 100-continue; send no Expect';
+      throw new Problem(417, { error }, { Connection: 'close' });
     }
     return next();
   };

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createAuthenticator } from '../../../src/actors/auth/authenticator.ts';
 import { configuredVerifiers } from '../../../src/actors/auth/configured-verifiers.ts';
+import { staticTokenVerifier } from '../../../src/actors/auth/static-token-verifier.ts';
+import type { TokenVerifier } from '../../../src/actors/auth/token-verifier.ts';
 import { authSchema } from '../../../src/actors/config/schema-auth.ts';
 import { startKeyServer } from './key-server.ts';
+import { shown } from './verifying.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 
@@ -22,67 +25,154 @@ const oidc = (name: string, issuer: string) => ({
   name,
   settings: { issuer, audience: 'agent' },
 });
-const verified = (provider: string, userId = provider) => ({
+const missing = {
+  kind: 'rejected',
+  reason: 'missing_token',
+  message: 'send a bearer token in the Authorization header',
+  tokenKind: 'none',
+};
+const verified = (provider: string, tokenKind: string, userId = provider) => ({
   kind: 'verified',
   caller: { provider, userId },
+  tokenKind,
 });
-const unknown = { kind: 'rejected', message: 'the bearer token is not known here' };
+const unknown = (tokenKind: string) => ({
+  kind: 'rejected',
+  reason: 'rejected',
+  message: 'the bearer token is not known here',
+  tokenKind,
+});
 
 describe('the authentication chain', () => {
   it('knows static tokens and whom they stand for', async () => {
-    const identity = { user_id: 'u', email: 'u@a.io', claims: { acr: 'high' } };
+    const claims = { acr: 'high', org_id: 'o', workspace_id: 'w', sub: 'x', email: 'y' };
+    const identity = { user_id: 'u', email: 'u@a.io', claims };
     const authenticator = authenticating([
       { type: 'static_token', name: 'env', settings: { token_env: 'TOKEN', identity } },
       {
         type: 'static_token',
         name: 'odd',
-        settings: { token: 'b', identity: { claims: { acr: 3 } } },
+        settings: { token: 'b', identity: { claims: { acr: 3, org_id: 4, email: 'y' } } },
       },
     ]);
-    expect(await authenticator.verify('from-env')).toStrictEqual({
+    expect(await authenticator.verify(shown('from-env'))).toStrictEqual({
       kind: 'verified',
-      caller: { provider: 'env', userId: 'u', email: 'u@a.io', acr: 'high' },
+      caller: {
+        provider: 'env',
+        userId: 'u',
+        email: 'u@a.io',
+        orgId: 'o',
+        workspaceId: 'w',
+        acr: 'high',
+      },
+      tokenKind: 'bearer',
     });
-    expect(await authenticator.verify('b')).toStrictEqual(verified('odd'));
-    expect(await authenticator.verify('from-en')).toEqual(unknown);
-    expect(await authenticator.verify('')).toEqual(unknown);
+    expect(await authenticator.verify(shown('b'))).toStrictEqual(verified('odd', 'bearer'));
+  });
+
+  it.each([
+    ['from-en', 'bearer'],
+    ['', 'bearer'],
+    ['a.b.c', 'jwt'],
+    ['a.b.', 'jwt'],
+    ['service-cloud-v1.aaa', 'sigv4'],
+    ['runtime-token ', 'bearer'],
+  ])('does not know the token "%s"', async (token, kind) => {
+    expect(await authenticating([]).verify(shown(token))).toEqual(unknown(kind));
+    expect(await authenticating([], true).verify(shown(token))).toEqual(unknown(kind));
   });
 
   it('asks for a token unless there need be none', async () => {
-    const missing = 'send a bearer token in the Authorization header';
-    expect(await authenticating([]).verify(null)).toEqual({ kind: 'rejected', message: missing });
-    expect(await authenticating([], true).verify(null)).toEqual({ kind: 'anonymous' });
-    expect(await authenticating([], true).verify('wrong')).toEqual(unknown);
+    expect(await authenticating([]).verify(shown(null))).toEqual(missing);
+    expect(await authenticating([], true).verify(shown(null))).toEqual({ kind: 'anonymous' });
   });
 
   it('lets the first who recognises a token decide, in the order of the list', async () => {
     const server = await startKeyServer();
     const good = await server.sign();
     const stale = await server.sign({ exp: 1 });
-    const expired = { kind: 'rejected', message: 'the token has expired; sign in again' };
     const after = authenticating([oidc('staff', server.issuer), staticToken('late', stale)]);
-    expect(await after.verify(stale)).toEqual(expired);
-    expect(await after.verify(good)).toEqual(verified('staff', 'ann'));
+    expect(await after.verify(shown(stale))).toEqual({
+      kind: 'rejected',
+      reason: 'invalid',
+      message: 'the token has expired; sign in again',
+      tokenKind: 'jwt',
+    });
+    expect(await after.verify(shown(good))).toEqual(verified('staff', 'jwt', 'ann'));
     const before = authenticating([staticToken('early', stale), oidc('staff', server.issuer)]);
-    expect(await before.verify(stale)).toEqual(verified('early'));
-    expect(await before.verify(good)).toEqual(verified('staff', 'ann'));
-    expect(await before.verify('runtime-token')).toEqual(verified('runtime'));
+    expect(await before.verify(shown(stale))).toEqual(verified('early', 'bearer'));
+    expect(await before.verify(shown(good))).toEqual(verified('staff', 'jwt', 'ann'));
+    expect(await before.verify(shown('runtime-token'))).toEqual(verified('runtime', 'runtime'));
   });
 
   it('asks each issuer for its own tokens alone', async () => {
     const [one, two] = [await startKeyServer(), await startKeyServer()];
     const authenticator = authenticating([oidc('one', one.issuer), oidc('two', two.issuer)]);
-    expect(await authenticator.verify(await two.sign())).toEqual(verified('two', 'ann'));
+    const signed = { one: await one.sign(), two: await two.sign() };
+    const foreign = await one.sign({ iss: 'https://three.example' });
+    expect(await authenticator.verify(shown(signed.two))).toEqual(verified('two', 'jwt', 'ann'));
     expect(one.asked).toEqual({ metadata: 0, keys: 0 });
-    expect(await authenticator.verify(await one.sign())).toEqual(verified('one', 'ann'));
-    expect(await authenticator.verify(await one.sign({ iss: 'https://three.example' }))).toEqual(
-      unknown,
-    );
+    expect(await authenticator.verify(shown(signed.one))).toEqual(verified('one', 'jwt', 'ann'));
+    expect(await authenticator.verify(shown(foreign))).toEqual(unknown('jwt'));
   });
 
-  it('is not made of providers it does not have', () => {
-    expect(() => authenticating([{ type: 'cloud_iap', settings: {} }])).toThrow(
-      'an auth provider of type cloud_iap is not available; remove it',
-    );
+  it('judges a request with a token and an assertion in the order of the list', async () => {
+    const server = await startKeyServer();
+    const iap = {
+      type: 'cloud_iap',
+      name: 'proxy',
+      settings: { audience: 'agent', issuer: server.issuer, jwks_url: `${server.issuer}/keys` },
+    };
+    const own = staticToken('own', 't');
+    const good = await server.sign();
+    const stale = await server.sign({ exp: 1 });
+    const expired = {
+      kind: 'rejected',
+      reason: 'invalid',
+      message: 'the token has expired; sign in again',
+      tokenKind: 'iap',
+    };
+    const both = (bearer: string | null, iapAssertion: string) => ({
+      bearer,
+      iapAssertion,
+      orgId: null,
+    });
+    const first = authenticating([iap, own]);
+    expect(await first.verify(both('t', good))).toEqual(verified('proxy', 'iap', 'ann'));
+    expect(await first.verify(both('t', stale))).toEqual(expired);
+    expect(await first.verify(both('t', 'junk'))).toEqual(verified('own', 'bearer'));
+    expect(await first.verify(both('x', 'junk'))).toEqual(unknown('bearer'));
+    expect(await first.verify(both(null, good))).toEqual(verified('proxy', 'iap', 'ann'));
+    expect(await first.verify(both(null, 'junk'))).toEqual({
+      kind: 'rejected',
+      reason: 'rejected',
+      message: 'the assertion of the proxy is not known here',
+      tokenKind: 'iap',
+    });
+    const last = authenticating([own, iap]);
+    expect(await last.verify(both('t', stale))).toEqual(verified('own', 'bearer'));
+    expect(await last.verify(both('x', good))).toEqual(verified('proxy', 'iap', 'ann'));
+  });
+
+  it('takes an assertion that no provider reads for none', async () => {
+    const credentials = { bearer: null, iapAssertion: 'a.b.c', orgId: null };
+    expect(await authenticating([staticToken('own', 't')]).verify(credentials)).toEqual(missing);
+    expect(await authenticating([], true).verify(credentials)).toEqual({ kind: 'anonymous' });
+  });
+
+  it('lets nobody in when a provider breaks', async () => {
+    const breaking: TokenVerifier = {
+      tokenKind: 'jwt',
+      verify: () => Promise.reject(new Error('canary')),
+    };
+    const knowing = staticTokenVerifier('t', { provider: 'own', userId: 'own' });
+    const tokens = [breaking, knowing];
+    const authenticator = createAuthenticator({ runtimeToken: 'r', tokens, isOptional: true });
+    expect(await authenticator.verify(shown('t'))).toEqual({
+      kind: 'rejected',
+      reason: 'provider_unavailable',
+      message: 'the token could not be judged; try again later',
+      tokenKind: 'jwt',
+    });
   });
 });

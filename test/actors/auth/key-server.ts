@@ -31,10 +31,10 @@ export class KeyServer {
     this.keys = (response) => json({ keys: this.#published })(response);
   }
 
-  /** Makes a key and publishes its public half. */
-  async addKey(kid: string, alg = 'ES256'): Promise<JWK> {
+  /** Makes a key and publishes its public half, with more about it. */
+  async addKey(kid: string, alg = 'ES256', more: object = {}): Promise<JWK> {
     const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
-    const published = { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' };
+    const published = { ...(await exportJWK(publicKey)), kid, alg, use: 'sig', ...more };
     this.#keys.set(kid, { alg, key: privateKey });
     this.#published.push(published);
     return published;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { startKeyServer } from './key-server.ts';
 import { verifying } from './verifying.ts';
 
-const refused = (message: string) => ({ kind: 'rejected', message });
+const refused = (message: string, reason = 'invalid') => ({ kind: 'rejected', reason, message });
 const now = () => Math.floor(Date.now() / 1_000);
 
 const ann = { kind: 'verified', caller: { provider: 'staff', userId: 'ann' } };
@@ -36,9 +36,13 @@ describe('the claims of a token', () => {
     [
       'has no user',
       () => ({ sub: undefined as never }),
-      refused('the token has no user in its claim sub'),
+      refused('the token has no user in its claim sub', 'rejected'),
     ],
-    ['has a blank user', () => ({ sub: ' ' }), refused('the token has no user in its claim sub')],
+    [
+      'has a blank user',
+      () => ({ sub: ' ' }),
+      refused('the token has no user in its claim sub', 'rejected'),
+    ],
   ])('are judged when it %s', async (_name, claims, verdict) => {
     const server = await startKeyServer();
     const token = await server.sign(claims());

@@ -1,6 +1,7 @@
-import { oidcVerifier } from '../../../src/actors/auth/oidc-verifier.ts';
-import type { TokenVerifier } from '../../../src/actors/auth/token-verifier.ts';
+import { configuredVerifiers } from '../../../src/actors/auth/configured-verifiers.ts';
+import type { Judgement } from '../../../src/actors/auth/token-verifier.ts';
 import { authSchema } from '../../../src/actors/config/schema-auth.ts';
+import type { Credentials } from '../../../src/actors/ports.ts';
 
 /** A line of the daemon's log. */
 export interface LogLine {
@@ -9,20 +10,40 @@ export interface LogLine {
   message: string;
 }
 
-/** A verifier with these settings, the audience `agent` unless they say otherwise, and what it logs. */
-export function verifying(settings: { issuer: string; [key: string]: unknown }): TokenVerifier & {
+/** A provider under test. */
+export interface Verifying {
+  /** Judges a bearer token, for an organisation that the request names. */
+  verify(token: string, orgId?: string): Promise<Judgement | null>;
+  /** Judges all that a request shows. */
+  judge(credentials: Credentials): Promise<Judgement | null>;
   log: LogLine[];
-} {
-  const provider = { type: 'oidc', name: 'staff', settings: { audience: 'agent', ...settings } };
-  const [parsed] = authSchema.parse({ providers: [provider] }).providers;
-  if (parsed?.type !== 'oidc') throw new Error('no oidc provider');
+}
+
+/** A request that shows a bearer token and nothing else. */
+export function shown(bearer: string | null, orgId: string | null = null): Credentials {
+  return { bearer, iapAssertion: null, orgId };
+}
+
+/** A provider named `staff` with these settings, and what it logs. */
+export function providing(type: string, settings: object): Verifying {
   const log: LogLine[] = [];
   const at = (level: string) => (fields: object, message: string) =>
     void log.push({ level, fields, message });
-  const verifier = oidcVerifier(parsed, {
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-  });
-  return { verify: (token) => verifier.verify(token), log };
+  const { providers } = authSchema.parse({ providers: [{ type, name: 'staff', settings }] });
+  const [verifier] = configuredVerifiers(
+    providers,
+    {},
+    { info: at('info'), warn: at('warn'), error: at('error') },
+  );
+  if (verifier === undefined) throw new Error('no provider');
+  return {
+    verify: (token, orgId) => verifier.verify(shown(token, orgId)),
+    judge: (credentials) => verifier.verify(credentials),
+    log,
+  };
+}
+
+/** An OpenID Connect provider with these settings, the audience `agent` unless they say otherwise. */
+export function verifying(settings: { issuer: string; [key: string]: unknown }): Verifying {
+  return providing('oidc', { audience: 'agent', ...settings });
 }

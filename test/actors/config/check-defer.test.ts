@@ -178,3 +178,17 @@ describe('while it is off', () => {
     ]);
   });
 });
+
+it('warns of a write timeout that cuts the wait short', () => {
+  const lines = (limit: string) =>
+    linesOf(
+      read(
+        `agent_id: x\nserver: {write_timeout: ${limit}}\nsecurity: {defer: {enabled: true, tools: {t: {timeout: 2m}}}}\n`,
+      ),
+    );
+  const message =
+    'server.write_timeout cuts requests off after 2m0s, before this timeout is over; raise it or shorten the timeout';
+  expect(lines('2m')).toEqual([`warning 3:56 security.defer.tools.t.timeout | ${message}`]);
+  expect(lines('2m1s')).toEqual([]);
+  expect(lines('0s')).toEqual([]);
+});

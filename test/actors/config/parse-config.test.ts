@@ -171,7 +171,19 @@ it('fills in every default', () => {
       workflow_propagation: { allowed_hosts: [] },
       card: { security_schemes: {} },
       auth: { required: false, providers: [] },
-      server: { public_url: '', cors_origins: [], write_timeout: 0 },
+      server: {
+        public_url: '',
+        cors_origins: [],
+        write_timeout: 0,
+        rate_limit: {
+          read_rps: 50,
+          read_burst: 200,
+          write_rps: 20,
+          write_burst: 100,
+          cancel_exempt: true,
+          trusted_proxies: [],
+        },
+      },
       security: {
         intent_alignment: {
           enabled: false,

@@ -12,12 +12,6 @@ it.each([
     layer,
   ],
   [
-    'auth: {providers: [{type: http_verifier, settings: {url: u}}]}',
-    'error 2:27 auth.providers.0.type',
-    'an auth provider of another type than static_token and oidc',
-    'remove it',
-  ],
-  [
     'model: {provider: openai}',
     'error 2:19 model.provider',
     'a model provider other than scripted',
@@ -31,19 +25,6 @@ it.each([
   ],
   ['channels: [slack]', 'warning 2:11 channels', 'delivery through channels', 'remove it'],
   ['egress: {}', 'warning 2:9 egress', 'the confinement of scripts to egress rules', 'remove it'],
-  ['server: {rate_limit: {}}', 'warning 2:22 server.rate_limit', 'the rate limit', 'remove it'],
-  [
-    'server: {cors_origins: [https://a.example]}',
-    'warning 2:24 server.cors_origins',
-    'CORS',
-    'remove it',
-  ],
-  [
-    'server: {write_timeout: 5s}',
-    'warning 2:25 server.write_timeout',
-    'the write timeout',
-    'remove it',
-  ],
   [
     'observability: {tracing: {enabled: true}}',
     'warning 2:36 observability.tracing.enabled',

@@ -1,0 +1,1 @@
+export { probeProvider } from './probe-provider.ts';

@@ -1,0 +1,44 @@
+import type { ServiceConfig } from '../config/config.ts';
+import type { Log } from '../ports.ts';
+import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
+import { IssuerKeys } from './issuer-keys.ts';
+import { issuerOf, judgeJwt } from './judge-jwt.ts';
+import { refusal, type TokenVerifier } from './token-verifier.ts';
+
+type IapProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_iap' }>;
+
+/** How long the keys of the proxy are used, in milliseconds. */
+const maximumAge = 3_600_000;
+
+/** How far the clocks may differ, in milliseconds. */
+const skew = 30_000;
+
+/**
+ * Judges what an identity-aware proxy asserts about the person behind it (contract section 8). The
+ * assertion has a header of its own; a bearer token is never read here.
+ */
+export function iapVerifier({ name, settings }: IapProvider, log: Log): TokenVerifier {
+  const { issuer, audience, jwks_url: url } = settings;
+  const rules = {
+    name,
+    keys: new IssuerKeys({ name, issuer, url, maximumAge, log }),
+    algorithms: ['ES256'],
+    issuer,
+    audience,
+    skew,
+  };
+  return {
+    tokenKind: 'iap',
+    async verify({ iapAssertion }) {
+      if (iapAssertion === null || issuerOf(iapAssertion) !== issuer) return null;
+      return judgeJwt(iapAssertion, {
+        ...rules,
+        read(claims) {
+          const caller = callerOfClaims(name, claims, usualClaims);
+          if (caller !== null) return { kind: 'verified', caller };
+          return refusal('rejected', 'the assertion has no user in its claim sub');
+        },
+      });
+    },
+  };
+}

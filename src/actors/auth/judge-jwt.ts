@@ -1,0 +1,70 @@
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { IssuerKeys } from './issuer-keys.ts';
+import { ProviderUnavailableError } from './provider-unavailable.ts';
+import { type Judgement, refusal } from './token-verifier.ts';
+
+/** How the tokens of one issuer are judged. */
+export interface JwtRules {
+  /** The provider's name. */
+  name: string;
+  keys: IssuerKeys;
+  algorithms: string[];
+  issuer: string | string[];
+  audience: string | string[];
+  /** How far the clocks may differ, in milliseconds. */
+  skew: number;
+  /** Says whom the claims of a token that is signed, meant for this audience and valid now stand for. */
+  read: (claims: JWTPayload, keyId: string | undefined) => Judgement;
+}
+
+/**
+ * Judges a JSON Web Token: it passes when it is signed by a key of the issuer, meant for this audience,
+ * valid now, and its claims name somebody (contract section 8). Never rejects.
+ */
+export async function judgeJwt(token: string, rules: JwtRules): Promise<Judgement> {
+  const { algorithms, issuer, audience, skew } = rules;
+  const options: JWTVerifyOptions = {
+    algorithms,
+    issuer,
+    audience,
+    clockTolerance: skew / 1_000,
+    requiredClaims: ['exp'],
+  };
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, rules.keys.find, options);
+    if (payload.iat !== undefined && payload.iat * 1_000 > Date.now() + skew) {
+      return refusal('invalid', tooEarly);
+    }
+    return rules.read(payload, protectedHeader.kid);
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailableError)) return refusal('invalid', describe(error));
+    const message = `the identity provider ${rules.name} cannot be asked for its keys; try again later`;
+    return refusal('provider_unavailable', message);
+  }
+}
+
+/** Reads whom a token claims to come from, without believing it; `null` when it claims nothing. */
+export function issuerOf(token: string): string | null {
+  try {
+    return decodeJwt(token).iss ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const otherAudience = 'the token is for another audience; ask for one for this agent';
+const tooEarly = 'the token is not valid yet; wait, or check the clocks';
+
+/** Says why a token does not pass, without a word of the token. */
+function describe(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return 'the token has expired; sign in again';
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === 'aud') return otherAudience;
+    if (error.claim === 'nbf' && error.reason === 'check_failed') return tooEarly;
+    return `the token lacks a valid claim ${error.claim}; sign in again`;
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    return 'the token is not signed in a way that is accepted here; sign in again';
+  }
+  return 'the token is not signed by its issuer; sign in again';
+}

@@ -1,0 +1,58 @@
+import { probeProvider } from '../../actors/auth/auth.ts';
+import type { ServiceConfig } from '../../actors/config/config.ts';
+import { plainLine } from '../plain-text.ts';
+import type { Finding } from './check.ts';
+
+type Provider = ServiceConfig['auth']['providers'][number];
+
+/** Seconds by which two clocks may differ before tokens are taken for too old or too new. */
+const tolerable = 30;
+
+const severity = { pass: 0, warn: 1, fail: 2 };
+
+/** Checks that every identity provider can be asked, and that its clock agrees with the one here. */
+export async function checkIdentity({ auth }: Pick<ServiceConfig, 'auth'>): Promise<Finding> {
+  const findings = await Promise.all(auth.providers.map(examine));
+  const asked = findings.filter((finding) => finding !== null);
+  const wrong = asked
+    .filter(({ status }) => status !== 'pass')
+    .toSorted((one, other) => severity[other.status] - severity[one.status]);
+  const [first, ...others] = wrong;
+  if (first === undefined) return { status: 'pass', message: describe(asked.length) };
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return { ...first, message: plainLine(`${first.message}${more}`) };
+}
+
+function describe(count: number): string {
+  if (count === 0) return 'no identity provider needs to be asked';
+  return count === 1 ? 'the identity provider answers' : `all ${count} identity providers answer`;
+}
+
+/** Returns `null` for a provider that asks nobody. */
+async function examine(provider: Provider): Promise<Finding | null> {
+  const { name } = provider;
+  try {
+    const probe = await probeProvider(provider);
+    if (probe === null) return null;
+    const skew = skewOf(probe.date);
+    if (skew <= tolerable) return { status: 'pass', message: `${name} answers` };
+    return {
+      status: 'warn',
+      message: `the clock here and that of ${name} differ by ${skew} s`,
+      fix: 'set the clock of this machine by NTP',
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      status: 'fail',
+      message: `${name} lets nobody in: ${reason}`,
+      fix: `check the settings of ${name} under auth.providers, and the way there`,
+    };
+  }
+}
+
+/** Returns whole seconds; 0 when the provider does not say its time. */
+function skewOf(date: string | null): number {
+  const theirs = Date.parse(date ?? '');
+  return Number.isNaN(theirs) ? 0 : Math.round(Math.abs(Date.now() - theirs) / 1_000);
+}

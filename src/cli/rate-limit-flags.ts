@@ -1,0 +1,56 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type RateLimit, RateLimitError, rateLimitReaders } from '../actors/config/rate-limit.ts';
+
+/** The limits a command line names, under the names that its options have. */
+export interface RateLimitFlags {
+  rateLimitReadRps?: number;
+  rateLimitReadBurst?: number;
+  rateLimitWriteRps?: number;
+  rateLimitWriteBurst?: number;
+  rateLimitCancelExempt?: boolean;
+  rateLimitTrustedProxies?: readonly string[];
+}
+
+/** Gives a command the flags of the rate limit (contract section 2). */
+export function addRateLimitFlags(command: Command): Command {
+  const { readRps, readBurst, writeRps, writeBurst, cancelExempt, trustedProxies } =
+    rateLimitReaders;
+  const prefix = '--rate-limit';
+  return command
+    .option(`${prefix}-read-rps <n>`, 'reads a second from one address', told(readRps))
+    .option(`${prefix}-read-burst <n>`, 'reads at once from one address', told(readBurst))
+    .option(`${prefix}-write-rps <n>`, 'writes a second from one address', told(writeRps))
+    .option(`${prefix}-write-burst <n>`, 'writes at once from one address', told(writeBurst))
+    .option(`${prefix}-cancel-exempt <bool>`, 'never hold a cancel back', told(cancelExempt))
+    .option(
+      `${prefix}-trusted-proxies <list>`,
+      'proxies whose X-Forwarded-For is believed',
+      told(trustedProxies),
+    );
+}
+
+/** Collects the limits that a command line named. */
+export function rateLimitOf(flags: RateLimitFlags): Partial<RateLimit> {
+  const limits = {
+    readRps: flags.rateLimitReadRps,
+    readBurst: flags.rateLimitReadBurst,
+    writeRps: flags.rateLimitWriteRps,
+    writeBurst: flags.rateLimitWriteBurst,
+    cancelExempt: flags.rateLimitCancelExempt,
+    trustedProxies: flags.rateLimitTrustedProxies,
+  };
+  const named = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(named) as Partial<RateLimit>;
+}
+
+/** Has a value that cannot be read complained of as every other option's. */
+function told<Value>(read: (text: string) => Value): (text: string) => Value {
+  return (text) => {
+    try {
+      return read(text);
+    } catch (error) {
+      if (!(error instanceof RateLimitError)) throw error;
+      throw new InvalidArgumentError(`it ${error.message}.`);
+    }
+  };
+}

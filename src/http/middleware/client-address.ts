@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+import proxyAddress from 'proxy-addr';
+
+/** Where a request comes from, as text; empty once its connection is gone. */
+export type ClientAddress = (request: IncomingMessage) => string;
+
+/**
+ * Tells where requests come from: the other end of the connection or, where that is one of
+ * `trustedProxies`, the right-most address of `X-Forwarded-For` that is none of them. Without trusted
+ * proxies the header is ignored. An entry that is no address counts as the other end itself, so that
+ * nobody makes up a name of their own. Throws TypeError for a proxy that is neither an address, a
+ * network such as `10.0.0.0/8`, nor `loopback`, `linklocal` or `uniquelocal`.
+ */
+export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
+  if (trustedProxies.length === 0) return peerAddress;
+  const isTrusted = proxyAddress.compile([...trustedProxies]);
+  return (request) => {
+    const address = withoutPort(proxyAddress(request, isTrusted));
+    return ipaddr.isValid(address) ? plain(address) : peerAddress(request);
+  };
+}
+
+/**
+ * Names whom an address counts as: an IPv4 address stands for itself, an IPv6 address for its /64,
+ * which is what one household or machine is given.
+ */
+export function addressGroup(address: string): string {
+  if (!address.includes(':')) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+function peerAddress({ socket }: IncomingMessage): string {
+  return plain(socket.remoteAddress ?? '');
+}
+
+/** A server that listens on IPv6 sees IPv4 callers in the form `::ffff:192.0.2.1`. */
+function plain(address: string): string {
+  return address.includes(':') && ipaddr.isValid(address)
+    ? ipaddr.process(address).toString()
+    : address;
+}
+
+/** Some proxies write `192.0.2.1:50000` or `[2001:db8::1]:50000`. */
+function withoutPort(address: string): string {
+  const [, bracketed, dotted] = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(address) ?? [];
+  return bracketed ?? dotted ?? address;
+}

@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
+import { readRpcRequest } from '../wire/json-rpc.ts';
+
+/** Longest body that is looked into, in bytes; no cancellation is longer. */
+const longestPeek = 64 * 1024;
+
+/** What the protocols call it: legacy and A2A 0.3.0, A2A 1.0. */
+const cancelMethods: ReadonlySet<string> = new Set(['tasks/cancel', 'CancelTask']);
+
+/**
+ * Tells whether a request cancels a task, by its path or by its JSON-RPC method. The body can be
+ * read afterwards as if nobody had looked; one that is long, packed, of unknown length, malformed or
+ * a batch is none that cancels.
+ */
+export async function isCancel(ctx: Context): Promise<boolean> {
+  if (ctx.method !== 'POST') return false;
+  if (ctx.path !== '/') return /^\/tasks\/[^/]+\/cancel\/?$/.test(ctx.path);
+  const length = ctx.request.length ?? 0;
+  const isReadable =
+    length > 0 &&
+    length <= longestPeek &&
+    ctx.get('Transfer-Encoding') === '' &&
+    ctx.get('Content-Encoding') === '' &&
+    ctx.is('application/json') !== false;
+  if (!isReadable) return false;
+  const body = await peek(ctx.req, length);
+  return body !== null && isCancelRequest(body.toString('utf8'));
+}
+
+function isCancelRequest(body: string): boolean {
+  try {
+    return cancelMethods.has(readRpcRequest(JSON.parse(body)).method);
+  } catch {
+    return false;
+  }
+}
+
+/** Reads so many bytes and puts them back; `null` when the caller leaves before they are all there. */
+function peek(request: IncomingMessage, length: number): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+    const look = (): void => {
+      for (let chunk = read(request); chunk !== null; chunk = read(request)) {
+        chunks.push(chunk);
+        received += chunk.length;
+        if (received < length) continue;
+        const body = Buffer.concat(chunks);
+        // In the same turn: once the end has been told, nothing can be put back.
+        request.unshift(body);
+        return leave(body);
+      }
+    };
+    const gone = (): void => leave(null);
+    const leave = (body: Buffer | null): void => {
+      request.off('readable', look).off('close', gone).off('error', gone);
+      resolve(body);
+    };
+    request.on('readable', look).on('close', gone).on('error', gone);
+    if (request.destroyed) gone();
+  });
+}
+
+function read(request: IncomingMessage): Buffer | null {
+  return request.read() as Buffer | null;
+}

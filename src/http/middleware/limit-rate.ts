@@ -1,0 +1,89 @@
+import type { Context, Middleware, Next } from 'koa';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../actors/ports.ts';
+import type { RequestState } from '../request-state.ts';
+import { type Pace, TokenBucket } from '../token-bucket.ts';
+import { Problem } from '../wire/problem.ts';
+import { addressGroup, clientAddress } from './client-address.ts';
+import { isCancel } from './is-cancel.ts';
+
+/** How quickly one address may call (contract section 3). */
+export interface RateLimits {
+  /** Requests a second that only read. */
+  readRps: number;
+  readBurst: number;
+  /** Requests a second that may change something. */
+  writeRps: number;
+  writeBurst: number;
+  /** True lets a task be cancelled however often the address has called. */
+  cancelExempt: boolean;
+  /** Addresses, networks and named ranges of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[];
+}
+
+/** Most addresses that are remembered; the one that has been away longest goes first. */
+const mostAddresses = 10_000;
+
+/** Longest rest of a refused body that is read for the sake of the connection, in bytes. */
+const longestRest = 64 * 1024;
+
+const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** What watches the daemon must not be refused for what others do from the same address. */
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
+interface Buckets {
+  read: TokenBucket;
+  write: TokenBucket;
+}
+
+/**
+ * Refuses with 429 whoever calls more quickly than allowed, reads and writes counted apart, and
+ * puts the caller's address into `ctx.state.clientAddress`. Probes of health are not counted. An
+ * address that was forgotten, because 10,000 others have called since, starts afresh. Throws
+ * TypeError for a trusted proxy that is none.
+ */
+export function limitRate({
+  limits,
+  clock,
+}: {
+  limits: RateLimits;
+  clock: Pick<Clock, 'now'>;
+}): Middleware<RequestState> {
+  const addressOf = clientAddress(limits.trustedProxies);
+  const bucketsOf = bucketKeeper(limits);
+  return async function rateLimiter(ctx: Context, next: Next) {
+    const address = addressOf(ctx.req);
+    ctx.state.clientAddress = address;
+    const isRead = reading.has(ctx.method);
+    if (isRead && probes.has(ctx.path)) return void (await next());
+    const now = clock.now();
+    const buckets = bucketsOf(addressGroup(address), now);
+    const wait = (isRead ? buckets.read : buckets.write).take(now);
+    if (wait > 0 && !(limits.cancelExempt && (await isCancel(ctx)))) throw tooMany(ctx, wait);
+    await next();
+  };
+}
+
+function bucketKeeper({ readRps, readBurst, writeRps, writeBurst }: RateLimits) {
+  const known = new LRUCache<string, Buckets>({ max: mostAddresses });
+  const read: Pace = { rate: readRps, burst: readBurst };
+  const write: Pace = { rate: writeRps, burst: writeBurst };
+  return (address: string, now: number): Buckets => {
+    const found = known.get(address);
+    if (found !== undefined) return found;
+    const buckets = { read: new TokenBucket(read, now), write: new TokenBucket(write, now) };
+    known.set(address, buckets);
+    return buckets;
+  };
+}
+
+function tooMany(ctx: Context, wait: number): Problem {
+  const seconds = Math.max(1, Math.ceil(wait));
+  const isEndless = ctx.get('Transfer-Encoding') !== '' || (ctx.request.length ?? 0) > longestRest;
+  return new Problem(
+    429,
+    { error: `too many requests; try again in ${seconds} s` },
+    { 'Retry-After': String(seconds), ...(isEndless ? { Connection: 'close' } : {}) },
+  );
+}

@@ -1,0 +1,14 @@
+import type { Context, Middleware, Next } from 'koa';
+
+/**
+ * Cuts off an answer that is still under way after so many milliseconds, held or streamed; 0 never
+ * does. The task fares as with any caller who leaves (document 1 section 7).
+ */
+export function limitWriting({ writeTimeout }: { writeTimeout: number }): Middleware {
+  if (writeTimeout === 0) return (_: Context, next: Next) => next();
+  return function writingLimiter({ req, res }: Context, next: Next) {
+    const timer = setTimeout(() => req.socket.destroy(), writeTimeout);
+    res.once('close', () => clearTimeout(timer));
+    return next();
+  };
+}

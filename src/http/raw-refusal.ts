@@ -1,0 +1,32 @@
+import { STATUS_CODES } from 'node:http';
+
+/** A refusal of a connection that never got as far as a request. */
+export interface RawRefusal {
+  status: number;
+  error: string;
+  /** Headers besides those that every response carries. */
+  headers?: readonly string[];
+}
+
+/**
+ * Writes a refusal out as the bytes of a whole HTTP/1.1 response, with the headers that every
+ * response carries (contract section 5); the connection is to be closed after it.
+ */
+export function rawRefusal(
+  { status, error, headers = [] }: RawRefusal,
+  correlationId: string,
+): string {
+  const body = JSON.stringify({ error });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `X-Correlation-ID: ${correlationId}`,
+    'X-Content-Type-Options: nosniff',
+    'Referrer-Policy: no-referrer',
+    'Cache-Control: no-store',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...headers,
+    'Connection: close',
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}

@@ -1,0 +1,74 @@
+import type { AuditEvent } from '../../actors/ports.ts';
+import type { AdmissionVerdict } from '../../machines/admission/admission-answer.ts';
+import { retryAfter } from '../../machines/admission/retry-after.ts';
+import { isJsonObject } from '../../machines/json.ts';
+import { fieldOf } from './field-of.ts';
+import { Problem } from './problem.ts';
+import { isTaskId } from './task-request.ts';
+
+/** An invocation that a request would start. */
+export interface Invocation {
+  /** The task, when the request named one. */
+  taskId: string | null;
+}
+
+/** Tells which invocation a body would start; `null` when it starts none. */
+export type InvocationReader = (body: unknown) => Invocation | null;
+
+/** Methods that start an invocation, each with the way to the task it names (contract section 9). */
+const startingMethods: ReadonlyMap<string, (params: unknown) => unknown> = new Map([
+  ['tasks/send', namedInSend],
+  ['tasks/sendSubscribe', namedInSend],
+  ['message/send', namedInMessage],
+  ['message/stream', namedInMessage],
+  ['SendMessage', namedInMessage],
+  ['SendStreamingMessage', namedInMessage],
+]);
+
+/** Reads the body of `POST /tasks/send` and of `POST /tasks/sendSubscribe`, which always start an invocation. */
+export function sentInvocation(body: unknown): Invocation {
+  return invocationOf(namedInSend(body));
+}
+
+/** Reads a JSON-RPC request, some methods of which start an invocation. */
+export function calledInvocation(body: unknown): Invocation | null {
+  const method = fieldOf(body, 'method');
+  const named = typeof method === 'string' ? startingMethods.get(method) : undefined;
+  return named === undefined ? null : invocationOf(named(fieldOf(body, 'params')));
+}
+
+/** Presents a denial: 402 on every transport, all five keys always (document 1 section 7). */
+export function denialProblem(verdict: AdmissionVerdict, now: number): Problem {
+  const { reason, scope, window, resetAt } = verdict;
+  const seconds = retryAfter(resetAt, now);
+  return new Problem(
+    402,
+    { error: 'admission_denied', reason, scope, window, reset_at: resetAt },
+    seconds === null ? {} : { 'Retry-After': String(seconds) },
+  );
+}
+
+/** Says a denial in the words of the audit log (document 1 section 6). */
+export function denialEvent(
+  { reason, scope, window, resetAt, cached }: AdmissionVerdict,
+  envelope: Omit<AuditEvent, 'event' | 'fields'>,
+): AuditEvent {
+  return {
+    ...envelope,
+    event: 'task_admission_denied',
+    fields: { reason, scope, window, reset_at: resetAt, cached },
+  };
+}
+
+function invocationOf(id: unknown): Invocation {
+  return { taskId: isTaskId(id) ? id : null };
+}
+
+function namedInSend(params: unknown): unknown {
+  const task = fieldOf(params, 'task');
+  return fieldOf(isJsonObject(task) ? task : params, 'id');
+}
+
+function namedInMessage(params: unknown): unknown {
+  return fieldOf(fieldOf(params, 'message'), 'taskId');
+}

@@ -1,0 +1,118 @@
+import { assign, emit, fromPromise, setup } from 'xstate';
+import type { AdmissionAnswer, AdmissionVerdict } from './admission-answer.ts';
+
+/** A request wants to know whether it may start. */
+export type AdmissionEvent = { type: 'admission.ask' };
+
+/** The verdict on everybody who waits for one; of those, the call was made for the first alone. */
+export interface AdmissionAnswered {
+  type: 'admission.answered';
+  verdict: AdmissionVerdict;
+}
+
+/** What is known of new invocations, for whoever asks. */
+export type KnownAdmission = Omit<AdmissionVerdict, 'cached'>;
+
+export interface AdmissionContext {
+  known: KnownAdmission;
+}
+
+/** What holds while the platform cannot be asked: requests are admitted (document 1 section 7). */
+export const unasked: KnownAdmission = {
+  decision: 'admit',
+  reason: '',
+  scope: '',
+  window: '',
+  resetAt: '',
+  fallback: true,
+};
+
+/** How long an answer holds, in milliseconds from its arrival (document 1 section 8). */
+export const admissionWindow = 5_000;
+
+/**
+ * What one agent knows of whether the platform lets new invocations start. The platform is asked by
+ * one call at a time, and at most once in a window.
+ */
+export const admissionMachine = setup({
+  types: {
+    context: {} as AdmissionContext,
+    events: {} as AdmissionEvent,
+    emitted: {} as AdmissionAnswered,
+  },
+  actors: {
+    askPlatform: fromPromise<AdmissionAnswer>(() =>
+      Promise.reject(new Error('the port is not filled')),
+    ),
+  },
+  actions: {
+    keepAnswer: assign((_, answer: AdmissionAnswer) => ({ known: { ...answer, fallback: false } })),
+    keepFallback: assign({ known: unasked }),
+    answer: emit(({ context: { known } }, { cached }: { cached: boolean }) => ({
+      type: 'admission.answered' as const,
+      verdict: { ...known, cached },
+    })),
+    /** A port: says that the platform could not be asked. */
+    noteFailure: (_, _failure: { error: unknown }) => undefined,
+  },
+  guards: { isDenied: (_, { decision }: AdmissionAnswer) => decision === 'deny' },
+  delays: { window: admissionWindow },
+}).createMachine({
+  id: 'admission',
+  description:
+    'What an agent knows of whether the platform lets new invocations start. The platform is asked by one call at a time, and whoever comes meanwhile waits for it. Its answer holds for a window of fixed length; a call that fails admits, for the same time.',
+  context: { known: unasked },
+  initial: 'cold',
+  states: {
+    cold: {
+      description: 'Nothing is known; the next request has the platform asked.',
+      on: { 'admission.ask': { target: 'checking' } },
+    },
+    checking: {
+      description: 'The platform is being asked; requests wait.',
+      invoke: {
+        src: 'askPlatform',
+        onDone: [
+          {
+            guard: { type: 'isDenied', params: ({ event }) => event.output },
+            target: 'known.denied',
+            actions: [
+              { type: 'keepAnswer', params: ({ event }) => event.output },
+              { type: 'answer', params: { cached: false } },
+            ],
+          },
+          {
+            target: 'known.admitted',
+            actions: [
+              { type: 'keepAnswer', params: ({ event }) => event.output },
+              { type: 'answer', params: { cached: false } },
+            ],
+          },
+        ],
+        onError: {
+          target: 'known.fallback',
+          actions: [
+            { type: 'noteFailure', params: ({ event }) => ({ error: event.error }) },
+            'keepFallback',
+            { type: 'answer', params: { cached: false } },
+          ],
+        },
+      },
+      // The answer that is under way is for this request too.
+      on: { 'admission.ask': {} },
+    },
+    known: {
+      description: 'Requests are answered at once from what is known, until the window ends.',
+      initial: 'admitted',
+      after: { window: 'cold' },
+      on: { 'admission.ask': { actions: { type: 'answer', params: { cached: true } } } },
+      states: {
+        admitted: { description: 'The platform admits.' },
+        denied: { description: 'The platform denies.' },
+        fallback: {
+          description: 'The platform could not be asked, so requests are admitted.',
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,87 @@
+import type { JWTPayload } from 'jose';
+import { expect, it } from 'vitest';
+import { startKeyServer } from './key-server.ts';
+import { providing } from './verifying.ts';
+
+const refused = (reason: string, message: string) => ({ kind: 'rejected', reason, message });
+const invalid = (message: string) => refused('invalid', message);
+const ann = { kind: 'verified', caller: { provider: 'staff', userId: 'ann' } };
+const badAlgorithm = invalid(
+  'the token is not signed in a way that is accepted here; sign in again',
+);
+
+async function behindProxy(settings: object = {}) {
+  const server = await startKeyServer();
+  const { judge, log } = providing('cloud_iap', {
+    audience: 'agent',
+    issuer: server.issuer,
+    jwks_url: `${server.issuer}/keys`,
+    ...settings,
+  });
+  const show = (iapAssertion: string | null, bearer: string | null = null) =>
+    judge({ bearer, iapAssertion, orgId: null });
+  return { server, show, log };
+}
+
+it.each<[string, JWTPayload, object]>([
+  ['a subject alone', {}, ann],
+  [
+    'all there is',
+    { email: 'ann@a.io', acr: 'high', hd: 'a.io' },
+    { ...ann, caller: { ...ann.caller, email: 'ann@a.io', acr: 'high' } },
+  ],
+  [
+    'another audience',
+    { aud: '/projects/1/apps/x' },
+    invalid('the token is for another audience; ask for one for this agent'),
+  ],
+  [
+    'no audience',
+    { aud: undefined as never },
+    invalid('the token is for another audience; ask for one for this agent'),
+  ],
+  ['an end in the past', { exp: 1 }, invalid('the token has expired; sign in again')],
+  ['no user', { sub: '' }, refused('rejected', 'the assertion has no user in its claim sub')],
+])('judges an assertion with %s', async (_, claims, verdict) => {
+  const { server, show } = await behindProxy();
+  expect(await show(await server.sign(claims))).toStrictEqual(verdict);
+  expect(server.asked).toEqual({ metadata: 0, keys: 1 });
+});
+
+it.each(['RS256', 'PS256', 'ES384', 'EdDSA'])('takes no assertion signed with %s', async (alg) => {
+  const { server, show } = await behindProxy();
+  await server.addKey('k2', alg);
+  expect(await show(await server.sign({}, 'k2'))).toEqual(badAlgorithm);
+  expect(server.asked).toEqual({ metadata: 0, keys: 0 });
+});
+
+it('takes no assertion of another key', async () => {
+  const { server, show } = await behindProxy();
+  const other = await startKeyServer();
+  expect(await show(await other.sign({ iss: server.issuer }))).toEqual(
+    invalid('the token is not signed by its issuer; sign in again'),
+  );
+});
+
+it('reads the header of the proxy alone', async () => {
+  const { server, show } = await behindProxy();
+  const token = await server.sign();
+  expect(await show(null, token)).toBeNull();
+  expect(await show('junk', token)).toBeNull();
+  expect(await show(await server.sign({ iss: `${server.issuer}/` }), token)).toBeNull();
+  expect(await show(token, 'junk')).toEqual(ann);
+});
+
+it('lets nobody in when the keys of the proxy cannot be had', async () => {
+  const { server, show, log } = await behindProxy();
+  server.keys = (response) => void response.writeHead(302, { location: '/' }).end();
+  const token = await server.sign();
+  expect(await show(token)).toEqual(
+    refused(
+      'provider_unavailable',
+      'the identity provider staff cannot be asked for its keys; try again later',
+    ),
+  );
+  expect(log.length).toBe(1);
+  expect(JSON.stringify(log)).not.toContain(token.slice(-30));
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { checkServer } from '../../../src/actors/config/check-server.ts';
+import { serviceSchema } from '../../../src/actors/config/schema.ts';
+
+function findings(server: object) {
+  return checkServer(serviceSchema.parse({ agent_id: 'x', server }));
+}
+
+describe('the origins of a server', () => {
+  it.each(['*', 'https://desk.example.com', 'http://localhost:3000', 'http://[::1]:8080'])(
+    'may hold %s',
+    (origin) => {
+      expect(findings({ cors_origins: [origin] })).toEqual([]);
+    },
+  );
+
+  it.each([
+    'desk.example.com',
+    'https://desk.example.com/',
+    'https://desk.example.com/app',
+    'https://Desk.example.com',
+    'https://desk.example.com:443',
+    'https://*.example.com',
+    'https://user@desk.example.com',
+    'null',
+    'file://',
+  ])('are refused where no browser would send them: %s', (origin) => {
+    expect(findings({ cors_origins: ['*', origin] })).toEqual([
+      {
+        path: ['server', 'cors_origins', 1],
+        message:
+          'an origin is a scheme, a host and perhaps a port, such as https://desk.example.com, with nothing after it; or * for any',
+        severity: 'error',
+      },
+    ]);
+  });
+});
+
+describe('the trusted proxies of a server', () => {
+  it.each(['192.0.2.1', '10.0.0.0/8', '2001:db8::/32', 'loopback', 'linklocal', 'uniquelocal'])(
+    'may hold %s',
+    (proxy) => {
+      expect(findings({ rate_limit: { trusted_proxies: [proxy] } })).toEqual([]);
+    },
+  );
+
+  it.each(['proxy.example.com', '10.0.0.0/33', '0.0.0.0/0', '::/0', 'none'])(
+    'are refused when they are no proxies: %s',
+    (proxy) => {
+      expect(findings({ rate_limit: { trusted_proxies: [proxy] } })).toEqual([
+        {
+          path: ['server', 'rate_limit', 'trusted_proxies', 0],
+          message:
+            'a trusted proxy is an address, a network such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
+          severity: 'error',
+        },
+      ]);
+    },
+  );
+});

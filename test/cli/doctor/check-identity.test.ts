@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest';
+import { authSchema } from '../../../src/actors/config/schema-auth.ts';
+import { checkIdentity } from '../../../src/cli/doctor/check-identity.ts';
+import { redirects, says, startFakeService } from '../../actors/auth/fake-service.ts';
+import { json, startKeyServer } from '../../actors/auth/key-server.ts';
+
+const check = (...providers: object[]) => checkIdentity({ auth: authSchema.parse({ providers }) });
+const oidc = (issuer: string, name = 'staff') => ({
+  type: 'oidc',
+  name,
+  settings: { issuer, audience: 'a' },
+});
+const verifier = (url: string) => ({ type: 'http_verifier', name: 'desk', settings: { url } });
+const fix = (name: string) =>
+  `check the settings of ${name} under auth.providers, and the way there`;
+
+it('passes what asks nobody', async () => {
+  const passes = { status: 'pass', message: 'no identity provider needs to be asked' };
+  expect(await check()).toEqual(passes);
+  expect(await check({ type: 'static_token', settings: { token: 'canary' } })).toEqual(passes);
+});
+
+it('passes providers that answer, and shows none of them a token', async () => {
+  const server = await startKeyServer();
+  const desk = await startFakeService(says({}, 405));
+  const sts = await startFakeService(redirects);
+  const { issuer } = server;
+  const keys = `${issuer}/keys`;
+  expect(await check(oidc(issuer))).toEqual({
+    status: 'pass',
+    message: 'the identity provider answers',
+  });
+  const all = [
+    oidc(issuer),
+    {
+      type: 'directory_ad',
+      settings: { tenant_id: 't', audience: 'a', authority: issuer },
+    },
+    { type: 'cloud_iap', settings: { audience: 'a', jwks_url: keys } },
+    { type: 'cloud_sigv4', settings: { region: 'eu-central-1', sts_url: sts.url } },
+    verifier(desk.url),
+  ];
+  expect(await check(...all)).toEqual({
+    status: 'pass',
+    message: 'all 5 identity providers answer',
+  });
+  const asked = [...desk.calls, ...sts.calls].map(({ method, body }) => ({ method, body }));
+  expect(asked).toEqual(Array(2).fill({ method: 'OPTIONS', body: '' }));
+});
+
+it('warns of a clock that differs by more than 30 s', async () => {
+  const server = await startKeyServer();
+  const from = (seconds: number) => {
+    server.keys = (response) => {
+      response.setHeader('date', new Date(Date.now() - seconds * 1_000).toUTCString());
+      json({ keys: [{ kty: 'EC' }] })(response);
+    };
+    return check(oidc(server.issuer));
+  };
+  expect((await from(20)).status).toBe('pass');
+  expect((await from(-20)).status).toBe('pass');
+  expect(await from(3_600)).toEqual({
+    status: 'warn',
+    message: expect.stringMatching(/^the clock here and that of staff differ by 360[01] s$/),
+    fix: 'set the clock of this machine by NTP',
+  });
+});
+
+it('fails a provider that lets nobody in, and tells of the worst first', async () => {
+  const server = await startKeyServer();
+  const { issuer } = server;
+  const failing = (reason: string) => ({
+    status: 'fail',
+    message: `staff lets nobody in: ${reason}`,
+    fix: fix('staff'),
+  });
+  server.keys = json({ keys: [] });
+  expect(await check(oidc(issuer))).toEqual(
+    failing(`${issuer}/keys must answer a key set with a key`),
+  );
+  server.keys = (response) => void response.end('<p>');
+  expect(await check(oidc(issuer))).toEqual(
+    failing(`${issuer}/keys must answer a key set with a key`),
+  );
+  server.metadata = json({}, 404);
+  expect(await check(oidc(issuer))).toEqual(
+    failing(`${issuer}/.well-known/openid-configuration answered 404; it must answer 200`),
+  );
+  expect(await check(oidc('http://127.0.0.1:2'))).toEqual(
+    failing('http://127.0.0.1:2/.well-known/openid-configuration cannot be reached (ECONNREFUSED)'),
+  );
+  const broken = await startFakeService(says({}, 503));
+  expect(await check(verifier(broken.url), oidc('http://127.0.0.1:2'))).toEqual({
+    status: 'fail',
+    message: `desk lets nobody in: ${broken.url} answered 503 (and 1 more)`,
+    fix: fix('desk'),
+  });
+});

@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
+import { cleanUp, refundAgent } from '../cli/holdpoint.ts';
+import { type RawAnswer, rawRequest } from '../helpers/raw-request.ts';
+
+afterAll(cleanUp);
+
+const commandLine = join(import.meta.dirname, '../../src/cli.ts');
+
+/** Runs an agent that may open only so many files, until the test has finished. */
+async function runWithFiles(files: number): Promise<{ child: ChildProcess; url: string }> {
+  const directory = await refundAgent();
+  const run = `ulimit -n ${files}; exec "$0" --disable-warning=ExperimentalWarning "$@"`;
+  const args = ['run', '--no-auth', '--dir', directory, '--port', '0'];
+  const child = spawn('sh', ['-c', run, process.execPath, commandLine, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  return { child, url: /http:\S+/.exec(String(line))?.[0] ?? '' };
+}
+
+async function hold(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+it('answers 503 once the files of the process run short, and lives on', async () => {
+  const { child, url } = await runWithFiles(256);
+  const held = await Promise.all(Array.from({ length: 124 }, () => hold(url)));
+  onTestFinished(() => held.forEach((socket) => void socket.destroy()));
+  const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+  const refused: RawAnswer = await rawRequest(url, request);
+  expect([refused.status, refused.body, refused.headers['retry-after']]).toEqual([
+    503,
+    '{"error":"too many connections; try again"}',
+    '1',
+  ]);
+  held.push(...(await Promise.all(Array.from({ length: 300 }, () => hold(url)))));
+  for (const socket of held) socket.destroy();
+  await vi.waitUntil(
+    async () => (await fetch(`${url}/healthz`).catch(() => null))?.status === 200,
+    {
+      timeout: 10_000,
+    },
+  );
+  expect(child.exitCode).toBeNull();
+});

@@ -1,0 +1,160 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { cleanUp, holdpoint, refundAgent, startDaemon } from '../cli/holdpoint.ts';
+import { saying } from '../helpers/agent-client.ts';
+import type { ServiceSettings } from '../helpers/agent-folder.ts';
+import { startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+
+afterAll(cleanUp);
+
+/** An agent that refills nothing while a test lasts. */
+function limited(limits: object): Promise<TestAgent> {
+  const settings: ServiceSettings & { server: object } = {
+    server: { rate_limit: { read_rps: 0.001, write_rps: 0.001, ...limits } },
+  };
+  return startTestAgent(settings, { noAuth: true });
+}
+
+const tooMany = {
+  status: 429,
+  body: { error: expect.stringMatching(/^too many requests; try again in \d+ s$/) },
+};
+
+describe('the rate limit', () => {
+  it('lets the burst pass, and answers the next with 429, Retry-After and the headers of every answer', async () => {
+    const agent = await limited({ write_burst: 20 });
+    const send = () => agent.post('/tasks/send', { message: saying('hi') });
+    for (let count = 0; count < 20; count += 1) expect((await send()).status).toBe(200);
+    const answer = await send();
+    expect(answer).toMatchObject(tooMany);
+    const { headers } = answer;
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'x-correlation-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    });
+    expect((await agent.get('/tasks')).status).toBe(200);
+  });
+
+  it('stands before authentication, and is spent by whoever fails it', async () => {
+    const settings: ServiceSettings & { server: object } = {
+      auth: { required: true },
+      server: { rate_limit: { read_rps: 0.001, read_burst: 2 } },
+    };
+    const agent = await startTestAgent(settings);
+    const found = [];
+    for (let count = 0; count < 3; count += 1) found.push((await agent.get('/tasks')).status);
+    expect(found).toEqual([401, 401, 429]);
+    expect(await agent.as(agent.token).get('/tasks')).toMatchObject(tooMany);
+    expect((await agent.get('/healthz')).status).toBe(200);
+    expect((await agent.get('/readyz')).status).toBe(200);
+  });
+
+  it('is on when nobody asks for it', async () => {
+    const agent = await startTestAgent({ server: {} } as ServiceSettings, { noAuth: true });
+    const burst = await Promise.all(
+      Array.from({ length: 400 }, () => agent.post('/tasks/t1/decisions', {})),
+    );
+    const statuses = burst.map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([400, 429]));
+    expect(statuses.filter((status) => status === 400).length).toBeGreaterThanOrEqual(100);
+  });
+
+  it.each([
+    ['JSON-RPC', (agent: TestAgent) => agent.rpc('tasks/cancel', { id: 't1', reason: 'timeout' })],
+    ['REST', (agent: TestAgent) => agent.post('/tasks/t1/cancel', { reason: 'timeout' })],
+  ])('never holds a cancel by %s back when it is exempt', async (_, cancel) => {
+    const agent = await limited({ write_burst: 1 });
+    const held = agent.send('t1', [{ tool: 'hold' }, { say: 'done' }]);
+    await agent.reached('t1', 'working');
+    expect(await agent.post('/tasks/send', { message: saying('hi') })).toMatchObject(tooMany);
+    expect((await cancel(agent)).status).toBe(200);
+    expect((await held).body.status).toMatchObject({ state: 'canceled' });
+    expect((await cancel(agent)).status).toBe(200);
+  });
+
+  it('counts a cancel like every write when it is not exempt', async () => {
+    const agent = await limited({ write_burst: 1, cancel_exempt: false });
+    expect((await agent.rpc('tasks/cancel', { id: 't1' })).body.error.code).toBe(-32001);
+    expect(await agent.rpc('tasks/cancel', { id: 't1' })).toMatchObject(tooMany);
+    expect(await agent.post('/tasks/t1/cancel', {})).toMatchObject(tooMany);
+  });
+
+  it.each([
+    ['another method', { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 't1' } }],
+    ['a malformed body', '{"jsonrpc":"2.0","id":1,"method":"tasks/cancel"'],
+    ['a batch', [{ jsonrpc: '2.0', id: 1, method: 'tasks/cancel', params: { id: 't1' } }]],
+  ])('counts %s as a write', async (_, body) => {
+    const agent = await limited({ write_burst: 1 });
+    expect((await agent.post('/', body)).status).toBe(200);
+    expect(await agent.post('/', body)).toMatchObject(tooMany);
+  });
+
+  it('counts every address by itself, as a trusted proxy names it', async () => {
+    const agent = await limited({ read_burst: 1, trusted_proxies: ['loopback'] });
+    const from = async (address: string) =>
+      (await agent.get('/tasks', { 'x-forwarded-for': address })).status;
+    expect([await from('192.0.2.1'), await from('192.0.2.1')]).toEqual([200, 429]);
+    expect([await from('192.0.2.2'), await from('2001:db8::1')]).toEqual([200, 200]);
+    expect(await from('2001:db8::2')).toBe(429);
+    expect(await from('203.0.113.9, 192.0.2.1')).toBe(429);
+  });
+
+  it('believes nobody about an address when no proxy is trusted', async () => {
+    const agent = await limited({ read_burst: 1 });
+    expect((await agent.get('/tasks', { 'x-forwarded-for': '192.0.2.1' })).status).toBe(200);
+    expect((await agent.get('/tasks', { 'x-forwarded-for': '192.0.2.2' })).status).toBe(429);
+  });
+});
+
+describe.concurrent('the limits of a daemon', () => {
+  const yaml = 'agent_id: x\nserver: {rate_limit: {read_rps: 0.001, read_burst: 1}}\n';
+  const env = { SERVICE_RATE_LIMIT_READ_BURST: '2', SERVICE_RATE_LIMIT_WRITE_BURST: '2' };
+  const args = ['--no-auth', '--rate-limit-read-burst', '3'];
+  it.each([
+    ['the file', ['--no-auth'], {}, 1],
+    ['the variables', ['--no-auth'], env, 2],
+    ['the flags', args, env, 3],
+  ])('are those of %s before what follows', async (_, given, variables, burst) => {
+    const directory = await refundAgent(yaml);
+    const { url, stop } = await startDaemon(directory, { args: given, env: variables });
+    const found = [];
+    for (let count = 0; count <= burst; count += 1)
+      found.push((await fetch(`${url}/tasks`)).status);
+    expect(found).toEqual([...Array(burst).fill(200), 429]);
+    expect((await stop()).code).toBe(0);
+  });
+});
+
+describe.concurrent('a limit that cannot be kept', () => {
+  it('is wrong usage as a flag', async () => {
+    expect(await holdpoint(['run', '--rate-limit-read-rps', 'many'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr:
+        "error: option '--rate-limit-read-rps <n>' argument 'many' is invalid: it must be a number above 0 and at most 1000000; see holdpoint run --help\n",
+    });
+  });
+
+  it('stops the start as a variable, by its name', async () => {
+    const directory = await refundAgent();
+    const env = { SERVICE_RATE_LIMIT_WRITE_BURST: 'lots' };
+    expect(await holdpoint(['run', '--dir', directory, '--port', '0'], { env })).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr:
+        'error: the variable SERVICE_RATE_LIMIT_WRITE_BURST must be a whole number from 1 to 1000000; mend it or unset it\n',
+    });
+  });
+
+  it('is told where it stands in the file', async () => {
+    const directory = await refundAgent(
+      'agent_id: x\nserver:\n  cors_origins: ["https://a.example/"]\n  rate_limit: {trusted_proxies: [here]}\n',
+    );
+    const { code, stderr } = await holdpoint(['validate', '--dir', directory]);
+    expect(code).toBe(5);
+    expect(stderr).toContain('service.yaml:3:18: an origin is a scheme');
+    expect(stderr).toContain('service.yaml:4:34: a trusted proxy is an address');
+  });
+});

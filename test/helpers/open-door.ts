@@ -1,0 +1,18 @@
+import type { AppPorts } from '../../src/http/app.ts';
+
+/** A door that lets everybody in: no limit that tests reach, no admission, no pages from elsewhere. */
+export const openDoor = {
+  limits: {
+    readRps: 1_000_000,
+    readBurst: 1_000_000,
+    writeRps: 1_000_000,
+    writeBurst: 1_000_000,
+    cancelExempt: true,
+    trustedProxies: [],
+  },
+  origins: [],
+  writeTimeout: 0,
+  admission: null,
+  record: () => Promise.resolve(),
+  entity: {},
+} satisfies Partial<AppPorts>;

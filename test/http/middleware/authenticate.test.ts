@@ -1,0 +1,203 @@
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createAuthenticator } from '../../../src/actors/auth/authenticator.ts';
+import { configuredVerifiers } from '../../../src/actors/auth/configured-verifiers.ts';
+import { authSchema } from '../../../src/actors/config/schema-auth.ts';
+import type { AuditEvent } from '../../../src/actors/ports.ts';
+import { listen } from '../../../src/http/listen.ts';
+import { authenticate } from '../../../src/http/middleware/authenticate.ts';
+import { correlate } from '../../../src/http/middleware/correlate.ts';
+import { countSequence } from '../../../src/http/middleware/count-sequence.ts';
+import { handleErrors } from '../../../src/http/middleware/handle-errors.ts';
+import { limitRate } from '../../../src/http/middleware/limit-rate.ts';
+import type { RequestState } from '../../../src/http/request-state.ts';
+import { AgentClient } from '../../helpers/agent-client.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+
+const identity = { user_id: 'ops', email: 'ops@a.io', claims: { org_id: 'o', workspace_id: 'w' } };
+
+const limits = {
+  readRps: 100,
+  readBurst: 100,
+  writeRps: 100,
+  writeBurst: 100,
+  cancelExempt: false,
+  trustedProxies: ['loopback'],
+};
+
+interface Gate {
+  client: AgentClient;
+  events: AuditEvent[];
+}
+
+interface GateOptions {
+  entity?: object;
+  isOptional?: boolean;
+  record?: (event: AuditEvent) => Promise<void>;
+}
+
+/** Serves who calls, to those who may, until the test has finished. */
+async function serveGate({ entity, isOptional = false, record }: GateOptions = {}): Promise<Gate> {
+  const events: AuditEvent[] = [];
+  const silent = { info() {}, warn() {}, error() {} };
+  const ids = { next: () => 'made' };
+  const clock = new ManualClock(Date.parse('2026-11-21T12:00:00Z'));
+  const { providers } = authSchema.parse({
+    providers: [
+      { type: 'static_token', name: 'ops', settings: { token: 'secret', identity } },
+      { type: 'static_token', name: 'bare', settings: { token: 'bare' } },
+    ],
+  });
+  const tokens = configuredVerifiers(providers, {}, silent);
+  const app = new Koa<RequestState>();
+  app.use(correlate({ ids }));
+  app.use(handleErrors({ log: silent }));
+  app.use(limitRate({ limits, clock }));
+  app.use(countSequence());
+  app.use(
+    authenticate({
+      authenticator: createAuthenticator({ runtimeToken: 'own', tokens, isOptional }),
+      clock,
+      entity: { entity_id: 'till', entity_type: 'agent', ...entity },
+      record: record ?? (async (event) => void events.push(event)),
+    }),
+  );
+  app.use((ctx) => {
+    ctx.body = { caller: ctx.state.caller, next: ctx.state.nextSequence() };
+  });
+  const server = await listen(app, { host: '127.0.0.1', port: 0, isFixed: true, ids });
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  const { port } = server.address() as AddressInfo;
+  return { client: new AgentClient(`http://127.0.0.1:${port}`, null), events };
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const envelope = {
+  ts: '2026-11-21T12:00:00.000Z',
+  seq: 1,
+  correlation_id: 'made',
+  entity_id: 'till',
+  entity_type: 'agent',
+};
+const request = { method: 'GET', path: '/tasks', remote_addr: '127.0.0.1' };
+
+describe('a caller who is known', () => {
+  it('goes on, and is told to the audit log', async () => {
+    const { client, events } = await serveGate();
+    const answer = await client.get('/tasks?x=1', {
+      ...bearer('secret'),
+      'x-correlation-id': 'c-1',
+      'x-forwarded-for': '203.0.113.7',
+    });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        caller: {
+          provider: 'ops',
+          userId: 'ops',
+          email: 'ops@a.io',
+          orgId: 'o',
+          workspaceId: 'w',
+        },
+        next: 2,
+      },
+    });
+    expect(events).toStrictEqual([
+      {
+        ...envelope,
+        correlation_id: 'c-1',
+        event: 'auth_verify',
+        org_id: 'o',
+        workspace_id: 'w',
+        fields: {
+          provider: 'ops',
+          user_id: 'ops',
+          org_id: 'o',
+          token_kind: 'bearer',
+          ...request,
+          remote_addr: '203.0.113.7',
+        },
+      },
+    ]);
+  });
+
+  it('is told of without what is not known of them', async () => {
+    const { client, events } = await serveGate();
+    await client.get('/tasks', bearer('bare'));
+    await client.get('/tasks', bearer('own'));
+    const told = (provider: string, token_kind: string) => ({
+      ...envelope,
+      event: 'auth_verify',
+      fields: { provider, user_id: provider, token_kind, ...request },
+    });
+    expect(events).toStrictEqual([told('bare', 'bearer'), told('runtime', 'runtime')]);
+  });
+
+  it("is told of under the daemon's tenancy where it has one", async () => {
+    const { client, events } = await serveGate({ entity: { org_id: 'home', workspace_id: 'hw' } });
+    await client.get('/tasks', bearer('secret'));
+    expect(events[0]).toMatchObject({
+      org_id: 'home',
+      workspace_id: 'hw',
+      fields: { org_id: 'o' },
+    });
+  });
+});
+
+describe('a caller who is not known', () => {
+  it.each<[string, Record<string, string>, string, string]>([
+    ['shows nothing', {}, 'missing_token', 'none'],
+    ['signs in otherwise', { authorization: 'Basic canary' }, 'missing_token', 'none'],
+    ['shows another token', bearer('canary'), 'rejected', 'bearer'],
+    ['shows a token that looks like one', bearer('canary.canary.canary'), 'rejected', 'jwt'],
+    ['shows a signed question', bearer('service-cloud-v1.canary'), 'rejected', 'sigv4'],
+    ['shows what nobody reads', { 'x-cloud-iap-jwt-assertion': 'canary' }, 'missing_token', 'none'],
+  ])('is refused with 401 and told of when they %s', async (_, headers, reason, kind) => {
+    const { client, events } = await serveGate();
+    const answer = await client.get('/tasks', headers);
+    expect(answer).toMatchObject({ status: 401, body: { error: 'unauthorized' } });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(events).toStrictEqual([
+      { ...envelope, event: 'auth_fail', fields: { reason, token_kind: kind, ...request } },
+    ]);
+    expect(JSON.stringify([answer.body, events])).not.toContain('canary');
+  });
+
+  it('fills the log with no more of a path than a part', async () => {
+    const { client, events } = await serveGate();
+    await client.get(`/${'x'.repeat(5_000)}`);
+    expect(events[0]?.fields?.['path']).toBe(`/${'x'.repeat(255)}`);
+  });
+
+  it('goes on nameless and untold while authentication is off', async () => {
+    const { client, events } = await serveGate({ isOptional: true });
+    expect(await client.get('/tasks')).toMatchObject({
+      status: 200,
+      body: { caller: null, next: 1 },
+    });
+    expect(events).toEqual([]);
+  });
+});
+
+describe('the audit log', () => {
+  it('is told nothing of what anybody may read', async () => {
+    const { client, events } = await serveGate();
+    const paths = ['/healthz', '/readyz', '/.well-known/service-audit-keys'];
+    for (const path of paths) await client.get(path, bearer('secret'));
+    await client.request('OPTIONS', '/tasks');
+    expect(events).toEqual([]);
+  });
+
+  it('keeps nobody waiting, also when it cannot be written', async () => {
+    const hanging = await serveGate({ record: () => new Promise(() => undefined) });
+    const failing = await serveGate({ record: () => Promise.reject(new Error('disk full')) });
+    for (const { client } of [hanging, failing]) {
+      expect((await client.get('/tasks', bearer('secret'))).status).toBe(200);
+      expect((await client.get('/tasks')).status).toBe(401);
+    }
+  });
+});
