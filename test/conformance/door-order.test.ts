@@ -1,0 +1,89 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startAgent } from '../../src/main.ts';
+import { denial, says, startFakePlatform } from '../actors/admission/fake-platform.ts';
+import { startFakeService } from '../actors/auth/fake-service.ts';
+import { saying } from '../helpers/agent-client.ts';
+import { AgentFolder } from '../helpers/agent-folder.ts';
+import { TestAgent } from '../helpers/test-agent.ts';
+
+const plenty = { write_rps: 1_000_000, write_burst: 1_000_000 };
+
+/** An agent behind the whole door: a verifier and a platform that note every call. */
+async function startBehindDoor(limits: object = plenty) {
+  const verifier = await startFakeService((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ valid: true, user_id: 'rita', org_id: 'acme', claims: {} }));
+  });
+  const platform = await startFakePlatform();
+  const folder = new AgentFolder({
+    auth: {
+      required: true,
+      providers: [{ type: 'http_verifier', name: 'desk', settings: { url: verifier.url } }],
+    },
+    server: { rate_limit: { read_rps: 1_000_000, read_burst: 1_000_000, ...limits } },
+  });
+  const quiet = () => undefined;
+  const agent = await startAgent({
+    directory: folder.path,
+    host: '127.0.0.1',
+    port: 0,
+    noAuth: false,
+    inspectPort: null,
+    env: {
+      SERVICE_ADMISSION_URL: `${platform.url}/v1/admission`,
+      SERVICE_PLATFORM_TOKEN: 'platform-token',
+    },
+    log: { info: quiet, warn: quiet, error: quiet },
+  });
+  const test = new TestAgent(agent, folder, []);
+  onTestFinished(() => test.close());
+  const send = (token: string) => test.as(token).post('/tasks/send', { message: saying('hi') });
+  const spent = async () => ({
+    verifier: verifier.calls.length,
+    platform: platform.calls.length,
+    tasks: (await test.as(agent.token).get('/tasks')).body.tasks.length,
+  });
+  return { verifier, platform, send, spent, agent: test };
+}
+
+describe('a request that is refused at one step', () => {
+  it('costs nothing at any: by the rate limit', async () => {
+    const { send, spent } = await startBehindDoor({ write_rps: 0.001, write_burst: 2 });
+    expect((await send('rita')).status).toBe(200);
+    expect((await send('rita')).status).toBe(200);
+    const before = await spent();
+    for (let tries = 0; tries < 20; tries += 1) expect((await send('rita')).status).toBe(429);
+    expect(await spent()).toEqual(before);
+  });
+
+  it('costs nothing at the next: by authentication', async () => {
+    const { verifier, send, spent } = await startBehindDoor();
+    verifier.reply = says({ valid: false, error: 'no such token' });
+    for (let tries = 0; tries < 5; tries += 1) expect((await send('nobody')).status).toBe(401);
+    expect(await spent()).toEqual({ verifier: 5, platform: 0, tasks: 0 });
+  });
+
+  it('costs nothing at the next: by admission', async () => {
+    const { platform, send, spent } = await startBehindDoor();
+    platform.reply = says(denial);
+    for (let tries = 0; tries < 5; tries += 1) expect((await send('rita')).status).toBe(402);
+    expect(await spent()).toEqual({ verifier: 5, platform: 1, tasks: 0 });
+  });
+
+  it('pays every step once when it is let in', async () => {
+    const { send, spent, agent } = await startBehindDoor();
+    const { status, body } = await send('rita');
+    expect(status).toBe(200);
+    expect(await spent()).toEqual({ verifier: 1, platform: 1, tasks: 1 });
+    const events = agent.audit().map(({ event }) => event);
+    expect(events.indexOf('auth_verify')).toBeLessThan(events.indexOf('session_start'));
+    expect(body.status.state).toBe('completed');
+  });
+});
+
+it('a thousand sends on a cold cache ask the platform once', async () => {
+  const { send, spent } = await startBehindDoor();
+  const answers = await Promise.all(Array.from({ length: 1_000 }, () => send('rita')));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect((await spent()).platform).toBe(1);
+});
