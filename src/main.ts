@@ -2,12 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { InspectionEvent, Observer } from 'xstate';
-import {
-  Admission,
-  type AdmissionSettings,
-  AdmissionSettingsError,
-  admissionFromEnvironment,
-} from './actors/admission/admission.ts';
+import { Admission } from './actors/admission/admission.ts';
 import { createGovernance } from './actors/agent/agent-governance.ts';
 import { readAgent } from './actors/agent/read-agent.ts';
 import type { AuditEnvelope } from './actors/audit/audit.ts';
@@ -15,11 +10,10 @@ import { createAuthenticator } from './actors/auth/authenticator.ts';
 import { configuredVerifiers } from './actors/auth/configured-verifiers.ts';
 import { systemClock } from './actors/clock.ts';
 import type { Problem, ServiceConfig } from './actors/config/config.ts';
-import { type RateLimit, RateLimitError, resolveRateLimit } from './actors/config/rate-limit.ts';
 import type { Guardrails } from './actors/guardrails/guardrails.ts';
 import { randomIds } from './actors/ids.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
-import type { Authenticator, Clock, Ids, Log } from './actors/ports.ts';
+import type { Authenticator, Clock, Ids, Log, RateLimits } from './actors/ports.ts';
 import { removeServeFile, writeRuntimeToken, writeServeFile } from './actors/process/serve-file.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskStore } from './actors/storage/task-store.ts';
@@ -27,6 +21,7 @@ import { TaskSystem } from './actors/system.ts';
 import type { Toolbox } from './actors/tools/tools.ts';
 import { createApp } from './http/app.ts';
 import { listen } from './http/listen.ts';
+import { type Door, readDoor } from './read-door.ts';
 import { version } from './version.ts';
 
 /** How an agent is started. */
@@ -41,7 +36,7 @@ export interface AgentOptions {
   /** Port of the inspector's stream; `null` leaves it off. */
   inspectPort: number | null;
   /** Limits of calls named on the command line; the others come from variables and `service.yaml`. */
-  rateLimit?: Partial<RateLimit>;
+  rateLimit?: Partial<RateLimits>;
   env: NodeJS.ProcessEnv;
   log: Log;
 }
@@ -71,11 +66,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** The agent may not be started in this way; the message says how it may. */
-export class StartError extends Error {
-  readonly code = 'cannot_start';
-}
-
 const defaultPort = 8080;
 
 /** Milliseconds that tasks at work are given to end when the daemon stops. */
@@ -90,16 +80,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const clock = systemClock();
   const { problems, warnings, agent } = await readAgent(directory, options.env, clock);
   if (agent === null || problems.length > 0) throw new ConfigError(problems);
-  const isAuthOn = checkAuthentication(agent.config, options);
-  const admission = admissionSettings(options);
-  const limits = rateLimits(agent.config, options);
+  const door = readDoor(agent.config, options);
   const lock = lockDirectory(join(directory, '.service'));
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
-    return await assemble(
-      { ...options, directory },
-      { ...agent, warnings, clock, isAuthOn, limits, admission, undo },
-    );
+    return await assemble({ ...options, directory }, { ...agent, warnings, clock, door, undo });
   } catch (error) {
     for (const step of undo.toReversed()) await step();
     throw error;
@@ -112,16 +97,14 @@ interface Parts {
   guardrails: Guardrails | null;
   warnings: Problem[];
   clock: Clock;
-  isAuthOn: boolean;
-  limits: RateLimit;
-  /** How the platform is asked; `null` while admission is off. */
-  admission: AdmissionSettings | null;
+  door: Door;
   /** What to take back, in reverse order, when a later step fails or the agent stops. */
   undo: (() => unknown)[];
 }
 
 async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
-  const { config, isAuthOn, undo, warnings } = parts;
+  const { config, undo, warnings } = parts;
+  const { isAuthOn } = parts.door;
   const ids = randomIds();
   const inspector = await inspectorOn(options);
   undo.push(() => inspector?.stop());
@@ -194,7 +177,7 @@ async function openSystem(
 
 async function serve(
   { host, port, log }: AgentOptions,
-  { config, clock, limits, admission: settings, undo }: Parts,
+  { config, clock, door: { limits, admission: settings }, undo }: Parts,
   {
     store,
     ...ports
@@ -228,47 +211,6 @@ async function serve(
   });
   undo.push(() => closeServer(server));
   return (server.address() as AddressInfo).port;
-}
-
-/** Tells whether callers must sign in. Throws StartError for a combination that would leave the agent open. */
-function checkAuthentication({ auth }: ServiceConfig, { noAuth, host }: AgentOptions): boolean {
-  const isLoopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
-  if (noAuth && auth.required) {
-    throw new StartError('--no-auth conflicts with auth.required: true; drop one of the two');
-  }
-  if (noAuth && !isLoopback) {
-    throw new StartError(
-      '--no-auth is for a loopback host; use --host 127.0.0.1, or configure auth.providers',
-    );
-  }
-  const isAuthOn = !noAuth && (auth.required || auth.providers.length > 0);
-  if (!isAuthOn && !isLoopback) {
-    throw new StartError(
-      `without auth.providers the agent listens on a loopback host alone, not on ${host}; configure auth.providers or use --host 127.0.0.1`,
-    );
-  }
-  return isAuthOn;
-}
-
-/** Settles how quickly one address may call. Throws StartError. */
-function rateLimits({ server }: ServiceConfig, { rateLimit, env }: AgentOptions): RateLimit {
-  try {
-    return resolveRateLimit({ flags: rateLimit ?? {}, env, file: server.rate_limit });
-  } catch (error) {
-    throw error instanceof RateLimitError ? new StartError(error.message) : error;
-  }
-}
-
-/** Reads how admission is set up, and says it in the log. Throws StartError. */
-function admissionSettings({ env, log }: AgentOptions): AdmissionSettings | null {
-  try {
-    const { settings, warning, info } = admissionFromEnvironment(env);
-    if (warning !== null) log.warn({}, warning);
-    if (info !== null) log.info({}, info);
-    return settings;
-  } catch (error) {
-    throw error instanceof AdmissionSettingsError ? new StartError(error.message) : error;
-  }
 }
 
 async function recordStart(

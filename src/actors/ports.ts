@@ -52,6 +52,20 @@ export interface Authenticator {
   verify(credentials: Credentials): Promise<Verification>;
 }
 
+/** How quickly one address may call the daemon (contract section 3). */
+export interface RateLimits {
+  /** Requests a second that only read. */
+  readRps: number;
+  readBurst: number;
+  /** Requests a second that may change something. */
+  writeRps: number;
+  writeBurst: number;
+  /** True lets a task be cancelled however often the address has called. */
+  cancelExempt: boolean;
+  /** Addresses, networks and named ranges of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[];
+}
+
 /** One line of the audit log before it is chained (contract section 10). Empty envelope keys are left out. */
 export interface AuditEvent {
   event: string;

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type RateLimit, RateLimitError, rateLimitReaders } from '../actors/config/rate-limit.ts';
+import { RateLimitError, rateLimitReaders } from '../actors/config/rate-limit.ts';
+import type { RateLimits } from '../actors/ports.ts';
 
 /** The limits a command line names, under the names that its options have. */
 export interface RateLimitFlags {
@@ -30,7 +31,7 @@ export function addRateLimitFlags(command: Command): Command {
 }
 
 /** Collects the limits that a command line named. */
-export function rateLimitOf(flags: RateLimitFlags): Partial<RateLimit> {
+export function rateLimitOf(flags: RateLimitFlags): Partial<RateLimits> {
   const limits = {
     readRps: flags.rateLimitReadRps,
     readBurst: flags.rateLimitReadBurst,
@@ -40,7 +41,7 @@ export function rateLimitOf(flags: RateLimitFlags): Partial<RateLimit> {
     trustedProxies: flags.rateLimitTrustedProxies,
   };
   const named = Object.entries(limits).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(named) as Partial<RateLimit>;
+  return Object.fromEntries(named) as Partial<RateLimits>;
 }
 
 /** Has a value that cannot be read complained of as every other option's. */

@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { Authenticator, Clock, Ids, Log } from '../actors/ports.ts';
+import type { Authenticator, Clock, Ids, Log, RateLimits } from '../actors/ports.ts';
 import type { TaskSystem } from '../actors/system.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
@@ -10,7 +10,7 @@ import { correlate } from './middleware/correlate.ts';
 import { countSequence } from './middleware/count-sequence.ts';
 import { handleErrors } from './middleware/handle-errors.ts';
 import { hardenResponse } from './middleware/harden-response.ts';
-import { limitRate, type RateLimits } from './middleware/limit-rate.ts';
+import { limitRate } from './middleware/limit-rate.ts';
 import { limitWriting } from './middleware/limit-writing.ts';
 import { readJson } from './middleware/read-json.ts';
 import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';

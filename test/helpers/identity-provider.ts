@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   type CryptoKey,
   exportJWK,
@@ -12,7 +11,7 @@ import {
 import Provider, { type AdapterConstructor, type Configuration } from 'oidc-provider';
 // @ts-expect-error The package has no types for it.
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
-import { onTestFinished } from 'vitest';
+import { listenOnLoopback } from './listen-on-loopback.ts';
 
 /** The resource that access tokens are asked for: an agent, as its issuer knows it. */
 export const agentResource = 'urn:agent:till';
@@ -95,13 +94,7 @@ export class IdentityProvider {
 export async function startIdentityProvider(): Promise<IdentityProvider> {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(async () => {
-    const closed = new Promise((done) => server.close(done));
-    server.closeAllConnections();
-    await closed;
-  });
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = await listenOnLoopback(server);
   const signing = { ...(await exportJWK(privateKey)), kid: keyId, alg: 'RS256', use: 'sig' };
   const provider = new Provider(issuer, configurationWith(signing));
   const answer = provider.callback();

@@ -1,19 +1,10 @@
 import proxyAddress from 'proxy-addr';
+import type { RateLimits } from '../ports.ts';
 import type { ServiceConfig } from './schema.ts';
-
-/** How quickly one address may call the daemon (contract section 3); `…Rps` are requests a second. */
-export interface RateLimit {
-  readRps: number;
-  readBurst: number;
-  writeRps: number;
-  writeBurst: number;
-  cancelExempt: boolean;
-  trustedProxies: readonly string[];
-}
 
 /** Where the limits of a daemon come from; what is named first wins. */
 export interface RateLimitSources {
-  flags: Partial<RateLimit>;
+  flags: Partial<RateLimits>;
   env: Readonly<Record<string, string | undefined>>;
   /** `server.rate_limit` of `service.yaml`, with its defaults. */
   file: ServiceConfig['server']['rate_limit'];
@@ -31,7 +22,7 @@ const highest = 1_000_000;
  * Reads each limit from the text of a flag or a variable. Throws RateLimitError whose message is the
  * end of a sentence, such as `must be true or false`.
  */
-export const rateLimitReaders: { [Key in keyof RateLimit]: (text: string) => RateLimit[Key] } = {
+export const rateLimitReaders: { [Key in keyof RateLimits]: (text: string) => RateLimits[Key] } = {
   readRps: readRate,
   readBurst: readCount,
   writeRps: readRate,
@@ -44,7 +35,7 @@ export const rateLimitReaders: { [Key in keyof RateLimit]: (text: string) => Rat
  * Settles the limits of a daemon: flags win over the variables `SERVICE_RATE_LIMIT_*`, which win over
  * the file. A variable that is empty counts as not set. Throws RateLimitError that names the variable.
  */
-export function resolveRateLimit({ flags, env, file }: RateLimitSources): RateLimit {
+export function resolveRateLimit({ flags, env, file }: RateLimitSources): RateLimits {
   return {
     readRps: file.read_rps,
     readBurst: file.read_burst,
@@ -67,14 +58,14 @@ export function isProxy(text: string): boolean {
   }
 }
 
-function fromVariables(env: RateLimitSources['env']): Partial<RateLimit> {
+function fromVariables(env: RateLimitSources['env']): Partial<RateLimits> {
   const readers: [string, (text: string) => unknown][] = Object.entries(rateLimitReaders);
   const found = readers.flatMap(([key, read]) => {
     const variable = variableOf(key);
     const text = env[variable]?.trim() ?? '';
     return text === '' ? [] : [[key, readVariable(variable, text, read)] as const];
   });
-  return Object.fromEntries(found) as Partial<RateLimit>;
+  return Object.fromEntries(found) as Partial<RateLimits>;
 }
 
 function readVariable<Value>(variable: string, text: string, read: (text: string) => Value): Value {

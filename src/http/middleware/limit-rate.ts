@@ -1,25 +1,11 @@
 import type { Context, Middleware, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock, RateLimits } from '../../actors/ports.ts';
 import type { RequestState } from '../request-state.ts';
 import { type Pace, TokenBucket } from '../token-bucket.ts';
 import { Problem } from '../wire/problem.ts';
 import { addressGroup, clientAddress } from './client-address.ts';
 import { isCancel } from './is-cancel.ts';
-
-/** How quickly one address may call (contract section 3). */
-export interface RateLimits {
-  /** Requests a second that only read. */
-  readRps: number;
-  readBurst: number;
-  /** Requests a second that may change something. */
-  writeRps: number;
-  writeBurst: number;
-  /** True lets a task be cancelled however often the address has called. */
-  cancelExempt: boolean;
-  /** Addresses, networks and named ranges of proxies whose `X-Forwarded-For` is believed. */
-  trustedProxies: readonly string[];
-}
 
 /** Most addresses that are remembered; the one that has been away longest goes first. */
 const mostAddresses = 10_000;

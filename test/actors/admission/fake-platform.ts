@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 import type { AdmissionSettings } from '../../../src/actors/admission/admission.ts';
+import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 
 /** How the platform answers one call. */
 export type Reply = (response: ServerResponse) => void;
@@ -57,14 +56,7 @@ export function drips(chunk: string, every: number): Reply {
 /** Starts a platform that is closed after the test. */
 export async function startFakePlatform(): Promise<FakePlatform> {
   const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(async () => {
-    const closed = new Promise((done) => server.close(done));
-    server.closeAllConnections();
-    await closed;
-  });
-  const { port } = server.address() as AddressInfo;
-  const platform = new FakePlatform(`http://127.0.0.1:${port}`);
+  const platform = new FakePlatform(await listenOnLoopback(server));
   server.on('request', ({ method = '', url = '', headers }, response) => {
     platform.calls.push({ method, url, headers });
     platform.reply(response);

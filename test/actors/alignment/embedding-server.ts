@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 
 /** One request as the server got it. */
 export interface SeenRequest {
@@ -27,13 +25,7 @@ export async function startServer(
       answer(request, response);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return { address: await listenOnLoopback(server), seen };
 }
 
 /** The body of an answer of the OpenAI wire. */

@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 
 /** How a service answers one call. */
 export type Reply = (response: ServerResponse) => void;
@@ -51,14 +50,7 @@ export const dies: Reply = (response) => void response.destroy();
 /** Starts a service that is closed after the test. */
 export async function startFakeService(reply: Reply): Promise<FakeService> {
   const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(async () => {
-    const closed = new Promise((done) => server.close(done));
-    server.closeAllConnections();
-    await closed;
-  });
-  const { port } = server.address() as AddressInfo;
-  const service: FakeService = { url: `http://127.0.0.1:${port}`, calls: [], reply };
+  const service: FakeService = { url: await listenOnLoopback(server), calls: [], reply };
   server.on('request', (request, response) => {
     const { method = '', url = '', headers } = request;
     const chunks: Buffer[] = [];

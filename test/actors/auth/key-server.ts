@@ -1,5 +1,4 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   type CryptoKey,
   exportJWK,
@@ -9,7 +8,7 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose';
-import { onTestFinished } from 'vitest';
+import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 
 /** How the server answers for its keys. */
 export type Answer = (response: ServerResponse) => void;
@@ -62,13 +61,7 @@ export function json(document: unknown, status = 200): Answer {
 /** Starts a server with one key, `k1`, that is closed after the test. */
 export async function startKeyServer(): Promise<KeyServer> {
   const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(async () => {
-    const closed = new Promise((done) => server.close(done));
-    server.closeAllConnections();
-    await closed;
-  });
-  const issuer = new KeyServer(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const issuer = new KeyServer(await listenOnLoopback(server));
   server.on('request', ({ url }, response) => {
     const isMetadata = url === '/.well-known/openid-configuration';
     issuer.asked[isMetadata ? 'metadata' : 'keys'] += 1;

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 
 /** What a request to the token service said. */
 export interface StsRequest {
@@ -45,14 +44,8 @@ export async function fakeSts(answer: (count: number) => StsAnswer | null) {
     arrived.resolve();
   };
   const server = createServer((request, response) => void serve(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: await listenOnLoopback(server),
     requests,
     arrived: arrived.promise,
     closed: closed.promise,
