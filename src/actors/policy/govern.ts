@@ -54,10 +54,16 @@ export function createGovern({ policy, judge, tools, log }: GovernPorts) {
     },
     actors: {
       judgeIntent: fromPromise<IntentVerdict, JudgeIntentInput>(async ({ input, signal }) => {
-        const { tool, args } = input.call;
-        if (judge === null) throw new Error('intent alignment has no judge');
-        const toolDescription = tools.get(tool)?.description ?? '';
-        return judge({ request: input.request, tool, toolDescription, args, signal });
+        const { call, request } = input;
+        const { tool, args } = call;
+        try {
+          if (judge === null) throw new Error('intent alignment has no judge');
+          const toolDescription = tools.get(tool)?.description ?? '';
+          return await judge({ request, tool, toolDescription, args, signal });
+        } catch (error) {
+          if (!signal.aborted) failed(error, call, 'intent alignment broke');
+          throw error;
+        }
       }),
     },
   });

@@ -49,10 +49,17 @@ describe('a layer that breaks', () => {
     ['that throws', breaks],
   ])('is a DENY: a judge %s', async (_name, judge) => {
     const policy = aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) });
-    expect(await govern(policy, judge).ruling).toMatchObject({
+    const { ruling, logged } = govern(policy, judge);
+    expect(await ruling).toMatchObject({
       kind: 'deny',
       text: 'governance failed: intent alignment broke',
     });
+    expect(logged).toEqual([
+      [
+        { error: expect.any(Error), tool: 'issue_refund', call_id: 'call-1' },
+        'governance: intent alignment broke',
+      ],
+    ]);
   });
 });
 
