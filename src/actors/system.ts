@@ -20,6 +20,8 @@ export interface TaskRequest {
   message: Message;
   requester: Caller | null;
   correlationId: string;
+  /** What every audit event of the run carries besides, such as `workflow_id`. */
+  tags?: Record<string, string>;
 }
 
 /** What the task system is made of. */
@@ -100,6 +102,7 @@ export class TaskSystem {
         id,
         contextId: request.contextId ?? before?.task.contextId ?? ids.next(),
         correlationId: request.correlationId,
+        tags: request.tags ?? {},
         requester: request.requester,
         history: before?.task.history ?? [],
         request: request.message,

@@ -14,6 +14,7 @@ import { limitRate } from './middleware/limit-rate.ts';
 import { limitWriting } from './middleware/limit-writing.ts';
 import { readJson } from './middleware/read-json.ts';
 import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
+import { tagEvents } from './middleware/tag-events.ts';
 import type { RequestState } from './request-state.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
@@ -68,6 +69,7 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   // Document 1 section 5: rate limit, sequence counter, authentication, admission, dispatcher.
   app.use(limitRate(ports));
   app.use(countSequence());
+  app.use(tagEvents(ports));
   app.use(authenticate(ports));
   const router = createRouter(ports);
   app.use(router.routes());

@@ -9,6 +9,8 @@ export interface RequestState {
   clientAddress: string;
   /** Added by `countSequence`; numbers the events of the request, from 1, until a task does. */
   nextSequence: () => number;
+  /** Added by `tagEvents`: what every audit event of the request carries besides. */
+  tags: Record<string, string>;
   /** Added by `authenticate`; `null` while authentication is off and no token was shown. */
   caller: Caller | null;
 }

@@ -32,6 +32,7 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     id: 'task-1',
     contextId: 'context-1',
     correlationId: 'correlation-1',
+    tags: {},
     requester: aCaller(),
     history: [],
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },

@@ -77,10 +77,11 @@ export class LiveTask {
   }
 
   /** Takes a fact of the chart and has it saved together with the state it leads to. */
-  note(fact: TaskFact, correlationId: string): void {
+  note(fact: TaskFact, { correlationId, tags }: Pick<TaskContext, 'correlationId' | 'tags'>): void {
     this.#auditSeq += 1;
     this.#events.push(
       auditEventOf(fact, {
+        ...tags,
         ...this.#ports.envelope,
         ts: new Date(this.#ports.clock.now()).toISOString(),
         seq: this.#auditSeq,
@@ -97,9 +98,9 @@ export class LiveTask {
     const { context, tags } = this.actor.getSnapshot();
     if (tags.has('calling')) {
       const at = this.#ports.clock.now();
-      this.note(factOf.toolCutOff(context, at, failureOf.crashed.text), context.correlationId);
+      this.note(factOf.toolCutOff(context, at, failureOf.crashed.text), context);
     }
-    this.note({ type: 'session.ended', state: 'failed' }, context.correlationId);
+    this.note({ type: 'session.ended', state: 'failed' }, context);
   }
 
   /** Resolves when everything noted so far is on disk. Rejects when it could not be saved. */

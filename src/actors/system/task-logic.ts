@@ -11,6 +11,7 @@ import type {
   Thought,
   ToolOutcome,
 } from '../../machines/task/task-events.ts';
+import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachine } from '../../machines/task/task-machine.ts';
 import { createMint } from '../agent/mint.ts';
 import { createRunTool } from '../agent/run-tool.ts';
@@ -118,9 +119,9 @@ function createDeadline(clock: Clock) {
 
 function noteWith(live: (id: string) => LiveTask) {
   return (
-    { context }: { context: { id: string; correlationId: string } },
+    { context }: { context: Pick<TaskContext, 'id' | 'correlationId' | 'tags'> },
     facts: TaskFact | readonly TaskFact[],
   ): void => {
-    for (const fact of [facts].flat()) live(context.id).note(fact, context.correlationId);
+    for (const fact of [facts].flat()) live(context.id).note(fact, context);
   };
 }

@@ -45,10 +45,11 @@ function envelopeOf(
   { state }: RoutedContext,
   { taskId }: Invocation,
 ): Omit<AuditEvent, 'event' | 'fields'> {
-  const { caller, correlationId, nextSequence } = state as typeof state & Sequenced;
+  const { caller, correlationId, nextSequence, tags } = state as typeof state & Sequenced;
   const orgId = entity.org_id ?? caller?.orgId;
   const workspaceId = entity.workspace_id ?? caller?.workspaceId;
   return {
+    ...tags,
     ...entity,
     ts: new Date(clock.now()).toISOString(),
     seq: nextSequence(),

@@ -65,8 +65,9 @@ function record(
   verdict: Verification,
 ): void {
   if (verdict.kind === 'anonymous') return;
-  const { correlationId, nextSequence } = ctx.state as RequestState;
+  const { correlationId, nextSequence, tags } = ctx.state as RequestState;
   const event: AuditEvent = {
+    ...tags,
     ...entity,
     ts: new Date(clock.now()).toISOString(),
     seq: nextSequence(),

@@ -20,6 +20,8 @@ export interface TaskInput {
   id: string;
   contextId: string;
   correlationId: string;
+  /** What everything reported of this run carries besides; the chart looks into none of it. */
+  tags: Record<string, string>;
   requester: Caller | null;
   /** Messages of earlier runs, oldest first. */
   history: Message[];
