@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkDaemon } from '../../src/cli/doctor/check-daemon.ts';
-import { checkNode, checkPort } from '../../src/cli/doctor/check-machine.ts';
+import { checkConnections, checkNode, checkPort } from '../../src/cli/doctor/check-machine.ts';
 import { cleanUp, holdpoint, refundAgent, startDaemon } from './holdpoint.ts';
 
 afterAll(cleanUp);
@@ -33,8 +33,10 @@ describe.concurrent('doctor', () => {
     const steady = stdout
       .replace(/^(pass|warn) {2}port .*\n(?: +fix: .*\n)?/m, '')
       .replace(/\d+ MiB free/, 'N MiB free')
+      .replace(/up to \d+/, 'up to N')
       .replace(process.versions.node, 'N');
     expect(steady).toBe(`pass  node         Node N
+pass  connections  up to N connections are served at once
 pass  config       service.yaml and skills are valid
 pass  state        ${directory} can be written, N MiB free
 pass  audit        there is no audit log yet
@@ -97,6 +99,15 @@ pass  daemon       the agent is not running
 
   it('fails for a Node that is too old', () => {
     expect(checkNode('22.19.0')).toMatchObject({ status: 'fail', fix: expect.any(String) });
+    expect(checkConnections(1_000)).toEqual({
+      status: 'pass',
+      message: 'up to 1000 connections are served at once',
+    });
+    expect(checkConnections(999)).toEqual({
+      status: 'warn',
+      message: 'up to 999 connections are served at once, since this process may open few files',
+      fix: 'raise the limit before the agent starts, such as with ulimit -n 4096',
+    });
     expect(checkNode('24.0.0')).toEqual({ status: 'pass', message: 'Node 24.0.0' });
   });
 

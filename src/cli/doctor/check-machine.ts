@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { readServeFile } from '../../actors/process/serve-file.ts';
+import { mostConnections } from '../../http/limit-connections.ts';
 import { isAlive } from '../find-agent.ts';
 import type { Finding, Subject } from './check.ts';
 
@@ -14,6 +15,20 @@ export function checkNode(found: string = process.versions.node): Finding {
     status: 'fail',
     message: `Node ${found} is too old; ${oldestNode} or newer is needed`,
     fix: 'run bin/holdpoint, which brings its own Node',
+  };
+}
+
+/** Fewest connections that an agent should be able to hold open: every parked call holds one. */
+const fewConnections = 1_000;
+
+/** Checks that the process may open enough files for the requests it holds. */
+export function checkConnections(most: number = mostConnections()): Finding {
+  const message = `up to ${most} connections are served at once`;
+  if (most >= fewConnections) return { status: 'pass', message };
+  return {
+    status: 'warn',
+    message: `${message}, since this process may open few files`,
+    fix: 'raise the limit before the agent starts, such as with ulimit -n 4096',
   };
 }
 

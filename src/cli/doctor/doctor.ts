@@ -8,7 +8,7 @@ import { checkAdmission } from './check-admission.ts';
 import { checkAudit, checkConfig } from './check-agent.ts';
 import { checkDaemon } from './check-daemon.ts';
 import { checkIdentity } from './check-identity.ts';
-import { checkNode, checkPort } from './check-machine.ts';
+import { checkConnections, checkNode, checkPort } from './check-machine.ts';
 import { checkPermissions, checkStateFolder } from './check-state.ts';
 
 export interface DoctorOptions {
@@ -43,6 +43,7 @@ async function examine(subject: Subject): Promise<Check[]> {
   const found: [check: string, finding: Finding][] = [
     ['node', checkNode()],
     ['port', await checkPort(subject)],
+    ['connections', checkConnections()],
     ['config', checkConfig(subject, findings)],
     ['state', await checkStateFolder(subject)],
     ['audit', await checkAudit(resolve(directory, audit.path), audit.chain)],
