@@ -131,6 +131,8 @@ export interface ToolRun {
   taskId: string;
   callId: string;
   correlationId: string;
+  /** Whose work the call is part of, such as `workflow_id` (document 2 section 2.4). */
+  tags: Record<string, string>;
   /** What the call may sign in with elsewhere, for as long as it runs; `null` when it needs nothing. */
   credential: ToolCredential | null;
   signal: AbortSignal;

@@ -43,7 +43,7 @@ async function call(
   const signal = new AbortController().signal;
   const result = await tools
     .get(name)
-    ?.run(args, { taskId, callId, correlationId: 'x', credential: null, signal });
+    ?.run(args, { taskId, callId, correlationId: 'x', credential: null, tags: {}, signal });
   return JSON.parse(result ?? '') as JsonObject;
 }
 

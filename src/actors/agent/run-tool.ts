@@ -50,7 +50,7 @@ export function createRunTool(ports: RunToolPorts) {
 
 async function attempt(
   { tools, log }: RunToolPorts,
-  { taskId, correlationId, call, approvedSha256, needsCredential }: RunToolInput,
+  { taskId, correlationId, tags, call, approvedSha256, needsCredential }: RunToolInput,
   credential: Credential | null,
   signal: AbortSignal,
 ): Promise<Raw> {
@@ -63,7 +63,7 @@ async function attempt(
     if (needsCredential && credential === null) {
       throw new ToolError(`the credentials of ${call.tool} are missing`);
     }
-    const run = { taskId, callId: call.id, correlationId, credential, signal };
+    const run = { taskId, callId: call.id, correlationId, tags, credential, signal };
     const result = await inSpan(`tool.${call.tool}`, { 'a2a.task.id': taskId }, () =>
       tool.run(call.args, run),
     );

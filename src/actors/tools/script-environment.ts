@@ -34,8 +34,16 @@ export function scriptEnvironment(
     HOME: home,
     LANG: env['LANG'] ?? 'C.UTF-8',
     TZ: env['TZ'] ?? 'UTC',
+    ...tagVariables(run.tags),
     SERVICE_TOOL_CALL_ID: run.callId,
     SERVICE_TASK_ID: run.taskId,
     SERVICE_AGENT_DIR: agentDirectory,
   };
+}
+
+/** A tool may hand on whose work it does: `workflow_id` is in `SERVICE_WORKFLOW_ID` (document 2 section 6.3). */
+function tagVariables(tags: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(tags).map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, value]),
+  );
 }

@@ -178,6 +178,7 @@ export const executing = taskSetup.createStateConfig({
             input: ({ context }) => ({
               taskId: context.id,
               correlationId: context.correlationId,
+              tags: context.tags,
               call: currentCall(context),
               approvedSha256: approvedDigest(context),
               needsCredential: context.credential !== null,

@@ -58,6 +58,7 @@ export type MintOutcome = { provider: CredentialProvider; duration: number; at: 
 export interface RunToolInput {
   taskId: string;
   correlationId: string;
+  tags: Record<string, string>;
   call: ToolCall;
   approvedSha256: string | null;
   /** True when the call may only run with the credentials that were made for it. */

@@ -38,6 +38,7 @@ function start(tool: Tool | null, setting: Setting = {}) {
       input: {
         taskId: 't-1',
         correlationId: 'c-1',
+        tags: {},
         call: aCall({ tool: 'pay', args, argsSha256: argumentsDigest(args) }),
         approvedSha256,
         needsCredential,
@@ -66,6 +67,7 @@ describe('running a tool', () => {
         taskId: 't-1',
         callId: 'call-1',
         correlationId: 'c-1',
+        tags: {},
         credential: null,
         signal: expect.any(AbortSignal),
       },

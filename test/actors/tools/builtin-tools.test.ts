@@ -10,6 +10,7 @@ const run: ToolRun = {
   callId: 'c1',
   correlationId: 'x',
   credential: null,
+  tags: {},
   signal: new AbortController().signal,
 };
 

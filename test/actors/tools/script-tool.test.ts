@@ -17,6 +17,7 @@ const run: ToolRun = {
   callId: 'c1',
   correlationId: 'x',
   credential: null,
+  tags: {},
   signal: new AbortController().signal,
 };
 
@@ -101,10 +102,13 @@ describe('scriptTool', () => {
         proxyEnvironment: ({ callId }) => ({ HTTPS_PROXY: `http://${callId}@127.0.0.1:1` }),
       },
     });
-    const { env, cwd } = JSON.parse(await script.run({}, run));
+    const tags = { workflow_id: 'refunds', stage_id: 'pay' };
+    const { env, cwd } = JSON.parse(await script.run({}, { ...run, tags }));
     vi.unstubAllEnvs();
     expect(env).toEqual({
       SHOP_KEY: 'k',
+      SERVICE_WORKFLOW_ID: 'refunds',
+      SERVICE_STAGE_ID: 'pay',
       HTTPS_PROXY: 'http://c1@127.0.0.1:1',
       PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
       HOME: cwd,

@@ -51,7 +51,14 @@ describe('createToolbox', () => {
       clock,
     });
     const signal = new AbortController().signal;
-    const run = { taskId: 't', callId: 'c', correlationId: 'x', credential: null, signal };
+    const run = {
+      taskId: 't',
+      callId: 'c',
+      correlationId: 'x',
+      credential: null,
+      tags: {},
+      signal,
+    };
     expect(await tools.get('where')?.run({}, run)).toBe(directory);
   });
 

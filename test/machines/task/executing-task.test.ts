@@ -47,6 +47,7 @@ describe('a call whose start is being recorded', () => {
           {
             taskId: 'task-1',
             correlationId: 'correlation-1',
+            tags: {},
             call: aCall(),
             approvedSha256: null,
             needsCredential: false,

@@ -113,6 +113,7 @@ describe('a call that a restart repeats', () => {
           {
             taskId: 'task-1',
             correlationId: 'correlation-1',
+            tags: {},
             call: aCall(),
             approvedSha256: null,
             needsCredential: true,
