@@ -1,6 +1,12 @@
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../machines/governance/decision.ts';
-import { type Caller, isFinal, type Message, type Task } from '../machines/task/task.ts';
+import {
+  type Caller,
+  isFinal,
+  type Message,
+  type Task,
+  type TaskState,
+} from '../machines/task/task.ts';
 import { screenPrompt } from './policy/screen-prompt.ts';
 import type { StoredTask, TaskPage, TaskQuery } from './storage/task-rows.ts';
 import { ConflictError, type TaskStore } from './storage/task-store.ts';
@@ -87,6 +93,11 @@ export class TaskSystem {
   /** Tasks with an actor, and tasks that wait for a decision. */
   load(): { live: number; deferred: number } {
     return { live: this.#tasks.size, deferred: this.#store.rows.count('deferred') };
+  }
+
+  /** How many tasks there are in each state that has any. */
+  census(): Partial<Record<TaskState, number>> {
+    return this.#store.rows.countByState();
   }
 
   /** Starts work on a message and returns the id of its task. Throws SystemError. */

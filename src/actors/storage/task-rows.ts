@@ -133,6 +133,12 @@ export class TaskRows {
     return Number(this.#sql.count.get(state)?.['tasks']);
   }
 
+  /** Counts the tasks of every state that has any. */
+  countByState(): Partial<Record<TaskState, number>> {
+    const rows = this.#sql.countByState.all();
+    return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['tasks'])]));
+  }
+
   /** Deletes up to `limit` final tasks that ended before a time and tells how many went. */
   deleteEnded(before: number, limit: number): number {
     return Number(this.#sql.deleteEnded.run(before, limit).changes);
@@ -164,6 +170,7 @@ function prepare(database: DatabaseSync) {
     overdue: sql('SELECT id FROM tasks WHERE deadline_at <= ? ORDER BY deadline_at'),
     nextDeadline: sql('SELECT min(deadline_at) AS at FROM tasks WHERE deadline_at > ?'),
     count: sql('SELECT count(*) AS tasks FROM tasks WHERE state = ?'),
+    countByState: sql('SELECT state, count(*) AS tasks FROM tasks GROUP BY state'),
     deleteEnded: sql(`DELETE FROM tasks WHERE position IN (
       SELECT position FROM tasks WHERE state IN ${final} AND changed_at < ? LIMIT ?)`),
   };

@@ -1,4 +1,5 @@
 import type { TaskSystem } from '../../actors/system.ts';
+import { taskStates } from '../../machines/task/task.ts';
 import type { RoutedContext } from '../request-state.ts';
 
 /** What the metrics are read from. */
@@ -26,6 +27,12 @@ async function createRegistry({ system, admission }: MetricsPorts) {
   collectDefaultMetrics({ register: registry });
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
   const deferred = gauge('holdpoint_deferrals_pending', 'Tool calls that wait for a decision.');
+  const tasks = new Gauge({
+    name: 'holdpoint_tasks',
+    help: 'Tasks in the store, by state.',
+    labelNames: ['state'],
+    registers: [registry],
+  });
   const live = gauge('holdpoint_tasks_live', 'Tasks that have an actor in memory.');
   new Counter({
     name: 'holdpoint_admission_fallbacks_total',
@@ -39,6 +46,8 @@ async function createRegistry({ system, admission }: MetricsPorts) {
   return async () => {
     const load = system.load();
     deferred.set(load.deferred);
+    const census = system.census();
+    for (const state of taskStates) tasks.set({ state }, census[state] ?? 0);
     live.set(load.live);
     return { contentType: registry.contentType, text: await registry.metrics() };
   };
