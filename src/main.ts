@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { InspectionEvent, Observer } from 'xstate';
 import { Admission } from './actors/admission/admission.ts';
 import { createGovernance } from './actors/agent/agent-governance.ts';
+import { policyEvent } from './actors/agent/policy-event.ts';
 import { readAgent } from './actors/agent/read-agent.ts';
 import type { AuditEnvelope } from './actors/audit/audit.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
@@ -147,10 +148,11 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
 
 async function openSystem(
   { directory, env, log }: AgentOptions,
-  { config, toolbox, guardrails, clock, undo }: Parts,
+  parts: Parts,
   ids: Ids,
   inspect: Observer<InspectionEvent> | undefined,
 ): Promise<{ system: TaskSystem; store: TaskStore; auditPath: string }> {
+  const { config, toolbox, guardrails, clock, undo } = parts;
   const auditPath = resolve(directory, config.audit.path);
   const store = await TaskStore.open({
     path: resolve(directory, config.store.path),
@@ -171,7 +173,7 @@ async function openSystem(
     ...(inspect === undefined ? {} : { inspect }),
   });
   undo.push(() => system.stop());
-  await recordStart(store, config, clock, log);
+  await recordStart(store, parts, log);
   return { system, store, auditPath };
 }
 
@@ -215,8 +217,7 @@ async function serve(
 
 async function recordStart(
   store: TaskStore,
-  config: ServiceConfig,
-  clock: Clock,
+  { config, guardrails, clock }: Parts,
   log: Log,
 ): Promise<void> {
   const { dropped, replayed } = store.recovery;
@@ -227,15 +228,7 @@ async function recordStart(
     dropped + replayed > 0
       ? [{ ...envelope, event: 'audit_recovered', fields: { dropped, replayed } }]
       : [];
-  const deferred = Object.keys(config.security.defer.enabled ? config.security.defer.tools : {});
-  await store.record([
-    ...mended,
-    {
-      ...envelope,
-      event: 'policy_loaded',
-      fields: { version: config.version, deferred_tools: deferred.toSorted() },
-    },
-  ]);
+  await store.record([...mended, { ...envelope, ...policyEvent(config, guardrails) }]);
 }
 
 /** Loads the inspector only when it is asked for. */

@@ -1,0 +1,30 @@
+import type { ServiceConfig } from '../config/config.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
+import type { AuditEvent } from '../ports.ts';
+
+/**
+ * Says in the words of the audit log what governs the calls of an agent from now on: its version, the
+ * layers that are on, and the tools that wait for a person (contract section 10).
+ */
+export function policyEvent(
+  { version, security, credentials }: ServiceConfig,
+  guardrails: Guardrails | null,
+): Pick<AuditEvent, 'event' | 'fields'> {
+  const layers = {
+    guardrails: guardrails !== null,
+    intent_alignment: security.intent_alignment.enabled,
+    step_up: security.step_up.enabled,
+    modify: security.modify.enabled,
+    defer: security.defer.enabled,
+    credentials: credentials.length > 0,
+  };
+  const deferred = Object.keys(security.defer.enabled ? security.defer.tools : {});
+  return {
+    event: 'policy_loaded',
+    fields: {
+      version,
+      layers: Object.entries(layers).flatMap(([layer, isOn]) => (isOn ? [layer] : [])),
+      deferred_tools: deferred.toSorted(),
+    },
+  };
+}

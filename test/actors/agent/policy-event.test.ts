@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { policyEvent } from '../../../src/actors/agent/policy-event.ts';
+import { serviceSchema } from '../../../src/actors/config/schema.ts';
+import { compileGuardrails } from '../../../src/actors/guardrails/guardrails.ts';
+
+it('names no layer of an agent that has none', () => {
+  expect(policyEvent(serviceSchema.parse({ agent_id: 'x' }), null)).toEqual({
+    event: 'policy_loaded',
+    fields: { version: '0.0.0', layers: [], deferred_tools: [] },
+  });
+});
+
+it('names every layer that is on, and the tools that wait for a person', () => {
+  const config = serviceSchema.parse({
+    agent_id: 'x',
+    version: '1.2.0',
+    security: {
+      intent_alignment: { enabled: true, provider: 'local' },
+      step_up: { enabled: true, tools: { pay: 'gold' } },
+      modify: { enabled: true },
+      defer: { enabled: true, tools: { pay: {}, close: {} } },
+    },
+    credentials: [{ tool: 'pay', provider: 'static' }],
+  });
+  const compiled = compileGuardrails(config.security.guardrails);
+  expect(policyEvent(config, compiled.ok ? compiled.guardrails : null).fields).toEqual({
+    version: '1.2.0',
+    layers: ['guardrails', 'intent_alignment', 'step_up', 'modify', 'defer', 'credentials'],
+    deferred_tools: ['close', 'pay'],
+  });
+});
