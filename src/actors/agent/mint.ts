@@ -5,6 +5,7 @@ import {
   type CredentialIssuer,
   type CredentialVault,
 } from '../credentials/credentials.ts';
+import { elapsed } from '../elapsed.ts';
 import type { Clock, Log } from '../ports.ts';
 
 /** What making credentials needs from outside. */
@@ -26,7 +27,7 @@ export function createMint({ issuer, vault, clock, log }: MintPorts) {
     const began = performance.now();
     const ended = () => ({
       provider,
-      duration: Math.round((performance.now() - began) * 1000) / 1000,
+      duration: elapsed(began),
       at: clock.now(),
     });
     try {

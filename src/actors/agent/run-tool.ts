@@ -1,6 +1,7 @@
 import { fromPromise } from 'xstate';
 import type { RunToolInput, ToolOutcome } from '../../machines/task/task-events.ts';
 import type { Credential, CredentialVault } from '../credentials/credentials.ts';
+import { elapsed } from '../elapsed.ts';
 import { argumentsDigest } from '../policy/arguments-digest.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type Clock, type Log, type Tool, ToolError } from '../ports.ts';
@@ -38,7 +39,7 @@ export function createRunTool(ports: RunToolPorts) {
       return {
         ...checked,
         duration: Math.round(returned - began),
-        checking: Math.round((performance.now() - returned) * 1000) / 1000,
+        checking: elapsed(returned),
         at: clock.now(),
       };
     } finally {

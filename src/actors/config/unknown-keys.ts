@@ -1,6 +1,6 @@
-import { closest, distance } from 'fastest-levenshtein';
 import * as z from 'zod';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import { nearestName } from '../nearest-name.ts';
 import type { Finding, Path } from './problem.ts';
 import { serviceSchema } from './schema.ts';
 
@@ -72,9 +72,8 @@ function mayDescribe({ properties = {} }: Description, value: JsonValue): boolea
 }
 
 function unknownKey(path: Path, key: string, known: readonly string[]): Finding {
-  const near = closest(key, known);
-  const isNear = distance(key, near) <= Math.max(1, Math.floor(key.length * 0.4));
-  const advice = isNear ? `did you mean ${near}?` : 'remove it';
+  const near = nearestName(key, known);
+  const advice = near !== null ? `did you mean ${near}?` : 'remove it';
   const severity = strictSections.has(String(path[0])) ? 'error' : 'warning';
   const message = `${path.join('.')}: this key is not known; ${advice}`;
   return { path, message, severity };

@@ -1,6 +1,6 @@
-import { closest, distance } from 'fastest-levenshtein';
 import * as z from 'zod';
 import type { JsonObject } from '../../machines/json.ts';
+import { nearestName } from '../nearest-name.ts';
 import type { CredentialFinding } from './credential-entry.ts';
 
 /** A spec as its provider understands it, or what is wrong with it, with paths from the spec on. */
@@ -44,9 +44,8 @@ function findingsOf(issue: z.core.$ZodIssue): CredentialFinding[] {
 }
 
 function adviceOn(key: string, known: readonly string[]): string {
-  const near = closest(key, known);
-  const isNear = distance(key, near) <= Math.max(1, Math.floor(key.length * 0.4));
-  return isNear ? `did you mean ${near}?` : 'remove it';
+  const near = nearestName(key, known);
+  return near !== null ? `did you mean ${near}?` : 'remove it';
 }
 
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {

@@ -5,6 +5,7 @@ import { toolCallMachine } from '../../machines/governance/tool-call-machine.ts'
 import { type JudgeIntentInput, noPolicy } from '../../machines/governance/tool-call-setup.ts';
 import type { DecisionRecord, ToolCall } from '../../machines/task/task.ts';
 import type { AlignmentJudge } from '../alignment/alignment.ts';
+import { elapsed } from '../elapsed.ts';
 import type { Log, Tool } from '../ports.ts';
 import type { Policy } from './policy.ts';
 
@@ -47,7 +48,7 @@ export function createGovern({ policy, judge, tools, log }: GovernPorts) {
       modifyCall: assign(({ context }) => ({ modification: modificationOf(context.call) })),
       timeLayer: assign(({ context, self }) => {
         const now = performance.now();
-        const spent = now - (stopwatch.get(self) ?? now);
+        const spent = elapsed(stopwatch.get(self) ?? now, now);
         stopwatch.set(self, now);
         return { records: timed(context.records, spent) };
       }),
@@ -72,5 +73,5 @@ export function createGovern({ policy, judge, tools, log }: GovernPorts) {
 function timed(records: readonly DecisionRecord[], spent: number): DecisionRecord[] {
   const last = records.at(-1);
   if (last === undefined) return [];
-  return [...records.slice(0, -1), { ...last, duration: Math.round(spent * 1000) / 1000 }];
+  return [...records.slice(0, -1), { ...last, duration: spent }];
 }

@@ -1,6 +1,7 @@
 import { governanceFailed, type Refusal } from '../../machines/governance/finding.ts';
 import type { Message } from '../../machines/task/task.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
+import { elapsed } from '../elapsed.ts';
 import type { Log } from '../ports.ts';
 import type { Policy } from './policy.ts';
 
@@ -20,6 +21,5 @@ export function screenPrompt(
     log.error({ error }, 'governance: the message could not be checked');
     refusal = governanceFailed('the message could not be checked');
   }
-  const duration = Math.round((performance.now() - began) * 1000) / 1000;
-  return refusal === null ? null : { ...refusal, duration };
+  return refusal === null ? null : { ...refusal, duration: elapsed(began) };
 }

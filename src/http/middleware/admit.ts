@@ -3,22 +3,15 @@ import type { AuditEvent, Clock } from '../../actors/ports.ts';
 import { SystemError } from '../../actors/system.ts';
 import type { AdmissionVerdict } from '../../machines/admission/admission-answer.ts';
 import type { RoutedContext } from '../request-state.ts';
-import {
-  denialEvent,
-  denialProblem,
-  type Invocation,
-  type InvocationReader,
-} from '../wire/admission-json.ts';
-import type { Sequenced } from './count-sequence.ts';
+import { denialEvent, denialProblem, type InvocationReader } from '../wire/admission-json.ts';
+import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
 
 /** What asking for admission needs. */
-export interface AdmitPorts {
+export interface AdmitPorts extends EnvelopePorts {
   /** `null` lets every invocation pass. */
   admission: { check(): Promise<AdmissionVerdict> } | null;
   /** Writes an event to the audit log; resolves once it is on disk. */
   record: (event: AuditEvent) => Promise<void>;
-  /** Who the events are about; a tenancy that is absent here is the caller's. */
-  entity: Pick<AuditEvent, 'entity_id' | 'entity_type' | 'org_id' | 'workspace_id'>;
   clock: Clock;
 }
 
@@ -33,30 +26,15 @@ export function admit(ports: AdmitPorts, read: InvocationReader) {
     if (ports.admission === null || invocation === null) return void (await next());
     const verdict = await ports.admission.check();
     if (verdict.decision === 'deny') {
-      await record(ports, denialEvent(verdict, envelopeOf(ports, ctx, invocation)));
+      const { taskId } = invocation;
+      const envelope = {
+        ...requestEnvelope(ports, ctx.state, ctx.state.caller),
+        ...(taskId === null ? {} : { task_id: taskId }),
+      };
+      await record(ports, denialEvent(verdict, envelope));
       throw denialProblem(verdict, ports.clock.now());
     }
     await next();
-  };
-}
-
-function envelopeOf(
-  { entity, clock }: AdmitPorts,
-  { state }: RoutedContext,
-  { taskId }: Invocation,
-): Omit<AuditEvent, 'event' | 'fields'> {
-  const { caller, correlationId, nextSequence, tags } = state as typeof state & Sequenced;
-  const orgId = entity.org_id ?? caller?.orgId;
-  const workspaceId = entity.workspace_id ?? caller?.workspaceId;
-  return {
-    ...tags,
-    ...entity,
-    ts: new Date(clock.now()).toISOString(),
-    seq: nextSequence(),
-    correlation_id: correlationId,
-    ...(taskId === null ? {} : { task_id: taskId }),
-    ...(orgId === undefined ? {} : { org_id: orgId }),
-    ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }),
   };
 }
 

@@ -2,15 +2,14 @@ import type { Context, Middleware, Next } from 'koa';
 import type { AuditEvent, Authenticator, Clock, Verification } from '../../actors/ports.ts';
 import type { RequestState } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
+import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
 
 /** What establishing who calls needs. */
-export interface AuthenticatePorts {
+export interface AuthenticatePorts extends EnvelopePorts {
   authenticator: Authenticator;
   clock: Pick<Clock, 'now'>;
   /** Writes an event to the audit log. */
   record: (event: AuditEvent) => Promise<void>;
-  /** Who the events are about; a tenancy that is absent here is the caller's. */
-  entity: Pick<AuditEvent, 'entity_id' | 'entity_type' | 'org_id' | 'workspace_id'>;
 }
 
 /** Paths that anybody may read (contract section 8). */
@@ -59,38 +58,25 @@ function orgOf(header: string): string | null {
   return /^[\x21-\x7e]{1,256}$/.test(header) ? header : null;
 }
 
-function record(
-  { record: write, entity, clock }: AuthenticatePorts,
-  ctx: Context,
-  verdict: Verification,
-): void {
+function record(ports: AuthenticatePorts, ctx: Context, verdict: Verification): void {
   if (verdict.kind === 'anonymous') return;
-  const { correlationId, nextSequence, tags } = ctx.state as RequestState;
+  const caller = verdict.kind === 'verified' ? verdict.caller : null;
   const event: AuditEvent = {
-    ...tags,
-    ...entity,
-    ts: new Date(clock.now()).toISOString(),
-    seq: nextSequence(),
-    correlation_id: correlationId,
-    ...(verdict.kind === 'verified' ? verification(ctx, verdict, entity) : failure(ctx, verdict)),
+    ...requestEnvelope(ports, ctx.state as RequestState, caller),
+    ...(verdict.kind === 'verified' ? verification(ctx, verdict) : failure(ctx, verdict)),
   };
   // The store keeps in mind that it could not write; see above.
-  write(event).catch(() => undefined);
+  ports.record(event).catch(() => undefined);
 }
 
-type Told = Pick<AuditEvent, 'event' | 'fields' | 'org_id' | 'workspace_id'>;
+type Told = Pick<AuditEvent, 'event' | 'fields'>;
 
 function verification(
   ctx: Context,
   { caller, tokenKind }: Extract<Verification, { kind: 'verified' }>,
-  entity: AuthenticatePorts['entity'],
 ): Told {
-  const orgId = entity.org_id ?? caller.orgId;
-  const workspaceId = entity.workspace_id ?? caller.workspaceId;
   return {
     event: 'auth_verify',
-    ...(orgId === undefined ? {} : { org_id: orgId }),
-    ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }),
     fields: {
       provider: caller.provider,
       user_id: caller.userId,
