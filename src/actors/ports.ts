@@ -164,3 +164,25 @@ export interface Tool {
 export class ToolError extends Error {
   readonly code = 'tool_failed';
 }
+
+/** How freely the agent may reach out (contract section 11). */
+export type EgressMode = 'deny-all' | 'allowlist' | 'dev-open';
+
+/** On whose behalf something goes out; `taskId` is `null` for the daemon itself. */
+export interface EgressScope {
+  taskId: string | null;
+  correlationId: string | null;
+  /** Whose work it is part of, such as `workflow_id`. */
+  tags: Record<string, string>;
+}
+
+/** What the egress policy said about one hop. */
+export interface EgressRecord {
+  /** `null` for the daemon itself. */
+  scope: EgressScope | null;
+  /** The host in lower case, without its port. */
+  domain: string;
+  mode: EgressMode;
+  /** Why it was blocked; `null` when it was allowed. */
+  reason: string | null;
+}

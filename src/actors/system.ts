@@ -7,7 +7,9 @@ import {
   type Task,
   type TaskState,
 } from '../machines/task/task.ts';
+import { egressWords } from './audit/audit.ts';
 import { screenPrompt } from './policy/screen-prompt.ts';
+import type { EgressRecord } from './ports.ts';
 import type { StoredTask, TaskPage, TaskQuery } from './storage/task-rows.ts';
 import { ConflictError, type TaskStore } from './storage/task-store.ts';
 import type { LiveTask } from './system/live-task.ts';
@@ -181,6 +183,27 @@ export class TaskSystem {
       return answered as DecisionAnswer | null;
     });
     return answer ?? answerWithoutPending(this.find(id)?.settled ?? null);
+  }
+
+  /** Notes what the egress policy ruled on one hop, with the task it was for while that is at work. */
+  noteEgress(record: EgressRecord): void {
+    if (this.#isStopped || this.#tasks.noteEgress(record)) return;
+    const { scope } = record;
+    const [event, fields] = egressWords(record);
+    const recorded = this.#store.record([
+      {
+        ...scope?.tags,
+        ...this.#options.envelope,
+        ts: new Date(this.#options.clock.now()).toISOString(),
+        ...(scope?.taskId && { task_id: scope.taskId }),
+        ...(scope?.correlationId && { correlation_id: scope.correlationId }),
+        event,
+        fields,
+      },
+    ]);
+    recorded.catch((error: unknown) => {
+      this.#options.log.error({ error }, 'egress: an event could not be recorded');
+    });
   }
 
   /** Calls a task off and returns it; a final one is returned as it is. Throws SystemError. */

@@ -6,3 +6,4 @@ export { type TailOptions, tailLines } from './tail-lines.ts';
 export { type AuditEnvelope, auditEventOf } from './task-events.ts';
 export { type ChainVerdict, verdictSentence } from './verify-chain.ts';
 export { AuditLogError, verifyFiles } from './verify-files.ts';
+export { egressWords } from './egress-words.ts';

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../machines/json.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import { cutToRunes } from '../../machines/text.ts';
 import type { AuditEvent } from '../ports.ts';
+import { egressWords } from './egress-words.ts';
 
 /** All of an event but what the fact itself says. */
 export type AuditEnvelope = Omit<AuditEvent, 'event' | 'fields'>;
@@ -105,6 +106,7 @@ const wording: Wording = {
     { tool, reason, wait_ms: Math.round(wait) },
   ],
   'invocation.cancelled': ({ reason }) => ['invocation_cancelled', { reason }],
+  'egress.judged': (fact) => egressWords(fact),
 };
 
 function decisionFields(fact: FactOf<'deferral.decided'> | FactOf<'deferral.refused'>): Fields {

@@ -10,6 +10,7 @@ import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
 import { type taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
+import type { EgressRecord } from '../ports.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
 import { ConflictError, type TaskStore, UnrecordedError } from '../storage/task-store.ts';
 import { LiveTask, type LiveTaskPorts } from './live-task.ts';
@@ -151,6 +152,17 @@ export class LiveTasks {
     if (task?.committed?.state !== 'deferred' || this.#options.watchers.has(id)) return;
     this.#unfollowed.delete(id);
     this.#unfollowed.set(id, this.#options.clock.now());
+  }
+
+  /**
+   * Has a live task note what the egress policy ruled on one of its hops; false when the task is at work
+   * no more, so that somebody else has to note it.
+   */
+  noteEgress({ scope, domain, mode, reason }: EgressRecord): boolean {
+    const task = scope?.taskId == null ? undefined : this.#live.get(scope.taskId);
+    if (task?.actor.getSnapshot().status !== 'active') return false;
+    task.actor.send({ type: 'egress.judged', domain, mode, reason });
+    return true;
   }
 
   /** Puts to rest every parked task that nobody has followed for long enough. */

@@ -75,4 +75,6 @@ export type TaskFact =
   | { type: 'deferral.escalated'; tool: string; to: string; wait: number }
   | { type: 'deferral.timedOut'; tool: string; timeout: number; wait: number }
   | { type: 'deferral.abandoned'; tool: string; reason: AbandonReason; wait: number }
-  | { type: 'invocation.cancelled'; reason: string };
+  | { type: 'invocation.cancelled'; reason: string }
+  /** `reason` says why the hop was blocked; `null` when it was allowed. */
+  | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };

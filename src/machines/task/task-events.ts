@@ -10,7 +10,9 @@ export type TaskEvent =
   | { type: 'deadline.reached'; at: number }
   | { type: 'caller.left'; at: number }
   | { type: 'task.cancel'; reason: string; at: number }
-  | { type: 'service.restarted'; at: number };
+  | { type: 'service.restarted'; at: number }
+  /** The egress policy had its say on one hop of the task; `reason` is `null` when it was allowed. */
+  | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };
 
 /** What a task answers to whoever tried to decide. */
 export type TaskEmitted = { type: 'decision.answered'; answer: DecisionAnswer };

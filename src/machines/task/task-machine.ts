@@ -26,6 +26,7 @@ export const taskMachine = taskSetup.createMachine({
         params: ({ context }) => answerWithoutPending(context.settled),
       },
     },
+    'egress.judged': { actions: { type: 'note', params: ({ event }) => event } },
   },
   states: {
     submitted: {

@@ -190,6 +190,18 @@ describe('auditEventOf', () => {
       'invocation_cancelled',
       { reason: 'cost_limit_exceeded' },
     ],
+    [
+      'a hop that was allowed',
+      { type: 'egress.judged', domain: 'api.example.com', mode: 'allowlist', reason: null },
+      'egress_allowed',
+      { domain: 'api.example.com', mode: 'allowlist' },
+    ],
+    [
+      'a hop that was blocked',
+      { type: 'egress.judged', domain: 'evil.test', mode: 'deny-all', reason: 'not listed' },
+      'egress_blocked',
+      { domain: 'evil.test', mode: 'deny-all', reason: 'not listed' },
+    ],
   ])('says %s', (_, fact, event, fields) => {
     const expected = fields === undefined ? { ...envelope, event } : { ...envelope, event, fields };
     expect(auditEventOf(fact, envelope)).toStrictEqual(expected);

@@ -12,6 +12,12 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
   'caller.left': { type: 'caller.left', at: times.decided },
   'task.cancel': { type: 'task.cancel', reason: 'timeout', at: times.decided },
   'service.restarted': { type: 'service.restarted', at: times.decided },
+  'egress.judged': {
+    type: 'egress.judged',
+    domain: 'api.example.com',
+    mode: 'allowlist',
+    reason: null,
+  },
 };
 
 /** A caller may leave and a stale timer may fire while nobody is waited for: work goes on. */
@@ -59,6 +65,18 @@ describe('every event in every state', () => {
       .map(({ key }) => key);
     expect(resting.toSorted()).toEqual(Object.keys(restingStates).toSorted());
   });
+});
+
+describe('what the egress policy rules', () => {
+  it.each(Object.keys(ignored) as (keyof typeof ignored)[])(
+    'is noted in %s, and changes nothing',
+    (state) => {
+      const from = restingStates[state]();
+      const after = step(from, events['egress.judged']);
+      expect(after.effects).toEqual([['note', events['egress.judged']]]);
+      expect(after.snapshot.toJSON()).toEqual(from.snapshot.toJSON());
+    },
+  );
 });
 
 describe('the public states', () => {
