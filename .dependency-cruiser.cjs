@@ -37,13 +37,14 @@ module.exports = {
     },
     {
       name: 'http-translates-only',
-      comment: 'src/http needs Koa, its body and query parsers, zod and the metrics format.',
+      comment:
+        'src/http needs Koa, its body and query parsers, zod, the metrics format and the interface of tracing.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: {
         dependencyTypes: npm,
         pathNot:
-          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|koa-body|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
+          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@opentelemetry/api|koa-body|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
       },
     },
     {

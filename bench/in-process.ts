@@ -67,6 +67,7 @@ async function openSystem(directory: string): Promise<TaskSystem> {
     policy: createPolicy({ security, tools, guardrails: null, modify: null, credentials: null }),
     judge: null,
     issuer: null,
+    egress: null,
     clock,
     ids: randomIds(),
     log: { info: () => undefined, warn: console.warn, error: console.error },

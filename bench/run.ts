@@ -1,7 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { auditFigures } from './audit.ts';
+import { auditLagFigures } from './audit-lag.ts';
+import { auditedSaveFigures, auditLoopFigures, auditWriterFigures } from './audit-writer.ts';
 import { doorFigures } from './door.ts';
+import { egressFigures } from './egress.ts';
 import type { Figure } from './figure.ts';
 import { governanceFigures } from './governance.ts';
 import { guardrailFigures } from './guardrails.ts';
@@ -22,6 +26,12 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   inProcess: cyclesInProcess,
   governance: governanceFigures,
   guardrails: guardrailFigures,
+  egress: egressFigures,
+  audit: auditFigures,
+  auditWriter: auditWriterFigures,
+  auditedSave: auditedSaveFigures,
+  auditLoop: auditLoopFigures,
+  auditLag: auditLagFigures,
   held1k: () => heldFigures(1_000),
   held10k: () => heldFigures(10_000),
   start: coldStartFigures,

@@ -3,25 +3,26 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { InspectionEvent, Observer } from 'xstate';
 import { Admission } from './actors/admission/admission.ts';
+import { createAgentCapture } from './actors/agent/agent-capture.ts';
 import { createGovernance } from './actors/agent/agent-governance.ts';
-import { policyEvent } from './actors/agent/policy-event.ts';
 import { readAgent } from './actors/agent/read-agent.ts';
-import type { AuditEnvelope } from './actors/audit/audit.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
 import { configuredVerifiers } from './actors/auth/configured-verifiers.ts';
 import { systemClock } from './actors/clock.ts';
 import type { Problem, ServiceConfig } from './actors/config/config.ts';
+import type { Egress } from './actors/egress/egress.ts';
 import type { Guardrails } from './actors/guardrails/guardrails.ts';
 import { randomIds } from './actors/ids.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
-import type { Authenticator, Clock, Ids, Log, RateLimits } from './actors/ports.ts';
+import type { Authenticator, Clock, EgressRecord, Ids, Log, RateLimits } from './actors/ports.ts';
 import { removeServeFile, writeRuntimeToken, writeServeFile } from './actors/process/serve-file.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
-import { TaskStore } from './actors/storage/task-store.ts';
 import { TaskSystem } from './actors/system.ts';
-import type { Toolbox } from './actors/tools/tools.ts';
+import { ScriptGate, type Toolbox } from './actors/tools/tools.ts';
 import { createApp } from './http/app.ts';
 import { listen } from './http/listen.ts';
+import { type OpenLog, openLog } from './open-log.ts';
+import { openWayOut } from './open-way-out.ts';
 import { type Door, readDoor } from './read-door.ts';
 import { version } from './version.ts';
 
@@ -38,6 +39,8 @@ export interface AgentOptions {
   inspectPort: number | null;
   /** Limits of calls named on the command line; the others come from variables and `service.yaml`. */
   rateLimit?: Partial<RateLimits>;
+  /** True puts every fetch of this process under the agent's egress policy, for a process that is the agent's alone. */
+  ownsProcess?: boolean;
   env: NodeJS.ProcessEnv;
   log: Log;
 }
@@ -79,13 +82,19 @@ const drainGrace = 5_000;
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const directory = resolve(options.directory);
   const clock = systemClock();
-  const { problems, warnings, agent } = await readAgent(directory, options.env, clock);
+  const scripts = new ScriptGate();
+  const { problems, warnings, agent } = await readAgent(directory, options.env, clock, () =>
+    scripts.isolation(),
+  );
   if (agent === null || problems.length > 0) throw new ConfigError(problems);
   const door = readDoor(agent.config, options);
   const lock = lockDirectory(join(directory, '.service'));
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
-    return await assemble({ ...options, directory }, { ...agent, warnings, clock, door, undo });
+    return await assemble(
+      { ...options, directory },
+      { ...agent, warnings, clock, door, undo, scripts },
+    );
   } catch (error) {
     for (const step of undo.toReversed()) await step();
     throw error;
@@ -99,6 +108,7 @@ interface Parts {
   warnings: Problem[];
   clock: Clock;
   door: Door;
+  scripts: ScriptGate;
   /** What to take back, in reverse order, when a later step fails or the agent stops. */
   undo: (() => unknown)[];
 }
@@ -109,15 +119,18 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   const ids = randomIds();
   const inspector = await inspectorOn(options);
   undo.push(() => inspector?.stop());
-  const { system, store, auditPath } = await openSystem(options, parts, ids, inspector?.inspect);
+  const opened = await openSystem(options, parts, ids, inspector?.inspect);
+  const { system, audit, egress } = opened;
   const stateFolder = join(options.directory, '.service');
   const runtime = writeRuntimeToken(stateFolder);
   const authenticator = createAuthenticator({
     runtimeToken: runtime.token,
-    tokens: isAuthOn ? configuredVerifiers(config.auth.providers, options.env, options.log) : [],
+    tokens: isAuthOn
+      ? configuredVerifiers(config.auth.providers, options.env, options.log, egress)
+      : [],
     isOptional: !isAuthOn,
   });
-  const port = await serve(options, parts, { system, store, authenticator, ids });
+  const port = await serve(options, parts, { ...opened, authenticator, ids });
   // It answers from here on, and says that it is starting until what a restart interrupted is dealt with.
   await system.start();
   writeServeFile(stateFolder, {
@@ -139,71 +152,80 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     inspectorUrl: inspector?.url ?? null,
     warnings,
     token: runtime.token,
-    auditPath,
+    auditPath: audit.path,
     async stop() {
       for (const step of undo.splice(0).toReversed()) await step();
     },
   };
 }
 
+interface Opened {
+  system: TaskSystem;
+  audit: OpenLog;
+  egress: Egress;
+}
+
 async function openSystem(
-  { directory, env, log }: AgentOptions,
+  { directory, env, log, ownsProcess = false }: AgentOptions,
   parts: Parts,
   ids: Ids,
   inspect: Observer<InspectionEvent> | undefined,
-): Promise<{ system: TaskSystem; store: TaskStore; auditPath: string }> {
-  const { config, toolbox, guardrails, clock, undo } = parts;
-  const auditPath = resolve(directory, config.audit.path);
-  const store = await TaskStore.open({
-    path: resolve(directory, config.store.path),
-    audit: { path: auditPath, chain: config.audit.chain },
-  });
-  const system = new TaskSystem({
-    store,
+): Promise<Opened> {
+  const { config, toolbox, clock, undo } = parts;
+  const outside = { ...parts, directory, env, log };
+  const admissionUrl = parts.door.admission?.url ?? null;
+  // Nothing goes out before there is a system to hear of it.
+  const record = (hop: EgressRecord): void => system.noteEgress(hop);
+  const { egress, isolation, deliver } = await openWayOut({ ...outside, admissionUrl, record });
+  if (isolation !== null) parts.scripts.open(isolation);
+  if (ownsProcess) undo.push(egress.guardProcess());
+  const sandbox = isolation?.sandbox ?? null;
+  const audit = await openLog({ ...outside, fetch: deliver, sandbox });
+  const { tools, skills } = toolbox;
+  const system: TaskSystem = new TaskSystem({
+    store: audit.store,
     model: scriptedModel(config.model.name, config.model.script),
-    tools: toolbox.tools,
-    ...createGovernance({ config, tools: toolbox.tools, guardrails, env, clock, log }),
+    ...createGovernance({ ...outside, tools, outbound: egress }),
+    tools,
     clock,
     ids,
     log,
-    envelope: envelopeOf(config, clock),
+    egress,
+    envelope: audit.envelope,
+    capture: createAgentCapture({ config, skills, directory, env }),
     restAfter: 3_000,
     onRestart: config.security.defer.on_restart,
     retention: config.store.retention,
     ...(inspect === undefined ? {} : { inspect }),
   });
   undo.push(() => system.stop());
-  await recordStart(store, parts, log);
-  return { system, store, auditPath };
+  await audit.recordStart();
+  return { system, audit, egress };
 }
 
 async function serve(
   { host, port, log }: AgentOptions,
   { config, clock, door: { limits, admission: settings }, undo }: Parts,
-  {
-    store,
-    ...ports
-  }: { system: TaskSystem; store: TaskStore; authenticator: Authenticator; ids: Ids },
+  { audit, egress: outbound, ...ports }: Opened & { authenticator: Authenticator; ids: Ids },
 ): Promise<number> {
-  const onDisconnect = config.security.defer.on_stream_disconnect;
-  const admission = settings && new Admission({ settings, agentId: config.agent_id, clock, log });
+  const { store, keys, sinks, entity } = audit;
+  const { agent_id: agentId } = config;
+  const admission = settings && new Admission({ settings, agentId, clock, log, outbound });
   undo.push(() => admission?.stop());
   const app = createApp({
     ...ports,
     clock,
     log,
-    onDisconnect,
+    onDisconnect: config.security.defer.on_stream_disconnect,
     limits,
     origins: config.server.cors_origins,
     writeTimeout: config.server.write_timeout,
     admission,
     record: (event) => store.record([event]),
-    entity: {
-      entity_id: config.agent_id,
-      entity_type: 'agent',
-      ...(settings?.orgId && { org_id: settings.orgId }),
-      ...(settings?.workspaceId && { workspace_id: settings.workspaceId }),
-    },
+    entity,
+    auditKeys: keys.published,
+    auditLag: () => store.unsynced,
+    auditSinks: () => sinks.stats(),
   });
   const server = await listen(app, {
     host,
@@ -215,32 +237,11 @@ async function serve(
   return (server.address() as AddressInfo).port;
 }
 
-async function recordStart(
-  store: TaskStore,
-  { config, guardrails, clock }: Parts,
-  log: Log,
-): Promise<void> {
-  const { dropped, replayed } = store.recovery;
-  const envelope = envelopeOf(config, clock);
-  if (dropped + replayed > 0)
-    log.warn({ dropped, replayed }, 'audit: the tail of the log was mended');
-  const mended =
-    dropped + replayed > 0
-      ? [{ ...envelope, event: 'audit_recovered', fields: { dropped, replayed } }]
-      : [];
-  await store.record([...mended, { ...envelope, ...policyEvent(config, guardrails) }]);
-}
-
 /** Loads the inspector only when it is asked for. */
 async function inspectorOn({ inspectPort, log }: AgentOptions) {
   if (inspectPort === null) return null;
   const { startInspector } = await import('./actors/telemetry/inspector.ts');
   return startInspector({ port: inspectPort, log });
-}
-
-function envelopeOf(config: ServiceConfig, clock: Clock): AuditEnvelope {
-  const ts = new Date(clock.now()).toISOString();
-  return { ts, entity_id: config.agent_id, entity_type: 'agent' };
 }
 
 async function closeServer(server: Server): Promise<void> {

@@ -1,4 +1,5 @@
 import { admissionMachine } from '../../src/machines/admission/admission-machine.ts';
+import { sinkMachine } from '../../src/machines/audit/sink-machine.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
@@ -21,5 +22,10 @@ export const charts: Chart[] = [
     name: 'admission',
     source: 'src/machines/admission/admission-machine.ts',
     machine: admissionMachine,
+  },
+  {
+    name: 'audit-sink',
+    source: 'src/machines/audit/sink-machine.ts',
+    machine: sinkMachine,
   },
 ];

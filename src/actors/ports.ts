@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import type { JsonObject, JsonValue } from '../machines/json.ts';
 import type { Caller, Exchange, Message } from '../machines/task/task.ts';
 
@@ -136,6 +137,8 @@ export interface ToolRun {
   /** What the call may sign in with elsewhere, for as long as it runs; `null` when it needs nothing. */
   credential: ToolCredential | null;
   signal: AbortSignal;
+  /** The one way out of a tool; without it nothing can be reached. */
+  outbound?: Outbound;
 }
 
 /** The credentials of one call; its values show neither in JSON nor when inspected. */
@@ -174,6 +177,8 @@ export interface EgressScope {
   correlationId: string | null;
   /** Whose work it is part of, such as `workflow_id`. */
   tags: Record<string, string>;
+  /** True for what the daemon itself asks while it serves a task, such as its model; a tool is not. */
+  isOwn?: boolean;
 }
 
 /** What the egress policy said about one hop. */
@@ -185,4 +190,18 @@ export interface EgressRecord {
   mode: EgressMode;
   /** Why it was blocked; `null` when it was allowed. */
   reason: string | null;
+}
+
+/** The way out of the daemon: whatever is sent through it is judged by the egress policy (contract section 11). */
+export interface Outbound {
+  fetch: typeof globalThis.fetch;
+  dispatcher: Dispatcher;
+  /** Lists a host that an issuer has named; it must be public, as the operator has not named it. */
+  discovered?: (endpoint: { host: string; port: number; source: string }) => void;
+}
+
+/** A way out that tells on whose behalf something is sent. */
+export interface ScopedOutbound extends Outbound {
+  /** Attributes whatever `run` sends to a scope. */
+  within<Result>(scope: EgressScope, run: () => Result): Result;
 }

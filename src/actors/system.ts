@@ -12,13 +12,13 @@ import { screenPrompt } from './policy/screen-prompt.ts';
 import type { EgressRecord } from './ports.ts';
 import type { StoredTask, TaskPage, TaskQuery } from './storage/task-rows.ts';
 import { ConflictError, type TaskStore } from './storage/task-store.ts';
-import type { LiveTask } from './system/live-task.ts';
+import type { LiveTask, Measured } from './system/live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './system/live-tasks.ts';
 import { SystemError } from './system/system-error.ts';
 import { type Progress, type Watcher, Watchers } from './system/watchers.ts';
 
 export type { SystemErrorCode } from './system/system-error.ts';
-export { type Progress, SystemError, type TaskPage, type TaskQuery, type Watcher };
+export { type Measured, type Progress, SystemError, type TaskPage, type TaskQuery, type Watcher };
 
 /** What a caller sends to have a task worked on. */
 export interface TaskRequest {
@@ -30,10 +30,12 @@ export interface TaskRequest {
   correlationId: string;
   /** What every audit event of the run carries besides, such as `workflow_id`. */
   tags?: Record<string, string>;
+  /** Where the request stands in a trace, as a W3C `traceparent`; in none when absent. */
+  trace?: string | null;
 }
 
 /** What the task system is made of. */
-export interface TaskSystemOptions extends Omit<LiveTasksOptions, 'watchers'> {
+export interface TaskSystemOptions extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured'> {
   onRestart: 'abandon' | 'resume';
   /** How long a final task is kept, in milliseconds. */
   retention: number;
@@ -55,13 +57,17 @@ export class TaskSystem {
   readonly #watchers: Watchers;
   readonly #tasks: LiveTasks;
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #measuring: ((measured: Measured) => void)[] = [];
   #isStopped = false;
 
   constructor(options: TaskSystemOptions) {
     this.#options = options;
     this.#store = options.store;
     this.#watchers = new Watchers((id) => this.#tasks.noticeUnfollowed(id));
-    this.#tasks = new LiveTasks({ ...options, watchers: this.#watchers });
+    const onMeasured = (measured: Measured): void => {
+      for (const hear of this.#measuring) hear(measured);
+    };
+    this.#tasks = new LiveTasks({ ...options, watchers: this.#watchers, onMeasured });
   }
 
   /**
@@ -102,6 +108,11 @@ export class TaskSystem {
     return this.#store.rows.countByState();
   }
 
+  /** Has somebody hear of every tool call and every wait that ends, from now on; must not throw. */
+  onMeasured(hear: (measured: Measured) => void): void {
+    this.#measuring.push(hear);
+  }
+
   /** Starts work on a message and returns the id of its task. Throws SystemError. */
   open(request: TaskRequest): string {
     this.#refuseWhileStarting();
@@ -116,6 +127,7 @@ export class TaskSystem {
         contextId: request.contextId ?? before?.task.contextId ?? ids.next(),
         correlationId: request.correlationId,
         tags: request.tags ?? {},
+        trace: request.trace ?? null,
         requester: request.requester,
         history: before?.task.history ?? [],
         request: request.message,
@@ -192,8 +204,8 @@ export class TaskSystem {
     const [event, fields] = egressWords(record);
     const recorded = this.#store.record([
       {
-        ...scope?.tags,
         ...this.#options.envelope,
+        ...scope?.tags,
         ts: new Date(this.#options.clock.now()).toISOString(),
         ...(scope?.taskId && { task_id: scope.taskId }),
         ...(scope?.correlationId && { correlation_id: scope.correlationId }),

@@ -54,6 +54,8 @@ const exitCodeOf: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
   ['store_unusable', exitCodes.failed],
   ['already_running', exitCodes.failed],
   ['audit_log_unreadable', exitCodes.failed],
+  ['audit_keys_invalid', exitCodes.invalid],
+  ['signing_key_unusable', exitCodes.invalid],
 ]);
 
 /** Turns whatever was thrown into a failure that can be told. */

@@ -24,6 +24,13 @@ export function durationValue(text: string): number {
   throw new InvalidArgumentError('it must be longer than 0s.');
 }
 
+/** Reads the value of an option that is a SHA-256 in hexadecimal. */
+export function hashValue(text: string): string {
+  const hash = text.toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(hash)) return hash;
+  throw new InvalidArgumentError('it must be 64 hexadecimal digits.');
+}
+
 /** Reads the value of an option that is JSON. */
 export function jsonValue(text: string): JsonValue {
   try {

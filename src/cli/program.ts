@@ -3,6 +3,7 @@ import { version } from '../version.ts';
 import { auditCommand } from './audit/audit-command.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
+import { keyCommand } from './key/key-command.ts';
 import { portValue } from './option-values.ts';
 import type { Output } from './output.ts';
 import { policyCommand } from './policy/policy-command.ts';
@@ -48,6 +49,7 @@ function createProgram(session: Session): Command {
     validateCommand(session),
     policyCommand(session),
     auditCommand(session),
+    keyCommand(session),
     doctorCommand(session),
   ];
   for (const command of commands) program.addCommand(inherit(command, program));

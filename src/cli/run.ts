@@ -32,6 +32,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     noAuth: !options.auth,
     inspectPort: inspect === true ? defaultInspectPort : inspect,
     rateLimit: rateLimitOf(options),
+    ownsProcess: true,
     env,
     log,
   });

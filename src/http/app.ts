@@ -15,6 +15,7 @@ import { limitWriting } from './middleware/limit-writing.ts';
 import { readJson } from './middleware/read-json.ts';
 import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
 import { tagEvents } from './middleware/tag-events.ts';
+import { nameCall, traceRequest } from './middleware/trace-request.ts';
 import type { RequestState } from './request-state.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
@@ -29,8 +30,11 @@ import { tasksSubscribe } from './routes/tasks-subscribe.ts';
 import { calledInvocation, sentInvocation } from './wire/admission-json.ts';
 import { noDecision } from './wire/decision-json.ts';
 
+/** What the surface tells of the audit log. */
+type AuditPorts = Parameters<typeof auditKeys>[0] & Pick<MetricsPorts, 'auditLag' | 'auditSinks'>;
+
 /** What the agent's HTTP surface stands on. */
-export interface AppPorts extends AdmitPorts {
+export interface AppPorts extends AdmitPorts, AuditPorts {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   system: TaskSystem;
   authenticator: Authenticator;
@@ -70,6 +74,8 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(limitRate(ports));
   app.use(countSequence());
   app.use(tagEvents(ports));
+  // What is refused for coming too quickly costs no span; all that follows belongs to one.
+  app.use(traceRequest());
   app.use(authenticate(ports));
   const router = createRouter(ports);
   app.use(router.routes());
@@ -93,10 +99,17 @@ function createRouter(ports: AppPorts): Router<RequestState> {
   router.get('/tasks', tasksList(ports));
   router.get('/deferrals/:id', deferralsGet(ports));
   router.get('/deferrals', deferralsList(ports));
-  router.post('/', explainUnreadable(), readJson(), admit(ports, calledInvocation), jsonRpc(ports));
+  router.post(
+    '/',
+    explainUnreadable(),
+    readJson(),
+    nameCall(),
+    admit(ports, calledInvocation),
+    jsonRpc(ports),
+  );
   router.get('/healthz', healthz());
   router.get('/readyz', readyz(ports));
   router.get('/metrics', metrics(ports));
-  router.get('/.well-known/service-audit-keys', auditKeys());
+  router.get('/.well-known/service-audit-keys', auditKeys(ports));
   return router;
 }

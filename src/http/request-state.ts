@@ -1,4 +1,5 @@
 import type { RouterContext } from '@koa/router';
+import type { Span } from '@opentelemetry/api';
 import type { Caller } from '../machines/task/task.ts';
 
 /** What the middleware adds to a request, in the order in which it is added. */
@@ -11,6 +12,8 @@ export interface RequestState {
   nextSequence: () => number;
   /** Added by `tagEvents`: what every audit event of the request carries besides. */
   tags: Record<string, string>;
+  /** Added by `traceRequest`: the span of the request, or the caller's while tracing is off. */
+  span: Span;
   /** Added by `authenticate`; `null` while authentication is off and no token was shown. */
   caller: Caller | null;
 }

@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest';
-import { deferring, startTestAgent } from '../helpers/test-agent.ts';
+import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+
+/** The lines of the metrics whose name begins like this, samples alone. */
+async function linesOf(agent: TestAgent, beginning: RegExp): Promise<string[]> {
+  const { body } = await agent.get('/metrics');
+  return String(body)
+    .split('\n')
+    .filter((line) => beginning.test(line));
+}
 
 it('count the tasks of each state, and those that wait', async () => {
   const agent = await startTestAgent(deferring());
@@ -7,10 +15,7 @@ it('count the tasks of each state, and those that wait', async () => {
   await agent.send('broken', [{ tool: 'ghost' }]);
   const held = agent.send('held', [{ tool: 'pay' }, { say: 'paid' }]);
   await agent.reached('held', 'deferred');
-  const lines = async () =>
-    String((await agent.get('/metrics')).body)
-      .split('\n')
-      .filter((line) => /^holdpoint_(tasks|deferrals|admission)/.test(line));
+  const lines = () => linesOf(agent, /^holdpoint_(tasks|deferrals|admission)/);
   expect(await lines()).toEqual([
     'holdpoint_deferrals_pending 1',
     'holdpoint_tasks{state="submitted"} 0',
@@ -25,4 +30,56 @@ it('count the tasks of each state, and those that wait', async () => {
   await agent.decide('held', { decision: 'approve' });
   await held;
   expect(await lines()).toContain('holdpoint_tasks{state="completed"} 2');
+});
+
+it('count the tool calls that ended, also those from before anybody asked', async () => {
+  const agent = await startTestAgent();
+  await agent.send('one', [{ tool: 'echo' }, { tool: 'break' }, { say: 'done' }]);
+  const calls = () => linesOf(agent, /^holdpoint_tool_calls_total/);
+  expect(await calls()).toEqual([
+    'holdpoint_tool_calls_total{tool="echo",outcome="returned"} 1',
+    'holdpoint_tool_calls_total{tool="break",outcome="failed"} 1',
+  ]);
+  await agent.send('two', [{ tool: 'echo' }, { say: 'done' }]);
+  expect(await calls()).toEqual([
+    'holdpoint_tool_calls_total{tool="echo",outcome="returned"} 2',
+    'holdpoint_tool_calls_total{tool="break",outcome="failed"} 1',
+  ]);
+});
+
+it('tell how long decisions took, each wait once, by how it ended', async () => {
+  const agent = await startTestAgent(deferring({ timeout: '150ms' }));
+  const counts = () => linesOf(agent, /^holdpoint_decision_latency_seconds_count/);
+  const script = [{ tool: 'pay' }, { say: 'paid' }];
+  await agent.send('late', script);
+  expect(await counts()).toEqual([
+    'holdpoint_decision_latency_seconds_count{decision="timeout"} 1',
+  ]);
+  const [sum = ''] = await linesOf(agent, /^holdpoint_decision_latency_seconds_sum/);
+  expect(Number(sum.split(' ')[1])).toBeGreaterThanOrEqual(0.15);
+});
+
+it('count a wait that two people ended as one approval', async () => {
+  const agent = await startTestAgent(deferring({ quorum: 2 }));
+  const script = [{ tool: 'pay' }, { say: 'paid' }];
+  const counts = () => linesOf(agent, /^holdpoint_decision_latency_seconds_count/);
+  const paid = agent.send('paid', script);
+  await agent.reached('paid', 'deferred');
+  await agent.decide('paid', { decision: 'approve', approver: 'ada' });
+  expect(await counts()).toEqual([]);
+  await agent.decide('paid', { decision: 'approve', approver: 'bo' });
+  await paid;
+  const refused = agent.send('refused', script);
+  await agent.reached('refused', 'deferred');
+  await agent.decide('refused', { decision: 'reject', approver: 'ada' });
+  await refused;
+  const canceled = agent.send('canceled', script);
+  await agent.reached('canceled', 'deferred');
+  await agent.post('/tasks/canceled/cancel', {});
+  await canceled;
+  expect(await counts()).toEqual([
+    'holdpoint_decision_latency_seconds_count{decision="approve"} 1',
+    'holdpoint_decision_latency_seconds_count{decision="reject"} 1',
+    'holdpoint_decision_latency_seconds_count{decision="abandoned"} 1',
+  ]);
 });

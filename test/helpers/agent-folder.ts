@@ -19,6 +19,7 @@ export interface ServiceSettings {
   model?: { script: object[] };
   tools?: { name: string; idempotent: boolean }[];
   auth?: object;
+  audit?: object;
   security?: { defer?: object; step_up?: object };
   store?: object;
   server?: object;

@@ -52,6 +52,7 @@ export async function startAgentWithModel(
     model,
     tools,
     ...createGovernance({ config, tools, guardrails, env: {}, clock, log }),
+    egress: null,
     clock,
     ids,
     log,

@@ -11,6 +11,7 @@ import { TestAgent } from './test-agent.ts';
 export interface GovernedSettings {
   security?: { [layer: string]: object };
   credentials?: object[];
+  audit?: object;
   auth?: object;
   model?: { script: object[] };
   tools?: { name: string; idempotent: boolean }[];

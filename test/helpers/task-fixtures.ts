@@ -33,6 +33,7 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     contextId: 'context-1',
     correlationId: 'correlation-1',
     tags: {},
+    trace: null,
     requester: aCaller(),
     history: [],
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },

@@ -121,7 +121,8 @@ export function readAudit(path: string, taskId?: string): AuditLine[] {
 
 /** What happened, in order: each event with the fields that do not vary from run to run. */
 export function story(lines: AuditLine[]): [string, Record<string, unknown>?][] {
-  return lines.map(({ event, fields }) => {
+  const told = lines.filter(({ event }) => event !== 'egress_allowed');
+  return told.map(({ event, fields }) => {
     if (fields === undefined) return [event];
     const { duration_ms: _, wait_ms: __, result_size: ___, args_size: ____, ...kept } = fields;
     return [event, kept];

@@ -54,6 +54,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     policy: aPolicy(),
     judge: null,
     issuer: null,
+    egress: null,
     clock,
     ids,
     log,

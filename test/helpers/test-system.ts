@@ -112,6 +112,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     policy: options.policy ?? policyOf(options, tools),
     judge: options.judge ?? null,
     issuer: options.issuer ?? null,
+    egress: null,
     clock,
     ids: randomIds(),
     log: { info: log('info'), warn: log('warn'), error: log('error') },

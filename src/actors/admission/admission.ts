@@ -6,7 +6,7 @@ import {
   admissionWindow,
   unasked,
 } from '../../machines/admission/admission-machine.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock, Log, Outbound } from '../ports.ts';
 import { inSpan } from '../telemetry/spans.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
 import { askPlatform } from './platform-client.ts';
@@ -26,6 +26,8 @@ export interface AdmissionOptions {
   agentId: string;
   clock: Clock;
   log: Log;
+  /** How the platform is asked; directly when absent. */
+  outbound?: Outbound;
 }
 
 /** The platform's say in whether new invocations may start (document 1 section 1). */
@@ -93,11 +95,11 @@ export class Admission {
 }
 
 /** Fills the ports of the chart. */
-function chartOf({ settings, agentId, clock, log }: AdmissionOptions) {
+function chartOf({ settings, agentId, clock, log, outbound }: AdmissionOptions) {
   return admissionMachine.provide({
     actors: {
       askPlatform: fromPromise(
-        async ({ signal }) => (await askPlatform(settings, agentId, signal)).answer,
+        async ({ signal }) => (await askPlatform(settings, agentId, signal, outbound)).answer,
       ),
     },
     actions: {

@@ -1,5 +1,6 @@
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { type AdmissionAnswer, readAnswer } from '../../machines/admission/admission-answer.ts';
+import type { Outbound } from '../ports.ts';
 import { inSpan } from '../telemetry/spans.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
 
@@ -22,12 +23,14 @@ const largest = 64 * 1024;
 
 /**
  * Asks the platform whether new invocations of an agent may start (document 1 section 4.3): one request,
- * no redirects, at most two seconds and 64 KiB. Rejects with an AdmissionError when there is no answer.
+ * no redirects, at most two seconds and 64 KiB, through `outbound` or directly without one. Rejects with
+ * an AdmissionError when there is no answer.
  */
 export function askPlatform(
   settings: AdmissionSettings,
   agentId: string,
   signal: AbortSignal,
+  outbound?: Outbound,
 ): Promise<PlatformReply> {
   const url = urlOf(settings.url, agentId);
   const attributes = { 'http.request.method': 'GET', 'server.address': url.hostname };
@@ -36,7 +39,11 @@ export function askPlatform(
     const over = new AbortController();
     try {
       const stop = AbortSignal.any([signal, late, over.signal]);
-      return await fetchReply(url, headersOf(settings), stop);
+      return await fetchReply(url, {
+        headers: headersOf(settings),
+        signal: stop,
+        ...(outbound === undefined ? {} : { dispatcher: outbound.dispatcher }),
+      });
     } catch (error) {
       if (late.aborted) throw new AdmissionError('the platform did not answer in 2 s');
       if (signal.aborted) throw new AdmissionError('the call was called off');
@@ -50,11 +57,10 @@ export function askPlatform(
 
 async function fetchReply(
   url: URL,
-  headers: Record<string, string>,
-  signal: AbortSignal,
+  options: { headers: Record<string, string>; signal: AbortSignal; dispatcher?: Dispatcher },
 ): Promise<PlatformReply> {
   // No connection is kept: one that the platform closes at the wrong moment would turn a denial into an admit.
-  const { statusCode, headers: sent, body } = await request(url, { headers, signal, reset: true });
+  const { statusCode, headers: sent, body } = await request(url, { ...options, reset: true });
   if (statusCode !== 200) {
     throw new AdmissionError(`the platform answered ${statusCode}; it must answer 200`);
   }

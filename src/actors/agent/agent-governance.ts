@@ -9,7 +9,7 @@ import { type CredentialIssuer, createCredentialIssuer } from '../credentials/cr
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import { compileModify, type Modify } from '../modify/modify.ts';
 import { createPolicy, type Policy } from '../policy/policy.ts';
-import type { Clock, Log, Tool } from '../ports.ts';
+import type { Clock, Log, Outbound, Tool } from '../ports.ts';
 
 /** What governs an agent; the layers that need the outside are `null` while they are off. */
 export interface Governance {
@@ -26,6 +26,8 @@ export interface GovernanceParts {
   env: NodeJS.ProcessEnv;
   clock: Clock;
   log: Log;
+  /** How the embedder and the token service are asked; directly when absent. */
+  outbound?: Outbound;
 }
 
 /** Action texts whose embeddings are kept. */
@@ -58,8 +60,10 @@ function judgeOf(
 ): AlignmentJudge | null {
   if (!alignment.enabled) return null;
   const { threshold, hard_threshold: hardThreshold } = alignment;
+  const { env, clock, outbound } = parts;
+  const ports = { env, clock, ...(outbound === undefined ? {} : { fetch: outbound.fetch }) };
   return createAlignmentJudge({
-    embedder: createCachingEmbedder(createEmbedder(alignment, parts), { max: keptEmbeddings }),
+    embedder: createCachingEmbedder(createEmbedder(alignment, ports), { max: keptEmbeddings }),
     thresholds: { threshold, hardThreshold },
     log: parts.log,
   });

@@ -4,11 +4,13 @@ import type { AuditEvent } from '../ports.ts';
 
 /**
  * Says in the words of the audit log what governs the calls of an agent from now on: its version, the
- * layers that are on, and the tools that wait for a person (contract section 10).
+ * layers that are on, the tools that wait for a person, the contents that go into the log, and how freely
+ * tools and scripts reach out (contract section 10).
  */
 export function policyEvent(
-  { version, security, credentials }: ServiceConfig,
+  { version, security, credentials, audit, egress }: ServiceConfig,
   guardrails: Guardrails | null,
+  sandbox: string | null = null,
 ): Pick<AuditEvent, 'event' | 'fields'> {
   const layers = {
     guardrails: guardrails !== null,
@@ -18,6 +20,9 @@ export function policyEvent(
     defer: security.defer.enabled,
     credentials: credentials.length > 0,
   };
+  const capture = (['tool_args', 'tool_result', 'llm_messages'] as const).filter(
+    (contents) => audit.capture[contents],
+  );
   const deferred = Object.keys(security.defer.enabled ? security.defer.tools : {});
   return {
     event: 'policy_loaded',
@@ -25,6 +30,9 @@ export function policyEvent(
       version,
       layers: Object.entries(layers).flatMap(([layer, isOn]) => (isOn ? [layer] : [])),
       deferred_tools: deferred.toSorted(),
+      ...(capture.length === 0 ? {} : { capture }),
+      egress: egress.mode,
+      ...(sandbox === null ? {} : { sandbox }),
     },
   };
 }

@@ -8,7 +8,7 @@ import {
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Clock } from '../ports.ts';
 import { normalName, readSkills } from '../skills/skills.ts';
-import { createToolbox, type Toolbox } from '../tools/tools.ts';
+import { createToolbox, type ScriptIsolation, type Toolbox } from '../tools/tools.ts';
 import { readGuardrails } from './agent-guardrails.ts';
 
 /** What an agent's folder holds, with everything that is wrong in it. */
@@ -20,11 +20,15 @@ export interface AgentReading {
   agent: { config: ServiceConfig; toolbox: Toolbox; guardrails: Guardrails | null } | null;
 }
 
-/** Reads `service.yaml`, the skills and the tools of a folder, and starts nothing. */
+/**
+ * Reads `service.yaml`, the skills and the tools of a folder, and starts nothing. `isolation` is asked at
+ * each call of a script; `null` is no proxy and no sandbox.
+ */
 export async function readAgent(
   directory: string,
   env: NodeJS.ProcessEnv,
   clock: Clock,
+  isolation: () => ScriptIsolation | null = () => null,
 ): Promise<AgentReading> {
   const loaded = loadConfig(directory, env);
   if (!loaded.ok) {
@@ -36,7 +40,7 @@ export async function readAgent(
     };
   }
   const { config } = loaded;
-  const toolbox = await createToolbox({ directory, config, env, clock });
+  const toolbox = await createToolbox({ directory, config, env, clock, isolation });
   const { guardrails, problems } = readGuardrails(config.security.guardrails, toolbox.skills);
   return {
     problems: [...toolbox.problems, ...problems].map(asProblem),

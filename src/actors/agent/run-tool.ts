@@ -4,7 +4,14 @@ import type { Credential, CredentialVault } from '../credentials/credentials.ts'
 import { elapsed } from '../elapsed.ts';
 import { argumentsDigest } from '../policy/arguments-digest.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type Clock, type Log, type Tool, ToolError } from '../ports.ts';
+import {
+  type Clock,
+  type Log,
+  type Outbound,
+  type Tool,
+  ToolError,
+  type ToolRun,
+} from '../ports.ts';
 import { inSpan } from '../telemetry/spans.ts';
 
 /** What running a tool needs from outside. */
@@ -12,6 +19,8 @@ export interface RunToolPorts {
   tools: ReadonlyMap<string, Tool>;
   policy: Policy;
   vault: CredentialVault;
+  /** What tools reach out through; `null` leaves them none. */
+  outbound: Outbound | null;
   clock: Clock;
   log: Log;
   onPhase: (taskId: string, phase: 'tool_start' | 'tool_end', tool: string) => void;
@@ -50,7 +59,7 @@ export function createRunTool(ports: RunToolPorts) {
 }
 
 async function attempt(
-  { tools, log }: RunToolPorts,
+  { tools, outbound, log }: RunToolPorts,
   { taskId, correlationId, tags, call, approvedSha256, needsCredential }: RunToolInput,
   credential: Credential | null,
   signal: AbortSignal,
@@ -64,7 +73,8 @@ async function attempt(
     if (needsCredential && credential === null) {
       throw new ToolError(`the credentials of ${call.tool} are missing`);
     }
-    const run = { taskId, callId: call.id, correlationId, tags, credential, signal };
+    const run: ToolRun = { taskId, callId: call.id, correlationId, tags, credential, signal };
+    if (outbound !== null) run.outbound = outbound;
     const result = await inSpan(`tool.${call.tool}`, { 'a2a.task.id': taskId }, () =>
       tool.run(call.args, run),
     );

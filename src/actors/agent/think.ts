@@ -23,9 +23,22 @@ export function createThink({ model, ids, clock, log, onToken }: ThinkPorts) {
     });
     const called = { provider: model.provider, model: model.name };
     try {
-      const turn = await inSpan('llm.completion', { 'a2a.task.id': input.taskId }, () =>
-        model.next(input, { signal, onToken: (text) => onToken(input.taskId, text) }),
-      );
+      const attributes = {
+        'a2a.task.id': input.taskId,
+        'gen_ai.provider.name': model.provider,
+        'gen_ai.request.model': model.name,
+      };
+      const turn = await inSpan('llm.completion', attributes, async (span) => {
+        const said = await model.next(input, {
+          signal,
+          onToken: (text) => onToken(input.taskId, text),
+        });
+        span.setAttributes({
+          'gen_ai.usage.input_tokens': said.inputTokens,
+          'gen_ai.usage.output_tokens': said.outputTokens,
+        });
+        return said;
+      });
       const calls = turn.calls.map((call) => acceptCall(call, ids));
       const { inputTokens, outputTokens, text } = turn;
       const outcome = { kind: 'said', text, calls } as const;

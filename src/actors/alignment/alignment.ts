@@ -8,3 +8,4 @@ export { createCachingEmbedder } from './caching-embedder.ts';
 export { checkAlignment } from './check-alignment.ts';
 export { createEmbedder } from './create-embedder.ts';
 export { type Embedder, EmbedderError } from './embedder.ts';
+export { embedderAddress } from './embedder-address.ts';

@@ -2,6 +2,7 @@ import type { EmbeddingModel } from 'ai';
 import type { AlignmentSettings } from './alignment-schema.ts';
 import { resolveApiKey } from './api-key.ts';
 import { EmbedderError } from './embedder.ts';
+import { embedderAddress } from './embedder-address.ts';
 import { guardFetch } from './guard-fetch.ts';
 
 /** Loads the package of a provider when its model is first needed. */
@@ -45,19 +46,9 @@ export function prepareEmbeddingModel(
   }
 }
 
-const defaultAddresses = {
-  openai: 'https://api.openai.com/v1',
-  google: 'https://generativelanguage.googleapis.com/v1beta',
-  ollama: 'http://127.0.0.1:11434/v1',
-  'openai-compatible': '',
-};
-
-function addressOf({
-  provider,
-  base_url = '',
-}: Parameters<typeof prepareEmbeddingModel>[0]): string {
-  const address = base_url === '' ? defaultAddresses[provider] : base_url;
-  if (address === '') {
+function addressOf(settings: AlignmentSettings): string {
+  const address = embedderAddress({ ...settings, enabled: true });
+  if (address === null) {
     throw new EmbedderError('unreachable', 'openai-compatible has no base_url; write its address');
   }
   return address;

@@ -18,6 +18,11 @@ export function formatEvent(event: RecordedEvent): string {
   return parts.join(' ');
 }
 
+/** Says in one line for a terminal that a line of a log holds no event, with its beginning. */
+export function formatBadLine(text: string): string {
+  return `bad line: ${visible(JSON.stringify(cut(text)))}`;
+}
+
 function brief(value: JsonValue): string {
   return typeof value === 'string' ? word(value) : visible(cut(JSON.stringify(value)));
 }

@@ -1,5 +1,5 @@
-import canonicalize from 'canonicalize';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { isCanonicalText } from './canonical-text.ts';
 import { maximumLineBytes } from './chain-format.ts';
 
 /** What can be wrong with a line by itself. */
@@ -32,7 +32,7 @@ export function readLine(bytes: Uint8Array): JsonObject | LineReason {
     return 'the line is not valid JSON';
   }
   if (!isJsonObject(value)) return 'the line is not a JSON object';
-  return isCanonical(value, text) ? value : 'the line is not in canonical form (RFC 8785)';
+  return isCanonicalText(value, text) ? value : 'the line is not in canonical form (RFC 8785)';
 }
 
 function refusedBytes(bytes: Uint8Array): LineReason | null {
@@ -42,13 +42,4 @@ function refusedBytes(bytes: Uint8Array): LineReason | null {
     return 'the line begins with a byte order mark';
   }
   return bytes.includes(0x0d) ? 'the line holds a carriage return' : null;
-}
-
-function isCanonical(value: JsonObject, text: string): boolean {
-  try {
-    return canonicalize(value) === text;
-  } catch {
-    // Escaped lone surrogates and numbers beyond a double have no canonical form.
-    return false;
-  }
 }

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../machines/json.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import { cutToRunes } from '../../machines/text.ts';
 import type { AuditEvent } from '../ports.ts';
+import type { Capture } from './capture.ts';
 import { egressWords } from './egress-words.ts';
 
 /** All of an event but what the fact itself says. */
@@ -14,11 +15,19 @@ type Wording = { [Type in TaskFact['type']]: (fact: FactOf<Type>) => EventWords 
 
 const maximumContextRunes = 512;
 
-/** Says a fact of a task in the words of the audit log (document 1 section 6, contract section 10). */
-export function auditEventOf(fact: TaskFact, envelope: AuditEnvelope): AuditEvent {
+/**
+ * Says a fact of a task in the words of the audit log (document 1 section 6, contract section 10). Without
+ * `capture` the contents of a fact are left out.
+ */
+export function auditEventOf(
+  fact: TaskFact,
+  envelope: AuditEnvelope,
+  capture: Capture | null = null,
+): AuditEvent {
   const inWords = wording[fact.type] as (fact: TaskFact) => EventWords;
   const [event, fields] = inWords(fact);
-  return { ...envelope, event, ...(fields && { fields: withoutUndefined(fields) }) };
+  if (fields === undefined) return { ...envelope, event };
+  return { ...envelope, event, fields: { ...withoutUndefined(fields), ...capture?.(fact) } };
 }
 
 const wording: Wording = {

@@ -1,6 +1,8 @@
-import { hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type ChainVerdict, type LogFile, verifyChain } from './verify-chain.ts';
+import { nodeKeyRing, sha256Hex } from './node-crypto.ts';
+import type { PublicKeySet } from './public-keys.ts';
+import type { ChainVerdict, LogFile, VerifyOptions } from './verdict.ts';
+import { verifyChain } from './verify-chain.ts';
 
 /** An audit log that cannot be read; `path` says which. */
 export class AuditLogError extends Error {
@@ -16,14 +18,21 @@ export class AuditLogError extends Error {
   }
 }
 
+/** How closely a log is looked at, with public keys as a JWKS; without `keys` signatures are only counted. */
+export type VerifyFilesOptions = Omit<VerifyOptions, 'keys'> & { keys?: PublicKeySet | null };
+
 /**
  * Verifies a log that is kept in files, oldest file first.
  *
  * @throws AuditLogError when a file cannot be read
  */
-export function verifyFiles(paths: readonly string[]): Promise<ChainVerdict> {
+export function verifyFiles(
+  paths: readonly string[],
+  { keys = null, ...options }: VerifyFilesOptions = {},
+): Promise<ChainVerdict> {
   const files = paths.map((path): LogFile => ({ name: path, chunks: chunksOf(path) }));
-  return verifyChain(files, (bytes) => hash('sha256', bytes, 'hex'));
+  const ring = keys === null ? null : nodeKeyRing(keys);
+  return verifyChain(files, sha256Hex, { ...options, keys: ring });
 }
 
 async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {

@@ -1,1 +1,2 @@
 export { probeProvider } from './probe-provider.ts';
+export { providerAddress } from './provider-address.ts';

@@ -2,11 +2,15 @@ import type { JWK, JWTPayload } from 'jose';
 import { isEmailShaped } from '../../machines/governance/email.ts';
 import type { Caller } from '../../machines/task/task.ts';
 import type { ServiceConfig } from '../config/config.ts';
-import type { Log } from '../ports.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { issuerOf, judgeJwt } from './judge-jwt.ts';
-import { type Judgement, refusal, type TokenVerifier } from './token-verifier.ts';
+import {
+  type Judgement,
+  refusal,
+  type TokenVerifier,
+  type VerifierPorts,
+} from './token-verifier.ts';
 
 type DirectoryProvider = Extract<
   ServiceConfig['auth']['providers'][number],
@@ -23,10 +27,13 @@ const skew = 30_000;
  * Judges the tokens of a directory: those of one tenant, or of several that share the directory's keys
  * (contract section 8). A token names its tenant twice, as issuer and as `tid`, and both must agree.
  */
-export function directoryVerifier({ name, settings }: DirectoryProvider, log: Log): TokenVerifier {
+export function directoryVerifier(
+  { name, settings }: DirectoryProvider,
+  ports: VerifierPorts,
+): TokenVerifier {
   const { authority, audience, jwks_cache_ttl: maximumAge } = settings;
   const url = directoryKeysUrl(settings);
-  const keys = new IssuerKeys({ name, issuer: authority, url, maximumAge, log });
+  const keys = new IssuerKeys({ name, issuer: authority, url, maximumAge, ...ports });
   return {
     tokenKind: 'jwt',
     async verify({ bearer }) {

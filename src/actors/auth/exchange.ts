@@ -1,4 +1,4 @@
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { inSpan } from '../telemetry/spans.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
 
@@ -10,6 +10,8 @@ export interface Question {
   body?: string;
   /** How long the whole exchange may take, in milliseconds. */
   timeout: number;
+  /** How it is sent; directly when `undefined`. */
+  dispatcher?: Dispatcher | undefined;
 }
 
 /** What a provider answered. */
@@ -24,14 +26,19 @@ const largest = 64 * 1024;
  * Asks a provider once: no redirects, a bounded time from start to last byte, and at most 64 KiB.
  * Rejects with a ProviderUnavailableError that names neither the URL nor anything that was sent.
  */
-export function exchange({ url, timeout, ...options }: Question): Promise<Answer> {
+export function exchange({ url, timeout, dispatcher, ...options }: Question): Promise<Answer> {
   const attributes = { 'http.request.method': options.method, 'server.address': url.hostname };
   return inSpan('http.client', attributes, async () => {
     const late = AbortSignal.timeout(timeout);
     const over = new AbortController();
     try {
       const signal = AbortSignal.any([late, over.signal]);
-      const { statusCode, body } = await request(url, { ...options, signal, reset: true });
+      const { statusCode, body } = await request(url, {
+        ...options,
+        ...(dispatcher === undefined ? {} : { dispatcher }),
+        signal,
+        reset: true,
+      });
       return { status: statusCode, text: await readText(body) };
     } catch (error) {
       throw late.aborted ? unavailable(`did not answer in ${timeout} ms`) : told(error);

@@ -3,9 +3,16 @@ export const documentTimeout = 5_000;
 
 const largest = 256 * 1024;
 
-/** Fetches a document of an issuer, and the `Date` it came with: no redirects, at most 256 KiB. Rejects on anything but 200. */
-export async function fetchDocument(url: string, options: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...options, redirect: 'manual' });
+/**
+ * Fetches a document of an issuer, and the `Date` it came with: no redirects, at most 256 KiB. Rejects on
+ * anything but 200, and with what `fetchIt` throws.
+ */
+export async function fetchDocument(
+  url: string,
+  options: RequestInit,
+  fetchIt: typeof globalThis.fetch = globalThis.fetch,
+): Promise<Response> {
+  const response = await fetchIt(url, { ...options, redirect: 'manual' });
   if (response.status !== 200) {
     await response.body?.cancel();
     throw new Error(`${url} answered ${response.status}; it must answer 200`);

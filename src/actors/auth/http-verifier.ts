@@ -1,12 +1,17 @@
 import * as z from 'zod';
 import type { ServiceConfig } from '../config/config.ts';
-import type { Log } from '../ports.ts';
+import type { Outbound } from '../ports.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
 import { exchange } from './exchange.ts';
 import { OutageLog } from './outage-log.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
 import { fingerprintOf, SingleFlight } from './single-flight.ts';
-import { type Judgement, refusal, type TokenVerifier } from './token-verifier.ts';
+import {
+  type Judgement,
+  refusal,
+  type TokenVerifier,
+  type VerifierPorts,
+} from './token-verifier.ts';
 
 type HttpProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'http_verifier' }>;
 
@@ -20,12 +25,15 @@ const answerSchema = z.looseObject({ valid: z.boolean() });
  * Asks a service of the operator about every bearer token (contract section 8). No answer is kept: a
  * token that is taken back there counts no more. Equal tokens that come at once are asked about once.
  */
-export function httpVerifier({ name, settings }: HttpProvider, log: Log): TokenVerifier {
+export function httpVerifier(
+  { name, settings }: HttpProvider,
+  { log, outbound }: VerifierPorts,
+): TokenVerifier {
   const outages = new OutageLog(name, log);
   const flights = new SingleFlight<Judgement>(mostQuestions);
   const judge = async (token: string, orgId: string): Promise<Judgement> => {
     try {
-      return read(name, await ask(settings, token, orgId));
+      return read(name, await ask(settings, token, orgId, outbound));
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       outages.note(error);
@@ -52,6 +60,7 @@ async function ask(
   { url, timeout }: HttpProvider['settings'],
   token: string,
   orgId: string,
+  outbound: Outbound | undefined,
 ): Promise<Record<string, unknown>> {
   const { status, text } = await exchange({
     url: new URL(url),
@@ -59,6 +68,7 @@ async function ask(
     headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
     body: JSON.stringify({ token, org_id: orgId }),
     timeout,
+    dispatcher: outbound?.dispatcher,
   });
   if (status < 200 || status > 299) {
     throw new ProviderUnavailableError(`the provider answered ${status}; it must answer 200`);

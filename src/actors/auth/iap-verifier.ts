@@ -1,9 +1,8 @@
 import type { ServiceConfig } from '../config/config.ts';
-import type { Log } from '../ports.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { issuerOf, judgeJwt } from './judge-jwt.ts';
-import { refusal, type TokenVerifier } from './token-verifier.ts';
+import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
 
 type IapProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_iap' }>;
 
@@ -17,11 +16,11 @@ const skew = 30_000;
  * Judges what an identity-aware proxy asserts about the person behind it (contract section 8). The
  * assertion has a header of its own; a bearer token is never read here.
  */
-export function iapVerifier({ name, settings }: IapProvider, log: Log): TokenVerifier {
+export function iapVerifier({ name, settings }: IapProvider, ports: VerifierPorts): TokenVerifier {
   const { issuer, audience, jwks_url: url } = settings;
   const rules = {
     name,
-    keys: new IssuerKeys({ name, issuer, url, maximumAge, log }),
+    keys: new IssuerKeys({ name, issuer, url, maximumAge, ...ports }),
     algorithms: ['ES256'],
     issuer,
     audience,

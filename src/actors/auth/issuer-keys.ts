@@ -7,19 +7,18 @@ import {
   type RemoteJWKSet,
 } from 'jose';
 import * as z from 'zod';
-import type { Log } from '../ports.ts';
 import { documentTimeout, fetchDocument } from './fetch-document.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
+import type { VerifierPorts } from './token-verifier.ts';
 
 /** Where the keys of an issuer are, and how long they are used, in milliseconds. */
-export interface IssuerKeysOptions {
+export interface IssuerKeysOptions extends VerifierPorts {
   /** The provider's name. */
   name: string;
   issuer: string;
   /** Where the keys are; asked of the issuer when `undefined`. */
   url: string | undefined;
   maximumAge: number;
-  log: Log;
 }
 
 /** An unknown key may be a new one: worth one look in this time. */
@@ -67,8 +66,8 @@ export class IssuerKeys {
   }
 
   async #locate(): Promise<RemoteJWKSet> {
-    const { issuer, url, maximumAge } = this.#options;
-    return createRemoteJWKSet(new URL(url ?? (await keysUrlOf(issuer, this.#fetch))), {
+    const { url, maximumAge } = this.#options;
+    return createRemoteJWKSet(url === undefined ? await this.#discover() : new URL(url), {
       timeoutDuration: documentTimeout,
       cooldownDuration: pauseAfterSuccess,
       cacheMaxAge: maximumAge,
@@ -76,9 +75,20 @@ export class IssuerKeys {
     });
   }
 
+  /** An issuer may keep its keys with somebody else, whom the operator has not named. */
+  async #discover(): Promise<URL> {
+    const { issuer, outbound, place } = this.#options;
+    const url = new URL(await keysUrlOf(issuer, this.#fetch));
+    if (url.origin !== new URL(issuer).origin) {
+      const port = Number(url.port === '' ? 443 : url.port);
+      outbound?.discovered?.({ host: url.hostname, port, source: `${place} (discovered)` });
+    }
+    return url;
+  }
+
   readonly #fetch = async (url: string, options: RequestInit): Promise<Response> => {
     if (this.#isResting()) throw new Error('the issuer failed a moment ago and is left alone');
-    return fetchDocument(url, options);
+    return fetchDocument(url, options, this.#options.outbound?.fetch);
   };
 
   #noteFailure(error: unknown): void {

@@ -1,9 +1,8 @@
 import type { ServiceConfig } from '../config/config.ts';
-import type { Log } from '../ports.ts';
 import { callerOfClaims } from './caller-of-claims.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { issuerOf, judgeJwt } from './judge-jwt.ts';
-import { refusal, type TokenVerifier } from './token-verifier.ts';
+import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
 
 type OidcProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'oidc' }>;
 
@@ -17,11 +16,14 @@ const algorithms = [
  * Judges the JSON Web Tokens of one OpenID Connect issuer (contract section 8). A token that says it
  * comes from there is judged here and nowhere else.
  */
-export function oidcVerifier({ name, settings }: OidcProvider, log: Log): TokenVerifier {
+export function oidcVerifier(
+  { name, settings }: OidcProvider,
+  ports: VerifierPorts,
+): TokenVerifier {
   const { issuer, jwks_url: url, jwks_cache_ttl: maximumAge, claim_map: map } = settings;
   const rules = {
     name,
-    keys: new IssuerKeys({ name, issuer, url, maximumAge, log }),
+    keys: new IssuerKeys({ name, issuer, url, maximumAge, ...ports }),
     algorithms,
     issuer,
     audience: settings.audience ?? settings.client_id ?? [],

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ServiceConfig } from '../config/config.ts';
-import type { Log } from '../ports.ts';
+import type { Outbound } from '../ports.ts';
 import { type CallerIdentity, readCallerIdentity } from './caller-identity.ts';
 import { exchange } from './exchange.ts';
 import { OutageLog } from './outage-log.ts';
@@ -14,7 +14,12 @@ import {
   tokenServiceHost,
 } from './signed-url.ts';
 import { fingerprintOf, SingleFlight } from './single-flight.ts';
-import { type Judgement, refusal, type TokenVerifier } from './token-verifier.ts';
+import {
+  type Judgement,
+  refusal,
+  type TokenVerifier,
+  type VerifierPorts,
+} from './token-verifier.ts';
 
 type Sigv4Provider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_sigv4' }>;
 type Settings = Sigv4Provider['settings'];
@@ -34,7 +39,10 @@ const mostQuestions = 256;
  * region's token service is ever asked. The answer is kept for `identity_cache_ttl`, and never longer
  * than the token counts.
  */
-export function sigv4Verifier({ name, settings }: Sigv4Provider, log: Log): TokenVerifier {
+export function sigv4Verifier(
+  { name, settings }: Sigv4Provider,
+  { log, outbound }: VerifierPorts,
+): TokenVerifier {
   const outages = new OutageLog(name, log);
   const known = new LRUCache<string, CallerIdentity>({ max: mostRemembered, ttl: 1 });
   const flights = new SingleFlight<Judgement>(mostQuestions);
@@ -43,7 +51,7 @@ export function sigv4Verifier({ name, settings }: Sigv4Provider, log: Log): Toke
   const judge = async (question: SignedQuestion, key: string): Promise<Judgement> => {
     try {
       if (flights.isFull) throw new ProviderUnavailableError('too many tokens are asked about');
-      const identity = await ask(question, settings);
+      const identity = await ask(question, settings, outbound);
       if (identity === null) return refusal('invalid', unsigned);
       // With a time to live of 0 an entry would stay for ever.
       if (ttl > 0) known.set(key, identity, { ttl });
@@ -90,6 +98,7 @@ function malformed(region: string): string {
 async function ask(
   { host, query }: SignedQuestion,
   { sts_url: endpoint, audience, region }: Settings,
+  outbound: Outbound | undefined,
 ): Promise<CallerIdentity | null> {
   const url = new URL('/', endpoint ?? `https://${tokenServiceHost(region)}`);
   url.search = query;
@@ -103,6 +112,7 @@ async function ask(
       ...(audience === undefined ? {} : { 'X-Service-Audience': audience }),
     },
     timeout,
+    dispatcher: outbound?.dispatcher,
   });
   if (status === 400 || status === 401 || status === 403) return null;
   if (status !== 200) {

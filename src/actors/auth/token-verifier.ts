@@ -1,10 +1,19 @@
 import type { Caller } from '../../machines/task/task.ts';
-import type { AuthFailure, Credentials, TokenKind } from '../ports.ts';
+import type { AuthFailure, Credentials, Log, Outbound, TokenKind } from '../ports.ts';
 
 /** What one provider says of a credential that is its own. */
 export type Judgement =
   | { kind: 'verified'; caller: Caller }
   | { kind: 'rejected'; reason: AuthFailure; message: string };
+
+/** What a provider needs from outside. */
+export interface VerifierPorts {
+  log: Log;
+  /** How it asks others; directly when absent. */
+  outbound?: Outbound;
+  /** Where it stands in `service.yaml`, such as `auth.providers.0`. */
+  place: string;
+}
 
 /** One provider of the authentication chain. */
 export interface TokenVerifier {

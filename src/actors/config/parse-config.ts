@@ -1,12 +1,17 @@
 import { isJsonObject } from '../../machines/json.ts';
+import { checkAudit } from './check-audit.ts';
+import { checkAuditSinks } from './check-audit-sinks.ts';
 import { checkAuth } from './check-auth.ts';
+import { checkCapture } from './check-capture.ts';
 import { checkDefer } from './check-defer.ts';
+import { checkEgress } from './check-egress.ts';
 import { checkLayers } from './check-layers.ts';
 import { checkServer } from './check-server.ts';
 import { checkShape } from './check-shape.ts';
 import { checkStepUp } from './check-step-up.ts';
 import { checkSwitches } from './check-switches.ts';
 import { checkTools } from './check-tools.ts';
+import { checkTracing } from './check-tracing.ts';
 import { guardYaml } from './guard-yaml.ts';
 import { PathSet } from './path-set.ts';
 import type { Finding, Path, Problem } from './problem.ts';
@@ -88,11 +93,16 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
   const { config, findings, dropped, original } = checkShape(value);
   const rules = [
     ...checkAuth(config, env),
+    ...checkAuditSinks(config, env),
+    ...checkAudit(config, env),
     ...checkTools(config),
+    ...checkCapture(config),
     ...checkServer(config),
     ...checkStepUp(config),
     ...checkDefer(config),
+    ...checkEgress(config),
     ...checkLayers(config, env),
+    ...checkTracing(config, env),
     ...checkSwitches(config, tree.isWritten),
     ...unsupportedControls(config),
   ].map((finding) => ({ ...finding, path: original(finding.path) }));

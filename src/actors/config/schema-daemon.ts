@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { duration, name, positiveDuration, variableName } from './schema-value.ts';
+import { duration, name, positiveDuration } from './schema-value.ts';
 
 const rateLimitSchema = z.object({
   read_rps: z.number().positive().default(50),
@@ -18,33 +18,13 @@ export const serverSchema = z.object({
   rate_limit: rateLimitSchema.prefault({}),
 });
 
-/** `egress` (contract section 11). */
+/** `egress`: what may be reached, and how scripts are kept to it (contract section 11). */
 export const egressSchema = z.object({
   mode: z.enum(['deny-all', 'allowlist', 'dev-open']).default('allowlist'),
   allowed_domains: z.array(name).default([]),
   allow_private_ips: z.boolean().default(false),
   allowed_private_cidrs: z.array(name).default([]),
-});
-
-const signingSchema = z.object({
-  enabled: z.boolean().default(false),
-  key_env: variableName.default('SERVICE_AUDIT_SIGNING_KEY'),
-  kid: name.default('service-audit-v1'),
-});
-
-const captureSchema = z.object({
-  tool_args: z.boolean().default(false),
-  tool_result: z.boolean().default(false),
-  llm_messages: z.boolean().default(false),
-  max_bytes: z.int().min(1).default(16_384),
-});
-
-/** `audit` (contract section 10). */
-export const auditSchema = z.object({
-  path: name.default('.service/audit.ndjson'),
-  chain: z.boolean().default(true),
-  signing: signingSchema.prefault({}),
-  capture: captureSchema.prefault({}),
+  sandbox: z.enum(['env', 'bwrap', 'auto']).default('env'),
 });
 
 const tracingSchema = z.object({

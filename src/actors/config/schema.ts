@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { auditSchema } from './schema-audit.ts';
 import { authSchema } from './schema-auth.ts';
 import {
-  auditSchema,
   egressSchema,
   observabilitySchema,
   secretsSchema,
@@ -43,7 +43,7 @@ const credential = z.object({
 
 /**
  * `service.yaml` as a whole (contract section 3), in its own key names. Defaults are filled in and
- * durations are milliseconds; `egress` and `secrets` stay undefined unless written.
+ * durations are milliseconds; `secrets` stays undefined unless written.
  */
 export const serviceSchema = z.object({
   agent_id: z
@@ -59,7 +59,7 @@ export const serviceSchema = z.object({
   tools: z.array(tool).default([]),
   skills: z.object({ path: name.default('SKILL.md') }).prefault({}),
   channels: z.array(name).default([]),
-  egress: egressSchema.optional(),
+  egress: egressSchema.prefault({}),
   workflow_propagation: z.object({ allowed_hosts: z.array(name).default([]) }).prefault({}),
   card: z.object({ security_schemes: jsonObject.default({}) }).prefault({}),
   auth: authSchema.prefault({}),

@@ -10,32 +10,17 @@ interface Control {
 }
 
 const controls: Control[] = [
-  refused('signing of the audit log', (config) =>
-    when(config.audit.signing.enabled, 'audit.signing.enabled'),
-  ),
   refused('a model provider other than scripted', (config) =>
     when(config.model.provider !== 'scripted', 'model.provider'),
   ),
-  refused('a builtin tool other than datetime_now and uuid_generate', (config) =>
+  refused('a builtin tool other than datetime_now, http_request and uuid_generate', (config) =>
     each(
       config.builtin_tools,
-      (tool) => tool !== 'datetime_now' && tool !== 'uuid_generate',
+      (tool) => !['datetime_now', 'http_request', 'uuid_generate'].includes(tool),
       'builtin_tools',
     ),
   ),
   warned('delivery through channels', (config) => when(config.channels.length > 0, 'channels')),
-  warned('the confinement of scripts to egress rules', (config) =>
-    when(config.egress !== undefined, 'egress'),
-  ),
-  warned('tracing', (config) =>
-    when(config.observability.tracing.enabled, 'observability.tracing.enabled'),
-  ),
-  warned('capture of contents in the audit log', ({ audit: { capture } }) =>
-    when(capture.tool_args || capture.tool_result || capture.llm_messages, 'audit.capture'),
-  ),
-  warned('workflow propagation', (config) =>
-    when(config.workflow_propagation.allowed_hosts.length > 0, 'workflow_propagation'),
-  ),
   warned('setting security schemes of the card by hand', (config) =>
     when(Object.keys(config.card.security_schemes).length > 0, 'card.security_schemes'),
   ),

@@ -117,7 +117,7 @@ export function findBaseIdentity(
   const sessionToken = spec.session_token_env
     ? read('session_token_env', spec.session_token_env)
     : usualToken(spec, env);
-  const region = spec.region ?? usualRegion(env);
+  const region = regionOf(spec, env);
   if (!regionName.test(region)) {
     const message =
       'AWS_REGION or AWS_DEFAULT_REGION does not name a region; mend it, or add region';
@@ -132,6 +132,8 @@ function usualToken(spec: AssumeRoleSpec, env: Environment): string | null {
   return isUsual ? readVariable(env, 'AWS_SESSION_TOKEN') : null;
 }
 
-function usualRegion(env: Environment): string {
-  return readVariable(env, 'AWS_REGION') ?? readVariable(env, 'AWS_DEFAULT_REGION') ?? 'us-east-1';
+/** Names the region whose token service is asked. */
+export function regionOf({ region }: Pick<AssumeRoleSpec, 'region'>, env: Environment): string {
+  const usual = readVariable(env, 'AWS_REGION') ?? readVariable(env, 'AWS_DEFAULT_REGION');
+  return region ?? usual ?? 'us-east-1';
 }

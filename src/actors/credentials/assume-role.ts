@@ -1,23 +1,20 @@
 import type { AssumeRoleCommandInput, STSClientConfig } from '@aws-sdk/client-sts';
-import type { Clock } from '../ports.ts';
+import type { Clock, Outbound } from '../ports.ts';
 import type { AssumeRoleSpec, BaseIdentity } from './assume-role-spec.ts';
 import { CredentialError, HeldCredential } from './credential.ts';
+import { type StsRequestHandler, stsRequestHandler } from './sts-request-handler.ts';
 
 /** Milliseconds for a request and its repetition together. */
 const timeout = 10_000;
 
 const longestSessionName = 64;
 
-/** What carries the requests to the token service; whoever made it destroys it. */
-export type StsRequestHandler = Extract<
-  NonNullable<STSClientConfig['requestHandler']>,
-  { handle: unknown }
->;
-
 /** What assuming a role needs from outside. */
 export interface AssumeRolePorts {
   clock: Clock;
-  /** A plain HTTP client without proxies when left out. */
+  /** How the token service is asked; directly when absent. */
+  outbound?: Outbound;
+  /** What carries the requests; made of `outbound` when absent. */
   requestHandler?: StsRequestHandler;
 }
 
@@ -30,11 +27,12 @@ export async function assumeRole(
   spec: AssumeRoleSpec,
   identity: BaseIdentity,
   { callId, signal }: { callId: string; signal: AbortSignal },
-  { clock, requestHandler }: AssumeRolePorts,
+  { clock, outbound, requestHandler }: AssumeRolePorts,
 ): Promise<HeldCredential> {
-  const answer = await withinTime(clock, signal, (abortSignal) =>
-    request(clientConfig(spec, identity, requestHandler), inputOf(spec, callId), abortSignal),
-  );
+  const answer = await withinTime(clock, signal, async (abortSignal) => {
+    const handler = requestHandler ?? (await stsRequestHandler(outbound?.fetch));
+    return request(clientConfig(spec, identity, handler), inputOf(spec, callId), abortSignal);
+  });
   const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = answer ?? {};
   const expiresAt = Expiration?.getTime() ?? Number.NaN;
   if (!AccessKeyId || !SecretAccessKey || !SessionToken || Number.isNaN(expiresAt)) {
@@ -58,25 +56,21 @@ async function request(
 ) {
   const { STSClient, AssumeRoleCommand } = await import('@aws-sdk/client-sts');
   const client = new STSClient(config);
-  try {
-    const { Credentials } = await client.send(new AssumeRoleCommand(input), { abortSignal });
-    return Credentials;
-  } finally {
-    if (config.requestHandler === undefined) client.destroy();
-  }
+  const { Credentials } = await client.send(new AssumeRoleCommand(input), { abortSignal });
+  return Credentials;
 }
 
 /** Everything the client would otherwise look up in the environment, in files or on the network is given. */
 function clientConfig(
   { endpoint }: AssumeRoleSpec,
   { accessKeyId, secretAccessKey, sessionToken, region }: BaseIdentity,
-  requestHandler: StsRequestHandler | undefined,
+  requestHandler: StsRequestHandler,
 ): STSClientConfig {
   return {
     region,
     credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) },
     ...(endpoint !== undefined && { endpoint }),
-    ...(requestHandler && { requestHandler }),
+    requestHandler,
     ignoreConfiguredEndpointUrls: true,
     useDualstackEndpoint: false,
     useFipsEndpoint: false,

@@ -1,5 +1,6 @@
 export { checkCredentials } from './check-credentials.ts';
 export { type Credential, CredentialError } from './credential.ts';
+export { credentialAddresses } from './credential-addresses.ts';
 export type { CredentialEntry } from './credential-entry.ts';
 export {
   type CredentialIssuer,

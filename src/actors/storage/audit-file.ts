@@ -1,31 +1,26 @@
-import {
-  closeSync,
-  fchmodSync,
-  fdatasync,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-} from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { checkpoint } from '../audit/chain-format.ts';
-import { chainLine } from '../audit/chain-line.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { LineSigner } from '../audit/line-signer.ts';
 import type { AuditEvent } from '../ports.ts';
-import {
-  type AuditHead,
-  type AuditRecovery,
-  adoptLog,
-  mendTail,
-  writeWhole,
-} from './audit-head.ts';
+import { adoptLog } from './adopt-log.ts';
+import { type AuditHead, AuditRows } from './audit-head.ts';
+import { CurrentFile } from './current-file.ts';
+import { StoreError } from './database.ts';
+import { finishedFilesOf, finishedPath } from './log-files.ts';
+import type { AuditRecovery } from './mend-tail.ts';
+import { NextLines } from './next-lines.ts';
+import { deleteBefore } from './put-away.ts';
 
-/** Events between two checkpoints (contract section 10). */
-const checkpointEvery = 1_000;
-
-/** What a disk has to have room for before it counts as writable again. */
-const probeBytes = Buffer.alloc(64 * 1024);
+/** When a file of the log is finished and the next one begun. */
+export interface Rotation {
+  /** The length from which on a file is finished; 0 for never. */
+  maxBytes: number;
+  /** True finishes a file when its UTC day is over. */
+  daily: boolean;
+  /** How many finished files are kept; 0 for all. */
+  keep: number;
+}
 
 /** How to open the log of an agent. */
 export interface AuditFileOptions {
@@ -33,55 +28,67 @@ export interface AuditFileOptions {
   /** False leaves `prev_hash` out. */
   chain: boolean;
   database: DatabaseSync;
+  /** Signs every line; without it lines carry no signature. */
+  signer?: LineSigner | null;
+  /** Without it the log stays one file. */
+  rotation?: Rotation;
+  /** Epoch milliseconds; the wall clock of this machine unless said otherwise. */
+  now?: () => number;
 }
 
 /**
  * The audit log as a file that never disagrees with the store: lines are appended inside the
  * store's transaction and kept in its outbox until the file itself is known to be on disk, so
- * that after a crash or a power cut either both have them or neither.
+ * that after a crash or a power cut either both have them or neither. A finished file gets its
+ * last line in one transaction and its name in the next one, which whoever comes first carries out.
  */
 export class AuditFile {
   /** What opening the log had to mend. */
   readonly recovery: AuditRecovery;
-  readonly #descriptor: number;
   readonly #options: AuditFileOptions;
-  readonly #sql: ReturnType<typeof prepare>;
+  readonly #rows: AuditRows;
+  readonly #file: CurrentFile;
   /** As of the last commit. */
   #head: AuditHead;
   /** With what was appended since. */
   #next: AuditHead;
-  #synced = 0;
+  /** The bytes of what was appended since. */
+  #appended: Uint8Array | null = null;
   /** When a checkpoint was asked for that is not written yet. */
   #checkpointAt: string | null = null;
 
-  private constructor(descriptor: number, head: AuditHead, options: AuditFileOptions) {
-    this.recovery = mendTail(descriptor, options.path, head, options.database);
-    this.#descriptor = descriptor;
+  private constructor(head: AuditHead, rows: AuditRows, options: AuditFileOptions) {
     this.#options = options;
-    this.#sql = prepare(options.database);
+    this.#rows = rows;
+    this.#file = new CurrentFile(options.path, rows);
     this.#head = head;
     this.#next = head;
+    try {
+      this.recovery = this.#takeUp(true);
+    } catch (error) {
+      this.#file.abandon();
+      throw error;
+    }
   }
 
   /** Opens the log and mends its tail. Throws StoreError when lines are missing or it does not verify. */
   static async open(options: AuditFileOptions): Promise<AuditFile> {
     const { path, chain, database } = options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const descriptor = openSync(path, 'a+', 0o600);
+    const rows = new AuditRows(database);
+    const adopted = rows.read() ?? (await adoptLog(path, chain));
+    // Under the lock, since another process may be in the middle of a commit.
+    database.exec('BEGIN IMMEDIATE');
+    rows.adopt(adopted);
+    const file = new AuditFile(rows.read() ?? adopted, rows, options);
     try {
-      fchmodSync(descriptor, 0o600);
-      const sql = prepare(database);
-      const adopted = readHead(sql.head) ?? (await adoptLog(path, chain));
-      // Under the lock, since another process may be in the middle of a commit.
-      database.exec('BEGIN IMMEDIATE');
-      sql.found.run(adopted.bytes, adopted.events, adopted.hash, adopted.checkpointed);
-      const file = new AuditFile(descriptor, readHead(sql.head) ?? adopted, options);
       database.exec('COMMIT');
-      return file;
     } catch (error) {
-      closeSync(descriptor);
+      file.#file.abandon();
       throw error;
     }
+    deleteBefore(path, file.#head.keptFrom);
+    return file;
   }
 
   /** Lines in the log. */
@@ -94,13 +101,7 @@ export class AuditFile {
    * store. Throws StoreError when lines were removed meanwhile.
    */
   begin(): void {
-    const { path, database } = this.#options;
-    // Another process may have written since; its commit moved the head.
-    this.#head = readHead(this.#sql.head) ?? this.#head;
-    this.#next = this.#head;
-    if (fstatSync(this.#descriptor).size !== this.#head.bytes) {
-      mendTail(this.#descriptor, path, this.#head, database);
-    }
+    this.#takeUp(false);
   }
 
   /**
@@ -108,27 +109,64 @@ export class AuditFile {
    * them; call `rollBack` then, and also when the transaction fails later.
    */
   append(events: readonly AuditEvent[]): void {
-    if (events.length === 0 && !this.#isCheckpointDue()) return;
-    const { bytes, next } = this.#chained(events, this.#head);
-    writeWhole(this.#descriptor, bytes);
-    this.#sql.keep.run(this.#head.bytes, bytes);
-    this.#sql.advance.run(next.bytes, next.events, next.hash, next.checkpointed);
-    this.#sql.letGo.run(this.#synced);
-    this.#next = next;
+    const isCheckpointDue =
+      this.#checkpointAt !== null && this.#head.events > this.#head.checkpointed;
+    if (events.length === 0 && !isCheckpointDue) return;
+    const lines = this.#nextLines();
+    if (this.#head.bytes === 0) this.#openFile(lines);
+    if (lines.head.opened === '') lines.head.opened = this.#day();
+    lines.add(events);
+    if (this.#checkpointAt !== null && lines.head.events > lines.head.checkpointed) {
+      lines.checkpoint(this.#checkpointAt);
+    }
+    this.#write(lines);
+  }
+
+  /** Tells whether the current file has reached its size or its day is over. */
+  isRotationDue(): boolean {
+    const { maxBytes = 0, daily = false } = this.#options.rotation ?? {};
+    const { bytes, opened } = this.#head;
+    if (bytes === 0) return false;
+    return (maxBytes > 0 && bytes >= maxBytes) || (daily && opened !== '' && opened < this.#day());
+  }
+
+  /**
+   * Ends the current file inside the open transaction of the store; `begin` of the next one puts it
+   * away. Throws StoreError when another file has the name it is to get.
+   */
+  finish(): void {
+    const { path } = this.#options;
+    const { first } = this.#head;
+    const finished = finishedPath(path, first);
+    if (existsSync(finished)) {
+      throw new StoreError(
+        `${finished} is in the way of the audit log, whose file is to get that name; move it away`,
+      );
+    }
+    const lines = this.#nextLines();
+    lines.endFile(this.#time(), finished);
+    this.#write(lines);
+    const { bytes, events } = this.#next;
+    this.#next = { ...this.#next, bytes: 0, first: events + 1, opened: '' };
+    this.#next.finishing = { first, bytes };
+    this.#rows.advance(this.#next);
   }
 
   /** Throws when neither file nor database take a write; what it writes is taken back. */
   probe(): void {
-    writeWhole(this.#descriptor, probeBytes);
-    ftruncateSync(this.#descriptor, this.#head.bytes);
-    const { bytes, events, hash, checkpointed } = this.#head;
-    this.#sql.advance.run(bytes, events, hash, checkpointed);
+    this.#file.probe(this.#head);
+    this.#rows.advance(this.#head);
   }
 
-  /** Takes what was appended for granted, once its transaction is committed. */
-  committed(): void {
+  /** Takes what was appended for granted, once its transaction is committed; returns its bytes. */
+  committed(): Uint8Array | null {
+    const appended = this.#appended;
+    const { keptFrom } = this.#head;
     this.#head = this.#next;
+    this.#appended = null;
     this.#checkpointAt = null;
+    if (keptFrom !== this.#head.keptFrom) deleteBefore(this.#options.path, this.#head.keptFrom);
+    return appended;
   }
 
   /** Has the next transaction state where the log stands, unless nothing was written since the last time. */
@@ -136,83 +174,79 @@ export class AuditFile {
     this.#checkpointAt = ts;
   }
 
-  #isCheckpointDue(): boolean {
-    return this.#checkpointAt !== null && this.#head.events > this.#head.checkpointed;
-  }
-
   /** Takes back what was appended; to be called while the transaction still holds the lock. */
   rollBack(): void {
     this.#next = this.#head;
-    if (fstatSync(this.#descriptor).size > this.#head.bytes) {
-      ftruncateSync(this.#descriptor, this.#head.bytes);
-    }
+    this.#appended = null;
+    this.#file.cutBack(this.#head);
   }
 
   /** Puts the lines on disk, after which the outbox lets go of them. Rejects when the disk refuses. */
   sync(): Promise<void> {
-    const { bytes } = this.#head;
-    if (this.#synced === bytes) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      fdatasync(this.#descriptor, (error) => {
-        if (error !== null) return reject(error);
-        this.#synced = bytes;
-        return resolve();
-      });
-    });
+    return this.#file.sync(this.#head);
   }
 
   /** Syncs and closes the file. */
   close(): void {
-    fdatasyncSync(this.#descriptor);
-    this.#sql.letGo.run(this.#head.bytes);
-    closeSync(this.#descriptor);
+    this.#file.close(this.#head);
   }
 
-  #chained(events: readonly AuditEvent[], head: AuditHead): { bytes: Buffer; next: AuditHead } {
-    const next = { ...head };
-    let text = '';
-    const add = (event: AuditEvent): void => {
-      const { line, hash } = chainLine(event, this.#options.chain ? next.hash : null);
-      text += `${line}\n`;
-      next.hash = hash;
-      next.events += 1;
-    };
-    const checkpointNow = (ts: string): void => {
-      add(checkpoint(ts, { count: next.events, head: next.hash }));
-      next.checkpointed = next.events;
-    };
-    for (const event of events) {
-      add(event);
-      if (next.events - next.checkpointed >= checkpointEvery) checkpointNow(event.ts);
-    }
-    if (this.#checkpointAt !== null && next.events > next.checkpointed) {
-      checkpointNow(this.#checkpointAt);
-    }
-    const bytes = Buffer.from(text);
-    next.bytes += bytes.length;
-    return { bytes, next };
+  /** @param isThorough compares what the outbox has with the file, also where the length is right */
+  #takeUp(isThorough: boolean): AuditRecovery {
+    // Another process may have written since; its commit moved the head.
+    this.#head = this.#rows.read() ?? this.#head;
+    this.#next = this.#head;
+    this.#appended = null;
+    const { finishing } = this.#head;
+    return finishing === null
+      ? this.#file.takeUp(this.#head, isThorough)
+      : this.#replace(finishing);
   }
-}
 
-function prepare(database: DatabaseSync) {
-  return {
-    found: database.prepare('INSERT OR IGNORE INTO audit_head VALUES (1, ?, ?, ?, ?)'),
-    head: database.prepare('SELECT bytes, events, hash, checkpointed FROM audit_head'),
-    advance: database.prepare(
-      'UPDATE audit_head SET bytes = ?, events = ?, hash = ?, checkpointed = ?',
-    ),
-    keep: database.prepare('INSERT INTO audit_outbox (offset, lines) VALUES (?, ?)'),
-    letGo: database.prepare('DELETE FROM audit_outbox WHERE offset < ?'),
-  };
-}
+  /** Puts the finished file away, after which all its lines are on disk. */
+  #replace(finishing: NonNullable<AuditHead['finishing']>): AuditRecovery {
+    const mended = this.#file.replace(finishing, this.#head.first);
+    this.#rows.letGoOfAll();
+    this.#head = { ...this.#head, finishing: null };
+    this.#next = this.#head;
+    this.#rows.advance(this.#head);
+    return mended;
+  }
 
-function readHead(statement: StatementSync): AuditHead | null {
-  const row = statement.get();
-  if (row === undefined) return null;
-  return {
-    bytes: Number(row['bytes']),
-    events: Number(row['events']),
-    hash: String(row['hash']),
-    checkpointed: Number(row['checkpointed']),
-  };
+  #nextLines(): NextLines {
+    const { chain, signer = null } = this.#options;
+    return new NextLines(this.#head, { chain, signer });
+  }
+
+  #openFile(lines: NextLines): void {
+    const { path, rotation } = this.#options;
+    const { first, keptFrom } = this.#head;
+    const keep = rotation?.keep ?? 0;
+    const finished = finishedFilesOf(path).filter((file) => file.first >= keptFrom);
+    const pruned = keep === 0 ? [] : finished.slice(0, -keep);
+    lines.openFile(this.#time(), pruned, finished[pruned.length]?.first ?? first);
+  }
+
+  #write(lines: NextLines): void {
+    const { first, bytes: offset } = this.#head;
+    const bytes = lines.take();
+    const synced = this.#file.write(first, bytes);
+    this.#rows.keep(offset, bytes);
+    this.#rows.advance(lines.head);
+    this.#rows.letGo(first, synced);
+    this.#next = lines.head;
+    this.#appended = bytes;
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+
+  #time(): string {
+    return new Date(this.#now()).toISOString();
+  }
+
+  #day(): string {
+    return this.#time().slice(0, 10);
+  }
 }

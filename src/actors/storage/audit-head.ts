@@ -1,97 +1,121 @@
-import { fstatSync, ftruncateSync, readSync, statSync, writeSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
-import { GENESIS } from '../audit/chain-format.ts';
-import { verifyFiles } from '../audit/verify-files.ts';
-import { StoreError } from './database.ts';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 
 /** Where the store knows the audit log to stand. */
 export interface AuditHead {
-  /** Length of the log file. */
+  /** Length of the current file. */
   bytes: number;
-  /** Lines in the log. */
+  /** Lines in the log, over all its files. */
   events: number;
   /** Hash of the last line. */
   hash: string;
   /** Lines in the log when the last checkpoint was written. */
   checkpointed: number;
+  /** The number of the first line of the current file, from 1. */
+  first: number;
+  /** The UTC day of the first line of the current file, such as `2026-07-01`; empty when not known. */
+  opened: string;
+  /** The number of the first line that is to be kept. */
+  keptFrom: number;
+  /** The file before the current one while it is not put away yet: its first line and its length. */
+  finishing: { first: number; bytes: number } | null;
 }
 
-/** What opening a log had to mend, in bytes; both are 0 after a clean stop. */
-export interface AuditRecovery {
-  /** Written by a transaction that never committed, and so taken back. */
-  dropped: number;
-  /** Committed but lost by the file, and so written again. */
-  replayed: number;
+/** Lines that are committed and may not be on disk yet. */
+export interface OutboxLines {
+  /** Where they begin in the file. */
+  offset: number;
+  lines: Uint8Array;
 }
 
-/**
- * Returns where a log that no store knows stands, so that the chain goes on from there.
- * Throws StoreError when it does not verify.
- */
-export async function adoptLog(path: string, chain: boolean): Promise<AuditHead> {
-  const bytes = statSync(path).size;
-  if (!chain) return { bytes, events: 0, hash: GENESIS, checkpointed: 0 };
-  const result = await verifyFiles([path]);
-  if (result.ok) {
-    return { bytes, events: result.events, hash: result.head, checkpointed: result.events };
+/** The statements over what the store knows of the audit log. */
+export class AuditRows {
+  readonly #sql;
+
+  constructor(database: DatabaseSync) {
+    this.#sql = prepare(database);
   }
-  throw new StoreError(
-    `${path}:${result.line}: the audit log does not verify (${result.reason}); move it away to start a new one, or restore it`,
-  );
-}
 
-/**
- * Makes the file end exactly where the store says: an uncommitted tail is dropped, a lost or
- * damaged one is written again from the outbox; to be called under the store's lock. Throws
- * StoreError when lines are missing that nothing can replace.
- */
-export function mendTail(
-  descriptor: number,
-  path: string,
-  head: AuditHead,
-  database: DatabaseSync,
-): AuditRecovery {
-  const { size } = fstatSync(descriptor);
-  if (size > head.bytes) ftruncateSync(descriptor, head.bytes);
-  let end = Math.min(size, head.bytes);
-  let replayed = 0;
-  const outbox = database.prepare('SELECT offset, lines FROM audit_outbox ORDER BY offset');
-  for (const row of outbox.iterate()) {
-    const offset = Number(row['offset']);
-    const lines = row['lines'] as Uint8Array;
-    if (offset > end) break;
-    let kept = Math.min(lines.length, end - offset);
-    if (!holds(descriptor, offset, lines.subarray(0, kept))) {
-      ftruncateSync(descriptor, offset);
-      kept = 0;
+  /** Returns where the log stands; `null` in a new store. */
+  read(): AuditHead | null {
+    const row = this.#sql.read.get();
+    return row === undefined ? null : headOf(row);
+  }
+
+  /** Takes up a log, unless one is known already. */
+  adopt(head: AuditHead): void {
+    this.#sql.adopt.run();
+    if (this.read()?.first === 0) this.advance(head);
+  }
+
+  /** Says where the log stands from now on. */
+  advance(head: AuditHead): void {
+    const { bytes, events, hash, checkpointed, first, opened, keptFrom, finishing } = head;
+    this.#sql.advance.run(
+      bytes,
+      events,
+      hash,
+      checkpointed,
+      first,
+      opened,
+      keptFrom,
+      finishing?.first ?? null,
+      finishing?.bytes ?? null,
+    );
+  }
+
+  /** Keeps lines until the file is known to be on disk. */
+  keep(offset: number, lines: Uint8Array): void {
+    this.#sql.keep.run(offset, lines);
+  }
+
+  /** Lets go of the lines before an offset of the file that begins with line `first`. */
+  letGo(first: number, offset: number): void {
+    this.#sql.letGo.run(offset, first);
+  }
+
+  /** Lets go of all lines. */
+  letGoOfAll(): void {
+    this.#sql.letGoOfAll.run();
+  }
+
+  /** Yields the lines kept, in their order. */
+  *outbox(): Generator<OutboxLines> {
+    for (const row of this.#sql.outbox.iterate()) {
+      yield { offset: Number(row['offset']), lines: row['lines'] as Uint8Array };
     }
-    if (kept === lines.length) continue;
-    writeWhole(descriptor, lines.subarray(kept));
-    replayed += lines.length - kept;
-    end = offset + lines.length;
   }
-  if (end === head.bytes) return { dropped: Math.max(0, size - head.bytes), replayed };
-  throw new StoreError(
-    `${path} has ${size} bytes but ${head.bytes} were written: lines were removed from the audit log; restore it, or move it away together with the task store`,
-  );
 }
 
-/** Tells whether the file has these bytes there; a power cut may leave zeros in their place. */
-function holds(descriptor: number, offset: number, bytes: Uint8Array): boolean {
-  const found = Buffer.alloc(bytes.length);
-  let read = 0;
-  while (read < found.length) {
-    const more = readSync(descriptor, found, read, found.length - read, offset + read);
-    if (more === 0) return false;
-    read += more;
-  }
-  return found.equals(bytes);
+function headOf(row: Record<string, SQLOutputValue>): AuditHead {
+  const finishing = row['finishing_first'];
+  return {
+    bytes: Number(row['bytes']),
+    events: Number(row['events']),
+    hash: String(row['hash']),
+    checkpointed: Number(row['checkpointed']),
+    first: Number(row['first']),
+    opened: String(row['opened']),
+    keptFrom: Number(row['kept_from']),
+    finishing:
+      finishing === null
+        ? null
+        : { first: Number(finishing), bytes: Number(row['finishing_bytes']) },
+  };
 }
 
-/** Appends all of the bytes or throws. */
-export function writeWhole(descriptor: number, bytes: Uint8Array): void {
-  let written = 0;
-  while (written < bytes.length) {
-    written += writeSync(descriptor, bytes, written, bytes.length - written);
-  }
+function prepare(database: DatabaseSync) {
+  const sql = (text: string) => database.prepare(text);
+  return {
+    // A first line of 0 marks a row that nothing is known of yet.
+    adopt: sql(`INSERT OR IGNORE INTO audit_head (one, bytes, events, hash, checkpointed, first)
+      VALUES (1, 0, 0, '', 0, 0)`),
+    read: sql('SELECT * FROM audit_head'),
+    advance: sql(`UPDATE audit_head SET bytes = ?, events = ?, hash = ?, checkpointed = ?,
+      first = ?, opened = ?, kept_from = ?, finishing_first = ?, finishing_bytes = ?`),
+    keep: sql('INSERT INTO audit_outbox (offset, lines) VALUES (?, ?)'),
+    letGo: sql(`DELETE FROM audit_outbox WHERE offset < ?
+      AND (SELECT first FROM audit_head WHERE finishing_first IS NULL) = ?`),
+    letGoOfAll: sql('DELETE FROM audit_outbox'),
+    outbox: sql('SELECT offset, lines FROM audit_outbox ORDER BY offset'),
+  };
 }

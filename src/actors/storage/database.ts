@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Raised with every change of the tables below. */
-const schemaVersion = 1;
+const schemaVersion = 2;
 
 const schema = `
   CREATE TABLE tasks (
@@ -32,6 +32,18 @@ const schema = `
   );
   CREATE TABLE audit_outbox (offset INTEGER PRIMARY KEY, lines BLOB NOT NULL);
 `;
+
+/** What a store of version 1 lacks: the log is kept in several files. */
+const rotation = `
+  ALTER TABLE audit_head ADD COLUMN first INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE audit_head ADD COLUMN opened TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit_head ADD COLUMN kept_from INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE audit_head ADD COLUMN finishing_first INTEGER;
+  ALTER TABLE audit_head ADD COLUMN finishing_bytes INTEGER;
+`;
+
+/** What leads from each version to the next one. */
+const steps = [schema, rotation];
 
 /** A store that this version cannot use; the message says why and what to do. */
 export class StoreError extends Error {
@@ -67,11 +79,12 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 function checkVersion(path: string, database: DatabaseSync): void {
-  if (versionOf(database) === 0) {
+  if (versionOf(database) < schemaVersion) {
     database.exec('BEGIN IMMEDIATE');
     // Another process may have made the tables while this one waited for the lock.
-    if (versionOf(database) === 0) {
-      database.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
+    const missing = steps.slice(versionOf(database));
+    if (missing.length > 0) {
+      database.exec(`${missing.join('')} PRAGMA user_version = ${schemaVersion}`);
     }
     database.exec('COMMIT');
   }

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEvent } from '../ports.ts';
-import { AuditFile } from './audit-file.ts';
-import type { AuditRecovery } from './audit-head.ts';
+import { AuditFile, type AuditFileOptions } from './audit-file.ts';
 import { openDatabase } from './database.ts';
+import type { AuditRecovery } from './mend-tail.ts';
 import { type TaskChange, TaskRows } from './task-rows.ts';
 
 /** A change of one task together with what the audit log says about it. */
@@ -36,7 +36,10 @@ interface PendingSave {
 /** Where a store lives. */
 export interface TaskStoreOptions {
   path: string;
-  audit: { path: string; chain: boolean };
+  audit: Omit<AuditFileOptions, 'database'> & {
+    /** Is given the bytes of the lines of each commit, once it is on disk; whole lines, in order. */
+    onCommitted?: (lines: Uint8Array) => void;
+  };
 }
 
 /** How often the audit file is synced, so that the outbox stays short. */
@@ -53,15 +56,23 @@ export class TaskStore {
   readonly rows: TaskRows;
   readonly #database: DatabaseSync;
   readonly #audit: AuditFile;
+  readonly #onCommitted: (lines: Uint8Array) => void;
   readonly #timers: NodeJS.Timeout[];
   #saves = new Map<string, PendingSave>();
   #events: PendingEvents = { events: [], settle: [] };
   #scheduled = false;
   #failure: Error | null = null;
+  #synced: number;
 
-  private constructor(database: DatabaseSync, audit: AuditFile) {
+  private constructor(
+    database: DatabaseSync,
+    audit: AuditFile,
+    onCommitted: (lines: Uint8Array) => void = () => undefined,
+  ) {
     this.#database = database;
     this.#audit = audit;
+    this.#synced = audit.events;
+    this.#onCommitted = onCommitted;
     this.rows = new TaskRows(database);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),
@@ -73,11 +84,17 @@ export class TaskStore {
   static async open({ path, audit }: TaskStoreOptions): Promise<TaskStore> {
     const database = openDatabase(path);
     try {
-      return new TaskStore(database, await AuditFile.open({ ...audit, database }));
+      const file = await AuditFile.open({ ...audit, database });
+      return new TaskStore(database, file, audit.onCommitted);
     } catch (error) {
       database.close();
       throw error;
     }
+  }
+
+  /** Events of the log that are committed, and whose file is not known to be on disk yet. */
+  get unsynced(): number {
+    return this.#audit.events - this.#synced;
   }
 
   /** What had to be mended when the store was opened. */
@@ -158,8 +175,11 @@ export class TaskStore {
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     this.flush();
-    this.#audit.close();
-    this.#database.close();
+    try {
+      this.#audit.close();
+    } finally {
+      this.#database.close();
+    }
   }
 
   #schedule(): void {
@@ -170,10 +190,9 @@ export class TaskStore {
 
   /** Returns the saves that were refused, each with the reason; the others are committed. */
   #commit(saves: Map<string, PendingSave>, loose: AuditEvent[]): Map<string, Error> {
+    if (this.#audit.isRotationDue()) this.#transact(() => this.#rotate());
     const refused = new Map<string, Error>();
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
-      this.#audit.begin();
+    this.#transact(() => {
       if (this.#failure !== null) this.#audit.probe();
       const events = loose;
       for (const [id, { collect }] of saves) {
@@ -183,29 +202,69 @@ export class TaskStore {
         else refused.set(id, new ConflictError(`task ${id} was changed by another process`));
       }
       this.#audit.append(events);
+    });
+    return refused;
+  }
+
+  #rotate(): void {
+    // Another process may have done so meanwhile.
+    if (this.#audit.isRotationDue()) this.#audit.finish();
+  }
+
+  #transact(write: () => void): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      this.#audit.begin();
+      write();
       this.#database.exec('COMMIT');
-      this.#audit.committed();
     } catch (error) {
       this.#abandonCommit();
       throw error;
     }
-    return refused;
+    this.#publish(this.#audit.committed());
+  }
+
+  #publish(lines: Uint8Array | null): void {
+    if (lines === null) return;
+    try {
+      this.#onCommitted(lines);
+    } catch {
+      // A defect of who listens must not make callers believe that nothing was kept.
+    }
   }
 
   #abandonCommit(): void {
-    // Without the lock the tail of the log may be another process's; the next commit mends it.
-    if (!this.#database.isTransaction) return;
+    // Some failures end the transaction, and with it the lock under which the log may be cut back.
+    const isOver = !this.#database.isTransaction;
+    if (isOver && !this.#locksAgain()) return;
     try {
-      this.#audit.rollBack();
+      if (isOver) this.#audit.begin();
+      else this.#audit.rollBack();
     } finally {
       this.#database.exec('ROLLBACK');
     }
   }
 
+  /** Without the lock the tail of the log may be another process's; the next commit mends it then. */
+  #locksAgain(): boolean {
+    try {
+      this.#database.exec('BEGIN IMMEDIATE');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   #sync(): void {
-    this.#audit.sync().catch((error: unknown) => {
-      this.#failure = new UnrecordedError('the audit log cannot be synced', { cause: error });
-    });
+    const { events } = this.#audit;
+    this.#audit.sync().then(
+      () => {
+        this.#synced = events;
+      },
+      (error: unknown) => {
+        this.#failure = new UnrecordedError('the audit log cannot be synced', { cause: error });
+      },
+    );
   }
 }
 

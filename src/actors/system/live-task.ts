@@ -6,10 +6,11 @@ import * as failureOf from '../../machines/task/failure-of.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
-import { type AuditEnvelope, auditEventOf } from '../audit/audit.ts';
-import type { AuditEvent, Clock } from '../ports.ts';
+import { type AuditEnvelope, auditEventOf, type Capture } from '../audit/audit.ts';
+import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
 import type { TaskStore, TaskWrite } from '../storage/task-store.ts';
+import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/run-trace.ts';
 
 /** The actor of one task. */
 export type TaskActor = ActorRefFrom<typeof taskMachine>;
@@ -20,9 +21,18 @@ export interface LiveTaskPorts {
   clock: Clock;
   /** The keys that every audit event of the agent carries. */
   envelope: AuditEnvelope;
+  /** Takes contents into the log; `null` while none are. */
+  capture: Capture | null;
   onCommitted: (live: LiveTask, task: Task) => void;
   onLost: (live: LiveTask, error: Error) => void;
+  /** Hears of every tool call and of every wait for a decision that has ended. */
+  onMeasured: (measured: Measured) => void;
 }
+
+/** Something of a task that has ended, for the metrics. */
+export type Measured =
+  | { type: 'call'; tool: string; outcome: 'returned' | 'failed' }
+  | { type: 'wait'; decision: EndedWait['outcome']; milliseconds: number };
 
 /**
  * A task whose actor is running, with what the disk knows of it. Whatever the chart notes is
@@ -30,6 +40,8 @@ export interface LiveTaskPorts {
  */
 export class LiveTask {
   readonly id: string;
+  /** What the run is traced by while it is live. */
+  readonly trace: RunTrace;
   readonly #ports: LiveTaskPorts;
   #actor: TaskActor | null = null;
   #committed: Task | null;
@@ -41,9 +53,17 @@ export class LiveTask {
   #isQueued = false;
   #pending: Task | null = null;
   #crashed = false;
+  #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
 
-  constructor(id: string, stored: StoredTask | undefined, ports: LiveTaskPorts) {
+  /** `parent` is where the run stands in a trace, as a W3C `traceparent`; `null` when in none. */
+  constructor(
+    id: string,
+    stored: StoredTask | undefined,
+    parent: string | null,
+    ports: LiveTaskPorts,
+  ) {
     this.id = id;
+    this.trace = new RunTrace(id, parent);
     this.#ports = ports;
     this.#committed = stored?.task ?? null;
     this.#revision = stored?.task.revision ?? 0;
@@ -59,6 +79,12 @@ export class LiveTask {
 
   set actor(actor: TaskActor) {
     this.#actor = actor;
+  }
+
+  /** What goes out on behalf of the run is counted as. */
+  get scope(): EgressScope {
+    const { correlationId, tags } = this.actor.getSnapshot().context;
+    return { taskId: this.id, correlationId, tags };
   }
 
   /** The task as it stands on disk; `null` until its first save. */
@@ -80,15 +106,21 @@ export class LiveTask {
   note(fact: TaskFact, { correlationId, tags }: Pick<TaskContext, 'correlationId' | 'tags'>): void {
     this.#auditSeq += 1;
     this.#events.push(
-      auditEventOf(fact, {
-        ...tags,
-        ...this.#ports.envelope,
-        ts: new Date(this.#ports.clock.now()).toISOString(),
-        seq: this.#auditSeq,
-        task_id: this.id,
-        correlation_id: correlationId,
-      }),
+      auditEventOf(
+        fact,
+        {
+          ...this.#ports.envelope,
+          ...tags,
+          ...this.trace.ids,
+          ts: new Date(this.#ports.clock.now()).toISOString(),
+          seq: this.#auditSeq,
+          task_id: this.id,
+          correlation_id: correlationId,
+        },
+        this.#ports.capture,
+      ),
     );
+    this.#measure(fact);
     this.#save();
   }
 
@@ -154,9 +186,41 @@ export class LiveTask {
     const task = this.#pending;
     if (this.#saving === saving) this.#saving = null;
     if (task === null || task.revision === this.#revision) return;
+    this.#traceWait(this.#committed, task);
+    if (isFinal(task.state)) this.trace.end(task.state);
     this.#committed = task;
     this.#revision = task.revision;
     this.#ports.onCommitted(this, task);
+  }
+
+  #measure(fact: TaskFact): void {
+    switch (fact.type) {
+      case 'deferral.decided':
+        this.#waitEnd = { outcome: fact.decision, decidedIn: activeSpanContext() };
+        break;
+      case 'deferral.timedOut':
+        this.#waitEnd = { outcome: 'timeout', decidedIn: null };
+        break;
+      case 'deferral.abandoned':
+        this.#waitEnd = { outcome: 'abandoned', decidedIn: null };
+        break;
+      case 'tool.ended': {
+        const outcome = fact.error === undefined ? 'returned' : 'failed';
+        this.#ports.onMeasured({ type: 'call', tool: fact.tool, outcome });
+        break;
+      }
+      default:
+    }
+  }
+
+  /** A wait has ended when what was waited for is gone; an approval short of the quorum ends none. */
+  #traceWait(before: Task | null, { deferral, changedAt: to }: Task): void {
+    const waited = before?.deferral ?? null;
+    if (waited === null || waited.id === deferral?.id) return;
+    const end = this.#waitEnd ?? { outcome: 'abandoned', decidedIn: null };
+    this.trace.waited({ ...end, tool: waited.tool, from: waited.requestedAt, to });
+    const milliseconds = to - waited.requestedAt;
+    this.#ports.onMeasured({ type: 'wait', decision: end.outcome, milliseconds });
   }
 }
 

@@ -8,12 +8,12 @@ import {
 import { registryMachine } from '../../machines/registry/registry-machine.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
-import type { TaskInput } from '../../machines/task/task-input.ts';
+import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
 import { type taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { EgressRecord } from '../ports.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
 import { ConflictError, type TaskStore, UnrecordedError } from '../storage/task-store.ts';
-import { LiveTask, type LiveTaskPorts } from './live-task.ts';
+import { LiveTask, type LiveTaskPorts, type Measured } from './live-task.ts';
 import { SystemError } from './system-error.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
 import { createWatchDeadlines } from './watch-deadlines.ts';
@@ -23,8 +23,12 @@ import type { Watchers } from './watchers.ts';
 export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgress'> {
   store: TaskStore;
   envelope: LiveTaskPorts['envelope'];
+  /** Takes contents into the audit log; left out while none are. */
+  capture?: LiveTaskPorts['capture'];
   watchers: Watchers;
   inspect?: Observer<InspectionEvent>;
+  /** Hears of what has ended in a task, for the metrics. */
+  onMeasured: (measured: Measured) => void;
   /** How long a parked task that nobody follows stays in memory, in milliseconds. */
   restAfter: number;
 }
@@ -61,8 +65,10 @@ export class LiveTasks {
       store,
       clock,
       envelope,
+      capture: options.capture ?? null,
       onCommitted: (task, committed) => this.#onCommitted(task, committed),
       onLost: (task, error) => this.#onLost(task, error),
+      onMeasured: options.onMeasured,
     };
     const wake = (id: string): void => this.#wake(id);
     this.#registry = createActor(
@@ -115,8 +121,10 @@ export class LiveTasks {
 
   /** Starts a task, or a new run of one that had ended. */
   open(input: TaskInput, stored: StoredTask | undefined): LiveTask {
-    const task = new LiveTask(input.id, stored, this.#ports);
-    task.actor = createActor(this.#logic, { id: input.id, parent: this.#registry, input });
+    const task = new LiveTask(input.id, stored, input.trace, this.#ports);
+    // A trace that begins here is the one that the run goes on in after a restart.
+    const traced = { ...input, trace: input.trace ?? task.trace.traceParent };
+    task.actor = createActor(this.#logic, { id: input.id, parent: this.#registry, input: traced });
     return this.#begin(task);
   }
 
@@ -159,7 +167,8 @@ export class LiveTasks {
    * no more, so that somebody else has to note it.
    */
   noteEgress({ scope, domain, mode, reason }: EgressRecord): boolean {
-    const task = scope?.taskId == null ? undefined : this.#live.get(scope.taskId);
+    const id = scope?.taskId ?? null;
+    const task = id === null ? undefined : this.#live.get(id);
     if (task?.actor.getSnapshot().status !== 'active') return false;
     task.actor.send({ type: 'egress.judged', domain, mode, reason });
     return true;
@@ -220,9 +229,9 @@ export class LiveTasks {
         `task ${id} was saved by version ${stored.machineVersion} of the task machine and this daemon runs version ${taskMachineVersion}; decide it with the release that parked it`,
       );
     }
-    const task = new LiveTask(id, stored, this.#ports);
     // A snapshot that this version of the machine wrote is one of its snapshots.
-    const snapshot = stored.snapshot as Snapshot<unknown>;
+    const snapshot = stored.snapshot as Snapshot<unknown> & { context: Partial<TaskContext> };
+    const task = new LiveTask(id, stored, snapshot.context.trace ?? null, this.#ports);
     const input = undefined as never;
     task.actor = createActor(logic, { id, parent: this.#registry, snapshot, input });
     return this.#begin(task);
@@ -231,6 +240,7 @@ export class LiveTasks {
   #rest(task: LiveTask, deadlineAt = task.committed?.wakeAt ?? null): void {
     this.#live.delete(task.id);
     this.#unfollowed.delete(task.id);
+    task.trace.end(task.committed?.state ?? 'submitted');
     this.#registry.send({ type: 'task.rest', ref: task.actor, deadlineAt });
   }
 

@@ -1,4 +1,5 @@
-import { fromCallback, fromPromise } from 'xstate';
+import { context as traceContext } from '@opentelemetry/api';
+import { fromCallback, fromPromise, type PromiseActorLogic } from 'xstate';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import type { ToolCall } from '../../machines/task/task.ts';
 import type {
@@ -20,7 +21,15 @@ import type { AlignmentJudge } from '../alignment/alignment.ts';
 import { type CredentialIssuer, CredentialVault } from '../credentials/credentials.ts';
 import { createGovern } from '../policy/govern.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Clock, Ids, LanguageModel, Log, Tool } from '../ports.ts';
+import type {
+  Clock,
+  EgressScope,
+  Ids,
+  LanguageModel,
+  Log,
+  ScopedOutbound,
+  Tool,
+} from '../ports.ts';
 import type { LiveTask } from './live-task.ts';
 import type { Progress } from './watchers.ts';
 
@@ -33,6 +42,8 @@ export interface TaskLogicPorts {
   judge: AlignmentJudge | null;
   /** Makes the credentials of calls; `null` when no tool has any. */
   issuer: CredentialIssuer | null;
+  /** The way out; tools that need one have none while it is `null`. */
+  egress: ScopedOutbound | null;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -42,29 +53,38 @@ export interface TaskLogicPorts {
 
 /** Fills every port of the task chart; this is the only place where they are filled. */
 export function createTaskLogic(ports: TaskLogicPorts) {
-  const { model, tools, policy, judge, issuer, clock, ids, log, live, onProgress } = ports;
+  const { model, tools, policy, judge, issuer, egress, clock, ids, log, live, onProgress } = ports;
   const vault = new CredentialVault();
+  const served = beneathRun(ports, { isOwn: true });
+  const called = beneathRun(ports, {});
   return taskMachine.provide({
     actors: {
-      think: createThink({
-        model,
-        ids,
-        clock,
-        log,
-        onToken: (id, text) => onProgress(id, { phase: 'token', text }),
-      }),
+      think: served(
+        createThink({
+          model,
+          ids,
+          clock,
+          log,
+          onToken: (id, text) => onProgress(id, { phase: 'token', text }),
+        }),
+      ),
       govern: createGovern({ policy, judge, tools, log }),
-      mint: createMint({ issuer, vault, clock, log }),
-      recordStart: createRecordStart(ports),
-      runTool: createRunTool({
-        tools,
-        policy,
-        vault,
-        clock,
-        log,
-        onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
-      }),
-      recordEnd: fromPromise<void, { taskId: string }>(({ input }) => live(input.taskId).saved()),
+      mint: served(createMint({ issuer, vault, clock, log })),
+      recordStart: served(createRecordStart(ports)),
+      runTool: called(
+        createRunTool({
+          tools,
+          policy,
+          vault,
+          outbound: egress,
+          clock,
+          log,
+          onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
+        }),
+      ),
+      recordEnd: served(
+        fromPromise<void, { taskId: string }>(({ input }) => live(input.taskId).saved()),
+      ),
       deadline: createDeadline(clock),
     },
     actions: {
@@ -89,6 +109,27 @@ export function createIdleTaskLogic(live: (id: string) => LiveTask) {
       recordEnd: fromPromise<void, { taskId: string }>(never),
     },
     actions: { note: noteWith(live) },
+  });
+}
+
+/**
+ * Has what an actor of a task does belong to the span of its run, and what it sends to the task. An actor
+ * starts in the turn of whatever moved the chart, such as the request that decided, and would otherwise be
+ * counted as part of that.
+ */
+function beneathRun({ live, egress }: TaskLogicPorts, own: Pick<EgressScope, 'isOwn'>) {
+  return <Output, Input extends { taskId: string }>(
+    logic: PromiseActorLogic<Output, Input>,
+  ): PromiseActorLogic<Output, Input> => ({
+    ...logic,
+    start(state, scope) {
+      const start = (): void => logic.start?.(state, scope);
+      if (state.input === undefined) return start();
+      const task = live(state.input.taskId);
+      const attributed = () =>
+        egress === null ? start() : egress.within({ ...task.scope, ...own }, start);
+      traceContext.with(task.trace.context, attributed);
+    },
   });
 }
 

@@ -1,6 +1,17 @@
-import { type Attributes, type Span, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  context,
+  propagation,
+  type Span,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 
-const tracer = trace.getTracer('holdpoint');
+/** The tracer of the agent; one that was kept would go on feeding a tracing that has ended. */
+export function tracer(): Tracer {
+  return trace.getTracer('holdpoint');
+}
 
 /**
  * Runs work inside a span that ends with it, and hands it the span; a rejection marks the span as failed
@@ -11,7 +22,7 @@ export function inSpan<Result>(
   attributes: Attributes,
   run: (span: Span) => Promise<Result>,
 ): Promise<Result> {
-  return tracer.startActiveSpan(name, { attributes }, async (span) => {
+  return tracer().startActiveSpan(name, { attributes }, async (span) => {
     try {
       return await run(span);
     } catch (error) {
@@ -21,4 +32,16 @@ export function inSpan<Result>(
       span.end();
     }
   });
+}
+
+/**
+ * The headers that carry the trace of the work under way to whoever is called: `traceparent` and
+ * `tracestate`. The caller's `baggage` may hold what is nobody else's business, so it goes along only when
+ * asked for. Empty while tracing is off.
+ */
+export function outboundTraceHeaders({ baggage = false } = {}): Record<string, string> {
+  const headers: Record<string, string> = {};
+  propagation.inject(context.active(), headers);
+  if (!baggage) delete headers['baggage'];
+  return headers;
 }

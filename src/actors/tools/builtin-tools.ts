@@ -1,10 +1,12 @@
 import type { Tool } from '../ports.ts';
 import type { BuiltinDependencies } from './builtin-tool.ts';
 import { datetimeNow } from './datetime-now.ts';
+import { httpRequest } from './http-request.ts';
 import { uuidGenerate } from './uuid-generate.ts';
 
 const factories = new Map<string, (dependencies: BuiltinDependencies) => Tool>([
   ['datetime_now', datetimeNow],
+  ['http_request', httpRequest],
   ['uuid_generate', uuidGenerate],
 ]);
 

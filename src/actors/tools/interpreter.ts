@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { ToolError } from '../ports.ts';
+import { findProgram } from '../sandbox/sandbox.ts';
 import type { ScriptExtension } from '../skills/skills.ts';
-import { findProgram } from './find-program.ts';
 
 const interpreters: Record<
   ScriptExtension,

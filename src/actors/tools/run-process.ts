@@ -1,7 +1,8 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Clock } from '../ports.ts';
+import { type Supervisor, supervisorOn } from './supervisor.ts';
 
 /** One program to run; nothing of it passes through a shell. */
 export interface Command {
@@ -13,6 +14,11 @@ export interface Command {
   env: Record<string, string>;
   /** Written to standard input, which is then closed. */
   input: string;
+  /**
+   * True when the program runs another one for us: a byte on descriptor 3 asks that one to end, and how it
+   * ended is said there.
+   */
+  isSupervised: boolean;
 }
 
 /** What a process may take. */
@@ -28,15 +34,20 @@ export interface ProcessLimits {
 /** How a process ended. */
 export type ProcessEnd =
   | { kind: 'exited'; code: number | null; signal: string | null; stdout: string; stderr: string }
-  | { kind: 'timedOut' | 'aborted' | 'tooMuchOutput' };
+  | { kind: 'timedOut' | 'aborted' | 'tooMuchOutput' | 'tooManyProcesses' };
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+interface Child extends ChildProcess {
+  stdin: Writable;
+  stdout: Readable;
+  stderr: Readable;
+}
 
 /**
  * Runs a program in a process group of its own and resolves when the group is gone.
  *
  * Whatever the program leaves running in its group is killed as soon as it ends itself; only a process
- * that starts a session of its own gets away. Rejects when the program cannot be started.
+ * that starts a session of its own gets away, and from a supervisor that is a sandbox not even that.
+ * Rejects when the program cannot be started.
  */
 export async function runProcess(
   command: Command,
@@ -44,9 +55,8 @@ export async function runProcess(
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<ProcessEnd> {
   if (signal.aborted) return { kind: 'aborted' };
-  const { program, args, cwd, env } = command;
-  const child = spawn(program, args, { cwd, env, detached: true, stdio: 'pipe' });
-  const stopper = stopperOf(child, limits.grace, clock);
+  const { child, supervisor } = start(command);
+  const stopper = stopperOf(child, supervisor, limits.grace, clock);
   const output = collect(child, limits.outputBytes, () => stopper.stop('tooMuchOutput', 'SIGKILL'));
   const timer = clock.setTimeout(() => stopper.stop('timedOut', 'SIGTERM'), limits.timeout);
   const abort = () => stopper.stop('aborted', 'SIGTERM');
@@ -56,31 +66,43 @@ export async function runProcess(
     closed.catch(ignore);
     child.on('error', ignore);
     child.stdin.on('error', ignore).end(command.input);
-    const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null];
+    const [code, endedBy] = (await once(child, 'exit')) as [number | null, string | null];
     signalGroup(child, 'SIGKILL');
     await drained(child, closed, limits.grace, clock);
     if (stopper.reason) return { kind: stopper.reason };
-    return { kind: 'exited', code, signal: killedBy, ...output() };
+    const end = supervisor
+      ? supervisor.endOf({ code, signal: endedBy })
+      : { code, signal: endedBy };
+    return end === 'tooManyProcesses' ? { kind: end } : { kind: 'exited', ...end, ...output() };
   } finally {
     signal.removeEventListener('abort', abort);
     clock.clearTimeout(timer);
     stopper.done();
+    supervisor?.close();
   }
+}
+
+function start({ program, args, cwd, env, isSupervised }: Command) {
+  const stdio = ['pipe', 'pipe', 'pipe', ...(isSupervised ? (['pipe'] as const) : [])] as const;
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: [...stdio] }) as Child;
+  const supervisor = isSupervised ? supervisorOn(child.stdio[3] as Duplex) : null;
+  return { child, supervisor };
 }
 
 /** A child may end without reading its input, and the broken pipe then says nothing new. */
 function ignore(): void {}
 
-type StopReason = Exclude<ProcessEnd['kind'], 'exited'>;
+type StopReason = 'timedOut' | 'aborted' | 'tooMuchOutput';
 
-function stopperOf(child: Child, grace: number, clock: Clock) {
+function stopperOf(child: Child, supervisor: Supervisor | null, grace: number, clock: Clock) {
   let killing: unknown;
   return {
     reason: null as StopReason | null,
     stop(reason: StopReason, first: 'SIGTERM' | 'SIGKILL'): void {
       if (this.reason) return;
       this.reason = reason;
-      signalGroup(child, first);
+      if (supervisor && first === 'SIGTERM') supervisor.ask();
+      else signalGroup(child, first);
       killing = clock.setTimeout(() => signalGroup(child, 'SIGKILL'), grace);
     },
     done(): void {

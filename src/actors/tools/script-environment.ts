@@ -1,5 +1,7 @@
 import type { ToolRun } from '../ports.ts';
-import { scriptPath } from './find-program.ts';
+import { scriptPath } from '../sandbox/sandbox.ts';
+
+type Variables = Record<string, string>;
 
 /** Where a script's environment comes from. */
 export interface ScriptSurroundings {
@@ -7,29 +9,31 @@ export interface ScriptSurroundings {
   agentDirectory: string;
   /** The variables that skills may ask for by name. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Variables that point a script at the egress proxy. */
-  proxyEnvironment?: (run: ToolRun) => Record<string, string>;
 }
+
+/** Variables that make a program load code of somebody else's choice. */
+const loading = /^(LD_|DYLD_|NODE_OPTIONS$|BASH_ENV$|ENV$)/;
 
 /**
  * Builds a script's environment from nothing, so that what the daemon knows stays with the daemon.
  *
- * `declared` names the variables its skill asks for; `home` is the private folder of this run.
+ * `declared` names the variables its skill asks for, `home` is the private folder of this run, and
+ * `proxy` holds the variables that point at the egress proxy. Variables that make programs load code are
+ * left out, even when they are asked for.
  */
 export function scriptEnvironment(
-  { agentDirectory, env, proxyEnvironment }: ScriptSurroundings,
-  declared: readonly string[],
-  home: string,
+  { agentDirectory, env }: ScriptSurroundings,
+  { declared, home, proxy }: { declared: readonly string[]; home: string; proxy: Variables },
   run: ToolRun,
-): Record<string, string> {
+): Variables {
   const asked = declared.flatMap((name) => {
     const value = env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
+  const given = Object.entries({ ...Object.fromEntries(asked), ...run.credential?.env() });
   return {
-    ...Object.fromEntries(asked),
-    ...run.credential?.env(),
-    ...proxyEnvironment?.(run),
+    ...Object.fromEntries(given.filter(([name]) => !loading.test(name))),
+    ...proxy,
     PATH: scriptPath,
     HOME: home,
     LANG: env['LANG'] ?? 'C.UTF-8',

@@ -2,7 +2,14 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../machines/json.ts';
+import type { EgressProxy, ProxyPass } from '../egress-proxy/egress-proxy.ts';
 import { type Clock, type Tool, ToolError, type ToolRun } from '../ports.ts';
+import {
+  FolderTooLargeError,
+  isolate,
+  SandboxError,
+  type SandboxLevel,
+} from '../sandbox/sandbox.ts';
 import {
   checkArguments,
   compileSchema,
@@ -19,9 +26,22 @@ const largestArgument = 128 * 1024 - 1;
 
 const usualLimits: ProcessLimits = { timeout: 60_000, grace: 2_000, outputBytes: 1024 * 1024 };
 
+const unguarded: ScriptIsolation = { proxy: null, sandbox: 'env' };
+
+/** How scripts are kept apart, and their only way out. */
+export interface ScriptIsolation {
+  /** `null` for none. */
+  proxy: EgressProxy | null;
+  sandbox: SandboxLevel;
+  /** Absolute paths in the agent's folder that a sandbox hides besides those named like secrets. */
+  hidden?: readonly string[];
+}
+
 /** What a script tool is given from outside. */
 export interface ScriptDependencies extends ScriptSurroundings {
   clock: Clock;
+  /** Asked at each call; no proxy and level `env` when left out or `null`. */
+  isolation?: () => ScriptIsolation | null;
   /** 60 s, 2 s and 1 MiB when left out. */
   limits?: Partial<ProcessLimits>;
 }
@@ -45,37 +65,59 @@ export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDep
     check: (args) => checkArguments(name, schema, args),
     async run(args, run) {
       validateArguments(name, schema, args);
-      const secrets = [
-        ...definition.environment.map((variable) => dependencies.env[variable] ?? ''),
-        ...(run.credential?.secretValues() ?? []),
-      ];
-      return resultOf(name, await runScript(definition, dependencies, args, run), secrets);
+      const { taskId, correlationId, tags } = run;
+      const isolation = dependencies.isolation?.() ?? unguarded;
+      const pass = isolation.proxy?.admit({ taskId, correlationId, tags }) ?? null;
+      try {
+        const end = await runScript(definition, dependencies, isolation, { args, run, pass });
+        return resultOf(name, end, [
+          ...definition.environment.map((variable) => dependencies.env[variable] ?? ''),
+          ...(run.credential?.secretValues() ?? []),
+          ...(pass?.secretValues ?? []),
+        ]);
+      } finally {
+        pass?.release();
+      }
     },
   };
 }
 
+/** One call of a tool, and what it shows the proxy. */
+interface Call {
+  args: JsonObject;
+  run: ToolRun;
+  pass: ProxyPass | null;
+}
+
 async function runScript(
-  definition: ScriptDefinition,
+  { name, script, environment: declared }: ScriptDefinition,
   dependencies: ScriptDependencies,
-  args: JsonObject,
-  run: ToolRun,
+  { proxy, sandbox: level, hidden = [] }: ScriptIsolation,
+  { args, run, pass }: Call,
 ): Promise<ProcessEnd> {
-  const program = interpreterOf(definition.name, definition.script);
+  const program = interpreterOf(name, script);
   const input = JSON.stringify(args);
   const argument = Buffer.byteLength(input) > largestArgument ? '-' : input;
-  const home = await mkdtemp(join(await realpath(tmpdir()), 'holdpoint-'));
-  const env = scriptEnvironment(dependencies, definition.environment, home, run);
-  const command = { program, args: [definition.script, argument], cwd: home, env, input };
   const limits = { ...usualLimits, ...dependencies.limits };
+  const { agentDirectory, clock } = dependencies;
+  const home = await mkdtemp(join(await realpath(tmpdir()), 'holdpoint-'));
+  const env = scriptEnvironment(dependencies, { declared, home, proxy: pass?.env ?? {} }, run);
+  const place = { level, agentDirectory, hidden, home, proxy, timeout: limits.timeout };
   try {
-    return await runProcess(command, limits, { clock: dependencies.clock, signal: run.signal });
+    const isolated = await isolate(program, [script, argument], place);
+    const command = { ...isolated, cwd: home, env, input };
+    return await runProcess(command, limits, { clock, signal: run.signal });
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
-    throw new ToolError(`${definition.name} could not be started (${code})`, { cause: error });
+    throw new ToolError(`${name} could not be started (${reasonOf(error)})`, { cause: error });
   } finally {
     // What the call did stands, even when its folder cannot be removed.
     await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SandboxError || error instanceof FolderTooLargeError) return error.message;
+  return (error as NodeJS.ErrnoException).code ?? 'unknown reason';
 }
 
 function resultOf(tool: string, end: ProcessEnd, secrets: string[]): string {
@@ -84,6 +126,8 @@ function resultOf(tool: string, end: ProcessEnd, secrets: string[]): string {
       throw new ToolError(`${tool} took too long and was stopped; its outcome is unknown`);
     case 'aborted':
       throw new ToolError(`${tool} was stopped because its task was`);
+    case 'tooManyProcesses':
+      throw new ToolError(`${tool} started more processes than a tool may and was stopped`);
     case 'tooMuchOutput':
       throw new ToolError(`${tool} wrote more than a tool may and was stopped; let it write less`);
     case 'exited': {

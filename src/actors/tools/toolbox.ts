@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { closest } from 'fastest-levenshtein';
 import type { Tool } from '../ports.ts';
+import { findProgram } from '../sandbox/sandbox.ts';
 import {
   missingRequirements,
   normalName,
@@ -10,7 +11,6 @@ import {
   type Skill,
 } from '../skills/skills.ts';
 import { builtinToolNames, builtinTools } from './builtin-tools.ts';
-import { findProgram } from './find-program.ts';
 import { type ScriptDependencies, scriptTool } from './script-tool.ts';
 
 /** The part of `service.yaml` that says which tools there are. */

@@ -1,3 +1,4 @@
 export { builtinToolNames, builtinTools } from './builtin-tools.ts';
-export { type ScriptDependencies, scriptTool } from './script-tool.ts';
+export { ScriptGate } from './script-gate.ts';
+export { type ScriptDependencies, type ScriptIsolation, scriptTool } from './script-tool.ts';
 export { createToolbox, type Toolbox, type ToolSettings } from './toolbox.ts';

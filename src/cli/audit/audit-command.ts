@@ -1,21 +1,46 @@
 import { Command } from 'commander';
-import { countValue } from '../option-values.ts';
+import { countValue, hashValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
+import type { AuditExportOptions } from './audit-export.ts';
+import type { AuditKeysOptions } from './audit-keys.ts';
 import type { AuditTailOptions } from './audit-tail.ts';
 import type { AuditVerifyOptions } from './audit-verify.ts';
 
-/** Defines `audit verify` and `audit tail`. */
+/** Defines `audit verify`, `audit keys`, `audit tail` and `audit export`. */
 export function auditCommand(session: Session): Command {
   const audit = new Command('audit').description('check and read the audit log');
   audit
     .command('verify')
     .description('check that no line was changed, added or removed; exit 6 when one was')
     .argument('<file...>', 'the files of one log, oldest first')
-    .option('--keys <file>', 'public keys (JWKS) to check signatures with; not available yet')
+    .option('--keys <file>', 'public keys to check signatures with: a JWKS file or its address')
     .option('--require-signed', 'fail unless every line is signed')
+    .option(
+      '--require-genesis',
+      'fail unless the first line begins the log (always so without --continued-from)',
+    )
+    .option(
+      '--continued-from <hash>',
+      'hash of the line before, when the oldest files are gone',
+      hashValue,
+    )
+    .option(
+      '--checkpoint <point>',
+      'fail unless the log comes past it: COUNT:HASH or a file with its line',
+    )
+    .option('--all', 'list every bad line, not only the first')
     .action(async (files: string[], options: AuditVerifyOptions) => {
       const { auditVerify } = await import('./audit-verify.ts');
       await auditVerify(session, files, options);
+    });
+  audit
+    .command('keys')
+    .description('print the public keys that signatures of the log are checked with (JWKS)')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .option('--url <url>', 'address of an agent that runs')
+    .action(async (options: AuditKeysOptions) => {
+      const { auditKeys } = await import('./audit-keys.ts');
+      await auditKeys(session, options);
     });
   audit
     .command('tail')
@@ -23,12 +48,24 @@ export function auditCommand(session: Session): Command {
     .option('--dir <dir>', "the agent's folder", '.')
     .option('--file <file>', "a log (default: the agent's own)")
     .option('--task <id>', 'only events of this task')
-    .option('--event <name>', 'only events of this name')
+    .option('--event <name>', 'only events of this name; a final * stands for any ending')
     .option('-n, --lines <count>', 'how many events to begin with', countValue, 20)
     .option('-f, --follow', 'go on with new events until interrupted')
     .action(async (options: AuditTailOptions) => {
       const { auditTail } = await import('./audit-tail.ts');
       await auditTail(session, options);
+    });
+  audit
+    .command('export')
+    .description('write out every event of one task, line for line')
+    .requiredOption('--task <id>', 'the task')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .option('--file <file>', "a log (default: the agent's own)")
+    .option('-o, --output <file>', 'a new file, readable by its owner alone (default: stdout)')
+    .option('--proof', 'one JSON document with the place and hash of each line')
+    .action(async (options: AuditExportOptions) => {
+      const { auditExport } = await import('./audit-export.ts');
+      await auditExport(session, options);
     });
   return audit;
 }

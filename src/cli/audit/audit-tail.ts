@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
-import { formatEvent, tailLines } from '../../actors/audit/audit.ts';
+import { formatBadLine, formatEvent, tailLines } from '../../actors/audit/audit.ts';
 import { systemClock } from '../../actors/clock.ts';
-import { loadConfig } from '../../actors/config/config.ts';
 import type { Session } from '../session.ts';
+import { auditPathOf } from './audit-path.ts';
 
 export interface AuditTailOptions {
   dir: string;
@@ -13,13 +12,16 @@ export interface AuditTailOptions {
   follow?: boolean;
 }
 
-/** `audit tail`: the latest events of a log, and with --follow those to come (contract section 10). */
+/**
+ * `audit tail`: the latest events of a log, and with --follow those to come (contract section 10). With --json each
+ * line is printed as it stands; one that holds no event as `{"bad_line": …}`.
+ */
 export async function auditTail(
   { output, interruption, env }: Session,
   { dir, file, task, event, lines, follow = false }: AuditTailOptions,
 ): Promise<void> {
   const signal = interruption.listen();
-  const events = tailLines({
+  const tailed = tailLines({
     path: file ?? auditPathOf(dir, env),
     limit: lines,
     follow,
@@ -28,16 +30,15 @@ export async function auditTail(
     ...(task === undefined ? {} : { task }),
     ...(event === undefined ? {} : { event }),
   });
-  for await (const recorded of events) {
-    output.line(formatEvent(recorded));
-    output.json(recorded);
+  for await (const { text, event: recorded } of tailed) {
+    if (recorded === null) {
+      output.line(formatBadLine(text));
+      output.json({ bad_line: text });
+    } else {
+      output.line(formatEvent(recorded));
+      if (output.isJson) output.stdout.write(`${text}\n`);
+    }
     signal.throwIfAborted();
   }
   signal.throwIfAborted();
-}
-
-/** Where an agent's log is; the usual place while its configuration cannot be read. */
-function auditPathOf(directory: string, env: NodeJS.ProcessEnv): string {
-  const loaded = loadConfig(directory, env);
-  return resolve(directory, loaded.ok ? loaded.config.audit.path : '.service/audit.ndjson');
 }

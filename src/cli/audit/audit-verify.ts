@@ -1,57 +1,121 @@
-import { type ChainVerdict, verdictSentence, verifyFiles } from '../../actors/audit/audit.ts';
+import {
+  breakSentence,
+  type ChainVerdict,
+  type IntactLog,
+  type LineBreak,
+  verdictSentence,
+  verifyFiles,
+} from '../../actors/audit/audit.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
+import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
+import { keptCheckpoint } from './kept-checkpoint.ts';
+import { readKeys } from './read-keys.ts';
 
 export interface AuditVerifyOptions {
   keys?: string;
   requireSigned?: boolean;
+  requireGenesis?: boolean;
+  continuedFrom?: string;
+  checkpoint?: string;
+  all?: boolean;
 }
 
-/** `audit verify FILE…`: checks lines and chain across the files in order (contract section 10). */
+const headless: LineBreak['reason'] = 'prev_hash is not that of the first line of a log';
+const olderFilesHint =
+  'give the older files before it, or --continued-from HASH when they were removed on purpose';
+const copyHint = 'keep the files as they are and compare them with a copy';
+
+/** Bad lines that `--all` lists; the others are counted. */
+const maximumListed = 1_000;
+
+/** `audit verify FILE…`: checks lines, chain and signatures across the files in order (contract section 10). */
 export async function auditVerify(
   { output }: Session,
   files: readonly string[],
-  { keys, requireSigned = false }: AuditVerifyOptions,
+  options: AuditVerifyOptions,
 ): Promise<void> {
-  if (keys !== undefined) throw signaturesUnavailable();
-  const verdict = await verifyFiles(files);
-  const sentence = plainLine(verdictSentence(verdict));
-  if (!verdict.ok) throw broken(sentence, verdict);
-  if (requireSigned && verdict.events > 0) throw unproven(verdict);
-  if (verdict.signed > 0) output.warn('signatures are not checked in this version');
-  const { events, signed, head } = verdict;
-  output.line(sentence);
-  output.json({ ok: true, events, signed, head });
+  const { keys, requireSigned = false, continuedFrom, checkpoint, all = false } = options;
+  if (options.requireGenesis === true && continuedFrom !== undefined) throw contradictory();
+  const checks = {
+    keys: keys === undefined ? null : await readKeys(keys),
+    kept: checkpoint === undefined ? null : await keptCheckpoint(checkpoint),
+    requireSigned,
+    ...(continuedFrom === undefined ? {} : { continuedFrom }),
+  };
+  const breaks = new BreakList();
+  const stop = showProgress(output, 'reading the log');
+  const verdict = await verifyFiles(files, {
+    ...checks,
+    ...(all ? { onBreak: (broken) => breaks.add(broken) } : {}),
+  }).finally(stop);
+  if (!verdict.ok) throw broken(verdict, all ? breaks : null);
+  if (requireSigned && checks.keys === null && verdict.signed > 0) throw unchecked();
+  warn(output, verdict, checks.keys !== null);
+  output.line(verdictSentence(verdict));
+  if (verdict.checkpoint !== undefined) output.line(completeness(verdict.checkpoint));
+  output.json({ ...verdict, checked: checks.keys === null ? 0 : verdict.signed });
 }
 
-function signaturesUnavailable(): CliError {
-  return new CliError('signatures cannot be checked in this version, so --keys is of no use', {
-    code: 'signing_unavailable',
+class BreakList {
+  readonly listed: LineBreak[] = [];
+  count = 0;
+
+  add(found: LineBreak): void {
+    this.count += 1;
+    if (this.listed.length < maximumListed) this.listed.push(found);
+  }
+}
+
+function completeness({ count, after }: NonNullable<IntactLog['checkpoint']>): string {
+  return `complete up to checkpoint ${count}, ${after} ${after === 1 ? 'event' : 'events'} after it`;
+}
+
+function warn(output: Session['output'], { events, signed }: IntactLog, areChecked: boolean): void {
+  if (signed > 0 && !areChecked) {
+    output.warn('signatures were not checked; give the public keys with --keys');
+  }
+  if (areChecked && signed < events) {
+    output.warn(
+      `${events - signed} of ${events} events are not signed; --require-signed refuses them`,
+    );
+  }
+}
+
+function broken(verdict: Extract<ChainVerdict, { ok: false }>, breaks: BreakList | null): CliError {
+  const others =
+    breaks === null ? [] : breaks.listed.map((found) => plainLine(breakSentence(found)));
+  const sentence = plainLine(breakSentence(verdict));
+  const count = breaks?.count ?? 1;
+  return new CliError(
+    count === 1 ? sentence : `${count} lines are bad, the first of them ${sentence}`,
+    {
+      code: 'audit_broken',
+      exitCode: exitCodes.auditBroken,
+      hint: verdict.reason === headless ? olderFilesHint : copyHint,
+      lines: others,
+      details: {
+        ...verdict,
+        ...(breaks === null ? {} : { breaks: breaks.listed.map((found) => ({ ...found })), count }),
+      },
+    },
+  );
+}
+
+/** A signature nobody checked proves nothing. */
+function unchecked(): CliError {
+  return new CliError('--require-signed needs --keys: a signature nobody checks proves nothing', {
+    code: 'usage',
     exitCode: exitCodes.usage,
-    hint: 'leave it out to check lines and chain',
+    hint: 'give the public keys with --keys, as holdpoint audit keys prints them',
   });
 }
 
-function broken(sentence: string, verdict: ChainVerdict): CliError {
-  return new CliError(sentence, {
-    code: 'audit_broken',
-    exitCode: exitCodes.auditBroken,
-    hint: 'keep the files as they are and compare them with a copy',
-    details: { ...verdict },
-  });
-}
-
-/** A signature nobody checked proves nothing, so lines that carry one do not pass either. */
-function unproven({ events, signed }: Extract<ChainVerdict, { ok: true }>): CliError {
-  const message =
-    signed < events
-      ? `${events - signed} of ${events} events are not signed`
-      : `${signed} events are signed, but signatures cannot be checked in this version`;
-  return new CliError(message, {
-    code: 'audit_unsigned',
-    exitCode: exitCodes.auditBroken,
-    hint: 'leave out --require-signed to check lines and chain',
-    details: { ok: false, events, signed },
+function contradictory(): CliError {
+  return new CliError('--require-genesis and --continued-from exclude each other', {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: 'give --continued-from for a log whose oldest files are gone',
   });
 }

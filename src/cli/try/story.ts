@@ -124,7 +124,8 @@ async function orderNow({ directory }: Demo): Promise<Order> {
 
 async function eventsOf({ auditPath }: Demo): Promise<RecordedEvent[]> {
   const path = auditPath;
-  return Array.fromAsync(tailLines({ path, task: taskId, limit: 100, clock: systemClock() }));
+  const lines = tailLines({ path, task: taskId, limit: 100, clock: systemClock() });
+  return (await Array.fromAsync(lines)).flatMap(({ event }) => (event === null ? [] : [event]));
 }
 
 function describe(task: TaskJson): string {

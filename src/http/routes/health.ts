@@ -19,9 +19,13 @@ export function readyz({ system }: { system: TaskSystem }) {
   };
 }
 
-/** `GET /.well-known/service-audit-keys`: the public keys of the audit log; none while it is unsigned. */
-export function auditKeys() {
-  return function keys(ctx: RoutedContext) {
-    ctx.body = { keys: [] };
+/** `GET /.well-known/service-audit-keys`: the public keys of the audit log as a JWKS; none while it is unsigned. */
+export function auditKeys({
+  auditKeys: { keys } = { keys: [] },
+}: {
+  auditKeys?: { keys: readonly object[] };
+} = {}) {
+  return function publishKeys(ctx: RoutedContext) {
+    ctx.body = { keys };
   };
 }

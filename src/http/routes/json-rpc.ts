@@ -1,6 +1,7 @@
 import { SystemError } from '../../actors/system.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { heldTask } from '../held-task.ts';
+import { failCall } from '../middleware/trace-request.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
@@ -39,6 +40,7 @@ export function jsonRpc(ports: SubscribePorts) {
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal === null) throw error;
+      failCall(ctx, refusal.code === rpcCodes.methodNotFound);
       ctx.body = presentError(refusal, request?.id ?? refusal.id);
     }
   };
@@ -51,6 +53,7 @@ export function explainUnreadable() {
       await next();
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 400) throw error;
+      failCall(ctx, true);
       const message = `parse error: ${error.message}`;
       ctx.body = presentError(new RpcError(rpcCodes.parseError, message), null);
     }

@@ -1,5 +1,8 @@
+import type * as library from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { TaskSystem } from '../../actors/system.ts';
 import { taskStates } from '../../machines/task/task.ts';
+import { MeasuredCounts } from '../measured-counts.ts';
 import type { RoutedContext } from '../request-state.ts';
 
 /** What the metrics are read from. */
@@ -7,48 +10,157 @@ export interface MetricsPorts {
   system: TaskSystem;
   /** `null` while admission is off. */
   admission: { fallbacks(): number } | null;
+  /** Events of the audit log that are committed and not yet synced to its file. */
+  auditLag?: () => number;
+  /** How the sinks of the audit log fare. */
+  auditSinks?: () => { name: string; delivered: number; dropped: number; lag: number }[];
 }
 
+type Library = typeof library;
+
+/** Bounds of the buckets for decisions, in seconds: a person may take a second or two days. */
+const decisionBuckets = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 172_800];
+
 /** `GET /metrics`: the state of the agent and its process as Prometheus text (contract section 5). */
-export function metrics({ system, admission }: MetricsPorts) {
-  let registry: ReturnType<typeof createRegistry> | null = null;
+export function metrics(ports: MetricsPorts) {
+  const counts = new MeasuredCounts();
+  let loading: ReturnType<typeof createRegistry> | null = null;
+  const load = (): ReturnType<typeof createRegistry> => (loading ??= createRegistry(ports, counts));
+  ports.system.onMeasured((measured) => {
+    if (counts.hear(measured)) void load().then(({ observeWaits }) => observeWaits());
+  });
   return async function metricsText(ctx: RoutedContext) {
-    registry ??= createRegistry({ system, admission });
-    const { contentType, text } = await (await registry)();
-    ctx.body = text;
-    ctx.type = contentType;
+    const { registry, observeWaits } = await load();
+    observeWaits();
+    ctx.body = await registry.metrics();
+    ctx.type = registry.contentType;
   };
 }
 
 /** The metrics library is loaded with the first request for metrics, not with the daemon. */
-async function createRegistry({ system, admission }: MetricsPorts) {
-  const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
-  const deferred = gauge('holdpoint_deferrals_pending', 'Tool calls that wait for a decision.');
-  const tasks = new Gauge({
+async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
+  const loaded = await import('prom-client');
+  const registry = new loaded.Registry();
+  loaded.collectDefaultMetrics({ register: registry });
+  addTasks(loaded, registry, ports.system);
+  const observeWaits = addWaits(loaded, registry, counts);
+  addCalls(loaded, registry, counts);
+  addDoor(loaded, registry, ports);
+  return { registry, observeWaits };
+}
+
+function addTasks({ Gauge }: Library, registry: Registry, system: TaskSystem): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'holdpoint_deferrals_pending',
+    help: 'Tool calls that wait for a decision.',
+    registers,
+    collect() {
+      this.set(system.load().deferred);
+    },
+  });
+  new Gauge({
     name: 'holdpoint_tasks',
     help: 'Tasks in the store, by state.',
     labelNames: ['state'],
+    registers,
+    collect() {
+      const census = system.census();
+      for (const state of taskStates) this.set({ state }, census[state] ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'holdpoint_tasks_live',
+    help: 'Tasks that have an actor in memory.',
+    registers,
+    collect() {
+      this.set(system.load().live);
+    },
+  });
+}
+
+function addWaits({ Histogram }: Library, registry: Registry, counts: MeasuredCounts): () => void {
+  const latency = new Histogram({
+    name: 'holdpoint_decision_latency_seconds',
+    help: 'How long deferred calls waited, by how the wait ended.',
+    labelNames: ['decision'],
+    buckets: decisionBuckets,
     registers: [registry],
   });
-  const live = gauge('holdpoint_tasks_live', 'Tasks that have an actor in memory.');
+  return () => {
+    for (const { decision, milliseconds } of counts.takeWaits()) {
+      latency.observe({ decision }, milliseconds / 1_000);
+    }
+  };
+}
+
+function addCalls({ Counter }: Library, registry: Registry, counts: MeasuredCounts): void {
+  new Counter({
+    name: 'holdpoint_tool_calls_total',
+    help: 'Tool calls that ended, by tool and outcome.',
+    labelNames: ['tool', 'outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { tool, outcome, count } of counts.calls()) this.inc({ tool, outcome }, count);
+    },
+  });
+}
+
+function addDoor(
+  { Counter, Gauge }: Pick<Library, 'Counter' | 'Gauge'>,
+  registry: Registry,
+  { admission, auditLag, auditSinks }: MetricsPorts,
+): void {
+  const registers = [registry];
   new Counter({
     name: 'holdpoint_admission_fallbacks_total',
     help: 'Requests admitted because the platform could not be asked.',
-    registers: [registry],
+    registers,
     collect() {
       this.reset();
       this.inc(admission?.fallbacks() ?? 0);
     },
   });
-  return async () => {
-    const load = system.load();
-    deferred.set(load.deferred);
-    const census = system.census();
-    for (const state of taskStates) tasks.set({ state }, census[state] ?? 0);
-    live.set(load.live);
-    return { contentType: registry.contentType, text: await registry.metrics() };
-  };
+  if (auditSinks !== undefined) addSinks({ Counter, Gauge }, registry, auditSinks);
+  if (auditLag === undefined) return;
+  new Gauge({
+    name: 'holdpoint_audit_lag_events',
+    help: 'Events of the audit log that are committed and not yet synced to its file.',
+    registers,
+    collect() {
+      this.set(auditLag());
+    },
+  });
+}
+
+function addSinks(
+  { Counter, Gauge }: Pick<Library, 'Counter' | 'Gauge'>,
+  registry: Registry,
+  stats: NonNullable<MetricsPorts['auditSinks']>,
+): void {
+  const common = { labelNames: ['sink'], registers: [registry] };
+  const counted = [
+    ['holdpoint_audit_sink_delivered_total', 'delivered', 'Lines of the audit log a sink took.'],
+    ['holdpoint_audit_sink_dropped_total', 'dropped', 'Lines let go because a sink took none.'],
+  ] as const;
+  for (const [name, key, help] of counted) {
+    new Counter({
+      ...common,
+      name,
+      help,
+      collect() {
+        this.reset();
+        for (const sink of stats()) this.inc({ sink: sink.name }, sink[key]);
+      },
+    });
+  }
+  new Gauge({
+    ...common,
+    name: 'holdpoint_audit_sink_lag_events',
+    help: 'Lines of the audit log that wait for a sink.',
+    collect() {
+      for (const { name, lag } of stats()) this.set({ sink: name }, lag);
+    },
+  });
 }

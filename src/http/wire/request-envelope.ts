@@ -1,10 +1,11 @@
+import { isSpanContextValid, type Span } from '@opentelemetry/api';
 import type { AuditEvent, Clock } from '../../actors/ports.ts';
 import type { Caller } from '../../machines/task/task.ts';
 import type { RequestState } from '../request-state.ts';
 
 /** Who the events of an agent are about, and when they happen. */
 export interface EnvelopePorts {
-  /** Who the events are about; a tenancy that is absent here is the caller's. */
+  /** Who the events are about; a tenancy that the request names, or its caller's identity, counts for more. */
   entity: Pick<AuditEvent, 'entity_id' | 'entity_type' | 'org_id' | 'workspace_id'>;
   clock: Pick<Clock, 'now'>;
 }
@@ -12,17 +13,24 @@ export interface EnvelopePorts {
 /** All of an event that a request causes before it has a task, but what the event itself says (contract section 10). */
 export function requestEnvelope(
   { entity, clock }: EnvelopePorts,
-  { tags, correlationId, nextSequence }: RequestState,
+  { tags, correlationId, nextSequence, span }: RequestState,
   caller: Caller | null,
 ): Omit<AuditEvent, 'event' | 'fields'> {
   return {
+    ...entity,
     ...tags,
     ...tenancyOf(caller),
-    ...entity,
+    ...traceIdsOf(span),
     ts: new Date(clock.now()).toISOString(),
     seq: nextSequence(),
     correlation_id: correlationId,
   };
+}
+
+/** Where a request stands in a trace; empty when it is in none. */
+function traceIdsOf(span: Span): { trace_id?: string; span_id?: string } {
+  const at = span.spanContext();
+  return isSpanContextValid(at) ? { trace_id: at.traceId, span_id: at.spanId } : {};
 }
 
 /** The tenant that an identity vouches for, which counts for more than one that a header names. */

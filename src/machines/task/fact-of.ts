@@ -1,11 +1,11 @@
 import { approverName, type DecisionAttempt } from '../governance/approvers.ts';
 import { factsOfFindings } from '../governance/facts-of-findings.ts';
-import type { AbandonReason, TaskFact } from './facts.ts';
+import type { AbandonReason, Heard, TaskFact } from './facts.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 
 /** Reports a model turn, whether it said something or failed. */
-export function modelCalled(thought: Thought): TaskFact {
+export function modelCalled(context: TaskContext, thought: Thought): TaskFact {
   const { provider, model, duration, inputTokens, outputTokens, outcome } = thought;
   const fact = {
     type: 'model.called',
@@ -14,8 +14,15 @@ export function modelCalled(thought: Thought): TaskFact {
     duration,
     inputTokens,
     outputTokens,
+    heard: heardBy(context),
   } as const;
-  return outcome.kind === 'failed' ? { ...fact, error: outcome.error } : fact;
+  if (outcome.kind === 'failed') return { ...fact, said: null, error: outcome.error };
+  const { text, calls } = outcome;
+  return { ...fact, said: { text, calls } };
+}
+
+function heardBy({ turns, request, exchanges, told = 0 }: TaskContext): Heard {
+  return { request: turns > 1 ? null : request, exchanges: exchanges.slice(told) };
 }
 
 /** Reports the rules by which the message itself was denied. */
@@ -35,7 +42,7 @@ export function credentialMade(context: TaskContext, outcome: MintOutcome): Task
 /** Reports that the current call now starts. */
 export function toolStarted(context: TaskContext): TaskFact {
   const { tool, args } = currentCall(context);
-  return { type: 'tool.started', tool, argsSize: sizeOf(JSON.stringify(args)) };
+  return { type: 'tool.started', tool, argsSize: sizeOf(JSON.stringify(args)), args };
 }
 
 /** Reports how the current call ended, and the rules that had something to say about its output. */
@@ -44,7 +51,7 @@ export function toolEnded(context: TaskContext, outcome: ToolOutcome): TaskFact[
   const { rewrites: rules } = outcome;
   const end =
     outcome.kind === 'returned'
-      ? endOf(context, outcome.duration, outcome.result)
+      ? { ...endOf(context, outcome.duration, outcome.result), result: outcome.result }
       : endOf(context, outcome.duration, '', outcome.error);
   return [
     end,
@@ -102,7 +109,7 @@ export function abandoned(context: TaskContext, reason: AbandonReason, at: numbe
   return { type: 'deferral.abandoned', tool, reason, wait: waited(context, at) };
 }
 
-function endOf(context: TaskContext, duration: number, result: string, error?: string): TaskFact {
+function endOf(context: TaskContext, duration: number, result: string, error?: string) {
   const { tool, args } = currentCall(context);
   const fact = {
     type: 'tool.ended',

@@ -1,10 +1,20 @@
 import type { Finding } from '../governance/finding.ts';
-import type { Deferral, SettledDeferral, TaskState } from './task.ts';
+import type { JsonObject } from '../json.ts';
+import type { Deferral, Exchange, Message, SettledDeferral, TaskState, ToolCall } from './task.ts';
 
 /** Why a wait ended without a decision or a timeout (contract section 10). */
 export type AbandonReason = 'service_restart' | 'caller_disconnected' | 'canceled';
 
-/** What a task reports about itself for the audit log, in domain words; durations are milliseconds, sizes bytes. */
+/** What the model was told in one turn that no earlier turn of the run told it; `request` opens a run. */
+export interface Heard {
+  request: Message | null;
+  exchanges: readonly Exchange[];
+}
+
+/**
+ * What a task reports about itself for the audit log, in domain words; durations are milliseconds, sizes bytes.
+ * Contents (`heard`, `said`, `args`, `result`) are for `audit.capture` alone, and no chart keeps a fact.
+ */
 export type TaskFact =
   | { type: 'session.started' }
   | { type: 'session.ended'; state: TaskState }
@@ -16,6 +26,9 @@ export type TaskFact =
       inputTokens: number;
       outputTokens: number;
       error?: string;
+      heard: Heard;
+      /** `null` when the model failed. */
+      said: { text: string; calls: readonly ToolCall[] } | null;
     }
   | {
       type: 'stepUp.required';
@@ -45,13 +58,15 @@ export type TaskFact =
   | { type: 'call.modified'; tool: string; part: 'arguments' | 'output'; rules: number[] }
   | { type: 'credential.issued'; tool: string; provider: string; ttl: number | null }
   | { type: 'credential.failed'; tool: string; provider: string }
-  | { type: 'tool.started'; tool: string; argsSize: number }
+  | { type: 'tool.started'; tool: string; argsSize: number; args: JsonObject }
   | {
       type: 'tool.ended';
       tool: string;
       duration: number;
       argsSize: number;
       resultSize: number;
+      /** What passed the rules for output; absent when the call failed. */
+      result?: string;
       error?: string;
     }
   | { type: 'deferral.opened'; deferral: Deferral }

@@ -22,6 +22,8 @@ export interface TaskInput {
   correlationId: string;
   /** What everything reported of this run carries besides; the chart looks into none of it. */
   tags: Record<string, string>;
+  /** Where the request stands in a trace, as a W3C `traceparent`; `null` when it is in none. */
+  trace: string | null;
   requester: Caller | null;
   /** Messages of earlier runs, oldest first. */
   history: Message[];
@@ -39,6 +41,8 @@ export interface TaskContext extends TaskInput {
   /** Calls the model asked for that have not ended; the first is the current one. */
   pending: ToolCall[];
   exchanges: Exchange[];
+  /** How many of them the model has been told of; absent before its first turn, and in older snapshots. */
+  told?: number;
   turns: number;
   /** When the last effect ended, in epoch milliseconds: the time that a deferral counts from. */
   now: number;

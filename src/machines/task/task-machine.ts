@@ -79,7 +79,10 @@ export const taskMachine = taskSetup.createMachine({
                 guard: { type: 'modelFailed', params: ({ event }) => event.output },
                 target: '#task.failed',
                 actions: [
-                  { type: 'note', params: ({ event }) => factOf.modelCalled(event.output) },
+                  {
+                    type: 'note',
+                    params: ({ context, event }) => factOf.modelCalled(context, event.output),
+                  },
                   { type: 'fail', params: ({ event }) => failureOf.ofModel(event.output) },
                 ],
               },
@@ -87,14 +90,20 @@ export const taskMachine = taskSetup.createMachine({
                 guard: { type: 'wantsTools', params: ({ event }) => event.output },
                 target: 'governing',
                 actions: [
-                  { type: 'note', params: ({ event }) => factOf.modelCalled(event.output) },
+                  {
+                    type: 'note',
+                    params: ({ context, event }) => factOf.modelCalled(context, event.output),
+                  },
                   { type: 'keepCalls', params: ({ event }) => event.output },
                 ],
               },
               {
                 target: '#task.completed',
                 actions: [
-                  { type: 'note', params: ({ event }) => factOf.modelCalled(event.output) },
+                  {
+                    type: 'note',
+                    params: ({ context, event }) => factOf.modelCalled(context, event.output),
+                  },
                   { type: 'keepAnswer', params: ({ event }) => event.output },
                 ],
               },

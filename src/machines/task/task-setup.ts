@@ -54,8 +54,9 @@ export const taskSetup = setup({
     answer: emit((_, answer: DecisionAnswer) => ({ type: 'decision.answered', answer }) as const),
     fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
     takeTurn: assign(({ context }) => ({ turns: context.turns + 1 })),
-    keepCalls: assign((_, { outcome, at }: Thought) => ({
+    keepCalls: assign(({ context }, { outcome, at }: Thought) => ({
       pending: outcome.kind === 'said' ? outcome.calls : [],
+      told: context.exchanges.length,
       now: at,
     })),
     keepAnswer: assign((_, { outcome }: Thought) => ({

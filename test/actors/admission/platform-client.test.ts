@@ -2,6 +2,8 @@ import { createServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AdmissionError, askPlatform } from '../../../src/actors/admission/admission.ts';
+import { createEgress } from '../../../src/actors/egress/egress.ts';
+import { notedOutbound, refusingOutbound } from '../../helpers/noted-outbound.ts';
 import { canary, denial, drips, type Reply, says, startFakePlatform } from './fake-platform.ts';
 
 const never = new AbortController().signal;
@@ -190,6 +192,44 @@ describe('a call to the platform', () => {
         await expect(askPlatform(settings, 'till', never)).rejects.toThrow(AdmissionError);
       }),
     );
+  });
+});
+
+describe('a call to the platform through a way out', () => {
+  it('takes that way and no other', async () => {
+    const platform = await startFakePlatform();
+    const outbound = notedOutbound();
+    const { answer } = await askPlatform(platform.settings(), 'till', never, outbound);
+    expect(answer.decision).toBe('admit');
+    expect(outbound.passed).toEqual([`GET ${platform.url}/v1/admission?agent_id=till`]);
+  });
+
+  it('comes to nothing when it is refused', async () => {
+    const platform = await startFakePlatform();
+    await expect(
+      askPlatform(platform.settings(), 'till', never, refusingOutbound()),
+    ).rejects.toEqual(new AdmissionError('the platform cannot be reached (egress_blocked)'));
+    expect(platform.calls).toEqual([]);
+  });
+
+  it('is not led elsewhere under the policy, and takes the token nowhere', async () => {
+    const platform = await startFakePlatform();
+    platform.reply = (response) =>
+      void response.writeHead(307, { location: `${platform.url}/elsewhere` }).end();
+    const egress = createEgress({
+      mode: 'allowlist',
+      allowedDomains: ['127.0.0.1'],
+      allowPrivateIps: true,
+      allowedPrivateCidrs: [],
+      propagateTo: [],
+      endpoints: [],
+      record: () => undefined,
+    });
+    onTestFinished(() => egress.close());
+    await expect(askPlatform(platform.settings(), 'till', never, egress)).rejects.toEqual(
+      new AdmissionError('the platform answered 307; it must answer 200'),
+    );
+    expect(platform.calls.length).toBe(1);
   });
 });
 

@@ -30,6 +30,7 @@ function start(tool: Tool | null, setting: Setting = {}) {
       tools: new Map(tool === null ? [] : [[tool.name, tool]]),
       policy: setting.policy ?? aPolicy(),
       vault: setting.vault ?? new CredentialVault(),
+      outbound: null,
       clock: new ManualClock(7_000),
       log: { info: quiet, warn: quiet, error: (fields, message) => logged.push([fields, message]) },
       onPhase: (taskId, phase, name) => phases.push(`${taskId} ${phase} ${name}`),

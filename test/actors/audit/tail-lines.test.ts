@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditLogError, type TailOptions, tailLines } from '../../../src/actors/audit/audit.ts';
+import { finishedPath } from '../../../src/actors/storage/log-files.ts';
 import { events, logOf } from './log-of.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -25,7 +26,9 @@ function linesOf(count: number, task?: string): string[] {
 /** A line that would hold an event, were it not too long. */
 const long = `{"event":"x","ts":"","task_id":"mine"}${' '.repeat(5 * 1024 * 1024)}\n`;
 
-const parsed = (lines: readonly string[]) => lines.map((line) => JSON.parse(line));
+const tailed = (line: string) => ({ text: line.trimEnd(), event: JSON.parse(line) as unknown });
+
+const parsed = (lines: readonly string[]) => lines.map(tailed);
 
 function tail(options: Partial<TailOptions> = {}) {
   return tailLines({ path, limit: 10, clock, ...options });
@@ -76,18 +79,51 @@ describe('tailLines', () => {
     for (const shift of [-1, 0, 1, 2, first!.length]) {
       const before = `${'x'.repeat(padding + shift)}\n`;
       await writeFile(path, [line, before, ...rest].join(''));
-      expect(await Array.fromAsync(tail())).toStrictEqual(parsed([line!, ...rest]));
+      const found = await Array.fromAsync(tail({ event: '*' }));
+      expect(found).toStrictEqual(parsed([line!, ...rest]));
     }
   });
 
-  it('passes over lines that hold no event, are too long or have no end yet', async () => {
+  it('yields lines that hold no event as such, unless something was asked for', async () => {
+    const [first, second, third] = linesOf(3);
+    const strange = ['nonsense', '', '[]', '{"event":5,"ts":""}'];
+    await writeFile(path, [first, `${strange.join('\n')}\n`, second, third!.trimEnd()].join(''));
+    expect(await Array.fromAsync(tail())).toStrictEqual([
+      tailed(first!),
+      ...strange.map((text) => ({ text, event: null })),
+      tailed(second!),
+    ]);
+    expect(await Array.fromAsync(tail({ task: 't-1' }))).toStrictEqual(parsed([first!, second!]));
+    expect(await Array.fromAsync(tail({ event: 'tool_exec' }))).toHaveLength(2);
+  });
+
+  it('passes over lines that are too long', async () => {
     const lines = linesOf(3);
-    const strange = 'nonsense\n\n[]\n{"event":5,"ts":""}\n';
-    await writeFile(
-      path,
-      [long, lines[0], long, strange, lines[1], long, lines[2]!.trimEnd()].join(''),
-    );
-    expect(await Array.fromAsync(tail())).toStrictEqual(parsed(lines.slice(0, 2)));
+    await writeFile(path, [long, lines[0], long, lines[1], long, lines[2]!.trimEnd()].join(''));
+    expect(await Array.fromAsync(tail({ event: '*' }))).toStrictEqual(parsed(lines.slice(0, 2)));
+  });
+
+  it('takes a name with a star as the beginning of names', async () => {
+    const ts = '2026-07-01T09:00:00.000Z';
+    const names = ['task_deferred', 'tool_exec', 'task_deferred_decision', 'task_admission_denied'];
+    const { lines } = logOf(names.map((event) => ({ event, ts })));
+    await writeFile(path, lines.join(''));
+    const namesFor = async (event: string) =>
+      (await Array.fromAsync(tail({ event }))).map((line) => line.event?.event);
+    expect(await namesFor('task_deferred*')).toEqual(['task_deferred', 'task_deferred_decision']);
+    expect(await namesFor('task_deferred')).toEqual(['task_deferred']);
+    expect(await namesFor('*')).toEqual(names);
+    expect(await namesFor('task.*')).toEqual([]);
+  });
+
+  it('goes back into the files before the current one', async () => {
+    const lines = linesOf(7);
+    await writeFile(finishedPath(path, 1), lines.slice(0, 3).join(''));
+    await writeFile(finishedPath(path, 4), lines.slice(3, 5).join(''));
+    await writeFile(path, lines.slice(5).join(''));
+    for (const limit of [1, 2, 3, 4, 6, 7, 9]) {
+      expect(await Array.fromAsync(tail({ limit }))).toStrictEqual(parsed(lines.slice(-limit)));
+    }
   });
 
   it('says that a log is not there', async () => {
@@ -104,13 +140,13 @@ describe('tailLines that follows', () => {
     const lines = linesOf(4);
     await writeFile(path, lines.slice(0, 2).join('') + lines[2]!.slice(0, 30));
     const following = tail({ limit: 1, follow: true });
-    expect((await following.next()).value).toStrictEqual(JSON.parse(lines[1]!));
+    expect((await following.next()).value).toStrictEqual(tailed(lines[1]!));
     const next = following.next();
     await clock.waiting();
     await appendFile(path, lines[2]!.slice(30) + lines[3]!);
     clock.tick();
-    expect((await next).value).toStrictEqual(JSON.parse(lines[2]!));
-    expect((await following.next()).value).toStrictEqual(JSON.parse(lines[3]!));
+    expect((await next).value).toStrictEqual(tailed(lines[2]!));
+    expect((await following.next()).value).toStrictEqual(tailed(lines[3]!));
     await following.return(undefined);
   });
 
@@ -123,8 +159,8 @@ describe('tailLines that follows', () => {
     await clock.waiting();
     await appendFile(path, lines.join(''));
     clock.tick();
-    expect((await next).value).toStrictEqual(JSON.parse(lines[0]!));
-    expect((await following.next()).value).toStrictEqual(JSON.parse(lines[1]!));
+    expect((await next).value).toStrictEqual(tailed(lines[0]!));
+    expect((await following.next()).value).toStrictEqual(tailed(lines[1]!));
     await following.return(undefined);
   });
 
@@ -135,7 +171,7 @@ describe('tailLines that follows', () => {
     await clock.waiting();
     await appendFile(path, linesOf(3, 'other').join('') + long + linesOf(1, 'mine').join(''));
     clock.tick();
-    expect((await next).value).toMatchObject({ task_id: 'mine', seq: 1 });
+    expect((await next).value).toMatchObject({ event: { task_id: 'mine', seq: 1 } });
     await following.return(undefined);
   });
 
@@ -148,7 +184,7 @@ describe('tailLines that follows', () => {
     await clock.waiting();
     await writeFile(path, lines.join(''));
     clock.tick();
-    expect((await next).value).toStrictEqual(JSON.parse(lines[0]!));
+    expect((await next).value).toStrictEqual(tailed(lines[0]!));
     await following.return(undefined);
   });
 
@@ -162,13 +198,52 @@ describe('tailLines that follows', () => {
     await rename(path, `${path}.1`);
     await writeFile(path, lines[2]!);
     clock.tick();
-    expect((await next).value).toStrictEqual(JSON.parse(lines[1]!));
-    expect((await following.next()).value).toStrictEqual(JSON.parse(lines[2]!));
+    expect((await next).value).toStrictEqual(tailed(lines[1]!));
+    expect((await following.next()).value).toStrictEqual(tailed(lines[2]!));
     const last = following.next();
     await clock.waiting();
     await appendFile(path, lines[3]!);
     clock.tick();
-    expect((await last).value).toStrictEqual(JSON.parse(lines[3]!));
+    expect((await last).value).toStrictEqual(tailed(lines[3]!));
+    await following.return(undefined);
+  });
+
+  it('loses and repeats nothing when the log is rotated more than once between two looks', async () => {
+    const lines = linesOf(9);
+    await writeFile(path, lines[0]!);
+    const following = tail({ follow: true, limit: 0 });
+    const next = following.next();
+    await clock.waiting();
+    for (const first of [1, 3, 5]) {
+      await appendFile(path, lines[first]!);
+      await rename(path, finishedPath(path, first));
+      await writeFile(path, lines[first + 1]!);
+    }
+    clock.tick();
+    expect((await next).value).toStrictEqual(tailed(lines[1]!));
+    for (const line of lines.slice(2, 7)) {
+      expect((await following.next()).value).toStrictEqual(tailed(line));
+    }
+    const last = following.next();
+    await clock.waiting();
+    await appendFile(path, lines[7]!);
+    clock.tick();
+    expect((await last).value).toStrictEqual(tailed(lines[7]!));
+    await following.return(undefined);
+  });
+
+  it('waits while a log that was rotated has no successor yet', async () => {
+    const lines = linesOf(2);
+    await writeFile(path, lines[0]!);
+    const following = tail({ follow: true, limit: 0 });
+    const next = following.next();
+    await clock.waiting();
+    await rename(path, finishedPath(path, 1));
+    clock.tick();
+    await clock.waiting();
+    await writeFile(path, lines[1]!);
+    clock.tick();
+    expect((await next).value).toStrictEqual(tailed(lines[1]!));
     await following.return(undefined);
   });
 
@@ -181,7 +256,7 @@ describe('tailLines that follows', () => {
     await truncate(path);
     await appendFile(path, lines[2]!);
     clock.tick();
-    expect((await next).value).toStrictEqual(JSON.parse(lines[2]!));
+    expect((await next).value).toStrictEqual(tailed(lines[2]!));
     await following.return(undefined);
   });
 

@@ -60,6 +60,8 @@ const called = {
   duration: 12.6,
   inputTokens: 5,
   outputTokens: 7,
+  heard: { request: null, exchanges: [] },
+  said: { text: 'with the till code 1234', calls: [] },
 } as const;
 
 const ran = {
@@ -68,6 +70,7 @@ const ran = {
   duration: 3.2,
   argsSize: 13,
   resultSize: 2,
+  result: 'ok',
 } as const;
 
 describe('auditEventOf', () => {
@@ -100,7 +103,7 @@ describe('auditEventOf', () => {
     ],
     [
       'a tool that starts',
-      { type: 'tool.started', tool: 'issue_refund', argsSize: 13 },
+      { type: 'tool.started', tool: 'issue_refund', argsSize: 13, args: { amount: 10 } },
       'tool_exec',
       { tool: 'issue_refund', phase: 'start', args_size: 13 },
     ],

@@ -6,10 +6,10 @@ import {
   type BreakReason,
   type ChainVerdict,
   verdictSentence,
-  verifyChain,
-} from '../../../src/actors/audit/verify-chain.ts';
+} from '../../../src/actors/audit/verdict.ts';
+import { verifyChain } from '../../../src/actors/audit/verify-chain.ts';
 import type { AuditEvent } from '../../../src/actors/ports.ts';
-import { checkpointedLog, events, logOf } from './log-of.ts';
+import { checkpointedLog, events, logOf, testKey } from './log-of.ts';
 
 type Content = Uint8Array | string;
 
@@ -69,14 +69,21 @@ describe('verifyChain', () => {
     const { lines, head } = checkpointedLog(5);
     const log = bytesOf(lines.join(''));
     for (const size of [1, 7, 100_000]) {
-      expect(await verify([log], size)).toStrictEqual({ ok: true, events: 6, signed: 0, head });
+      expect(await verify([log], size)).toStrictEqual({
+        ok: true,
+        events: 6,
+        signed: 0,
+        head,
+        checkpoint: { count: 5, after: 0 },
+      });
     }
   });
 
   it('accepts text as well as bytes, with surrogate pairs spread over chunks', async () => {
     const { lines, head } = checkpointedLog(3);
     const verdict = await verify([lines.join('')], 1);
-    expect(verdict).toStrictEqual({ ok: true, events: 4, signed: 0, head });
+    const checkpoint = { count: 3, after: 0 };
+    expect(verdict).toStrictEqual({ ok: true, events: 4, signed: 0, head, checkpoint });
   });
 
   it('accepts an asynchronous hash, as browsers have it', async () => {
@@ -103,18 +110,25 @@ describe('verifyChain', () => {
   it('follows the chain over files in their order', async () => {
     const { lines, head } = checkpointedLog(5);
     const [first, second] = [lines.slice(0, 2).join(''), lines.slice(2).join('')];
-    const intact = { ok: true, events: 6, signed: 0, head };
+    const checkpoint = { count: 5, after: 0 };
+    const intact = { ok: true, events: 6, signed: 0, head, checkpoint };
     expect(await verify([first, '', second])).toStrictEqual(intact);
     expect(await verify([second, first])).toMatchObject({ ok: false, file: '1.ndjson', line: 1 });
     expect(await verify([first, second, first])).toMatchObject({ file: '3.ndjson', line: 1 });
   });
 
   it('counts signed lines', async () => {
-    const signed = { ...events(1)[0]!, kid: 'service-audit-v1', sig: 'c2ln' };
-    const { lines, head } = logOf([signed, ...events(2), signed]);
-    expect(await verify([lines.join('')])).toStrictEqual({ ok: true, events: 4, signed: 2, head });
-    const unsigned = `{"event":"x","prev_hash":"${GENESIS}","sig":""}\n`;
-    expect(await verify([unsigned])).toMatchObject({ ok: true, events: 1, signed: 0 });
+    const { signer } = testKey('service-audit-v1', 1);
+    const first = logOf(events(1), GENESIS, signer);
+    const second = logOf(events(2), first.head);
+    const third = logOf(events(1), second.head, signer);
+    const lines = [...first.lines, ...second.lines, ...third.lines];
+    expect(await verify([lines.join('')])).toStrictEqual({
+      ok: true,
+      events: 4,
+      signed: 2,
+      head: third.head,
+    });
   });
 
   it('names file, line, seq, event and both hashes of a broken link', async () => {

@@ -7,10 +7,12 @@ import {
   AuditLogError,
   chainLine,
   GENESIS,
+  readPublicKeys,
+  readSigningKey,
   verdictSentence,
   verifyFiles,
 } from '../../../src/actors/audit/audit.ts';
-import { checkpointedLog, events, logOf } from './log-of.ts';
+import { checkpointedLog, events, logOf, testKey } from './log-of.ts';
 
 const verifier = join(import.meta.dirname, 'verify.py');
 const page = join(import.meta.dirname, '../../../docs/audit-log.md');
@@ -42,7 +44,8 @@ describe('verifyFiles', () => {
     const { lines, head } = checkpointedLog(2000);
     const paths = await written(lines.slice(0, 900).join(''), '', lines.slice(900).join(''));
     const verdict = await verifyFiles(paths);
-    expect(verdict).toStrictEqual({ ok: true, events: 2001, signed: 0, head });
+    const checkpoint = { count: 2000, after: 0 };
+    expect(verdict).toStrictEqual({ ok: true, events: 2001, signed: 0, head, checkpoint });
     expect(verdictSentence(verdict)).toBe('2001 events, chain intact, 0 signed');
   });
 
@@ -67,8 +70,7 @@ describe('verifyFiles', () => {
 describe('the verifier that knows only the page', () => {
   it('comes to the same verdict on an intact log', async () => {
     const { lines } = checkpointedLog(40);
-    const signed = { ...events(1)[0]!, kid: 'k', sig: 'c2ln' };
-    const more = logOf([signed], checkpointedLog(40).head).lines;
+    const more = logOf(events(1), checkpointedLog(40).head, testKey('k', 1).signer).lines;
     const paths = await written(lines.join(''), more.join(''));
     const sentence = verdictSentence(await verifyFiles(paths));
     expect(sentence).toBe('42 events, chain intact, 1 signed');
@@ -105,7 +107,7 @@ describe('the verifier that knows only the page', () => {
 describe('the test vectors of docs/audit-log.md', () => {
   async function vectors(): Promise<{ lines: string[]; hashes: string[]; log: string }> {
     const text = await readFile(page, 'utf8');
-    const log = /```ndjson\n(.*?)```/s.exec(text)![1]!;
+    const log = /## Test vectors.*?```ndjson\n(.*?)```/s.exec(text)![1]!;
     const hashes = Array.from(
       text.matchAll(/^\| \d+ \| `([0-9a-f]{64})` \|$/gm),
       ([, hash]) => hash!,
@@ -113,11 +115,23 @@ describe('the test vectors of docs/audit-log.md', () => {
     return { lines: log.split('\n').slice(0, -1), hashes, log };
   }
 
+  async function signedVectors() {
+    const text = await readFile(page, 'utf8');
+    const shape = /### Signed.*?```ndjson\n(.*?)```.*?is `([^`]+)`.*?```json\n(.*?)\n```/s;
+    const [, log, key, jwks] = shape.exec(text)!;
+    return { log: log!, lines: log!.split('\n').slice(0, -1), key: key!, jwks: jwks! };
+  }
+
   it('verify here and with the independent verifier', async () => {
     const { log, hashes } = await vectors();
     const paths = await written(log);
-    const head = hashes.at(-1);
-    expect(await verifyFiles(paths)).toStrictEqual({ ok: true, events: 5, signed: 0, head });
+    expect(await verifyFiles(paths)).toStrictEqual({
+      ok: true,
+      events: 5,
+      signed: 0,
+      head: hashes.at(-1),
+      checkpoint: { count: 4, after: 0 },
+    });
     expect(await python(paths)).toStrictEqual({
       code: 0,
       stdout: '5 events, chain intact, 0 signed',
@@ -132,4 +146,57 @@ describe('the test vectors of docs/audit-log.md', () => {
     });
     expect(made).toStrictEqual(lines.map((line, index) => ({ line, hash: hashes[index] })));
   });
+
+  it('verify with their signatures, here and with the independent verifier', async () => {
+    const { log, jwks } = await signedVectors();
+    const [path, keys] = await written(log, jwks);
+    const options = { keys: readPublicKeys(jwks), requireSigned: true };
+    expect(await verifyFiles([path!], options)).toMatchObject({ ok: true, events: 3, signed: 3 });
+    expect(await python(['--keys', keys!, path!])).toStrictEqual({
+      code: 0,
+      stdout: '3 events, chain intact, 3 signed',
+    });
+  });
+
+  it('are what the signed events in them are written as, with their key', async () => {
+    const { lines, key, jwks } = await signedVectors();
+    const settings = { key_env: 'KEY', kid: 'service-audit-v1' };
+    const { signer, publicKey } = readSigningKey({ KEY: key }, settings);
+    const made = lines.map((line) => {
+      const { prev_hash: link, ...event } = JSON.parse(line);
+      return chainLine(event, link, signer).line;
+    });
+    expect(made).toStrictEqual(lines);
+    expect(JSON.parse(jwks)).toStrictEqual({ keys: [publicKey] });
+  });
+
+  it.each<[string, (line: string) => string, string]>([
+    ['an edit', (line) => line.replace('ann@', 'eve@'), 'sig does not match the line'],
+    [
+      'a signature of zeros',
+      (line) => withSignature(line, Buffer.alloc(64)),
+      'sig does not match the line',
+    ],
+    [
+      'a scalar that is too large',
+      (line) => withSignature(line, Buffer.alloc(64, 0xff)),
+      'sig does not match the line',
+    ],
+    ['another key', (line) => line.replace('audit-v1', 'audit-v2'), 'kid is not one of the keys'],
+    ['a lost signature', (line) => line.replace(/"sig":"[^"]+",/, ''), 'sig is missing'],
+  ])('are refused by both with %s', async (_, tamper, reason) => {
+    const { lines, jwks } = await signedVectors();
+    const changed = lines.with(1, tamper(lines[1]!)).join('\n');
+    const [path, keys] = await written(`${changed}\n`, jwks);
+    const verdict = await verifyFiles([path!], { keys: readPublicKeys(jwks) });
+    expect(verdict).toMatchObject({ ok: false, line: 2, reason });
+    expect(await python(['--keys', keys!, path!])).toStrictEqual({
+      code: 6,
+      stdout: `${path}:2: ${reason}`,
+    });
+  });
+
+  function withSignature(line: string, signature: Buffer): string {
+    return line.replace(/"sig":"[^"]+"/, `"sig":"${signature.toString('base64')}"`);
+  }
 });

@@ -1,7 +1,7 @@
 import { configuredVerifiers } from '../../../src/actors/auth/configured-verifiers.ts';
 import type { Judgement } from '../../../src/actors/auth/token-verifier.ts';
 import { authSchema } from '../../../src/actors/config/schema-auth.ts';
-import type { Credentials } from '../../../src/actors/ports.ts';
+import type { Credentials, Outbound } from '../../../src/actors/ports.ts';
 
 /** A line of the daemon's log. */
 export interface LogLine {
@@ -24,8 +24,8 @@ export function shown(bearer: string | null, orgId: string | null = null): Crede
   return { bearer, iapAssertion: null, orgId };
 }
 
-/** A provider named `staff` with these settings, and what it logs. */
-export function providing(type: string, settings: object): Verifying {
+/** A provider named `staff` with these settings, and what it logs; it asks directly without a way out. */
+export function providing(type: string, settings: object, outbound?: Outbound): Verifying {
   const log: LogLine[] = [];
   const at = (level: string) => (fields: object, message: string) =>
     void log.push({ level, fields, message });
@@ -34,6 +34,7 @@ export function providing(type: string, settings: object): Verifying {
     providers,
     {},
     { info: at('info'), warn: at('warn'), error: at('error') },
+    outbound,
   );
   if (verifier === undefined) throw new Error('no provider');
   return {

@@ -72,6 +72,8 @@ audit:
   chain: false
   signing: {enabled: false, key_env: KEY, kid: k}
   capture: {tool_args: true, tool_result: true, llm_messages: true, max_bytes: 1}
+  rotation: {max_bytes: 65536, daily: true, keep: 3}
+  sinks: [{type: stdout}, {type: unix, path: a.sock}]
 observability: {tracing: {enabled: false, endpoint: e, service_name: s, sampler: always_on}}
 store: {kind: sqlite, path: tasks.db, retention: 1d}
 secrets: {providers: [env], path: s.enc}
@@ -168,6 +170,13 @@ it('fills in every default', () => {
       tools: [],
       skills: { path: 'SKILL.md' },
       channels: [],
+      egress: {
+        mode: 'allowlist',
+        allowed_domains: [],
+        allow_private_ips: false,
+        allowed_private_cidrs: [],
+        sandbox: 'env',
+      },
       workflow_propagation: { allowed_hosts: [] },
       card: { security_schemes: {} },
       auth: { required: false, providers: [] },
@@ -220,6 +229,8 @@ it('fills in every default', () => {
         chain: true,
         signing: { enabled: false, key_env: 'SERVICE_AUDIT_SIGNING_KEY', kid: 'service-audit-v1' },
         capture: { tool_args: false, tool_result: false, llm_messages: false, max_bytes: 16_384 },
+        rotation: { max_bytes: 67_108_864, daily: false, keep: 0 },
+        sinks: [],
       },
       observability: {
         tracing: {

@@ -2,15 +2,7 @@ import { expect, it } from 'vitest';
 import { unsupportedControls } from '../../../src/actors/config/config.ts';
 import { linesOf, read } from './reading.ts';
 
-const layer = 'remove it or set enabled: false';
-
 it.each([
-  [
-    'audit: {signing: {enabled: true}}',
-    'error 2:28 audit.signing.enabled',
-    'signing of the audit log',
-    layer,
-  ],
   [
     'model: {provider: openai}',
     'error 2:19 model.provider',
@@ -18,25 +10,12 @@ it.each([
     'remove it',
   ],
   [
-    'builtin_tools: [uuid_generate, datetime_now, http_request]',
-    'error 2:46 builtin_tools.2',
-    'a builtin tool other than datetime_now and uuid_generate',
+    'builtin_tools: [uuid_generate, datetime_now, http_request, file_read]',
+    'error 2:60 builtin_tools.3',
+    'a builtin tool other than datetime_now, http_request and uuid_generate',
     'remove it',
   ],
   ['channels: [slack]', 'warning 2:11 channels', 'delivery through channels', 'remove it'],
-  ['egress: {}', 'warning 2:9 egress', 'the confinement of scripts to egress rules', 'remove it'],
-  [
-    'observability: {tracing: {enabled: true}}',
-    'warning 2:36 observability.tracing.enabled',
-    'tracing',
-    layer,
-  ],
-  [
-    'workflow_propagation: {allowed_hosts: [a.example]}',
-    'warning 2:23 workflow_propagation',
-    'workflow propagation',
-    'remove it',
-  ],
   [
     'card: {security_schemes: {a: {}}}',
     'warning 2:26 card.security_schemes',
@@ -47,12 +26,6 @@ it.each([
     'model: {fallbacks: [{provider: ollama, name: m}]}',
     'warning 2:20 model.fallbacks',
     'fallback to another model',
-    'remove it',
-  ],
-  [
-    'audit: {capture: {tool_args: true}}',
-    'warning 2:18 audit.capture',
-    'capture of contents in the audit log',
     'remove it',
   ],
   ['secrets: {}', 'warning 2:10 secrets', 'the store of secrets', 'remove it'],

@@ -39,6 +39,7 @@ const system = new TaskSystem({
   policy: aPolicy(),
   judge: null,
   issuer: null,
+  egress: null,
   clock: { now: () => now, setTimeout: () => null, clearTimeout: quiet },
   ids: randomIds(),
   log: { info: quiet, warn: quiet, error: quiet },

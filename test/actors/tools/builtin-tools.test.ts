@@ -21,8 +21,8 @@ async function call(name: string, args: JsonObject, now = Date.UTC(2026, 10, 21,
 
 describe('builtinTools', () => {
   it('makes every tool it names, in the order asked for', () => {
-    expect(builtinToolNames).toEqual(['datetime_now', 'uuid_generate']);
-    const names = ['uuid_generate', 'datetime_now'];
+    expect(builtinToolNames).toEqual(['datetime_now', 'http_request', 'uuid_generate']);
+    const names = ['uuid_generate', 'http_request', 'datetime_now'];
     expect(builtinTools(names, { clock: Date }).map(({ name }) => name)).toEqual(names);
     expect(() => builtinTools(['toString'], { clock: Date })).toThrow(RangeError);
   });

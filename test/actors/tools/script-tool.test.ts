@@ -99,7 +99,6 @@ describe('scriptTool', () => {
       definition: { environment: ['SHOP_KEY', 'NOT_SET'] },
       dependencies: {
         env: { SHOP_KEY: 'k', OTHER_KEY: 'o', TZ: 'Europe/Berlin', PATH: '/evil' },
-        proxyEnvironment: ({ callId }) => ({ HTTPS_PROXY: `http://${callId}@127.0.0.1:1` }),
       },
     });
     const tags = { workflow_id: 'refunds', stage_id: 'pay' };
@@ -109,7 +108,6 @@ describe('scriptTool', () => {
       SHOP_KEY: 'k',
       SERVICE_WORKFLOW_ID: 'refunds',
       SERVICE_STAGE_ID: 'pay',
-      HTTPS_PROXY: 'http://c1@127.0.0.1:1',
       PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
       HOME: cwd,
       LANG: 'C.UTF-8',

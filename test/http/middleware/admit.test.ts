@@ -8,6 +8,7 @@ import { type AdmitPorts, admit } from '../../../src/http/middleware/admit.ts';
 import { countSequence } from '../../../src/http/middleware/count-sequence.ts';
 import { handleErrors } from '../../../src/http/middleware/handle-errors.ts';
 import { readJson } from '../../../src/http/middleware/read-json.ts';
+import { traceRequest } from '../../../src/http/middleware/trace-request.ts';
 import type { RequestState } from '../../../src/http/request-state.ts';
 import { explainUnreadable } from '../../../src/http/routes/json-rpc.ts';
 import { calledInvocation, sentInvocation } from '../../../src/http/wire/admission-json.ts';
@@ -77,6 +78,7 @@ async function serve(ports: AdmitPorts, caller: Caller | null): Promise<string> 
   const silent = () => undefined;
   app.use(handleErrors({ log: { info: silent, warn: silent, error: silent } }));
   app.use(countSequence());
+  app.use(traceRequest());
   app.use((ctx, next) => {
     ctx.state.correlationId = 'correlation-1';
     ctx.state.caller = caller;
@@ -152,7 +154,7 @@ describe('the door', () => {
 
   it('writes every denial into the audit log, and says whether it was cached', async () => {
     const entity = { entity_id: 'till', entity_type: 'agent', org_id: 'acme' };
-    const caller = { provider: 'ops', userId: 'ann', orgId: 'other', workspaceId: 'w1' };
+    const caller = { provider: 'ops', userId: 'ann', workspaceId: 'w1' };
     const { client, events } = await startDoor({ ...denied, cached: true }, { entity, caller });
     await client.post('/tasks/send', { task: { id: 't-1', message: {} } });
     await client.post('/tasks/send', {});

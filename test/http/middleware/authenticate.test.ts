@@ -11,6 +11,7 @@ import { correlate } from '../../../src/http/middleware/correlate.ts';
 import { countSequence } from '../../../src/http/middleware/count-sequence.ts';
 import { handleErrors } from '../../../src/http/middleware/handle-errors.ts';
 import { limitRate } from '../../../src/http/middleware/limit-rate.ts';
+import { traceRequest } from '../../../src/http/middleware/trace-request.ts';
 import type { RequestState } from '../../../src/http/request-state.ts';
 import { AgentClient } from '../../helpers/agent-client.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
@@ -55,6 +56,7 @@ async function serveGate({ entity, isOptional = false, record }: GateOptions = {
   app.use(handleErrors({ log: silent }));
   app.use(limitRate({ limits, clock }));
   app.use(countSequence());
+  app.use(traceRequest());
   app.use(
     authenticate({
       authenticator: createAuthenticator({ runtimeToken: 'own', tokens, isOptional }),
@@ -137,14 +139,14 @@ describe('a caller who is known', () => {
     expect(events).toStrictEqual([told('bare', 'bearer'), told('runtime', 'runtime')]);
   });
 
-  it("is told of under the daemon's tenancy where it has one", async () => {
+  it("is told of under the daemon's tenancy where it has none itself", async () => {
     const { client, events } = await serveGate({ entity: { org_id: 'home', workspace_id: 'hw' } });
     await client.get('/tasks', bearer('secret'));
-    expect(events[0]).toMatchObject({
-      org_id: 'home',
-      workspace_id: 'hw',
-      fields: { org_id: 'o' },
-    });
+    await client.get('/tasks');
+    expect(events).toMatchObject([
+      { event: 'auth_verify', org_id: 'o', workspace_id: 'w' },
+      { event: 'auth_fail', org_id: 'home', workspace_id: 'hw' },
+    ]);
   });
 });
 

@@ -45,7 +45,7 @@ describe('a deferred task that is approved', () => {
         ['stop', 'deadline'],
         decided('approve', 'Ann'),
         counted('resolved', 'approve', 'Ann'),
-        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11 }],
+        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11, args: { order: 7 } }],
         ['start', 'recordStart', { taskId: 'task-1', call: aCall() }],
       ],
     });

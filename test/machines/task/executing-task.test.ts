@@ -92,7 +92,7 @@ describe('a call that runs', () => {
       effects: [
         ['stop', 'runTool'],
         dropped,
-        ['note', { ...toolEnded, resultSize: 4 }],
+        ['note', { ...toolEnded, resultSize: 4, result: 'güt' }],
         ['start', 'recordEnd', { taskId: 'task-1' }],
       ],
     });
@@ -112,7 +112,7 @@ describe('a call that runs', () => {
     };
     const ended = finish(running(), 'runTool', outcome);
     expect(ended.effects.filter(([kind]) => kind === 'note')).toEqual([
-      ['note', { ...toolEnded, resultSize: 10 }],
+      ['note', { ...toolEnded, resultSize: 10, result: '[redacted]' }],
       [
         'note',
         {

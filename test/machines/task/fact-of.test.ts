@@ -8,6 +8,7 @@ import {
   anAttempt,
   aTaskInput,
   returned,
+  said,
   times,
 } from '../../helpers/task-fixtures.ts';
 
@@ -43,6 +44,26 @@ describe('the size of a result', () => {
     ['\u{10000}', 4],
   ])('of %j is %d', (result, resultSize) => {
     expect(factOf.toolEnded(aContext(), returned(result))).toMatchObject([{ resultSize }]);
+  });
+});
+
+describe('what the model heard in a turn', () => {
+  const [first, second] = [aCall(), aCall({ id: 'call-2' })].map((call) => ({
+    call,
+    result: 'ok',
+  }));
+  const exchanges = [first!, second!];
+  const { request } = aTaskInput();
+
+  it.each<[string, Partial<TaskContext>, object]>([
+    ['the request, at first', { turns: 1 }, { request, exchanges: [] }],
+    ['what came since', { turns: 2, told: 1, exchanges }, { request: null, exchanges: [second] }],
+    ['all of it, after an older release', { turns: 2, exchanges }, { request: null, exchanges }],
+  ])('is %s', (_, context, heard) => {
+    expect(factOf.modelCalled(aContext(context), said('done'))).toMatchObject({
+      heard,
+      said: { text: 'done', calls: [] },
+    });
   });
 });
 

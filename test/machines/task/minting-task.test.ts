@@ -50,7 +50,7 @@ describe('a call that needs credentials', () => {
       effects: [
         ['stop', 'mint'],
         ['note', issued],
-        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11 }],
+        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11, args: { order: 7 } }],
         ['start', 'recordStart', { taskId: 'task-1', call: aCall() }],
       ],
     });

@@ -24,6 +24,7 @@ const modelCalled = {
   duration: 12,
   inputTokens: 3,
   outputTokens: 5,
+  heard: { request: aTaskInput().request, exchanges: [] },
 } as const;
 
 describe('a task that was accepted', () => {
@@ -74,7 +75,7 @@ describe('a task that is working', () => {
       tags: ['completed', 'final'],
       effects: [
         ['stop', 'think'],
-        ['note', modelCalled],
+        ['note', { ...modelCalled, said: { text: 'refunded', calls: [] } }],
         ['note', { type: 'session.ended', state: 'completed' }],
       ],
     });
@@ -90,7 +91,7 @@ describe('a task that is working', () => {
       tags: ['working'],
       effects: [
         ['stop', 'think'],
-        ['note', modelCalled],
+        ['note', { ...modelCalled, said: { text: '', calls } }],
         [
           'start',
           'govern',
@@ -128,7 +129,7 @@ describe('a task that is working', () => {
       tags: ['working', 'calling'],
       effects: [
         ['stop', 'govern'],
-        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11 }],
+        ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11, args: { order: 7 } }],
         ['start', 'recordStart', { taskId: 'task-1', call: aCall() }],
       ],
     });
@@ -156,6 +157,7 @@ describe('a task that is working and fails', () => {
             ...modelCalled,
             inputTokens: 0,
             outputTokens: 0,
+            said: null,
             error: 'the model has no quota left',
           },
         ],

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { type Capture, createCapture } from '../audit/audit.ts';
+import type { ServiceConfig } from '../config/config.ts';
+import { redactSecrets } from '../credentials/credentials.ts';
+import { compileGuardrails } from '../guardrails/guardrails.ts';
+import type { Skill } from '../skills/skills.ts';
+
+/** What the capture of an agent is made from; its configuration has been checked. */
+export interface CaptureParts {
+  config: ServiceConfig;
+  skills: readonly Skill[];
+  /** The agent's folder. */
+  directory: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Where an identity at Amazon stands when its variables are not named (contract section 3). */
+const usualVariables = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+
+/**
+ * Makes what takes contents into the audit log, as `audit.capture` asks; `null` while nothing is captured. Scrubbed
+ * are what the built-in redaction rules of the group `secrets` find, and the values of every variable that the
+ * configuration takes a secret from or that a skill declares for its scripts, and the daemon's own token.
+ */
+export function createAgentCapture(parts: CaptureParts): Capture | null {
+  const values = knownSecrets(parts);
+  const detect = secretDetector();
+  let token: string | null = null;
+  return createCapture(parts.config.audit.capture, (text) => {
+    // It is made after the store is open, and before anybody is let in.
+    token ??= runtimeToken(parts.directory);
+    const clean = redactSecrets(text, [...values, token]);
+    return behindEscapes(detect(clean), detect);
+  });
+}
+
+/** A noncharacter, which no text that is passed on holds. */
+const mark = '\uFDD0';
+
+/**
+ * Looks once more with a mark behind each escape of JSON: in `\\nsk-…` the letter of the escape would hide where a
+ * word begins, and much that tools say is JSON.
+ */
+function behindEscapes(text: string, detect: (text: string) => string): string {
+  if (!text.includes('\\')) return text;
+  const marked = text.replace(/\\+(?:u[0-9a-f]{4}|[bfnrt])?/giu, `$&${mark}`);
+  return detect(marked).replaceAll(mark, '');
+}
+
+function secretDetector(): (text: string) => string {
+  const none = { deny_commands: [], deny_prompts: [], deny_output: [], denied_tools: [] };
+  const compiled = compileGuardrails({ ...none, redact: ['secrets'] });
+  if (!compiled.ok) throw new Error('the built-in redaction rules do not compile');
+  const { guardrails } = compiled;
+  return (text) => {
+    const checked = guardrails.checkOutput(text);
+    if (checked.kind === 'blocked') throw new Error('a text could not be checked for secrets');
+    return checked.text;
+  };
+}
+
+function knownSecrets({ config, skills, env }: CaptureParts): string[] {
+  const declared = skills.flatMap(({ tools }) => tools.flatMap(({ environment }) => environment));
+  const names = [...declared, ...usualVariables, ...namedVariables(config as unknown as JsonValue)];
+  return [...new Set(names.map((name) => env[name] ?? ''))].filter((value) => value !== '');
+}
+
+/** The variables that keys such as `token_env` and `from_env` name, wherever they stand. */
+function namedVariables(value: JsonValue): string[] {
+  if (Array.isArray(value)) return value.flatMap(namedVariables);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key.endsWith('_env') && typeof member === 'string' ? [member] : namedVariables(member),
+  );
+}
+
+function runtimeToken(directory: string): string {
+  return readFileSync(join(directory, '.service', 'runtime.token'), 'utf8').trim();
+}

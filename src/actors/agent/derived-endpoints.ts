@@ -1,0 +1,101 @@
+import { embedderAddress } from '../alignment/alignment.ts';
+import { providerAddress } from '../auth/auth.ts';
+import type { ServiceConfig } from '../config/config.ts';
+import { credentialAddresses } from '../credentials/credentials.ts';
+import type { DerivedEndpoint } from '../egress/egress.ts';
+import type { Skill } from '../skills/skills.ts';
+
+/** What besides `service.yaml` names hosts. */
+export interface EndpointSettings {
+  env: NodeJS.ProcessEnv;
+  /** Where admission asks; `null` while it is off. */
+  admissionUrl: string | null;
+  /** Where spans go; `null` while tracing is off. */
+  tracingUrl: string | null;
+  skills: readonly Pick<Skill, 'id' | 'egressDomains'>[];
+}
+
+/** A setting and the URL it leads to. */
+type Named = [source: string, url: string | null];
+
+type Endpoint = DerivedEndpoint & { mayBePrivate: boolean };
+
+/**
+ * Names every host that the settings of an agent lead to, each with its source (contract section 11).
+ * What the operator names may be private, at that very port; what a skill names may not. Values that
+ * are no URL name nothing.
+ */
+export function derivedEndpoints(config: ServiceConfig, settings: EndpointSettings): Endpoint[] {
+  const { security, credentials, audit } = config;
+  const { env, admissionUrl, tracingUrl, skills } = settings;
+  const named: Named[] = [
+    ...config.auth.providers.map(
+      (provider, index): Named => [`auth.providers.${index}`, providerAddress(provider)],
+    ),
+    ['SERVICE_ADMISSION_URL', admissionUrl],
+    ['security.intent_alignment', embedderAddress(security.intent_alignment)],
+    ...modelAddresses(config.model),
+    ...credentialAddresses(credentials, env).map(
+      ({ index, url }): Named => [`credentials.${index}`, url],
+    ),
+    ['observability.tracing', tracingUrl],
+    ...audit.sinks.map(
+      (sink, index): Named => [`audit.sinks.${index}`, sink.type === 'http' ? sink.url : null],
+    ),
+    ...config.channels.flatMap((channel, index) =>
+      (channelAddresses.get(channel) ?? []).map((url): Named => [`channels.${index}`, url]),
+    ),
+  ];
+  return [
+    ...named.flatMap(([source, url]) => endpointAt(url, source, true)),
+    ...skills.flatMap(({ id, egressDomains }) =>
+      egressDomains.flatMap((domain) => skillEndpoints(domain, `skills.${id}`)),
+    ),
+  ];
+}
+
+/** Where the providers of models answer, unless `base_url` says otherwise. */
+const modelHosts: Partial<Record<ServiceConfig['model']['provider'], string>> = {
+  openai: 'https://api.openai.com',
+  anthropic: 'https://api.anthropic.com',
+  google: 'https://generativelanguage.googleapis.com',
+  ollama: 'http://127.0.0.1:11434',
+};
+
+function modelAddresses({ provider, base_url, fallbacks }: ServiceConfig['model']): Named[] {
+  const usual = (name: typeof provider) => modelHosts[name] ?? null;
+  const address = provider === 'scripted' || base_url === '' ? usual(provider) : base_url;
+  return [
+    ['model', address],
+    ...fallbacks.map(
+      (fallback, index): Named => [`model.fallbacks.${index}`, usual(fallback.provider)],
+    ),
+  ];
+}
+
+/** What the chat services are reached at, their sockets included. */
+const channelAddresses: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'slack',
+    ['slack.com', 'files.slack.com', 'wss-primary.slack.com', 'wss-backup.slack.com'].map(
+      (host) => `https://${host}`,
+    ),
+  ],
+  ['telegram', ['https://api.telegram.org']],
+]);
+
+function endpointAt(text: string | null, source: string, mayBePrivate: boolean): Endpoint[] {
+  const url = text === null ? null : URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return [];
+  const usual = url.protocol === 'https:' ? 443 : 80;
+  const port = url.port === '' ? usual : Number(url.port);
+  return [{ host: url.hostname, port, source, mayBePrivate }];
+}
+
+/** A skill declares a host, with a port or without, or the whole URL its script asks. */
+function skillEndpoints(domain: string, source: string): Endpoint[] {
+  if (domain.includes('://')) return endpointAt(domain, source, false);
+  if (/[/\\?#@\s]/.test(domain)) return [];
+  const schemes = /:\d+$/.test(domain) ? ['http'] : ['https', 'http'];
+  return schemes.flatMap((scheme) => endpointAt(`${scheme}://${domain}`, source, false));
+}

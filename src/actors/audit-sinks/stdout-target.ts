@@ -1,0 +1,36 @@
+import { fstatSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import type { SinkTarget } from './sink-target.ts';
+import { streamTarget } from './stream-target.ts';
+
+/** Writes lines to the output of this process; whoever reads slowly, or not at all, holds nothing else up. */
+export function stdoutTarget(open: () => Writable = openStdout): SinkTarget {
+  let stream: Writable | null = null;
+  return streamTarget(
+    () => {
+      stream ??= opened(open);
+      return Promise.resolve(stream);
+    },
+    () => {
+      // The output cannot be opened again, so it is kept unless it is broken.
+      if (stream?.destroyed === true) stream = null;
+    },
+  );
+}
+
+function opened(open: () => Writable): Writable {
+  const stream = open();
+  // An error without a listener ends the process.
+  stream.on('error', () => undefined);
+  return stream;
+}
+
+/** `process.stdout` blocks the whole process while a pipe is full; a socket on the same descriptor does not. */
+function openStdout(): Writable {
+  const output = fstatSync(1);
+  if (!output.isFIFO() && !output.isSocket()) return process.stdout;
+  const socket = new Socket({ fd: 1, readable: false, writable: true });
+  socket.unref();
+  return socket;
+}

@@ -1,0 +1,39 @@
+import type { Writable } from 'node:stream';
+import { SinkError, type SinkTarget } from './sink-target.ts';
+
+/** Writes lines to a stream that `open` brings, and waits until the system has taken each batch. */
+export function streamTarget(
+  open: (signal: AbortSignal) => Promise<Writable>,
+  letGo: (stream: Writable) => void,
+): SinkTarget {
+  let current: { stream: Writable; ended: Promise<void> } | null = null;
+  return {
+    async connect(signal) {
+      const stream = await open(signal);
+      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      stream.once('close', resolve);
+      stream.once('error', () => resolve());
+      current = { stream, ended };
+    },
+    deliver(lines, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const stop = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+      current?.stream.write(Buffer.concat(lines), (error) => {
+        if (error === null || error === undefined) resolve();
+        else reject(new SinkError(`lines cannot be written (${codeOf(error)})`, { cause: error }));
+      });
+      return promise.finally(() => signal.removeEventListener('abort', stop));
+    },
+    hungUp: () => current?.ended ?? Promise.resolve(),
+    disconnect() {
+      if (current !== null) letGo(current.stream);
+      current = null;
+    },
+  };
+}
+
+/** The code of a failure of the system, such as `EPIPE`. */
+export function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : 'no reason given';
+}

@@ -1,0 +1,76 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { maximumLineBytes } from './chain-format.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { AuditLogError } from './verify-files.ts';
+
+const blockSize = 64 * 1024;
+
+/** A file of a log that is being read from some position on; whoever opens it closes its handle. */
+export class OpenLog {
+  readonly path: string;
+  readonly handle: FileHandle;
+  readonly inode: bigint;
+  /** Bytes read so far. */
+  position = 0;
+  #splitter = new LineSplitter(maximumLineBytes);
+
+  private constructor(path: string, handle: FileHandle, inode: bigint) {
+    this.path = path;
+    this.handle = handle;
+    this.inode = inode;
+  }
+
+  /** Opens a file; `null` when there is none. Throws AuditLogError when it cannot be read. */
+  static async find(path: string): Promise<OpenLog | null> {
+    try {
+      const handle = await open(path, 'r');
+      const { ino } = await handle.stat({ bigint: true });
+      return new OpenLog(path, handle, ino);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw new AuditLogError(path, error);
+    }
+  }
+
+  /** Opens a file. Throws AuditLogError when it is missing or cannot be read. */
+  static async open(path: string): Promise<OpenLog> {
+    const log = await OpenLog.find(path);
+    if (log !== null) return log;
+    throw new AuditLogError(
+      path,
+      Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' }),
+    );
+  }
+
+  /** Begins again with the first line. */
+  rewind(): void {
+    this.position = 0;
+    this.#splitter = new LineSplitter(maximumLineBytes);
+  }
+
+  /** The lines that ended since the last call, without their newlines; each is valid until the next. */
+  async *lines(): AsyncGenerator<Uint8Array> {
+    const block = Buffer.alloc(blockSize);
+    for (;;) {
+      const { bytesRead } = await this.handle.read(block, 0, blockSize, this.position);
+      if (bytesRead === 0) return;
+      this.position += bytesRead;
+      yield* this.#splitter.push(block.subarray(0, bytesRead));
+    }
+  }
+}
+
+/** Which file stands at a path and its size in bytes; `null` when there is none. Throws AuditLogError. */
+export async function fileAt(path: string): Promise<{ inode: bigint; size: number } | null> {
+  try {
+    const { ino, size } = await stat(path, { bigint: true });
+    return { inode: ino, size: Number(size) };
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw new AuditLogError(path, error);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

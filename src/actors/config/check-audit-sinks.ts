@@ -1,0 +1,79 @@
+import { resolve } from 'node:path';
+import type { Finding, Path } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+type Sink = ServiceConfig['audit']['sinks'][number];
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The longest path of a UNIX socket that Linux takes, in bytes. */
+const longestSocketPath = 107;
+
+/** Checks that every sink of the audit log can be reached, and that no two are the same place. */
+export function checkAuditSinks({ audit: { sinks } }: ServiceConfig, env: Environment): Finding[] {
+  const places = sinks.map(placeOf);
+  return sinks.flatMap((sink, index) => {
+    const path = ['audit', 'sinks', index];
+    return [
+      ...(places.indexOf(placeOf(sink)) < index ? [repeated(path)] : []),
+      ...findingsOf(sink, env, path),
+    ];
+  });
+}
+
+function findingsOf(sink: Sink, env: Environment, path: Path): Finding[] {
+  switch (sink.type) {
+    case 'stdout':
+      return [];
+    case 'unix':
+      return Buffer.byteLength(resolve(sink.path)) <= longestSocketPath
+        ? []
+        : [
+            error(
+              [...path, 'path'],
+              `a socket's path has at most ${longestSocketPath} bytes; choose a shorter one`,
+            ),
+          ];
+    case 'http':
+      return httpFindings(sink, env, path);
+  }
+}
+
+function httpFindings(
+  { url, token_env: variable }: Extract<Sink, { type: 'http' }>,
+  env: Environment,
+  path: Path,
+): Finding[] {
+  const { username, password, protocol, hostname } = new URL(url);
+  const findings: Finding[] = [];
+  if (username !== '' || password !== '') {
+    findings.push(error([...path, 'url'], 'a URL is no place for a password; use token_env'));
+  }
+  if (variable !== undefined && !env[variable]) {
+    findings.push(error([...path, 'token_env'], `the variable ${variable} is not set; set it`));
+  }
+  if (protocol === 'http:' && !isThisMachine(hostname)) {
+    const message = 'anyone on the way can read and change these lines; use https';
+    findings.push({ path: [...path, 'url'], message, severity: 'warning' });
+  }
+  return findings;
+}
+
+function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/u.test(host);
+}
+
+function placeOf(sink: Sink): string {
+  if (sink.type === 'stdout') return sink.type;
+  return `${sink.type} ${sink.type === 'http' ? sink.url : sink.path}`;
+}
+
+function repeated(path: Path): Finding {
+  return error(
+    path,
+    'an earlier sink is the same place and would get every line twice; remove one',
+  );
+}
+
+function error(path: Path, message: string): Finding {
+  return { path, message, severity: 'error' };
+}

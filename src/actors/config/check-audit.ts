@@ -1,0 +1,34 @@
+import { openAuditKeys, SigningKeyError } from '../audit/audit.ts';
+import type { Finding } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Checks that the log can be signed: the key in its variable, the older keys beside it, and a chain to go with
+ * the signatures (contract section 10).
+ */
+export function checkAudit(
+  { audit: { signing, chain } }: ServiceConfig,
+  env: Environment,
+): Finding[] {
+  return [...(signing.enabled && !chain ? [unchained] : []), ...keyFindings(signing, env)];
+}
+
+const unchained: Finding = {
+  path: ['audit', 'chain'],
+  message:
+    'without the chain a removed line is not noticed, and audit verify refuses the log; leave it on',
+  severity: 'warning',
+};
+
+function keyFindings(signing: ServiceConfig['audit']['signing'], env: Environment): Finding[] {
+  try {
+    openAuditKeys(signing, env);
+    return [];
+  } catch (error) {
+    const key = error instanceof SigningKeyError ? 'key_env' : 'kid';
+    const { message } = error as Error;
+    return [{ path: ['audit', 'signing', key], message, severity: 'error' }];
+  }
+}

@@ -1,0 +1,28 @@
+import { longestCapture } from '../audit/audit.ts';
+import type { Finding } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+const path = ['audit', 'capture'];
+
+/**
+ * Warns that contents go into the audit log, where nothing but the built-in rules for secrets keeps them from its
+ * readers, and when more of them is asked for than a line holds (contract section 10).
+ */
+export function checkCapture({ audit: { capture } }: ServiceConfig): Finding[] {
+  const contents = (['tool_args', 'tool_result', 'llm_messages'] as const).filter(
+    (name) => capture[name],
+  );
+  if (contents.length === 0) return [];
+  const captured: Finding = {
+    path,
+    message: `the audit log keeps what is said and done (${contents.join(', ')}): let nobody read it who may not read that`,
+    severity: 'warning',
+  };
+  if (capture.max_bytes <= longestCapture) return [captured];
+  const tooLong: Finding = {
+    path: [...path, 'max_bytes'],
+    message: `a line keeps at most ${longestCapture} bytes of a text, so more is cut there; write max_bytes: ${longestCapture}`,
+    severity: 'warning',
+  };
+  return [captured, tooLong];
+}

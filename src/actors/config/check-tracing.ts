@@ -1,0 +1,19 @@
+import { readTracing, TracingSettingsError } from '../telemetry/tracing-settings.ts';
+import type { Finding } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+/** Checks the sampler and the endpoint of tracing (contract section 3); nothing while it is off. */
+export function checkTracing(
+  { observability: { tracing }, agent_id: agentId }: ServiceConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): Finding[] {
+  if (!tracing.enabled) return [];
+  try {
+    readTracing(tracing, { agentId, env });
+    return [];
+  } catch (error) {
+    if (!(error instanceof TracingSettingsError)) throw error;
+    const { key, message } = error;
+    return [{ path: ['observability', 'tracing', key], message, severity: 'error' }];
+  }
+}

@@ -1,0 +1,64 @@
+import ipaddr from 'ipaddr.js';
+import { normaliseHost } from '../egress/egress.ts';
+
+/** A host, or with `isWildcard` everything strictly below it (document 2 section 2.5). */
+export interface HostPattern {
+  /** As a URL has it: lower case, ASCII, without a dot at its end; an IPv6 address without brackets. */
+  host: string;
+  isWildcard: boolean;
+}
+
+/** What a text comes to: a pattern, or one sentence that says why it is none. */
+export type HostPatternReading =
+  | { ok: true; pattern: HostPattern }
+  | { ok: false; message: string };
+
+const example = 'such as api.example.com or *.example.com';
+
+/** Reads a host pattern as an operator writes it. */
+export function readHostPattern(text: string): HostPatternReading {
+  const message = mistakeIn(text);
+  if (message !== null) return { ok: false, message };
+  const isWildcard = text.startsWith('*.');
+  const host = hostIn(isWildcard ? text.slice(2) : text);
+  if (host === null) return { ok: false, message: `this is not a host; write one ${example}` };
+  if (isWildcard && ipaddr.isValid(host)) {
+    return { ok: false, message: 'an address has no subdomains; remove the *.' };
+  }
+  return { ok: true, pattern: { host, isWildcard } };
+}
+
+/** Tells whether all that one pattern matches is matched by another, too. */
+export function isCoveredBy(pattern: HostPattern, other: HostPattern): boolean {
+  if (!other.isWildcard) return !pattern.isWildcard && pattern.host === other.host;
+  if (pattern.isWildcard && pattern.host === other.host) return true;
+  return !ipaddr.isValid(pattern.host) && pattern.host.endsWith(`.${other.host}`);
+}
+
+/** The mistakes that deserve words of their own. */
+function mistakeIn(text: string): string | null {
+  if (text.includes('/')) {
+    const named = URL.parse(text)?.hostname ?? '';
+    const instead = named === '' ? `one ${example}` : named;
+    return `this is not a host but a URL or a path; write the host alone: ${instead}`;
+  }
+  if (/^(?:[^:]*|\[.*\]):\d*$/.test(text)) {
+    return 'a host is listed without its port, and may then be reached at every port; remove the port';
+  }
+  if (text === '*' || text === '*.') {
+    return `a * alone is no pattern; list hosts and domains ${example}`;
+  }
+  if (text.replace(/^\*\./, '').includes('*')) {
+    return 'a * stands for subdomains and only at the start, as in *.example.com';
+  }
+  return null;
+}
+
+/** Stricter than what a URL takes: of several hosts in one entry none would ever match. */
+function hostIn(text: string): string | null {
+  const host = normaliseHost(text);
+  if (host === null || ipaddr.isValid(host)) return host;
+  return host.split('.').every((label) => labelShape.test(label)) ? host : null;
+}
+
+const labelShape = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;

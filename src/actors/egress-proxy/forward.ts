@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { type Dispatcher, request } from 'undici';
+import { type Answer, answerHeaders, failureAnswer } from './answer.ts';
+import type { Pass } from './passes.ts';
+import type { WayOut } from './tunnel.ts';
+
+/** Headers between two neighbours, which no proxy passes on (RFC 9110 section 7.6.1), and those it writes itself. */
+const neighbourly = new Set([
+  'connection',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Answers a request for a whole `http://` address through the policy's dispatcher, which judges the hop
+ * and adds the workflow headers. Redirects go back to the client; each connection serves one request.
+ */
+export async function forward(
+  { egress, log }: WayOut,
+  pass: Pass,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = targetOf(incoming.url ?? '');
+  if (url === null) {
+    const text = 'this proxy takes CONNECT host:port and requests for a whole http:// address';
+    return answer(response, { status: 400, text });
+  }
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  try {
+    const answered = await egress.within(pass.scope, () =>
+      request(url, {
+        dispatcher: egress.dispatcher,
+        method: incoming.method as Dispatcher.HttpMethod,
+        headers: passedOn(incoming.headersDistinct),
+        body: hasBody(incoming) ? incoming : null,
+        signal: gone.signal,
+      }),
+    );
+    response.writeHead(answered.statusCode, {
+      ...passedOn(answered.headers),
+      connection: 'close',
+    });
+    await pipeline(answered.body, response);
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    else answer(response, failureAnswer(error, url.hostname, log));
+  }
+}
+
+/** Ends a response with an answer of our own. */
+export function answer(response: ServerResponse, said: Answer): void {
+  response.writeHead(said.status, answerHeaders(said)).end(said.text);
+}
+
+function targetOf(address: string): URL | null {
+  if (!/^http:\/\//i.test(address)) return null;
+  const url = URL.parse(address);
+  return url === null || url.username !== '' || url.password !== '' ? null : url;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+type Headers = NodeJS.Dict<string | string[]>;
+
+/** Leaves out what concerns this connection alone, also what `Connection` names. */
+function passedOn(headers: Headers): Record<string, string | string[]> {
+  const named = [headers['connection'] ?? []]
+    .flat()
+    .flatMap((value) => value.split(','))
+    .map((name) => name.trim().toLowerCase());
+  const left = new Set([...neighbourly, ...named]);
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || left.has(name.toLowerCase()) ? [] : [[name, single(value)] as const],
+    ),
+  );
+}
+
+/** A header that came once is no list; undici takes no list for some. */
+function single(value: string | string[]): string | string[] {
+  const [only = '', ...others] = [value].flat();
+  return others.length === 0 ? only : value;
+}

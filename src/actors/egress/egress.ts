@@ -1,0 +1,181 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Socket } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import type { EgressMode, EgressRecord, EgressScope } from '../ports.ts';
+import { createAddressRules } from './address-rules.ts';
+import { type Lookup, lookupAll } from './checked-addresses.ts';
+import { type ConnectPolicy, checkedConnect, checkedConnector } from './checked-connect.ts';
+import {
+  type DerivedEndpoint,
+  type EffectiveHost,
+  effectiveHosts,
+  matcherOf,
+  readPatterns,
+} from './effective-hosts.ts';
+import type { EgressError } from './egress-error.ts';
+import { createEgressFetch } from './egress-fetch.ts';
+import { guardProcess } from './guard-process.ts';
+import { normaliseHost } from './host-pattern.ts';
+import { createLedger } from './ledger.ts';
+import {
+  type DialLimits,
+  dialLimits,
+  type EgressLimits,
+  patientLimits,
+  toolLimits,
+} from './limits.ts';
+import { policyInterceptor, type Sending } from './policy-interceptor.ts';
+import { type Hop, type HopPolicy, ruleHop } from './rule-hop.ts';
+
+export type { EgressMode, EgressRecord, EgressScope } from '../ports.ts';
+export { readNetwork } from './address-rules.ts';
+export type { Lookup } from './checked-addresses.ts';
+export { type Dial, dialChannelName } from './checked-connect.ts';
+export type { DerivedEndpoint, EffectiveHost } from './effective-hosts.ts';
+export { EgressError, EgressLimitError, egressCause } from './egress-error.ts';
+export { matchesHost, normaliseHost, readHostPattern, writeHostPattern } from './host-pattern.ts';
+export { type DialLimits, type EgressLimits, patientLimits } from './limits.ts';
+export type { Hop } from './rule-hop.ts';
+
+/** What the policy of one daemon is made of (contract section 11). */
+export interface EgressOptions {
+  mode: EgressMode;
+  /** Host patterns (document 2 section 2.5). */
+  allowedDomains: readonly string[];
+  allowPrivateIps: boolean;
+  allowedPrivateCidrs: readonly string[];
+  /** Host patterns that get the workflow headers (document 2 section 6.3). */
+  propagateTo: readonly string[];
+  endpoints: readonly DerivedEndpoint[];
+  /** Hears once about each hop, before anything is sent; what throws here stops the hop. */
+  record: (record: EgressRecord) => void;
+  /** Finds the addresses of a host; the system's own way unless given. */
+  lookup?: Lookup;
+  /** What a tool's request may take, and what opening a connection may. */
+  limits?: Partial<EgressLimits & DialLimits>;
+}
+
+/** The one way out of the daemon (contract section 11). */
+export interface Egress {
+  readonly mode: EgressMode;
+  /** What may be reached, with where each entry comes from. */
+  readonly hosts: readonly EffectiveHost[];
+  /** Judges each hop; what is sent outside a scope has no limits but those of its caller and undici. */
+  readonly dispatcher: Dispatcher;
+  /** Node's fetch under the policy; follows at most five redirects and rejects with an EgressError. */
+  readonly fetch: typeof globalThis.fetch;
+  /** Attributes what `run` sends to a scope; its limits are those of a tool unless given, or unless it is the daemon's own. */
+  within<T>(scope: EgressScope, run: () => T, limits?: EgressLimits): T;
+  /** On whose behalf the caller runs; `null` for the daemon itself. */
+  scope(): EgressScope | null;
+  /**
+   * Throws an EgressError, and records it, when the name of a hop is refused. What is allowed is recorded
+   * where it goes out, by `connect` or the dispatcher, so that each hop is recorded once.
+   */
+  judge(hop: Hop, scope: EgressScope | null): void;
+  /** Opens a connection to an address that was checked, and records the hop. Rejects with an EgressError. */
+  connect(
+    hop: { hostname: string; port: number },
+    scope: EgressScope | null,
+    signal?: AbortSignal,
+  ): Promise<Socket>;
+  /** Lists a host that an issuer has named; it must be public, as the operator has not named it. */
+  discovered(endpoint: Omit<DerivedEndpoint, 'mayBePrivate'>): void;
+  /** Puts every fetch of this process under the policy until the returned function is called. */
+  guardProcess(): () => void;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+/** Makes the policy. Throws an Error that names the entry when a pattern or a network cannot be read. */
+export function createEgress(options: EgressOptions): Egress {
+  const policy = hopPolicyOf(options);
+  const connectPolicy = connectPolicyOf(options, policy);
+  const { refuse, settle } = createLedger(options);
+  const sendings = new AsyncLocalStorage<Sending>();
+  const scope = () => sendings.getStore()?.scope ?? null;
+  const limits = { ...toolLimits, ...options.limits };
+  const agent = agentOf(connectPolicy);
+  const dispatcher = agent.compose(
+    policyInterceptor({
+      sending: () => sendings.getStore() ?? null,
+      rule: (hop, on) => ruleHop(hop, on, policy),
+      refuse,
+      settle,
+      propagatesTo: propagationOf(options),
+    }),
+  );
+  const fetch = createEgressFetch({
+    dispatcher,
+    refuse: ({ hostname }, why) => refuse(normaliseHost(hostname) ?? hostname, why, scope()),
+    together: (run) => together(sendings, run),
+  });
+  const judge = (hop: Hop, on: EgressScope | null) => {
+    const { host, why } = ruleHop(hop, on, policy);
+    if (why !== null) throw refuse(host, why, on);
+    return host;
+  };
+  return {
+    mode: options.mode,
+    get hosts() {
+      return policy.hosts.entries;
+    },
+    dispatcher,
+    fetch,
+    within: (on, run, own = on.isOwn === true ? patientLimits : limits) =>
+      sendings.run({ scope: on, limits: own, deadline: null }, run),
+    scope,
+    judge: (hop, on) => void judge(hop, on),
+    async connect({ hostname, port }, on, signal) {
+      const host = judge({ protocol: 'https:', hostname, port }, on);
+      const tell = (refusal: EgressError | null) => settle(host, refusal, on);
+      return checkedConnect(connectPolicy, { hostname: host, port }, tell, signal);
+    },
+    discovered: (endpoint) => policy.hosts.add({ ...endpoint, mayBePrivate: false }),
+    guardProcess: () => guardProcess({ dispatcher, fetch }),
+    close: () => agent.destroy(),
+  };
+}
+
+function hopPolicyOf(options: EgressOptions): HopPolicy {
+  const { mode, allowPrivateIps, allowedPrivateCidrs } = options;
+  return {
+    mode,
+    hosts: effectiveHosts(options.allowedDomains, options.endpoints),
+    judgeAddress: createAddressRules({
+      allowPrivateIps: allowPrivateIps || mode === 'dev-open',
+      allowedPrivateCidrs,
+    }),
+  };
+}
+
+function connectPolicyOf(
+  { mode, lookup = lookupAll, limits }: EgressOptions,
+  { hosts, judgeAddress }: HopPolicy,
+): ConnectPolicy {
+  return {
+    mode,
+    judge: judgeAddress,
+    lookup,
+    limits: { ...dialLimits, ...limits },
+    mayBePrivate: (hostname, port) => hosts.mayBePrivate(normaliseHost(hostname) ?? '', port),
+  };
+}
+
+/** Pools by origin; a connection outlives what its name resolved to by no more than a minute. */
+function agentOf(policy: ConnectPolicy): Agent {
+  const oldest = { clientTtl: 60_000, keepAliveMaxTimeout: 60_000 };
+  return new Agent({ allowH2: false, connect: checkedConnector(policy), ...oldest });
+}
+
+function propagationOf({ propagateTo }: EgressOptions): (host: string) => boolean {
+  return matcherOf(readPatterns('workflow_propagation.allowed_hosts', propagateTo));
+}
+
+/** Gives all hops of one request one deadline, when their scope has any. */
+function together<T>(sendings: AsyncLocalStorage<Sending>, run: () => Promise<T>): Promise<T> {
+  const sending = sendings.getStore();
+  if (sending === undefined || sending.limits.total === null) return run();
+  const deadline = sending.deadline ?? performance.now() + sending.limits.total;
+  return sendings.run({ ...sending, deadline }, run);
+}

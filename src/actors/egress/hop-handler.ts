@@ -1,0 +1,36 @@
+import type { Dispatcher } from 'undici';
+import { EgressError } from './egress-error.ts';
+import { ForwardingHandler } from './forwarding-handler.ts';
+
+/**
+ * Says once what became of a hop whose name was allowed: `null` right before its first byte goes out,
+ * or the refusal when an address turned out bad. When saying so throws, the request is not sent.
+ */
+export class HopHandler extends ForwardingHandler {
+  readonly #settle: (refusal: EgressError | null) => void;
+  #settled = false;
+
+  constructor(next: Dispatcher.DispatchHandler, settle: (refusal: EgressError | null) => void) {
+    super(next);
+    this.#settle = settle;
+  }
+
+  override onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#say(null);
+    super.onRequestStart(controller, context);
+  }
+
+  override onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    try {
+      this.#say(error instanceof EgressError ? error : null);
+    } finally {
+      super.onResponseError(controller, error);
+    }
+  }
+
+  #say(refusal: EgressError | null): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#settle(refusal);
+  }
+}

@@ -1,0 +1,80 @@
+import type { Dirent } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** Folders and files that hold secrets, by their name. */
+const secretNames =
+  /^(\.service|\.env(\..*)?|\.git|\.ssh|\.aws|\.gnupg|\.kube|\.docker|\.netrc|\.npmrc|\.pypirc|id_(rsa|dsa|ecdsa|ed25519)|.*\.(pem|key|p12|pfx|jks|keystore))$/i;
+
+/** More entries than this take too long to look through at every call. */
+const mostEntries = 10_000;
+
+/** The agent's folder holds too much to be sure that no secret is shown. */
+export class FolderTooLargeError extends Error {
+  readonly code = 'folder_too_large';
+
+  constructor(folder: string) {
+    super(
+      `${folder} holds more than ${mostEntries} files, too many to hide its secrets; keep data elsewhere`,
+    );
+  }
+}
+
+/** One thing a sandbox shows of a folder, or hides in it. */
+export type Shown =
+  | { kind: 'bind'; path: string }
+  | { kind: 'link'; path: string }
+  | { kind: 'hideFolder' | 'hideFile'; path: string };
+
+/**
+ * Says what of the agent's folder a script may see: its entries one by one, so that what is created later
+ * does not show, without those named like secrets and without `hidden` paths at any depth and what
+ * belongs to them, such as `tasks.db-wal` and `audit.ndjson.1`. Does not look into `node_modules`.
+ * Throws FolderTooLargeError.
+ */
+export async function shownEntries(folder: string, hidden: readonly string[]): Promise<Shown[]> {
+  const budget = { left: mostEntries };
+  const paths = [...hidden, ...(await Promise.all(hidden.map(realSpelling)))];
+  const isHidden = ({ name }: Dirent, path: string) =>
+    secretNames.test(name) || paths.some((secret) => belongsTo(secret, path));
+  const hiddenBelow = async (parent: string): Promise<Shown[]> => {
+    const found: Shown[] = [];
+    for (const entry of await entriesOf(parent)) {
+      if (--budget.left < 0) throw new FolderTooLargeError(folder);
+      const path = join(parent, entry.name);
+      if (entry.isSymbolicLink()) continue;
+      if (isHidden(entry, path)) {
+        found.push({ kind: entry.isDirectory() ? 'hideFolder' : 'hideFile', path });
+      } else if (entry.isDirectory() && entry.name !== 'node_modules') {
+        found.push(...(await hiddenBelow(path)));
+      }
+    }
+    return found;
+  };
+  const shown: Shown[] = [];
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (isHidden(entry, path)) continue;
+    if (entry.isSymbolicLink()) shown.push({ kind: 'link', path });
+    else if (entry.isFile()) shown.push({ kind: 'bind', path });
+    else if (entry.isDirectory()) {
+      shown.push({ kind: 'bind', path });
+      if (entry.name !== 'node_modules') shown.push(...(await hiddenBelow(path)));
+    }
+  }
+  return shown;
+}
+
+function belongsTo(secret: string, path: string): boolean {
+  return path === secret || path.startsWith(`${secret}-`) || path.startsWith(`${secret}.`);
+}
+
+/** The folder may have been named through a link, and the file need not be there yet. */
+async function realSpelling(path: string): Promise<string> {
+  const folder = await realpath(dirname(path)).catch(() => dirname(path));
+  return realpath(path).catch(() => join(folder, basename(path)));
+}
+
+function entriesOf(folder: string): Promise<Dirent[]> {
+  return readdir(folder, { withFileTypes: true });
+}

@@ -1,0 +1,79 @@
+/**
+ * Runs inside the sandbox, as its first program: `PORT SOCKET PROGRAM ARGUMENT…`.
+ *
+ * It listens on 127.0.0.1:PORT, hands every connection to the UNIX socket of the egress proxy, and runs
+ * the script. Descriptor 3 leads to the daemon: a byte from there asks the script to end, and how it
+ * ended is said there as JSON. When this process ends, the kernel ends everything else in the sandbox.
+ * PORT 0 runs the script without a way out.
+ */
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer, Socket } from 'node:net';
+import { setPriority } from 'node:os';
+
+/** The kernel does not count the processes of root, so somebody has to. */
+const mostProcesses = 256;
+
+// Below, everything that can be killed is; outside a sandbox that would be far too much.
+if (process.pid !== 2) throw new Error('the bridge runs in a sandbox only');
+
+const [port, socketPath, program, ...args] = process.argv.slice(1);
+const control = new Socket({ fd: 3 });
+
+const server = createServer((client) => {
+  const proxy = connect(String(socketPath));
+  client.on('error', () => proxy.destroy()).on('close', () => proxy.destroy());
+  proxy.on('error', () => client.destroy()).on('close', () => client.destroy());
+  client.pipe(proxy).pipe(client);
+});
+
+if (port === '0') start();
+else server.listen(Number(port), '127.0.0.1', start);
+
+function start(): void {
+  const env = port === '0' ? process.env : { ...process.env, NODE_USE_ENV_PROXY: '1' };
+  // A session of its own gets a fair share of the processor, however many processes the script starts.
+  const child = spawn(String(program), args, { stdio: 'inherit', detached: true, env });
+  child.on('error', (error: NodeJS.ErrnoException) => end({ error: error.code ?? 'unknown' }));
+  child.on('exit', (code, signal) => end({ code, signal }));
+  control.on('data', () => ask(child.pid));
+  // The daemon is gone, and nobody is left to run for.
+  control.on('end', () => process.exit(1)).on('error', () => process.exit(1));
+  standBack(child.pid);
+  setInterval(bound, 20);
+}
+
+/** Lets everything else on the machine go first, so that no script can starve it or us. */
+function standBack(pid: number | undefined): void {
+  try {
+    setPriority(pid ?? 0, 5);
+    writeFileSync(`/proc/${pid}/autogroup`, '5');
+  } catch {
+    // Not every kernel groups processes by session.
+  }
+}
+
+/** Kills all at once when there are too many; the number the next process gets says when to count. */
+function bound(): void {
+  const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
+  if (lastPid < mostProcesses || processes() <= mostProcesses) return;
+  process.kill(-1, 'SIGKILL');
+  end({ error: 'too many processes' });
+}
+
+function ask(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGTERM');
+  } catch {
+    // It has ended already, which is what was wanted.
+  }
+}
+
+function processes(): number {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length;
+}
+
+function end(how: object): void {
+  if (control.writableEnded) return;
+  control.end(JSON.stringify(how), () => process.exit(0));
+}

@@ -1,0 +1,99 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import type { TaskState } from '../../machines/task/task.ts';
+import { readTraceParent, writeTraceParent } from '../../machines/trace-parent.ts';
+import { tracer } from './spans.ts';
+
+/** How a wait for a decision ended. */
+export interface EndedWait {
+  tool: string;
+  outcome: 'approve' | 'reject' | 'timeout' | 'abandoned';
+  /** Epoch milliseconds. */
+  from: number;
+  to: number;
+  /** The request that put the decision; `null` when nobody decided. */
+  decidedIn: SpanContext | null;
+}
+
+/**
+ * The trace of one run of a task, for as long as the task has an actor: an `agent.execute` span, and
+ * what happens beneath it. A run that is taken up again later gets another such span in the same trace.
+ */
+export class RunTrace {
+  readonly #taskId: string;
+  readonly #span: Span;
+  /** Holds the span, for whatever runs beneath it. */
+  readonly context: Context;
+  /** What every audit event of the run carries; empty when the run is in no trace. */
+  readonly ids: { trace_id?: string; span_id?: string };
+  #hasEnded = false;
+
+  /** `parent` is a W3C `traceparent`; `null` begins a trace, where tracing is on. */
+  constructor(taskId: string, parent: string | null) {
+    const above = contextOf(parent);
+    this.#taskId = taskId;
+    this.#span = tracer().startSpan('agent.execute', { attributes: this.#own() }, above);
+    this.context = trace.setSpan(above, this.#span);
+    const at = this.#span.spanContext();
+    this.ids = isSpanContextValid(at) ? { trace_id: at.traceId, span_id: at.spanId } : {};
+  }
+
+  /** Where the run stands, as a W3C `traceparent`; `null` when it is in no trace. */
+  get traceParent(): string | null {
+    const at = this.#span.spanContext();
+    return isSpanContextValid(at) ? writeTraceParent(at) : null;
+  }
+
+  /** Adds the `approval.wait` span of a wait that is over; a wait may last longer than the process. */
+  waited({ tool, outcome, from, to, decidedIn }: EndedWait): void {
+    const span = tracer().startSpan(
+      'approval.wait',
+      {
+        attributes: this.#own({ 'tool.name': tool, 'holdpoint.approval.outcome': outcome }),
+        links: decidedIn === null ? [] : [{ context: decidedIn }],
+        startTime: from,
+      },
+      this.context,
+    );
+    if (outcome !== 'approve') span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end(to);
+  }
+
+  /** Ends the span in the state that the task is in; a failed run has the status Error. */
+  end(state: TaskState): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#span.setAttribute('a2a.task.state', state);
+    if (state === 'failed') this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    this.#span.end();
+  }
+
+  #own(attributes: Attributes = {}): Attributes {
+    return { 'a2a.task.id': this.#taskId, ...attributes };
+  }
+}
+
+/** The span that is active in the request under way, if its request is in a trace. */
+export function activeSpanContext(): SpanContext | null {
+  const active = trace.getSpanContext(context.active());
+  return active !== undefined && isSpanContextValid(active) ? active : null;
+}
+
+/** The request that opens a task is still active and brings its baggage; any other is not its parent. */
+function contextOf(parent: string | null): Context {
+  const named = parent === null ? null : readTraceParent(parent);
+  if (named === null) return ROOT_CONTEXT;
+  const active = context.active();
+  return trace.getSpanContext(active)?.spanId === named.spanId
+    ? active
+    : trace.setSpanContext(ROOT_CONTEXT, { ...named, isRemote: true });
+}

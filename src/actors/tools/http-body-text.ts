@@ -1,0 +1,54 @@
+/** Most characters of a body that a tool is given. */
+const longest = 1024 * 1024;
+
+const cutMark = '\n[cut off after 1 MiB]';
+
+/** Media types that are text, whatever their parameters. */
+const textual =
+  /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|ndjson|x-www-form-urlencoded|graphql|toml|sql)|image\/svg\+xml|.+\+(?:json|xml|text|yaml))$/;
+
+/**
+ * Reads the body of an answer as text: at most 1 MiB with a mark where it was cut off, and for a body that is no text
+ * one sentence in brackets instead. Rejects with what the connection throws.
+ */
+export async function bodyText(response: Response): Promise<string> {
+  const { body } = response;
+  if (body === null) return '';
+  const [type = '', ...rest] = (response.headers.get('content-type') ?? '').split(';');
+  const mediaType = type.trim().toLowerCase();
+  if (mediaType !== '' && !textual.test(mediaType)) {
+    await body.cancel();
+    return binary(mediaType);
+  }
+  const text = await readText(body, charsetIn(rest.join(';')));
+  return text.includes('\0') ? binary(mediaType === '' ? 'of no stated type' : mediaType) : text;
+}
+
+function binary(mediaType: string): string {
+  const printable = mediaType.replace(/[^\x20-\x7e]/g, '').slice(0, 100);
+  return `[left out: the body is ${printable}, not text]`;
+}
+
+/** A server may name a character set; one that is not known is read as UTF-8. */
+function charsetIn(parameters: string): string {
+  const label = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return 'utf-8';
+  }
+}
+
+async function readText(
+  body: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  charset: string,
+): Promise<string> {
+  const decoder = new TextDecoder(charset);
+  let text = '';
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    // Leaving the loop cancels the rest.
+    if (text.length > longest) return `${text.slice(0, longest).toWellFormed()}${cutMark}`;
+  }
+  return text + decoder.decode();
+}

@@ -1,0 +1,17 @@
+import type { ScriptIsolation } from './script-tool.ts';
+
+/** Tools are made before the way out is; until then no script runs. */
+export class ScriptGate {
+  #isolation: ScriptIsolation | null = null;
+
+  /** Lets scripts run, kept apart like this. */
+  open(isolation: ScriptIsolation): void {
+    this.#isolation = isolation;
+  }
+
+  /** How scripts are kept apart. Throws before `open`, so that none runs without its proxy. */
+  isolation(): ScriptIsolation {
+    if (this.#isolation === null) throw new Error('the way out of scripts is not open');
+    return this.#isolation;
+  }
+}

@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { open, rm } from 'node:fs/promises';
+import { type ExportedLine, type ExportSummary, exportTask } from '../../actors/audit/audit.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import type { TerminalStream } from '../output.ts';
+import { plainLine } from '../plain-text.ts';
+import { showProgress } from '../progress.ts';
+import type { Session } from '../session.ts';
+import { auditPathOf } from './audit-path.ts';
+
+export interface AuditExportOptions {
+  task: string;
+  dir: string;
+  file?: string;
+  output?: string;
+  proof?: boolean;
+}
+
+/**
+ * `audit export --task ID`: the lines of one task as they stand in the log, over all its files; with --proof one JSON
+ * document that says where each stands, its hash, and how long the log was and its last hash. Nothing is written
+ * unless there is something to write, and of a proof nothing unless the chain is intact.
+ */
+export async function auditExport(
+  { output, interruption, env }: Session,
+  { task, dir, file, output: target, proof: withProof = false }: AuditExportOptions,
+): Promise<void> {
+  const signal = interruption.listen();
+  const source = { path: file ?? auditPathOf(dir, env), task, withProof };
+  const stop = showProgress(output, 'reading the log');
+  const nothing = async (): Promise<void> => signal.throwIfAborted();
+  refuse(await exportTask(source, nothing).finally(stop), task);
+  const sink = target === undefined ? sinkOf(output.stdout, signal) : await openFile(target);
+  try {
+    const form = withProof ? proofForm(task) : plainForm;
+    await sink.write(form.head);
+    const summary = await exportTask(source, async (line) => {
+      signal.throwIfAborted();
+      await sink.write(form.line(line));
+    });
+    await sink.write(form.tail(summary));
+    await sink.close();
+    if (target === undefined) return;
+    const { exported: events } = summary;
+    output.line(
+      plainLine(`${events} event${events === 1 ? '' : 's'} of task ${task} written to ${target}`),
+    );
+    output.json({ task_id: task, events, file: target });
+  } catch (error) {
+    await sink.discard();
+    throw error;
+  }
+}
+
+/** How an export is written; `line` is called in the order of the log. */
+interface ExportForm {
+  head: string;
+  line(line: ExportedLine): string | Buffer;
+  tail(summary: ExportSummary): string;
+}
+
+const plainForm: ExportForm = {
+  head: '',
+  line: ({ bytes }) => Buffer.concat([bytes, Buffer.from('\n')]),
+  tail: () => '',
+};
+
+function proofForm(task: string): ExportForm {
+  let separator = '';
+  return {
+    head: `{"task_id":${JSON.stringify(task)},"lines":[`,
+    line({ file, lineNumber, sha256, bytes }) {
+      const line = new TextDecoder().decode(bytes);
+      const place = { file, line_number: lineNumber, sha256, line };
+      const text = `${separator}\n${JSON.stringify(place)}`;
+      separator = ',';
+      return text;
+    },
+    tail: ({ head, count }) => `\n],"head":"${head}","count":${count}}\n`,
+  };
+}
+
+function refuse({ exported, broken }: ExportSummary, task: string): void {
+  if (exported === 0) {
+    throw new CliError(plainLine(`the log holds no event of task ${task}`), {
+      code: 'not_found',
+      exitCode: exitCodes.notFound,
+      hint: 'check the id, and name another log with --dir or --file',
+    });
+  }
+  if (broken === null) return;
+  throw new CliError(plainLine(`${broken.file}:${broken.lineNumber} breaks the chain`), {
+    code: 'audit_broken',
+    exitCode: exitCodes.auditBroken,
+    hint: 'a proof needs an intact log; run audit verify to see what is wrong, or leave out --proof',
+  });
+}
+
+/** Where an export goes. */
+interface Sink {
+  write(data: string | Uint8Array): Promise<void>;
+  close(): Promise<void>;
+  /** Leaves nothing behind that is not whole. */
+  discard(): Promise<void>;
+}
+
+/** Writes to a stream no faster than it is read. */
+function sinkOf(stream: TerminalStream, signal: AbortSignal): Sink {
+  return {
+    async write(data) {
+      signal.throwIfAborted();
+      if (data.length > 0 && !stream.write(data)) await once(stream, 'drain', { signal });
+    },
+    close: async () => undefined,
+    discard: async () => undefined,
+  };
+}
+
+/** Makes a file that is not there yet. Throws CliError. */
+async function openFile(path: string): Promise<Sink> {
+  const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    throw new CliError(plainLine(`${path} ${isThere ? 'is there already' : 'cannot be written'}`), {
+      code: 'cannot_write',
+      hint: 'name another file with -o',
+      cause: error,
+    });
+  });
+  return {
+    write: (data) => handle.appendFile(data),
+    close: () => handle.close(),
+    async discard() {
+      await handle.close();
+      await rm(path, { force: true });
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import type { Standing } from '../../actors/audit/audit.ts';
+import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine } from '../plain-text.ts';
+
+const written = /^(\d{1,15}):([0-9a-f]{64})$/;
+
+/**
+ * Reads a checkpoint that was kept: `COUNT:HASH`, or a file whose last checkpoint line counts.
+ *
+ * @throws CliError with exit code 2 when it is neither
+ */
+export async function keptCheckpoint(text: string): Promise<Standing> {
+  const [, count, head] = written.exec(text) ?? [];
+  if (count !== undefined && head !== undefined) return { count: Number(count), head };
+  const standings = (await linesOf(text)).map(standingIn);
+  const last = standings.findLast((standing) => standing !== null);
+  if (last === undefined || last === null) throw unusable(text, 'no line of it is a checkpoint');
+  return last;
+}
+
+async function linesOf(path: string): Promise<string[]> {
+  try {
+    return (await readFile(path, 'utf8')).split('\n');
+  } catch (error) {
+    throw unusable(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function standingIn(line: string): Standing | null {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(line) as JsonValue;
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(value) || value['event'] !== 'checkpoint') return null;
+  const { count, head } = isJsonObject(value['fields']) ? value['fields'] : {};
+  return typeof count === 'number' && typeof head === 'string' ? { count, head } : null;
+}
+
+function unusable(text: string, reason: string): CliError {
+  return new CliError(plainLine(`--checkpoint ${text} cannot be used: ${reason}`), {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: 'write it as COUNT:HASH, or name a file that holds a checkpoint line',
+  });
+}

@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { PublicKeyError, type PublicKeySet, readPublicKeys } from '../../actors/audit/audit.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine } from '../plain-text.ts';
+
+/** A JWKS larger than this is none. */
+const maximumBytes = 1024 * 1024;
+const timeout = 10_000;
+
+/**
+ * Reads public keys from a JWKS file or from the address of one.
+ *
+ * @throws CliError when it cannot be read (exit code 3 for a file that is not there) or is no JWKS of Ed25519 keys (5)
+ */
+export async function readKeys(source: string): Promise<PublicKeySet> {
+  const text = /^https?:\/\//.test(source) ? await download(source) : await readText(source);
+  try {
+    return readPublicKeys(text);
+  } catch (error) {
+    if (!(error instanceof PublicKeyError)) throw error;
+    throw new CliError(plainLine(`the keys of ${source} cannot be used: ${error.message}`), {
+      code: error.code,
+      exitCode: exitCodes.invalid,
+      cause: error,
+    });
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const isMissing = error instanceof Error && Reflect.get(error, 'code') === 'ENOENT';
+    throw unreadable(path, error, isMissing ? exitCodes.notFound : exitCodes.failed);
+  }
+}
+
+async function download(url: string): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(timeout), redirect: 'error' });
+    if (!response.ok) throw new Error(`the answer was ${response.status}`);
+    return await shortText(response);
+  } catch (error) {
+    throw unreadable(url, error, exitCodes.notFound);
+  }
+}
+
+async function shortText({ body }: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > maximumBytes) throw new Error('the answer is longer than 1 MiB');
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+function unreadable(source: string, error: unknown, exitCode: 1 | 3): CliError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new CliError(plainLine(`the keys of ${source} cannot be read: ${reason}`), {
+    code: 'audit_keys_unreadable',
+    exitCode,
+    hint: 'give the path or the address of a JWKS, as holdpoint audit keys prints it',
+    cause: error,
+  });
+}

@@ -1,0 +1,75 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { publicKey } from '../../actors/audit/audit.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine } from '../plain-text.ts';
+import type { Session } from '../session.ts';
+
+export interface KeyGenerateOptions {
+  kid: string;
+  out?: string;
+}
+
+/**
+ * `key generate`: an Ed25519 pair for the audit log. The private key goes to stdout as a line of an environment
+ * file, or with --out to a file and nowhere else; stdout then holds the public key as a JWKS (contract section 2).
+ */
+export async function keyGenerate(
+  { output }: Session,
+  { kid, out }: KeyGenerateOptions,
+): Promise<void> {
+  if (kid.trim() === '') throw nameless();
+  const pair = generateKeyPairSync('ed25519');
+  const { x } = pair.publicKey.export({ format: 'jwk' });
+  const keys = [publicKey(kid, x ?? '')];
+  if (out !== undefined) {
+    await writeNew(out, pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
+    output.note(
+      plainLine(
+        `the private key is in ${out}; give its text to the agent as SERVICE_AUDIT_SIGNING_KEY`,
+      ),
+    );
+    output.line(JSON.stringify({ keys }, null, 2));
+    output.json({ kid, path: out, keys });
+    return;
+  }
+  const secret = base64(pair.privateKey);
+  output.note('this is shown once and kept nowhere; whoever has it can sign the log');
+  output.line(`SERVICE_AUDIT_SIGNING_KEY=${secret}`);
+  output.json({ kid, private_key: secret, keys });
+}
+
+function base64(key: KeyObject): string {
+  return key.export({ format: 'der', type: 'pkcs8' }).toString('base64');
+}
+
+/** Made with its permissions, so that nobody can read it in between; never over another file. */
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const isThere = error instanceof Error && Reflect.get(error, 'code') === 'EEXIST';
+    const reason = error instanceof Error ? error.message : String(error);
+    const what = isThere ? `${path} is already there` : `${path} cannot be written: ${reason}`;
+    throw new CliError(plainLine(what), {
+      code: 'key_not_written',
+      exitCode: isThere ? exitCodes.usage : exitCodes.failed,
+      hint: 'name a file that does not exist yet, in a folder you may write to',
+      cause: error,
+    });
+  }
+}
+
+function nameless(): CliError {
+  return new CliError('--kid is empty', {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: 'give the key a name such as service-audit-v2',
+  });
+}

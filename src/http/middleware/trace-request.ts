@@ -1,0 +1,109 @@
+import type { ServerResponse } from 'node:http';
+import {
+  context,
+  createContextKey,
+  createTraceState,
+  INVALID_SPAN_CONTEXT,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Context as TraceContext,
+  trace,
+} from '@opentelemetry/api';
+import type { Context, Middleware, Next } from 'koa';
+import { readTraceParent } from '../../machines/trace-parent.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
+import { fieldOf } from '../wire/field-of.ts';
+import { isTaskId } from '../wire/task-request.ts';
+
+/**
+ * The requests that have a span, and what A2A calls each; a JSON-RPC call has its name in its body. What a
+ * path captures is the id of a task.
+ */
+const traced: readonly { verb: string; path: RegExp; method: string }[] = [
+  { verb: 'POST', path: /^\/$/, method: 'unknown' },
+  { verb: 'POST', path: /^\/tasks\/send$/, method: 'tasks/send' },
+  { verb: 'POST', path: /^\/tasks\/sendSubscribe$/, method: 'tasks/sendSubscribe' },
+  { verb: 'POST', path: /^\/tasks\/([^/]+)\/decisions$/, method: 'tasks/decisions' },
+  { verb: 'POST', path: /^\/tasks\/([^/]+)\/cancel$/, method: 'tasks/cancel' },
+  { verb: 'GET', path: /^\/tasks\/([^/]+)\/events$/, method: 'tasks/events' },
+  { verb: 'GET', path: /^\/tasks\/([^/]+)$/, method: 'tasks/get' },
+  { verb: 'GET', path: /^\/tasks$/, method: 'tasks/list' },
+  { verb: 'GET', path: /^\/deferrals\/[^/]+$/, method: 'deferrals/get' },
+  { verb: 'GET', path: /^\/deferrals$/, method: 'deferrals/list' },
+];
+
+/** The key under which OpenTelemetry looks for whether spans are wanted; its own package for that is not small. */
+const suppressed = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
+
+/** What a name of a method may look like; others would make a name of a span out of anything. */
+const methodName = /^[A-Za-z]{1,32}(\/[A-Za-z]{1,32}){0,2}$/;
+
+/**
+ * Gives a request its span, `a2a.<method>`, beneath the caller's own where the `traceparent` is well formed,
+ * and ends it with the answer (document 1 section 6). While tracing is off, the span only carries the caller's
+ * identifiers. Requests for health, metrics and the like have none.
+ */
+export function traceRequest(): Middleware<RequestState> {
+  return function requestTracer(ctx: Context, next: Next) {
+    const { method: verb, path, res } = ctx;
+    const above = callersContext(ctx);
+    const route = traced.find((one) => one.verb === verb && one.path.test(path));
+    if (route === undefined) {
+      ctx.state.span = trace.wrapSpanContext(trace.getSpanContext(above) ?? INVALID_SPAN_CONTEXT);
+      return context.with(above.setValue(suppressed, true), next);
+    }
+    const taskId = route.path.exec(path)?.[1];
+    const attributes = {
+      'a2a.method': route.method,
+      'http.request.method': verb,
+      'holdpoint.correlation_id': (ctx.state as RequestState).correlationId,
+      ...(isTaskId(taskId) ? { 'a2a.task.id': taskId } : {}),
+    };
+    const options = { kind: SpanKind.SERVER, attributes };
+    const span = trace.getTracer('holdpoint').startSpan(`a2a.${route.method}`, options, above);
+    ctx.state.span = span;
+    res.once('close', () => endWith(span, res));
+    return context.with(trace.setSpan(above, span), next);
+  };
+}
+
+/** Names the span of a JSON-RPC request, once its body has been read. */
+export function nameCall() {
+  return function callNamer({ state: { span }, request }: RoutedContext, next: Next) {
+    const method = fieldOf(request.body, 'method');
+    if (typeof method === 'string' && methodName.test(method)) nameSpan(span, method);
+    return next();
+  };
+}
+
+/** Marks the span of a JSON-RPC request that is refused inside its answer; one of no known method loses its name. */
+export function failCall({ state: { span } }: RoutedContext, isUnknown: boolean): void {
+  if (isUnknown) nameSpan(span, 'unknown');
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function nameSpan(span: Span, method: string): void {
+  span.updateName(`a2a.${method}`).setAttribute('a2a.method', method);
+}
+
+/** Without tracing nobody reads headers, and the caller's place in its trace still belongs into the audit log. */
+function callersContext(ctx: Context): TraceContext {
+  const extracted = propagation.extract(ROOT_CONTEXT, ctx.headers);
+  if (trace.getSpanContext(extracted) !== undefined) return extracted;
+  const parent = readTraceParent(ctx.get('traceparent'));
+  if (parent === null) return extracted;
+  const traceState = createTraceState(ctx.get('tracestate'));
+  return trace.setSpanContext(extracted, { ...parent, traceState, isRemote: true });
+}
+
+function endWith(span: Span, { headersSent, statusCode, writableFinished }: ServerResponse): void {
+  if (!writableFinished) span.setAttribute('holdpoint.caller_left', true);
+  if (headersSent) {
+    span.setAttribute('http.response.status_code', statusCode);
+    if (statusCode >= 400) span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
+}

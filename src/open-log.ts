@@ -1,0 +1,101 @@
+import { resolve } from 'node:path';
+import { policyEvent } from './actors/agent/policy-event.ts';
+import {
+  type AgentEntity,
+  type AuditEnvelope,
+  type AuditKeys,
+  agentEntity,
+  keyRotation,
+  lastSignedLine,
+  openAuditKeys,
+} from './actors/audit/audit.ts';
+import { type AuditSinks, createAuditSinks } from './actors/audit-sinks/audit-sinks.ts';
+import type { ServiceConfig } from './actors/config/config.ts';
+import type { Guardrails } from './actors/guardrails/guardrails.ts';
+import type { Clock, Log } from './actors/ports.ts';
+import { logFilesOf } from './actors/storage/log-files.ts';
+import { TaskStore } from './actors/storage/task-store.ts';
+
+/** The store of an agent with its audit log, which is kept inside the same commits. */
+export interface OpenLog {
+  store: TaskStore;
+  sinks: AuditSinks;
+  keys: AuditKeys;
+  path: string;
+  /** Whose agent the events are about. */
+  entity: AgentEntity;
+  /** The keys that every event of the agent carries. */
+  envelope: AuditEnvelope;
+  /** Records what is to be said at the start: what was mended, a new key, and what governs from now on. */
+  recordStart: () => Promise<void>;
+}
+
+/** What the log is opened with. */
+export interface LogParts {
+  config: ServiceConfig;
+  guardrails: Guardrails | null;
+  /** How scripts are kept apart; `null` when there are none. */
+  sandbox: string | null;
+  directory: string;
+  /** The egress policy's own. */
+  fetch: typeof globalThis.fetch;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  log: Log;
+  /** What to take back when the agent stops. */
+  undo: (() => unknown)[];
+}
+
+/**
+ * Opens the log of an agent with its store: lines are signed as configured, and every sink is given what
+ * is on disk. Throws StoreError, SigningKeyError or PublicKeyError.
+ */
+export async function openLog(parts: LogParts): Promise<OpenLog> {
+  const { config, directory, env, clock, log, undo } = parts;
+  const { audit } = config;
+  const path = resolve(directory, audit.path);
+  const keys = openAuditKeys(audit.signing, env);
+  const rotated = await keyRotation(await lastSignedLine(logFilesOf(path)), keys);
+  const entity = agentEntity(config.agent_id, env);
+  const now = (): string => new Date(clock.now()).toISOString();
+  const sinks = createAuditSinks({
+    sinks: audit.sinks,
+    directory,
+    env,
+    clock,
+    log,
+    fetch: parts.fetch,
+    record: (event) => {
+      const said = { ...entity, ts: now(), ...event };
+      opening.then((store) => store.record([said])).catch(() => undefined);
+    },
+  });
+  undo.push(() => sinks.close());
+  const opening = TaskStore.open({
+    path: resolve(directory, config.store.path),
+    audit: {
+      path,
+      chain: audit.chain,
+      signer: keys.signer,
+      rotation: {
+        maxBytes: audit.rotation.max_bytes,
+        daily: audit.rotation.daily,
+        keep: audit.rotation.keep,
+      },
+      onCommitted: (lines) => sinks.offer(lines),
+    },
+  });
+  const store = await opening;
+  const recordStart = async (): Promise<void> => {
+    const { dropped, replayed } = store.recovery;
+    const isMended = dropped + replayed > 0;
+    if (isMended) log.warn({ dropped, replayed }, 'audit: the tail of the log was mended');
+    const said = [
+      ...(isMended ? [{ event: 'audit_recovered', fields: { dropped, replayed } }] : []),
+      ...(rotated === null ? [] : [rotated]),
+      policyEvent(config, parts.guardrails, parts.sandbox),
+    ];
+    await store.record(said.map((event) => ({ ...entity, ts: now(), ...event })));
+  };
+  return { store, sinks, keys, path, entity, envelope: { ts: now(), ...entity }, recordStart };
+}

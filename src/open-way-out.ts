@@ -1,0 +1,100 @@
+import { resolve } from 'node:path';
+import { derivedEndpoints } from './actors/agent/derived-endpoints.ts';
+import type { ServiceConfig } from './actors/config/config.ts';
+import { createEgress, type Egress, patientLimits } from './actors/egress/egress.ts';
+import { startEgressProxy } from './actors/egress-proxy/egress-proxy.ts';
+import type { EgressRecord, EgressScope, Log } from './actors/ports.ts';
+import { probeSandbox } from './actors/sandbox/sandbox.ts';
+import { readTracing } from './actors/telemetry/tracing-settings.ts';
+import type { ScriptIsolation, Toolbox } from './actors/tools/tools.ts';
+import { StartError } from './read-door.ts';
+import { version } from './version.ts';
+
+/** What the agent reaches the outside through. */
+export interface WayOut {
+  egress: Egress;
+  /** How scripts are kept apart; `null` when the agent has none. */
+  isolation: ScriptIsolation | null;
+  /** A fetch for the sinks of the log, whose deliveries are not events of the log themselves. */
+  deliver: typeof globalThis.fetch;
+}
+
+/** What goes to the sinks of the log; recorded, each delivery would be one more line to deliver. */
+const delivery: EgressScope = { taskId: null, correlationId: null, tags: {} };
+
+/** What the way out of an agent is made from. */
+export interface WayOutParts {
+  config: ServiceConfig;
+  toolbox: Pick<Toolbox, 'tools' | 'skills'>;
+  directory: string;
+  /** Where the platform is asked; `null` while admission is off. */
+  admissionUrl: string | null;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+  /** Hears of every hop. */
+  record: (record: EgressRecord) => void;
+  /** What to take back when the agent stops. */
+  undo: (() => unknown)[];
+}
+
+/**
+ * Opens the one way out of an agent: the egress policy, tracing that goes through it, and for scripts the
+ * proxy and the sandbox (contract section 11). Throws StartError when the sandbox that is asked for cannot be had.
+ */
+export async function openWayOut(parts: WayOutParts): Promise<WayOut> {
+  const { config, log, record, undo } = parts;
+  const tracing = tracingSettings(parts);
+  const { allowed_domains, allow_private_ips, allowed_private_cidrs, mode } = config.egress;
+  const egress = createEgress({
+    mode,
+    allowedDomains: allowed_domains,
+    allowPrivateIps: allow_private_ips,
+    allowedPrivateCidrs: allowed_private_cidrs,
+    propagateTo: config.workflow_propagation.allowed_hosts,
+    endpoints: derivedEndpoints(config, {
+      env: parts.env,
+      admissionUrl: parts.admissionUrl,
+      tracingUrl: tracing?.endpoint ?? null,
+      skills: parts.toolbox.skills,
+    }),
+    record: (hop) => {
+      if (hop.scope !== delivery || hop.reason !== null) record(hop);
+    },
+  });
+  undo.push(() => egress.close());
+  if (tracing !== null) {
+    const { startTracing } = await import('./actors/telemetry/tracing.ts');
+    const started = startTracing(tracing, { log, version, fetch: egress.fetch });
+    undo.push(() => started.stop());
+  }
+  return {
+    egress,
+    isolation: await isolateScripts(parts, egress),
+    deliver: (input, init) =>
+      egress.within(delivery, () => egress.fetch(input, init), patientLimits),
+  };
+}
+
+function tracingSettings({ config, env }: WayOutParts) {
+  const { tracing } = config.observability;
+  return tracing.enabled ? readTracing(tracing, { agentId: config.agent_id, env }) : null;
+}
+
+async function isolateScripts(
+  { config, toolbox, directory, log, undo }: WayOutParts,
+  egress: Egress,
+): Promise<ScriptIsolation | null> {
+  if (toolbox.skills.every(({ tools }) => tools.length === 0)) return null;
+  const { level, warning, problem } = await probeSandbox(config.egress.sandbox);
+  if (problem !== undefined) throw new StartError(problem);
+  if (warning !== undefined) log.warn({}, warning);
+  const proxy = await startEgressProxy({ egress, log });
+  undo.push(() => proxy.close());
+  return {
+    proxy,
+    sandbox: level,
+    hidden: [config.store.path, config.audit.path, config.secrets?.path ?? '.service'].map((path) =>
+      resolve(directory, path),
+    ),
+  };
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { linesOf, read } from './reading.ts';
+
+const warned = (kinds: string) =>
+  `warning 2:18 audit.capture | the audit log keeps what is said and done (${kinds}): let nobody read it who may not read that`;
+
+it.each([
+  ['{tool_args: true}', [warned('tool_args')]],
+  ['{llm_messages: true, tool_result: true}', [warned('tool_result, llm_messages')]],
+  ['{max_bytes: 20000}', []],
+  ['{tool_args: true, max_bytes: 16384}', [warned('tool_args')]],
+  [
+    '{tool_args: true, max_bytes: 16385}',
+    [
+      warned('tool_args'),
+      'warning 2:47 audit.capture.max_bytes | a line keeps at most 16384 bytes of a text, so more is cut there; write max_bytes: 16384',
+    ],
+  ],
+])('warns once of contents that go into the log: %s', (capture, expected) => {
+  expect(linesOf(read(`agent_id: x\naudit: {capture: ${capture}}`))).toEqual(expected);
+});

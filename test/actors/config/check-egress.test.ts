@@ -1,0 +1,294 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkEgress } from '../../../src/actors/config/check-egress.ts';
+import { serviceSchema } from '../../../src/actors/config/schema.ts';
+import { createEgress } from '../../../src/actors/egress/egress.ts';
+import { linesOf, read } from './reading.ts';
+
+/** What is said about an egress section, as lines: `error 0 …` for the first entry of its list. */
+function said(egress: object, allowed_hosts: string[] = []): string[] {
+  const workflow_propagation = { allowed_hosts };
+  const config = serviceSchema.parse({ agent_id: 'x', egress, workflow_propagation });
+  return checkEgress(config).map(
+    ({ severity, path, message }) => `${severity} ${path.join('.')} ${message}`,
+  );
+}
+
+const domain = (entry: string, more: object = {}) => said({ allowed_domains: [entry], ...more });
+const network = (entry: string) => said({ allowed_private_cidrs: [entry] });
+
+const notHost = 'this is not a host; write one such as api.example.com or *.example.com';
+const port =
+  'a host is listed without its port, and may then be reached at every port; remove the port';
+const star = 'a * stands for subdomains and only at the start, as in *.example.com';
+const loneStar =
+  'a * alone is no pattern; list hosts and domains such as api.example.com or *.example.com';
+
+describe('a listed domain', () => {
+  it.each([
+    'api.example.com',
+    '*.example.com',
+    'API.Example.COM.',
+    'münchen.example',
+    'under_score.example.com',
+    'localhost',
+    '93.184.216.34',
+    '0x5db8d822',
+    '2606:2800:220:1::1',
+    '[2606:2800:220:1::1]',
+  ])('may be %s', (entry) => {
+    expect(domain(entry)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'https://api.example.com/v1',
+      'this is not a host but a URL or a path; write the host alone: api.example.com',
+    ],
+    [
+      'api.example.com/v1',
+      'this is not a host but a URL or a path; write the host alone: one such as api.example.com or *.example.com',
+    ],
+    ['api.example.com:443', port],
+    ['*.example.com:', port],
+    ['[2606:2800:220:1::1]:443', port],
+    ['*', loneStar],
+    ['*.', loneStar],
+    ['api.*.com', star],
+    ['*example.com', star],
+    ['**.example.com', star],
+    ['*.*.example.com', star],
+    ['user@api.example.com', notHost],
+    ['api example.com', notHost],
+    ['api.example.com?x', notHost],
+    ['a..b', notHost],
+    ['a.example.com,b.example.com', notHost],
+    ['.example.com', notHost],
+    ['-a.example.com', notHost],
+    ['%61.example.com', notHost],
+    ['fe80::1%eth0', notHost],
+    [`${'a'.repeat(64)}.example.com`, notHost],
+    ['1.2.3.4.5', notHost],
+    ['*.10.0.0.1', 'an address has no subdomains; remove the *.'],
+    ['169.254.169.254', 'this address is never reached, whatever is listed; remove it'],
+    ['0xa9fea9fe', 'this address is never reached, whatever is listed; remove it'],
+    ['[fd00:ec2::254]', 'this address is never reached, whatever is listed; remove it'],
+    ['::ffff:169.254.169.254', 'this address is never reached, whatever is listed; remove it'],
+    ['224.0.0.1', 'this address is never reached, whatever is listed; remove it'],
+  ])('is refused when it is %s', (entry, message) => {
+    expect(domain(entry)).toEqual([`error egress.allowed_domains.0 ${message}`]);
+  });
+
+  it('is warned of when it lets a whole top-level domain pass', () => {
+    expect(domain('*.com')).toEqual([
+      'warning egress.allowed_domains.0 this lets every host whose name ends in .com pass; name the domain',
+    ]);
+  });
+
+  it.each(['10.1.2.3', '127.1', '[::1]', 'fd12::1', '100.64.0.1'])(
+    'is warned of when it is a private address that nothing opens: %s',
+    (entry) => {
+      expect(domain(entry)).toEqual([
+        'warning egress.allowed_domains.0 this address is private and stays refused; add its network to allowed_private_cidrs',
+      ]);
+      expect(domain(entry, { allow_private_ips: true })).toEqual([]);
+      const opened = ['10.0.0.0/8', '127.0.0.0/8', '::1/128', 'fd00::/8', '100.64.0.0/10'];
+      expect(domain(entry, { allowed_private_cidrs: opened })).toEqual([]);
+    },
+  );
+});
+
+describe('a private network', () => {
+  it.each([
+    '10.0.0.0/8',
+    '10.1.2.3/32',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '127.0.0.0/8',
+    '100.64.0.0/10',
+    'fc00::/7',
+    'fd00::/8',
+    '::1/128',
+  ])('may be %s', (entry) => {
+    expect(network(entry)).toEqual([]);
+  });
+
+  const never =
+    'this network holds addresses that are never reached, such as those of metadata services; write private networks alone';
+  const isPublic =
+    'this network is not private as a whole; open private networks alone, and list public hosts in allowed_domains';
+  const none = 'this is no network; write one in CIDR notation, such as 10.1.0.0/16';
+
+  it.each([
+    ['10.0.0.1', none],
+    ['10.0.0.0/33', none],
+    ['10.0/16', 'this has an address of fewer than four parts; write all four'],
+    ['0x0a.0.0.0/8', none],
+    ['office', none],
+    ['10.1.2.3/16', 'this has bits set beyond its prefix; write 10.1.0.0/16'],
+    ['fd12::1/64', 'this has bits set beyond its prefix; write fd12::/64'],
+    ['169.254.0.0/16', never],
+    ['169.254.169.254/32', never],
+    ['100.100.100.200/32', never],
+    ['fd00:ec2::254/128', never],
+    ['168.63.129.16/32', never],
+    ['224.0.0.0/4', never],
+    ['0.0.0.0/0', never],
+    ['::/0', never],
+    ['fe80::/10', never],
+    ['ff00::/8', never],
+    ['8.0.0.0/5', isPublic],
+    ['10.0.0.0/7', never],
+    ['93.184.216.0/24', isPublic],
+    ['2606:2800::/32', isPublic],
+    ['::ffff:10.0.0.0/104', 'write this network in its IPv4 form'],
+  ])('is refused when it is %s', (entry, message) => {
+    expect(network(entry)).toEqual([`error egress.allowed_private_cidrs.0 ${message}`]);
+  });
+
+  it('is warned of when everything private is open anyway', () => {
+    expect(said({ allow_private_ips: true, allowed_private_cidrs: ['10.0.0.0/8'] })).toEqual([
+      'warning egress.allowed_private_cidrs allow_private_ips: true opens every private network, so this list has no effect',
+    ]);
+  });
+});
+
+describe('the mode', () => {
+  it('is allowlist, with nothing listed, unless something else is written', () => {
+    const { egress } = serviceSchema.parse({ agent_id: 'x' });
+    expect(egress).toEqual({
+      mode: 'allowlist',
+      allowed_domains: [],
+      allow_private_ips: false,
+      allowed_private_cidrs: [],
+      sandbox: 'env',
+    });
+    expect(said({})).toEqual([]);
+  });
+
+  it('is always warned of when it is dev-open', () => {
+    expect(said({ mode: 'dev-open', allowed_domains: ['10.0.0.1'] }, ['a.example'])).toEqual([
+      'warning egress.mode in this mode every host may be reached, those of the own network as well; use it for development alone',
+    ]);
+  });
+
+  it('is warned of when it makes a list useless', () => {
+    expect(said({ mode: 'deny-all' })).toEqual([]);
+    expect(said({ mode: 'deny-all', allowed_domains: ['a.example'] }, ['a.example'])).toEqual([
+      'warning egress.allowed_domains tools reach nothing with mode: deny-all, so this list has no effect',
+      'warning workflow_propagation.allowed_hosts.0 tools reach nothing with mode: deny-all, so nothing is ever handed on to this host',
+    ]);
+  });
+});
+
+describe('a host that the workflow is handed on to', () => {
+  const allowed_domains = ['api.example.com', '*.shop.example'];
+
+  it.each([
+    'API.example.com',
+    'pay.shop.example',
+    '*.shop.example',
+    '*.eu.shop.example',
+    '*.example.com',
+  ])('may be %s, which is at least partly listed', (entry) => {
+    expect(said({ allowed_domains }, [entry])).toEqual([]);
+  });
+
+  it.each(['shop.example', 'other.example', '*.api.example.com', '*.other.example'])(
+    'is warned of when it is not listed: %s',
+    (entry) => {
+      expect(said({ allowed_domains }, [entry])).toEqual([
+        'warning workflow_propagation.allowed_hosts.0 egress.allowed_domains does not list this host; unless a skill declares it, nothing is ever handed on to it',
+      ]);
+    },
+  );
+
+  it('is refused by the same rules as a listed domain', () => {
+    expect(said({ allowed_domains }, ['*', 'api.example.com:443'])).toEqual([
+      `error workflow_propagation.allowed_hosts.0 ${loneStar}`,
+      `error workflow_propagation.allowed_hosts.1 ${port}`,
+    ]);
+  });
+});
+
+it('shows where in the file each mistake is', () => {
+  const text = `agent_id: x
+egress:
+  mode: dev-open
+  sandbox: bwrap
+  allowed_domains:
+    - api.example.com
+    - https://api.example.com
+  allowed_private_cidrs: [10.0.0.0/8, 10.1.2.3/16]
+  allowed_domain: []
+workflow_propagation: {allowed_hosts: ["*"]}
+`;
+  expect(linesOf(read(text))).toEqual([
+    'error 7:7 egress.allowed_domains.1 | this is not a host but a URL or a path; write the host alone: api.example.com',
+    'error 8:39 egress.allowed_private_cidrs.1 | this has bits set beyond its prefix; write 10.1.0.0/16',
+    'error 9:3 egress.allowed_domain | egress.allowed_domain: this key is not known; did you mean allowed_domains?',
+    `error 10:40 workflow_propagation.allowed_hosts.0 | ${loneStar}`,
+    'warning 3:9 egress.mode | in this mode every host may be reached, those of the own network as well; use it for development alone',
+  ]);
+});
+
+it('knows three ways to keep scripts to it', () => {
+  expect(linesOf(read('agent_id: x\negress: {sandbox: docker}'))).toEqual([
+    'error 2:19 egress.sandbox | egress.sandbox: this must be one of env, bwrap, auto',
+  ]);
+});
+
+it('lets nothing pass that the policy then cannot read', () => {
+  const piece = fc.constantFrom(
+    '*',
+    '.',
+    'a',
+    'ex-1',
+    'é',
+    ':',
+    '::1',
+    '[',
+    ']',
+    '10.0.0.0',
+    '/8',
+    '%',
+    '_',
+    'xn--',
+    '0x7f',
+    ' ',
+  );
+  const entry = fc
+    .oneof(
+      fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join('')),
+      fc.domain(),
+      fc.ipV4Extended(),
+      fc.ipV6(),
+      fc.tuple(fc.oneof(fc.ipV4(), fc.ipV6()), fc.nat(130)).map(([ip, bits]) => `${ip}/${bits}`),
+    )
+    .filter((text) => text.trim() !== '');
+  fc.assert(
+    fc.property(
+      fc.array(entry, { maxLength: 3 }),
+      fc.array(entry, { maxLength: 3 }),
+      (domains, cidrs) => {
+        const egress = { allowed_domains: domains, allowed_private_cidrs: cidrs };
+        const config = serviceSchema.parse({
+          agent_id: 'x',
+          egress,
+          workflow_propagation: { allowed_hosts: domains },
+        });
+        if (checkEgress(config).some(({ severity }) => severity === 'error')) return;
+        createEgress({
+          mode: 'allowlist',
+          allowedDomains: domains,
+          allowPrivateIps: false,
+          allowedPrivateCidrs: cidrs,
+          propagateTo: domains,
+          endpoints: [],
+          record: () => undefined,
+        });
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});

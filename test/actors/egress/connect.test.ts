@@ -1,0 +1,89 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { anEgress, failureOf, recorded, scope } from './an-egress.ts';
+
+/** A server that says hello over bare TCP and closes with the test. */
+async function aListener(): Promise<{ port: number; connections: () => number }> {
+  let connections = 0;
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections += 1;
+    open.add(socket.on('close', () => open.delete(socket)).on('error', () => undefined));
+    socket.write('hello');
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(async () => {
+    const closed = new Promise((done) => server.close(done));
+    for (const socket of open) socket.destroy();
+    await closed;
+  });
+  return { port: (server.address() as AddressInfo).port, connections: () => connections };
+}
+
+async function firstChunk(socket: Socket): Promise<string> {
+  for await (const chunk of socket) return String(chunk);
+  return '';
+}
+
+describe('a bare connection', () => {
+  it('opens to a checked address of a listed host and is recorded once', async () => {
+    const { port } = await aListener();
+    const { egress, records } = anEgress();
+    const hop = { hostname: 'API.example.test', port };
+    egress.judge({ protocol: 'https:', ...hop }, scope);
+    const socket = await egress.connect(hop, scope);
+    expect([socket.remoteAddress, await firstChunk(socket)]).toEqual(['127.0.0.1', 'hello']);
+    socket.destroy();
+    expect(records).toEqual([recorded('api.example.test', null)]);
+  });
+
+  it.each([
+    ['elsewhere.test', 'elsewhere.test', 'is not on the allowlist'],
+    ['0x7f.2', '127.0.0.2', 'is a loopback address'],
+    ['private.example.test', 'private.example.test', 'resolves to a private address'],
+    ['a b', 'a b', 'is no host'],
+  ])('to %s is refused', async (hostname, domain, why) => {
+    const { port, connections } = await aListener();
+    const { egress, records } = anEgress({
+      allowedDomains: ['*.example.test', '127.0.0.2'],
+      names: { 'private.example.test': ['127.0.0.1', '10.0.0.1'] },
+    });
+    expect(await failureOf(egress.connect({ hostname, port }, scope))).toMatchObject({
+      code: 'egress_blocked',
+      message: `egress blocked: ${domain} ${why} (mode=allowlist)`,
+    });
+    expect(records).toEqual([recorded(domain, why)]);
+    expect(connections()).toBe(0);
+  });
+
+  it('that nobody accepts fails as it is, and was allowed', async () => {
+    const { egress, records } = anEgress();
+    const hop = { hostname: 'a.example.test', port: 1 };
+    expect(await failureOf(egress.connect(hop, scope))).toMatchObject({ code: 'ECONNREFUSED' });
+    expect(records).toEqual([recorded('a.example.test', null)]);
+  });
+
+  it('is given up when its signal fires', async () => {
+    const { port } = await aListener();
+    const { egress } = anEgress({ lookup: () => new Promise(() => undefined) });
+    const stop = new AbortController();
+    const hop = { hostname: 'a.example.test', port };
+    const failure = failureOf(egress.connect(hop, scope, stop.signal));
+    stop.abort(new Error('called off'));
+    expect(await failure).toEqual(new Error('called off'));
+    expect(await failureOf(egress.connect(hop, scope, stop.signal))).toEqual(
+      new Error('called off'),
+    );
+  });
+
+  it('is closed when it cannot be recorded', async () => {
+    const { port } = await aListener();
+    const record = () => {
+      throw new Error('the audit log is full');
+    };
+    const { egress } = anEgress({ record });
+    const hop = { hostname: 'a.example.test', port };
+    expect(await failureOf(egress.connect(hop, scope))).toEqual(new Error('the audit log is full'));
+  });
+});

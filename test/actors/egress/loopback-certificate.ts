@@ -1,0 +1,21 @@
+/** A certificate for `*.example.test` that nobody trusts until a test says so, and its key. */
+export const certificate = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgtfOwi+rk8RFwCwzE
+sHkgrqFW490ELqUq/k0QOPlg1XihRANCAAQkjkh53SImiTbpBT5V0ToePNZ9uGix
+kP+rCsmqwvmGeorI0iJSG22l7ODPbKiutcZDiidHcmpwJS2V8ac/pk2G
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBrDCCAVKgAwIBAgIUC5djEk+fJvyU6phRGy5AbI87IMQwCgYIKoZIzj0EAwIw
+HTEbMBkGA1UEAwwSZmlsZXMuZXhhbXBsZS50ZXN0MCAXDTI2MTEyMTE0NTcxM1oY
+DzIxMjYxMDI4MTQ1NzEzWjAdMRswGQYDVQQDDBJmaWxlcy5leGFtcGxlLnRlc3Qw
+WTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQkjkh53SImiTbpBT5V0ToePNZ9uGix
+kP+rCsmqwvmGeorI0iJSG22l7ODPbKiutcZDiidHcmpwJS2V8ac/pk2Go24wbDAd
+BgNVHQ4EFgQUpzfqdJL6zYQ5m/rgt/NuSk2ro8wwHwYDVR0jBBgwFoAUpzfqdJL6
+zYQ5m/rgt/NuSk2ro8wwDwYDVR0TAQH/BAUwAwEB/zAZBgNVHREEEjAQgg4qLmV4
+YW1wbGUudGVzdDAKBggqhkjOPQQDAgNIADBFAiBHcQxxzttzDzad0UX91GStfKTD
+QdXSSb3sEEcmS2wmSQIhAIi25gZPJmEPIU8tq9Z0zi9SPKK2mF3E23QMTQISW27P
+-----END CERTIFICATE-----
+`,
+};

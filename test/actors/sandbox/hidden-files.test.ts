@@ -1,0 +1,77 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { shownEntries } from '../../../src/actors/sandbox/hidden-files.ts';
+import { agentFolder } from '../skills/agent-folder.ts';
+
+/** What is shown of a folder, as `kind name`. */
+async function shownOf(folder: string, hidden: string[] = []): Promise<string[]> {
+  const shown = await shownEntries(folder, hidden);
+  return shown.map(({ kind, path }) => `${kind} ${path.slice(folder.length + 1)}`).toSorted();
+}
+
+describe('shownEntries', () => {
+  it('shows the entries of the folder without what is named like a secret', async () => {
+    const folder = agentFolder({
+      'service.yaml': '',
+      '.service/runtime.token': '',
+      '.env': '',
+      '.env.local': '',
+      '.git/config': '',
+      'server.key': '',
+      'scripts/go.sh': '',
+    });
+    expect(await shownOf(folder)).toEqual(['bind scripts', 'bind service.yaml']);
+  });
+
+  it('hides secrets in the folders it shows, at any depth, but for node_modules', async () => {
+    const folder = agentFolder({
+      'skills/pay/.env': '',
+      'skills/pay/data/.ssh/id': '',
+      'skills/pay/data/CERT.PEM': '',
+      'skills/pay/node_modules/x/test.pem': '',
+      'node_modules/y/.env': '',
+    });
+    expect(await shownOf(folder)).toEqual([
+      'bind node_modules',
+      'bind skills',
+      'hideFile skills/pay/.env',
+      'hideFile skills/pay/data/CERT.PEM',
+      'hideFolder skills/pay/data/.ssh',
+    ]);
+  });
+
+  it('hides what it is told to, files and folders', async () => {
+    const folder = agentFolder({ 'log/audit.ndjson': '', 'log/other': '', 'store/tasks.db': '' });
+    const hidden = [join(folder, 'log/audit.ndjson'), join(folder, 'store')];
+    expect(await shownOf(folder, hidden)).toEqual(['bind log', 'hideFile log/audit.ndjson']);
+  });
+
+  it('hides what belongs to a hidden file, however its folder was named', async () => {
+    const folder = agentFolder({
+      'tasks.db': '',
+      'tasks.db-wal': '',
+      'log/audit.ndjson.1': '',
+      'log/audit-notes.md': '',
+    });
+    const links = agentFolder({});
+    symlinkSync(folder, join(links, 'agent'));
+    const hidden = ['tasks.db', 'log/audit.ndjson'].map((name) => join(links, 'agent', name));
+    expect(await shownOf(folder, hidden)).toEqual(['bind log', 'hideFile log/audit.ndjson.1']);
+  });
+
+  it('shows a link as a link, not what it leads to', async () => {
+    const folder = agentFolder({ 'scripts/go.sh': '' });
+    symlinkSync('/etc', join(folder, 'system'));
+    expect(await shownOf(folder)).toEqual(['bind scripts', 'link system']);
+  });
+
+  it('refuses a folder too large to look through', async () => {
+    const names = Array.from({ length: 10_001 }, (_, index) => `data/${index}`);
+    const folder = agentFolder({ 'data/first': '' });
+    for (const name of names) writeFileSync(join(folder, name), '');
+    await expect(shownEntries(folder, [])).rejects.toThrow(
+      `${folder} holds more than 10000 files, too many to hide its secrets; keep data elsewhere`,
+    );
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { decision, ends, parks, payment, toolCalled } from '../../helpers/system-story.ts';
+import { openSystem } from '../../helpers/test-system.ts';
+import { startCollector, traceInto } from '../../helpers/trace-collector.ts';
+
+const minute = 60_000;
+
+/** A system whose spans are collected and in which a parked task rests after a minute. */
+async function tracedSystem() {
+  const collector = await startCollector();
+  const tracing = traceInto(collector);
+  const rig = await openSystem({
+    tools: [toolCalled('pay')],
+    deferred: { pay: { timeout: '2h' } },
+    restAfter: minute,
+  });
+  return { ...rig, collector, tracing };
+}
+
+it('a task that was put to rest goes on in its trace, and its wait is as long as it was', async () => {
+  const { system, clock, lookAround, events, collector, tracing, stop } = await tracedSystem();
+  const { id } = await parks(system);
+  clock.advance(minute);
+  lookAround();
+  expect(system.load()).toEqual({ live: 0, deferred: 1 });
+  clock.advance(minute);
+  await system.decide(id, decision('approve', clock.now()));
+  await ends(system, id);
+  stop();
+  await tracing.stop();
+  const [first, second] = collector.named('agent.execute');
+  expect(collector.trees()).toEqual([
+    {
+      name: 'agent.execute',
+      status: 'unset',
+      children: [
+        {
+          name: 'agent.execute',
+          status: 'unset',
+          children: [
+            { name: 'approval.wait', status: 'unset' },
+            { name: 'llm.completion', status: 'unset' },
+            { name: 'tool.pay', status: 'unset' },
+          ],
+        },
+        { name: 'llm.completion', status: 'unset' },
+      ],
+    },
+  ]);
+  expect([first?.attributes, second?.attributes]).toEqual([
+    { 'a2a.task.id': id, 'a2a.task.state': 'deferred' },
+    { 'a2a.task.id': id, 'a2a.task.state': 'completed' },
+  ]);
+  expect(collector.named('approval.wait')).toEqual([
+    {
+      name: 'approval.wait',
+      traceId: first?.traceId,
+      spanId: expect.any(String),
+      parentSpanId: second?.spanId,
+      kind: 1,
+      status: 'unset',
+      attributes: {
+        'a2a.task.id': id,
+        'tool.name': 'pay',
+        'holdpoint.approval.outcome': 'approve',
+      },
+      links: [],
+      duration: 2 * minute,
+    },
+  ]);
+  const places = events(id).map(({ trace_id, span_id }) => `${trace_id} ${span_id}`);
+  const before = `${first?.traceId} ${first?.spanId}`;
+  const after = `${first?.traceId} ${second?.spanId}`;
+  expect(new Set(places)).toEqual(new Set([before, after]));
+  expect(places.indexOf(after)).toBeGreaterThan(places.lastIndexOf(before));
+});
+
+it('a task whose model breaks ends its span with the status Error, and the error stays inside', async () => {
+  const collector = await startCollector();
+  const tracing = traceInto(collector);
+  const { system, stop } = await openSystem({
+    model: { provider: 'test', name: 'broken', next: () => Promise.reject(new Error('secret')) },
+  });
+  await ends(system, system.open(payment));
+  stop();
+  await tracing.stop();
+  expect(collector.trees()).toEqual([
+    {
+      name: 'agent.execute',
+      status: 'error',
+      children: [{ name: 'llm.completion', status: 'error' }],
+    },
+  ]);
+  expect(JSON.stringify(collector.posts)).not.toContain('secret');
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { AgentFolder } from '../helpers/agent-folder.ts';
+import { failingDisk } from '../helpers/failing-disk.ts';
+import {
+  deferring,
+  expectIntact,
+  launchAgent,
+  startTestAgent,
+  type TestAgent,
+} from '../helpers/test-agent.ts';
+
+const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+
+/** Sends a task and resolves once it waits. */
+async function parked(agent: TestAgent, id = 't1') {
+  const held = agent.send(id, pay);
+  await agent.reached(id, 'deferred');
+  return { held };
+}
+
+describe('a disk that takes no audit line', () => {
+  it.each(['approve', 'reject'])(
+    'has a decision to %s refused with 503, and nothing is decided',
+    async (decision) => {
+      const agent = await startTestAgent(deferring());
+      const { held } = await parked(agent);
+      const before = agent.audit();
+      const disk = failingDisk();
+      expect(await agent.decide('t1', { decision })).toMatchObject({ status: 503 });
+      expect((await agent.get('/tasks/t1')).body).toMatchObject({ status: { state: 'deferred' } });
+      expect(agent.audit()).toEqual(before);
+      expect(agent.folder.paid).toEqual([]);
+      disk.mend();
+      await held;
+      expect(await agent.decide('t1', { decision })).toMatchObject({ status: 200 });
+      const { status } = await agent.reached('t1', decision === 'approve' ? 'completed' : 'failed');
+      expect(status.state).toBe(decision === 'approve' ? 'completed' : 'failed');
+      expect(agent.folder.paid).toHaveLength(decision === 'approve' ? 1 : 0);
+      const decided = agent.audit('t1').filter(({ event }) => event === 'task_deferred_decision');
+      expect(decided).toHaveLength(1);
+      expect(agent.audit('t1').map(({ seq }) => seq)).toEqual(
+        agent.audit('t1').map((_, index) => index + 1),
+      );
+      await expectIntact(agent.auditPath);
+    },
+  );
+
+  it('has sends refused with 503 and /readyz fail, until it takes lines again', async () => {
+    const agent = await startTestAgent();
+    const disk = failingDisk();
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      expect(await agent.send(`t${attempt}`, [{ say: 'hi' }])).toMatchObject({ status: 503 });
+      expect(await agent.get('/readyz')).toMatchObject({ status: 503 });
+    }
+    expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
+    const rpc = await agent.rpc('tasks/send', { id: 'r', message: {} });
+    expect(rpc.body.error).toBeDefined();
+    disk.mend();
+    expect(await agent.get('/readyz')).toMatchObject({ status: 200 });
+    expect(await agent.send('t9', [{ say: 'hi' }])).toMatchObject({ status: 200 });
+    expect(
+      agent.audit().filter(({ task_id }) => task_id !== undefined && task_id !== 't9'),
+    ).toEqual([]);
+    await expectIntact(agent.auditPath);
+  });
+
+  it('runs no tool whose start has no line', async () => {
+    const agent = await startTestAgent();
+    const sent = agent.send('t1', [{ tool: 'hold' }, { tool: 'pay' }, { say: 'paid' }]);
+    await agent.reached('t1', 'working');
+    await expect.poll(() => agent.folder.held.length).toBe(1);
+    const disk = failingDisk();
+    await agent.folder.openGate('held');
+    expect((await sent).status).toBe(503);
+    expect(agent.folder.paid).toEqual([]);
+    disk.mend();
+    await expectIntact(agent.auditPath);
+  });
+
+  it('loses no deferral over a restart', async () => {
+    const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
+    const before = await launchAgent({}, { folder });
+    const { held } = await parked(before);
+    const disk = failingDisk();
+    expect(await before.decide('t1', { decision: 'approve' })).toMatchObject({ status: 503 });
+    disk.mend();
+    await held;
+    await before.stop();
+    const agent = await startTestAgent({}, { folder });
+    await agent.reached('t1', 'deferred');
+    expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject({ status: 200 });
+    await agent.reached('t1', 'completed');
+    expect(folder.paid).toHaveLength(1);
+    await expectIntact(agent.auditPath);
+  });
+});
