@@ -6,7 +6,7 @@ import { compileGuardrails } from '../../../src/actors/guardrails/guardrails.ts'
 it('names no layer of an agent that has none', () => {
   expect(policyEvent(serviceSchema.parse({ agent_id: 'x' }), null)).toEqual({
     event: 'policy_loaded',
-    fields: { version: '0.0.0', layers: [], deferred_tools: [] },
+    fields: { version: '0.0.0', layers: [], deferred_tools: [], egress: 'allowlist' },
   });
 });
 
@@ -21,11 +21,17 @@ it('names every layer that is on, and the tools that wait for a person', () => {
       defer: { enabled: true, tools: { pay: {}, close: {} } },
     },
     credentials: [{ tool: 'pay', provider: 'static' }],
+    audit: { capture: { tool_args: true, llm_messages: true } },
+    egress: { mode: 'dev-open' },
   });
   const compiled = compileGuardrails(config.security.guardrails);
-  expect(policyEvent(config, compiled.ok ? compiled.guardrails : null).fields).toEqual({
+  const guardrails = compiled.ok ? compiled.guardrails : null;
+  expect(policyEvent(config, guardrails, 'bwrap').fields).toEqual({
     version: '1.2.0',
     layers: ['guardrails', 'intent_alignment', 'step_up', 'modify', 'defer', 'credentials'],
     deferred_tools: ['close', 'pay'],
+    capture: ['tool_args', 'llm_messages'],
+    egress: 'dev-open',
+    sandbox: 'bwrap',
   });
 });

@@ -165,9 +165,9 @@ describe('an issuer that keeps its keys with somebody else', () => {
     ]);
   });
 
-  it('lets nobody in while that host is not listed', async () => {
+  it('lets nobody in while that host is not public', async () => {
     const server = await startKeyServer();
-    const jwks_uri = 'https://keys.example.com/k';
+    const jwks_uri = 'https://10.0.0.7/k';
     server.metadata = json({ issuer: server.issuer, jwks_uri });
     const settings = { issuer: server.issuer, audience: 'agent' };
     const { egress, records } = policed('oidc', settings);
@@ -176,8 +176,13 @@ describe('an issuer that keeps its keys with somebody else', () => {
     const hop = { scope: null, mode: 'deny-all' };
     expect(records).toEqual([
       { ...hop, domain: '127.0.0.1', reason: null },
-      { ...hop, domain: 'keys.example.com', reason: 'is not on the allowlist' },
+      { ...hop, domain: '10.0.0.7', reason: 'is a private address' },
     ]);
+    expect(egress.hosts.at(-1)).toEqual({
+      host: '10.0.0.7',
+      port: 443,
+      source: 'auth.providers.0 (discovered)',
+    });
   });
 
   it('has nothing listed for keys of its own', async () => {

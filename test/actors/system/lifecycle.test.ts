@@ -62,10 +62,14 @@ describe('draining', () => {
   });
 
   it('lets go of work that does not end in time', async () => {
-    const { system } = await openSystem({
-      tools: [toolCalled('slow', () => new Promise(() => undefined))],
+    const started = gate();
+    const slow = toolCalled('slow', () => {
+      started.open();
+      return new Promise(() => undefined);
     });
+    const { system } = await openSystem({ tools: [slow] });
     const id = system.open(playing([{ tool: 'slow' }]));
+    await started.opened;
     const held = ends(system, id);
     const refused = expect(held).rejects.toEqual(shuttingDown);
     await system.drain(1);

