@@ -8,6 +8,7 @@ export { type ExportedLine, type ExportSummary, exportTask } from './export-task
 export { formatBadLine, formatEvent } from './format-event.ts';
 export { keyRotation, lastSignedLine } from './key-rotation.ts';
 export { type LineSigner, lineSigner } from './line-signer.ts';
+export { prunedAt } from './pruned-at.ts';
 export {
   type PublicKey,
   PublicKeyError,

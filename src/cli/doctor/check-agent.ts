@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
-import { verdictSentence, verifyFiles } from '../../actors/audit/audit.ts';
+import { prunedAt, verdictSentence, verifyFiles } from '../../actors/audit/audit.ts';
 import { formatProblem } from '../../actors/config/config.ts';
+import { logFilesOf } from '../../actors/storage/log-files.ts';
 import { plainLine } from '../plain-text.ts';
 import { shellWord } from '../shell-word.ts';
 import type { Findings } from '../validate.ts';
@@ -28,11 +28,15 @@ export async function checkAudit(path: string, isChained: boolean): Promise<Find
       fix: 'set audit.chain: true in service.yaml',
     };
   }
-  if (!existsSync(path)) return { status: 'pass', message: 'there is no audit log yet' };
-  const fix = `holdpoint audit verify ${shellWord(path)}`;
+  if (logFilesOf(path).length === 0)
+    return { status: 'pass', message: 'there is no audit log yet' };
+  const files = logFilesOf(path);
+  const fix = `holdpoint audit verify ${files.map(shellWord).join(' ')}`;
   try {
-    const verdict = await verifyFiles([path]);
-    const message = plainLine(verdictSentence(verdict));
+    const pruned = await prunedAt(files);
+    const verdict = await verifyFiles(files, pruned === null ? {} : { continuedFrom: pruned.head });
+    const since = pruned === null ? '' : `; the ${pruned.count} before them were removed`;
+    const message = plainLine(`${verdictSentence(verdict)}${since}`);
     return verdict.ok ? { status: 'pass', message } : { status: 'fail', message, fix };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
