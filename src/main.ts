@@ -24,6 +24,7 @@ import { listen } from './http/listen.ts';
 import { type OpenLog, openLog } from './open-log.ts';
 import { openWayOut } from './open-way-out.ts';
 import { type Door, readDoor } from './read-door.ts';
+import { takeBack } from './take-back.ts';
 import { version } from './version.ts';
 
 /** How an agent is started. */
@@ -96,7 +97,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       { ...agent, warnings, clock, door, undo, scripts },
     );
   } catch (error) {
-    for (const step of undo.toReversed()) await step();
+    // Why it could not start says more than what could not be taken back.
+    await takeBack(undo).catch(() => undefined);
     throw error;
   }
 }
@@ -153,9 +155,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     warnings,
     token: runtime.token,
     auditPath: audit.path,
-    async stop() {
-      for (const step of undo.splice(0).toReversed()) await step();
-    },
+    stop: () => takeBack(undo),
   };
 }
 

@@ -22,6 +22,9 @@ export interface WayOut {
 /** What goes to the sinks of the log; recorded, each delivery would be one more line to deliver. */
 const delivery: EgressScope = { taskId: null, correlationId: null, tags: {} };
 
+/** Spans are posted in the turn of whoever ended the last of them, and are the daemon's own all the same. */
+const spans: EgressScope = { taskId: null, correlationId: null, tags: {} };
+
 /** What the way out of an agent is made from. */
 export interface WayOutParts {
   config: ServiceConfig;
@@ -62,16 +65,18 @@ export async function openWayOut(parts: WayOutParts): Promise<WayOut> {
     },
   });
   undo.push(() => egress.close());
+  const fetchFor = (scope: EgressScope): typeof globalThis.fetch => {
+    return (input, init) => egress.within(scope, () => egress.fetch(input, init), patientLimits);
+  };
   if (tracing !== null) {
     const { startTracing } = await import('./actors/telemetry/tracing.ts');
-    const started = startTracing(tracing, { log, version, fetch: egress.fetch });
+    const started = startTracing(tracing, { log, version, fetch: fetchFor(spans) });
     undo.push(() => started.stop());
   }
   return {
     egress,
     isolation: await isolateScripts(parts, egress),
-    deliver: (input, init) =>
-      egress.within(delivery, () => egress.fetch(input, init), patientLimits),
+    deliver: fetchFor(delivery),
   };
 }
 
@@ -79,6 +84,9 @@ function tracingSettings({ config, env }: WayOutParts) {
   const { tracing } = config.observability;
   return tracing.enabled ? readTracing(tracing, { agentId: config.agent_id, env }) : null;
 }
+
+const exposedKey =
+  'scripts run as the user of the daemon and can read its environment, the key of the audit log in it; set egress.sandbox to bwrap';
 
 async function isolateScripts(
   { config, toolbox, directory, log, undo }: WayOutParts,
@@ -88,6 +96,7 @@ async function isolateScripts(
   const { level, warning, problem } = await probeSandbox(config.egress.sandbox);
   if (problem !== undefined) throw new StartError(problem);
   if (warning !== undefined) log.warn({}, warning);
+  if (level === 'env' && config.audit.signing.enabled) log.warn({}, exposedKey);
   const proxy = await startEgressProxy({ egress, log });
   undo.push(() => proxy.close());
   return {

@@ -197,10 +197,17 @@ export class TaskSystem {
     return answer ?? answerWithoutPending(this.find(id)?.settled ?? null);
   }
 
-  /** Notes what the egress policy ruled on one hop, with the task it was for while that is at work. */
+  /**
+   * Notes what the egress policy ruled on one hop, with the task it was for while that is at work. Once the
+   * system has stopped, only the daemon's own last words may go out unnoted. Throws SystemError for others.
+   */
   noteEgress(record: EgressRecord): void {
-    if (this.#isStopped || this.#tasks.noteEgress(record)) return;
     const { scope } = record;
+    if (this.#isStopped) {
+      if (scope !== null && scope.taskId !== null) throw shuttingDown();
+      return;
+    }
+    if (this.#tasks.noteEgress(record)) return;
     const [event, fields] = egressWords(record);
     const recorded = this.#store.record([
       {

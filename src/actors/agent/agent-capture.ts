@@ -16,8 +16,15 @@ export interface CaptureParts {
   env: NodeJS.ProcessEnv;
 }
 
-/** Where an identity at Amazon stands when its variables are not named (contract section 3). */
-const usualVariables = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+/** Variables that hold secrets although no configuration names them. */
+const usualVariables = [
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'SERVICE_PLATFORM_TOKEN',
+];
 
 /**
  * Makes what takes contents into the audit log, as `audit.capture` asks; `null` while nothing is captured. Scrubbed

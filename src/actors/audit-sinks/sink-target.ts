@@ -1,6 +1,6 @@
 /** A place that takes lines of the audit log, as one connection after another. */
 export interface SinkTarget {
-  /** Resolves once the place takes lines. `waiting` are the lines that will be delivered first. */
+  /** Resolves once the place takes lines. Rejects with a SinkError when it does not. */
   connect(signal: AbortSignal): Promise<void>;
   /** Resolves once the place has taken the lines. Rejects when it has not; some may have arrived then. */
   deliver(lines: readonly Uint8Array[], signal: AbortSignal): Promise<void>;

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { isJsonObject } from '../../machines/json.ts';
 import { checkpointEvent, GENESIS, maximumLineBytes, type Standing } from './chain-format.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { readLine } from './read-line.ts';
@@ -15,7 +16,7 @@ export async function prunedAt(paths: readonly string[]): Promise<Standing | nul
   const line = first === null ? null : readLine(first);
   if (line === null || typeof line === 'string' || line['event'] !== checkpointEvent) return null;
   const { prev_hash: head, fields } = line;
-  const count = Reflect.get(Object(fields), 'count');
+  const count = isJsonObject(fields) ? fields['count'] : undefined;
   if (typeof head !== 'string' || head === GENESIS || typeof count !== 'number') return null;
   return { count, head };
 }

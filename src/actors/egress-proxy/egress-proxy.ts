@@ -109,6 +109,8 @@ function proxyServer({ way, passes, sockets, limits }: Parts): Server {
     connectionsCheckingInterval: limits.headers,
   });
   server.maxConnections = mostConnections;
+  // What a client sends before it has its answer would be one connection and many requests.
+  server.maxRequestsPerSocket = 1;
   server.setTimeout(limits.idle, (socket) => socket.destroy());
   server.on('connection', (socket: Duplex) => {
     sockets.add(socket);

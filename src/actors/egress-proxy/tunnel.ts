@@ -39,6 +39,7 @@ export async function tunnel(
     egress.judge({ protocol: 'https:', ...hop }, pass.scope);
     upstream = await egress.connect(hop, pass.scope, gone.signal);
   } catch (error) {
+    if (gone.signal.aborted) return;
     return refuse(client, failureAnswer(error, hop.hostname, log));
   }
   if (client.destroyed) return void upstream.destroy();

@@ -31,7 +31,7 @@ export interface EffectiveHosts {
   derives(host: string, port: number): boolean;
   /** True when an operator named this host and port, whatever its address. */
   mayBePrivate(host: string, port: number): boolean;
-  /** Lists one more; one that is listed already stays as it is. Throws an Error when it is no host. */
+  /** Lists one more host; one that is listed already stays as it is. Throws an Error for a pattern and what is no host. */
   add(endpoint: DerivedEndpoint): void;
 }
 
@@ -51,10 +51,9 @@ export function effectiveHosts(
   }));
   const derived = new Map<string, EffectiveHost & { mayBePrivate: boolean }>();
   const below: { pattern: HostPattern; port: number }[] = [];
-  const add = ({ host, port, source, mayBePrivate = true }: DerivedEndpoint): void => {
+  const list = ({ host, port, source, mayBePrivate = true }: DerivedEndpoint): void => {
     if (host.startsWith('*.')) {
-      const [pattern] = readPatterns(source, [host]);
-      if (pattern !== undefined) below.push({ pattern, port });
+      below.push(...readPatterns(source, [host]).map((pattern) => ({ pattern, port })));
       derived.set(placeOf(host, port), { host, port, source, mayBePrivate: false });
       return;
     }
@@ -65,7 +64,7 @@ export function effectiveHosts(
     if (known?.mayBePrivate === true || (known !== undefined && !mayBePrivate)) return;
     derived.set(place, { host: name, port, source, mayBePrivate });
   };
-  for (const endpoint of endpoints) add(endpoint);
+  for (const endpoint of endpoints) list(endpoint);
   return {
     get entries() {
       return [...listed, ...[...derived.values()].map(({ mayBePrivate: _, ...entry }) => entry)];
@@ -75,7 +74,12 @@ export function effectiveHosts(
       derived.has(placeOf(host, port)) ||
       below.some((entry) => entry.port === port && matchesHost(entry.pattern, host)),
     mayBePrivate: (host, port) => derived.get(placeOf(host, port))?.mayBePrivate === true,
-    add,
+    add(endpoint) {
+      const { host, source } = endpoint;
+      // Whoever is not the operator names one host at a time.
+      if (host.includes('*')) throw new Error(`${source}: ${JSON.stringify(host)} is no host`);
+      list(endpoint);
+    },
   };
 }
 

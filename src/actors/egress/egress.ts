@@ -28,7 +28,7 @@ import { policyInterceptor, type Sending } from './policy-interceptor.ts';
 import { type Hop, type HopPolicy, ruleHop } from './rule-hop.ts';
 
 export type { EgressMode, EgressRecord, EgressScope } from '../ports.ts';
-export { readNetwork } from './address-rules.ts';
+export { createAddressRules, readNetwork } from './address-rules.ts';
 export type { Lookup } from './checked-addresses.ts';
 export { type Dial, dialChannelName } from './checked-connect.ts';
 export type { DerivedEndpoint, EffectiveHost } from './effective-hosts.ts';

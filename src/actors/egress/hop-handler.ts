@@ -21,10 +21,16 @@ export class HopHandler extends ForwardingHandler {
   }
 
   override onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    super.onResponseError(controller, this.#toldOf(error));
+  }
+
+  /** Nobody catches what is thrown while a failure is reported, so it is reported in its place. */
+  #toldOf(error: Error): Error {
     try {
       this.#say(error instanceof EgressError ? error : null);
-    } finally {
-      super.onResponseError(controller, error);
+      return error;
+    } catch (failure) {
+      return failure instanceof Error ? failure : new Error(String(failure));
     }
   }
 

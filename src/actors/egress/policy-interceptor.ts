@@ -1,6 +1,7 @@
 import { type Dispatcher, interceptors } from 'undici';
 import type { EgressScope } from '../ports.ts';
 import { outboundTraceHeaders } from '../telemetry/spans.ts';
+import { EmptyBodyHandler } from './empty-body-handler.ts';
 import { HopHandler } from './hop-handler.ts';
 import { normaliseHost } from './host-pattern.ts';
 import type { Ledger } from './ledger.ts';
@@ -62,7 +63,9 @@ export function policyInterceptor(
     };
     const decode = limits.bytes === null ? null : decoderFor(limits.bytes);
     const receiver = new LimitHandler(handler, { host, limits, deadline: deadlineOf(sending) });
-    return decode === null ? send(limited, receiver) : decode(send)(limited, receiver);
+    if (decode === null) return send(limited, receiver);
+    const sendCoded: Dispatcher.Dispatch = (sent, next) => send(sent, new EmptyBodyHandler(next));
+    return decode(sendCoded)(limited, receiver);
   };
 }
 

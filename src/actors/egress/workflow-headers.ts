@@ -1,19 +1,8 @@
 import type { Dispatcher } from 'undici';
+import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 
 /** The headers of a request in any of the shapes undici takes. */
 export type GivenHeaders = Exclude<Dispatcher.DispatchOptions['headers'], undefined>;
-
-/** The headers that say whose work a request is part of, and the tag of each (document 2 section 2.4). */
-const headers: readonly [header: string, tag: string][] = [
-  ['X-Workflow-ID', 'workflow_id'],
-  ['X-Workflow-Execution-ID', 'workflow_execution_id'],
-  ['X-Workflow-Stage-ID', 'stage_id'],
-  ['X-Workflow-Step-ID', 'step_id'],
-  ['X-Invocation-Caller', 'invocation_caller'],
-];
-
-/** Printable ASCII, at most 256 characters. */
-const acceptable = /^[\x20-\x7e]{1,256}$/;
 
 /**
  * Adds the workflow headers of a scope's tags to those of a request, except those that the request
@@ -23,10 +12,10 @@ export function withWorkflowHeaders(
   given: GivenHeaders,
   tags: Readonly<Record<string, string>>,
 ): GivenHeaders {
-  const said = headers.map(([header, tag]): [string, string] => [header, tags[tag] ?? '']);
+  const said = workflowHeaders.map(([header, tag]): [string, string] => [header, tags[tag] ?? '']);
   return withHeaders(
     given,
-    said.filter(([, value]) => acceptable.test(value)),
+    said.filter(([, value]) => isTagValue(value)),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, parse } from 'node:path';
 
 /** Folders and files that hold secrets, by their name. */
 const secretNames =
@@ -29,7 +29,8 @@ export type Shown =
 /**
  * Says what of the agent's folder a script may see: its entries one by one, so that what is created later
  * does not show, without those named like secrets and without `hidden` paths at any depth and what
- * belongs to them, such as `tasks.db-wal` and `audit.ndjson.1`. Does not look into `node_modules`.
+ * belongs to them, such as `tasks.db-wal` and `audit-000000000001.ndjson`. Sockets and
+ * the like do not show either. Does not look into `node_modules`.
  * Throws FolderTooLargeError.
  */
 export async function shownEntries(folder: string, hidden: readonly string[]): Promise<Shown[]> {
@@ -47,6 +48,9 @@ export async function shownEntries(folder: string, hidden: readonly string[]): P
         found.push({ kind: entry.isDirectory() ? 'hideFolder' : 'hideFile', path });
       } else if (entry.isDirectory() && entry.name !== 'node_modules') {
         found.push(...(await hiddenBelow(path)));
+      } else if (!entry.isDirectory() && !entry.isFile()) {
+        // A folder that cannot be written to still lets its sockets be connected to.
+        found.push({ kind: 'hideFile', path });
       }
     }
     return found;
@@ -66,7 +70,12 @@ export async function shownEntries(folder: string, hidden: readonly string[]): P
 }
 
 function belongsTo(secret: string, path: string): boolean {
-  return path === secret || path.startsWith(`${secret}-`) || path.startsWith(`${secret}.`);
+  if (path === secret || path.startsWith(`${secret}-`) || path.startsWith(`${secret}.`))
+    return true;
+  const { dir, name, ext } = parse(secret);
+  const { dir: folder, name: found, ext: kind } = parse(path);
+  const isNumbered = found.startsWith(`${name}-`) && /^\d+$/.test(found.slice(name.length + 1));
+  return folder === dir && kind === ext && isNumbered;
 }
 
 /** The folder may have been named through a link, and the file need not be there yet. */

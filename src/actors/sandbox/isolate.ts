@@ -37,8 +37,15 @@ export class SandboxError extends Error {
 const mebibyte = 1024 * 1024;
 const node = '/opt/holdpoint/node';
 
-/** What of `/etc` programs need to find libraries and to check certificates. */
-const systemFiles = ['ssl', 'ca-certificates', 'pki', 'alternatives', 'ld.so.cache'];
+/**
+ * What of `/etc` programs need to find libraries and to check certificates. The folders of certificates are
+ * named one by one, as private keys lie beside them, which a daemon that runs as root could read.
+ */
+const systemFiles = [
+  ...['ssl/certs', 'ssl/cert.pem', 'ssl/openssl.cnf', 'ca-certificates'],
+  ...['pki/ca-trust', 'pki/java', 'pki/tls/certs', 'pki/tls/cert.pem', 'pki/tls/openssl.cnf'],
+  ...['alternatives', 'ld.so.cache'],
+];
 
 /**
  * Wraps a command line so that it runs at a level of isolation. Throws SandboxError without bubblewrap,

@@ -1,6 +1,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import { egressCause } from '../egress/egress.ts';
 import type { Log } from '../ports.ts';
 
 /** Where spans go, and how. */
@@ -10,6 +11,11 @@ export interface SpanExporterOptions {
   headers: Record<string, string>;
   fetch: typeof globalThis.fetch;
   log: Log;
+}
+
+/** A post that came to nothing, in words without anything that was sent. */
+class PostError extends Error {
+  readonly code = 'post_failed';
 }
 
 /** How long one post may take, in milliseconds. */
@@ -64,7 +70,7 @@ export class FetchSpanExporter implements SpanExporter {
   async #post(spans: ReadableSpan[]): Promise<void> {
     const { endpoint, headers, fetch } = this.#options;
     const body = JsonTraceSerializer.serializeRequest(spans);
-    if (body === undefined) throw new Error('the spans cannot be written as JSON');
+    if (body === undefined) throw new PostError('the spans cannot be written as JSON');
     const response = await fetch(endpoint, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
@@ -74,7 +80,7 @@ export class FetchSpanExporter implements SpanExporter {
     });
     // Whatever it says besides is not waited for.
     await response.body?.cancel();
-    if (!response.ok) throw new Error(`the collector answered ${response.status}`);
+    if (!response.ok) throw new PostError(`the collector answered ${response.status}`);
   }
 
   #noteAnswer(): void {
@@ -94,11 +100,15 @@ export class FetchSpanExporter implements SpanExporter {
   }
 }
 
-/** Node says that a fetch failed, and its cause says why; one for several addresses has a code alone. */
+/** Only codes of what a client throws are told: its message may quote a header, which may be a secret. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  if (error.name === 'TimeoutError') return `no answer in ${postDeadline / 1_000} s`;
-  if (!(cause instanceof Error)) return error.message;
-  return cause.message || ((cause as NodeJS.ErrnoException).code ?? error.message);
+  if (error instanceof PostError) return error.message;
+  const refusal = egressCause(error);
+  if (refusal !== null) return refusal.message;
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth += 1) {
+    if (cause.name === 'TimeoutError') return `no answer in ${postDeadline / 1_000} s`;
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+    cause = cause.cause;
+  }
+  return 'no answer';
 }

@@ -64,7 +64,6 @@ export async function runProcess(
   try {
     const closed = once(child, 'close');
     closed.catch(ignore);
-    child.on('error', ignore);
     child.stdin.on('error', ignore).end(command.input);
     const [code, endedBy] = (await once(child, 'exit')) as [number | null, string | null];
     signalGroup(child, 'SIGKILL');
@@ -85,6 +84,11 @@ export async function runProcess(
 function start({ program, args, cwd, env, isSupervised }: Command) {
   const stdio = ['pipe', 'pipe', 'pipe', ...(isSupervised ? (['pipe'] as const) : [])] as const;
   const child = spawn(program, args, { cwd, env, detached: true, stdio: [...stdio] }) as Child;
+  // Without file descriptors there are no pipes, and a failure that nobody hears ends the daemon.
+  child.on('error', ignore);
+  if ((child.stdio as unknown) === undefined) {
+    throw Object.assign(new Error('the program has no pipes'), { code: 'EMFILE' });
+  }
   const supervisor = isSupervised ? supervisorOn(child.stdio[3] as Duplex) : null;
   return { child, supervisor };
 }

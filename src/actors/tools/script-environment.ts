@@ -12,7 +12,8 @@ export interface ScriptSurroundings {
 }
 
 /** Variables that make a program load code of somebody else's choice. */
-const loading = /^(LD_|DYLD_|NODE_OPTIONS$|BASH_ENV$|ENV$)/;
+const loading =
+  /^(LD_|DYLD_|NODE_OPTIONS$|BASH_ENV$|ENV$|PYTHON(STARTUP|PATH|HOME)$|PERL5(OPT|LIB)$|RUBY(OPT|LIB)$)/;
 
 /**
  * Builds a script's environment from nothing, so that what the daemon knows stays with the daemon.

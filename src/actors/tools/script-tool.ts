@@ -2,6 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../machines/json.ts';
+import { redactSecrets } from '../credentials/credentials.ts';
 import type { EgressProxy, ProxyPass } from '../egress-proxy/egress-proxy.ts';
 import { type Clock, type Tool, ToolError, type ToolRun } from '../ports.ts';
 import {
@@ -52,7 +53,7 @@ export interface ScriptDependencies extends ScriptSurroundings {
  * The script gets the arguments as JSON on standard input and as its first argument. Arguments of 128 KiB
  * and more come on standard input alone, and the first argument is `-`. It runs in a private folder that
  * is removed afterwards, with an environment built from nothing. Its standard output without one final
- * newline is the result; a non-zero exit is a ToolError with the last lines of its standard error.
+ * newline is the result, less what it signs in with at the proxy; a non-zero exit is a ToolError with the last lines of its standard error.
  */
 export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDependencies): Tool {
   const { name, description, parameters, idempotent } = definition;
@@ -70,11 +71,13 @@ export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDep
       const pass = isolation.proxy?.admit({ taskId, correlationId, tags }) ?? null;
       try {
         const end = await runScript(definition, dependencies, isolation, { args, run, pass });
-        return resultOf(name, end, [
+        const passSecrets = pass?.secretValues ?? [];
+        const result = resultOf(name, end, [
           ...definition.environment.map((variable) => dependencies.env[variable] ?? ''),
           ...(run.credential?.secretValues() ?? []),
-          ...(pass?.secretValues ?? []),
+          ...passSecrets,
         ]);
+        return redactSecrets(result, passSecrets);
       } finally {
         pass?.release();
       }

@@ -74,6 +74,7 @@ describe('a listed domain', () => {
     ['0xa9fea9fe', 'this address is never reached, whatever is listed; remove it'],
     ['[fd00:ec2::254]', 'this address is never reached, whatever is listed; remove it'],
     ['::ffff:169.254.169.254', 'this address is never reached, whatever is listed; remove it'],
+    ['::7f00:1', 'this address is never reached, whatever is listed; remove it'],
     ['224.0.0.1', 'this address is never reached, whatever is listed; remove it'],
   ])('is refused when it is %s', (entry, message) => {
     expect(domain(entry)).toEqual([`error egress.allowed_domains.0 ${message}`]);

@@ -340,6 +340,55 @@ describe('egress proxy, passes', () => {
     });
   });
 
+  it('says nothing of a client that leaves before it is answered', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const { port } = await aServer((_request, response) => {
+      response.on('close', left.resolve);
+      arrived.resolve();
+    });
+    const { proxy, authorization, logged } = await aProxy();
+    const client = connect(proxy.port, '127.0.0.1');
+    client.write(`GET http://a.example.test:${port}/ HTTP/1.1\r\n${authorization}\r\n\r\n`);
+    await arrived.promise;
+    client.destroy();
+    await left.promise;
+    expect(logged).toEqual([]);
+  });
+
+  it('says nothing of a tunnel whose pass is released while it is opened', async () => {
+    const asked = Promise.withResolvers<void>();
+    const { proxy, pass, authorization, logged } = await aProxy({
+      lookup: () => {
+        asked.resolve();
+        return new Promise(() => undefined);
+      },
+      limits: { lookup: 200 },
+    });
+    const client = connect(proxy.port, '127.0.0.1');
+    client.write(`CONNECT a.example.test:443 HTTP/1.1\r\n${authorization}\r\n\r\n`);
+    await asked.promise;
+    pass.release();
+    client.resume();
+    await once(client, 'close');
+    expect(logged).toEqual([]);
+  });
+
+  it('serves one request of a connection, whatever comes behind it', async () => {
+    const { port, seen } = await aServer();
+    const { proxy, authorization, records } = await aProxy();
+    const lines = (path: string) => [
+      `GET http://a.example.test:${port}/${path} HTTP/1.1`,
+      authorization,
+      '',
+    ];
+    const all = Array.from({ length: 20 }, (_, index) => lines(String(index))).flat();
+    const { status, body } = await ask(proxy.port, ...all.slice(0, -1));
+    expect([status, body]).toEqual([200, 'hello']);
+    expect(seen.map(({ url }) => url)).toEqual(['/0']);
+    expect(records).toEqual([recorded('a.example.test', null)]);
+  });
+
   it('names the proxy in every variable that programs look for', async () => {
     const { proxy, pass } = await aProxy();
     const url = expect.stringMatching(

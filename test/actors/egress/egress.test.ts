@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import {
@@ -146,6 +148,21 @@ describe('egress', () => {
     expect(() => anEgress(options)).toThrow(message);
   });
 
+  it('fails as its record does when nobody listens either', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    const failure = new Error('the disk is full');
+    const { egress } = anEgress({
+      record: () => {
+        throw failure;
+      },
+    });
+    const url = `http://api.example.test:${port}/`;
+    expect(await failureOf(egress.fetch(url))).toMatchObject({ cause: failure });
+  });
+
   it('sends nothing when what it does cannot be recorded', async () => {
     const { port, seen } = await aServer();
     const record = () => {
@@ -261,6 +278,17 @@ describe('egress', () => {
     expect(egress.hosts).toEqual([
       { host: '*.example.test', port: null, source: 'egress.allowed_domains.0' },
       { host: 'keys.issuer.test', port, source },
+    ]);
+  });
+
+  it('takes no wildcard from an issuer', async () => {
+    const { egress } = anEgress();
+    const endpoint = { host: '*.test', port: 443, source: 'auth.providers.0 (discovered)' };
+    expect(() => egress.discovered(endpoint)).toThrow(
+      'auth.providers.0 (discovered): "*.test" is no host',
+    );
+    expect(egress.hosts).toEqual([
+      { host: '*.example.test', port: null, source: 'egress.allowed_domains.0' },
     ]);
   });
 

@@ -26,6 +26,21 @@ async function readAll(egress: Egress, url: string): Promise<{ bytes: number; fa
 }
 
 describe('the limits of a task', () => {
+  it.each(['gzip', 'br', 'deflate'])(
+    'lets an empty body pass that is said to be %s',
+    async (coding) => {
+      const { port } = await aServer((_request, response) => {
+        response.writeHead(202, { 'content-encoding': coding, 'content-length': '0' }).end();
+      });
+      const { egress } = anEgress();
+      const answer = await egress.within(scope, async () => {
+        const response = await egress.fetch(`http://a.example.test:${port}/`, { method: 'POST' });
+        return [response.status, await response.text()];
+      });
+      expect(answer).toEqual([202, '']);
+    },
+  );
+
   it('cut an endless answer at 10 MiB', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024);

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { shownEntries } from '../../../src/actors/sandbox/hidden-files.ts';
 import { agentFolder } from '../skills/agent-folder.ts';
 
@@ -52,12 +54,27 @@ describe('shownEntries', () => {
       'tasks.db': '',
       'tasks.db-wal': '',
       'log/audit.ndjson.1': '',
+      'log/audit-000000000001.ndjson': '',
       'log/audit-notes.md': '',
     });
     const links = agentFolder({});
     symlinkSync(folder, join(links, 'agent'));
     const hidden = ['tasks.db', 'log/audit.ndjson'].map((name) => join(links, 'agent', name));
-    expect(await shownOf(folder, hidden)).toEqual(['bind log', 'hideFile log/audit.ndjson.1']);
+    expect(await shownOf(folder, hidden)).toEqual([
+      'bind log',
+      'hideFile log/audit-000000000001.ndjson',
+      'hideFile log/audit.ndjson.1',
+    ]);
+  });
+
+  it('hides sockets, which would lead out of a sandbox', async () => {
+    const folder = agentFolder({ 'run/pid': '' });
+    for (const name of ['collector.sock', 'run/collector.sock']) {
+      const server = createServer().listen(join(folder, name));
+      onTestFinished(() => void server.close());
+      await once(server, 'listening');
+    }
+    expect(await shownOf(folder)).toEqual(['bind run', 'hideFile run/collector.sock']);
   });
 
   it('shows a link as a link, not what it leads to', async () => {

@@ -181,3 +181,22 @@ describe('retention', () => {
     expect(system.find(id)).toBeUndefined();
   });
 });
+
+describe('a system that has stopped', () => {
+  const hop = { domain: 'api.example', mode: 'allowlist', reason: null } as const;
+
+  it('stops every hop of a task, as it can be recorded no more', async () => {
+    const { system, stop } = await openSystem();
+    const scope = { taskId: 't1', correlationId: 'c1', tags: {} };
+    stop();
+    expect(() => system.noteEgress({ ...hop, scope })).toThrow(shuttingDown);
+  });
+
+  it('lets the daemon send what is left', async () => {
+    const { system, events, stop } = await openSystem();
+    stop();
+    const before = events();
+    system.noteEgress({ ...hop, scope: null });
+    expect(events()).toEqual(before);
+  });
+});

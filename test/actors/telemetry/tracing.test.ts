@@ -102,6 +102,18 @@ describe('a collector that takes nothing', () => {
     ]);
   });
 
+  it('is named without the headers that were meant for it', async () => {
+    const said: object[] = [];
+    const exporter = new FetchSpanExporter({
+      endpoint: 'http://127.0.0.1:9/in',
+      headers: { authorization: 'Bearer secret\nvalue' },
+      fetch: globalThis.fetch,
+      log: { ...quiet, warn: (fields) => void said.push(fields) },
+    });
+    await new Promise((resolve) => exporter.export([], resolve));
+    expect(said).toEqual([{ collector: 'http://127.0.0.1:9', error: 'no answer', lost: 0 }]);
+  });
+
   it('is named again when it is back', async () => {
     const said: string[] = [];
     const note = (_: object, message: string) => void said.push(message);

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ToolError } from '../../../src/actors/ports.ts';
 import { rawRequest } from '../../helpers/raw-request.ts';
 import { aServer } from '../egress/a-server.ts';
@@ -37,6 +40,31 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
   ])('gives %s its arguments and its result back', async (file, content) => {
     const { tool } = isolatedScript({ content, file, level: 'bwrap' });
     expect(await tool.run({ a: 'ü $(id)' }, aRun())).toBe('{"a":"ü $(id)"} {"a":"ü $(id)"}');
+  });
+
+  it('has certificates, and not the keys of the machine beside them', async () => {
+    const shown = (await go('ls /etc/ssl; find /etc -name private')).split('\n');
+    expect(shown).toContain('certs');
+    expect(shown.filter((name) => name.includes('private'))).toEqual([]);
+  });
+
+  it('reaches no socket in the folder of the agent', async () => {
+    const content = `import { connect } from 'node:net';
+      const socket = connect(process.env.SERVICE_AGENT_DIR + '/run/collector.sock');
+      socket.on('connect', () => { console.log('reached'); socket.end(); });
+      socket.on('error', ({ code }) => console.log(code));`;
+    const { tool, agentDirectory } = isolatedScript({
+      content,
+      file: 'go.mjs',
+      level: 'bwrap',
+      files: { 'run/pid': '' },
+    });
+    const server = createServer((socket) => socket.end()).listen(
+      join(agentDirectory, 'run/collector.sock'),
+    );
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    expect(await tool.run({}, aRun())).toBe('ECONNREFUSED');
   });
 
   it('has a private folder to write to, and its other files to read', async () => {

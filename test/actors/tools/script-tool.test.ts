@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -225,6 +226,29 @@ describe('scriptTool', () => {
       definition: { parameters: { type: 'object', required: ['id'] } },
     });
     await expect(script.run({}, run)).rejects.toThrow(new ToolError('go: argument id is missing'));
+  });
+
+  it('ends with a failure of its own when the daemon is out of file descriptors', () => {
+    const module = new URL('../../../src/actors/tools/run-process.ts', import.meta.url).href;
+    const code = `
+      import { openSync } from 'node:fs';
+      import { runProcess } from ${JSON.stringify(module)};
+      const start = () => runProcess(
+        { program: '/bin/true', args: [], cwd: '/', env: {}, input: '', isSupervised: false },
+        { timeout: 5_000, grace: 500, outputBytes: 100 },
+        { clock: { setTimeout, clearTimeout }, signal: new AbortController().signal },
+      );
+      await start();
+      try { for (;;) openSync('/dev/null'); } catch {}
+      const failure = await start().catch(({ code }) => code);
+      setImmediate(() => process.exit(failure === 'EMFILE' ? 0 : 2));
+    `;
+    const { status, stderr } = spawnSync(
+      'prlimit',
+      ['--nofile=64', process.execPath, '--input-type=module', '--eval', code],
+      { encoding: 'utf8' },
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
   it('says when a script cannot be started', async () => {
