@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { auditFigures } from './audit.ts';
 import { auditLagFigures } from './audit-lag.ts';
 import { auditedSaveFigures, auditLoopFigures, auditWriterFigures } from './audit-writer.ts';
+import { cardFigures } from './card.ts';
 import { doorFigures } from './door.ts';
 import { egressFigures } from './egress.ts';
 import type { Figure } from './figure.ts';
@@ -22,6 +23,7 @@ import {
 const parts: Record<string, () => Promise<Figure[]>> = {
   echo: echoFigures,
   door: doorFigures,
+  card: cardFigures,
   cycle: cycleFigures,
   inProcess: cyclesInProcess,
   governance: governanceFigures,

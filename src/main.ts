@@ -8,17 +8,27 @@ import { createGovernance } from './actors/agent/agent-governance.ts';
 import { readAgent } from './actors/agent/read-agent.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
 import { configuredVerifiers } from './actors/auth/configured-verifiers.ts';
+import { CardPublisher } from './actors/card/card.ts';
 import { systemClock } from './actors/clock.ts';
 import type { Problem, ServiceConfig } from './actors/config/config.ts';
 import type { Egress } from './actors/egress/egress.ts';
 import type { Guardrails } from './actors/guardrails/guardrails.ts';
 import { randomIds } from './actors/ids.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
-import type { Authenticator, Clock, EgressRecord, Ids, Log, RateLimits } from './actors/ports.ts';
+import type {
+  Authenticator,
+  CardSource,
+  Clock,
+  EgressRecord,
+  Ids,
+  Log,
+  RateLimits,
+} from './actors/ports.ts';
 import { removeServeFile, writeRuntimeToken, writeServeFile } from './actors/process/serve-file.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskSystem } from './actors/system.ts';
 import { ScriptGate, type Toolbox } from './actors/tools/tools.ts';
+import { cardBasis } from './card-basis.ts';
 import { createApp } from './http/app.ts';
 import { listen } from './http/listen.ts';
 import { type OpenLog, openLog } from './open-log.ts';
@@ -84,6 +94,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const directory = resolve(options.directory);
   const clock = systemClock();
   const scripts = new ScriptGate();
+  const readAt = Date.now();
   const { problems, warnings, agent } = await readAgent(directory, options.env, clock, () =>
     scripts.isolation(),
   );
@@ -94,7 +105,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   try {
     return await assemble(
       { ...options, directory },
-      { ...agent, warnings, clock, door, undo, scripts },
+      { ...agent, warnings, clock, door, undo, scripts, readAt },
     );
   } catch (error) {
     // Why it could not start says more than what could not be taken back.
@@ -111,6 +122,8 @@ interface Parts {
   clock: Clock;
   door: Door;
   scripts: ScriptGate;
+  /** Epoch milliseconds of the wall clock at which reading the agent's files began. */
+  readAt: number;
   /** What to take back, in reverse order, when a later step fails or the agent stops. */
   undo: (() => unknown)[];
 }
@@ -132,7 +145,16 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
       : [],
     isOptional: !isAuthOn,
   });
-  const port = await serve(options, parts, { ...opened, authenticator, ids });
+  const card = new CardPublisher({
+    clock: parts.clock,
+    record: (event) => audit.store.record([{ ...audit.envelope, ts: now(parts.clock), ...event }]),
+  });
+  undo.push(() => card.stop());
+  const port = await serve(options, parts, { ...opened, authenticator, ids, card });
+  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+  const basis = cardBasis(options, parts, url);
+  const startedWith = { config, skills: parts.toolbox.skills, readAt: parts.readAt };
+  await card.start(basis, startedWith);
   // It answers from here on, and says that it is starting until what a restart interrupted is dealt with.
   await system.start();
   writeServeFile(stateFolder, {
@@ -148,9 +170,10 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     () => removeServeFile(stateFolder, process.pid),
     () => system.drain(drainGrace),
   );
+  card.watch(basis, startedWith);
   return {
     id: config.agent_id,
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url,
     inspectorUrl: inspector?.url ?? null,
     warnings,
     token: runtime.token,
@@ -203,10 +226,17 @@ async function openSystem(
   return { system, audit, egress };
 }
 
+/** What answers requests beside the tasks. */
+interface Answering {
+  authenticator: Authenticator;
+  ids: Ids;
+  card: CardSource;
+}
+
 async function serve(
   { host, port, log }: AgentOptions,
   { config, clock, door: { limits, admission: settings }, undo }: Parts,
-  { audit, egress: outbound, ...ports }: Opened & { authenticator: Authenticator; ids: Ids },
+  { audit, egress: outbound, ...ports }: Opened & Answering,
 ): Promise<number> {
   const { store, keys, sinks, entity } = audit;
   const { agent_id: agentId } = config;
@@ -250,4 +280,8 @@ async function closeServer(server: Server): Promise<void> {
   const cutOff = setTimeout(() => server.closeAllConnections(), 1_000);
   await closed;
   clearTimeout(cutOff);
+}
+
+function now(clock: Clock): string {
+  return new Date(clock.now()).toISOString();
 }

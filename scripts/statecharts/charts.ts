@@ -1,5 +1,6 @@
 import { admissionMachine } from '../../src/machines/admission/admission-machine.ts';
 import { sinkMachine } from '../../src/machines/audit/sink-machine.ts';
+import { cardMachine } from '../../src/machines/card/card-machine.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
@@ -28,4 +29,5 @@ export const charts: Chart[] = [
     source: 'src/machines/audit/sink-machine.ts',
     machine: sinkMachine,
   },
+  { name: 'card', source: 'src/machines/card/card-machine.ts', machine: cardMachine },
 ];

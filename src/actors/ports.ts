@@ -53,6 +53,23 @@ export interface Authenticator {
   verify(credentials: Credentials): Promise<Verification>;
 }
 
+/** The versions of A2A that the agent card is written in (document 2 section 9). */
+export type CardVersion = '0.3.0' | '1.0';
+
+/** An agent card as it is sent. */
+export interface PublishedCard {
+  /** JSON in UTF-8. */
+  body: Buffer;
+  /** A strong entity tag, in its quotes. */
+  etag: string;
+}
+
+/** Where the agent card comes from. */
+export interface CardSource {
+  /** The card as it stands now; `null` until the agent knows its address. */
+  current(version: CardVersion): PublishedCard | null;
+}
+
 /** How quickly one address may call the daemon (contract section 3). */
 export interface RateLimits {
   /** Requests a second that only read. */

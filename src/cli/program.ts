@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../version.ts';
 import { auditCommand } from './audit/audit-command.ts';
+import type { BuildOptions } from './build.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
 import { keyCommand } from './key/key-command.ts';
@@ -47,6 +48,7 @@ function createProgram(session: Session): Command {
     runCommand(session),
     taskCommand(session),
     validateCommand(session),
+    buildCommand(session),
     policyCommand(session),
     auditCommand(session),
     keyCommand(session),
@@ -99,6 +101,16 @@ function validateCommand(session: Session): Command {
     .action(async (options: ValidateOptions) => {
       const { validate } = await import('./validate.ts');
       await validate(session, options);
+    });
+}
+
+function buildCommand(session: Session): Command {
+  return new Command('build')
+    .description('write down what the agent card says of the skills, for the start')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (options: BuildOptions) => {
+      const { build } = await import('./build.ts');
+      await build(session, options);
     });
 }
 

@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { Authenticator, Clock, Ids, Log, RateLimits } from '../actors/ports.ts';
+import type { Authenticator, CardSource, Clock, Ids, Log, RateLimits } from '../actors/ports.ts';
 import type { TaskSystem } from '../actors/system.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
@@ -17,6 +17,7 @@ import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
 import { tagEvents } from './middleware/tag-events.ts';
 import { nameCall, traceRequest } from './middleware/trace-request.ts';
 import type { RequestState } from './request-state.ts';
+import { agentCard, cardPath, legacyAgentCard, legacyCardPath } from './routes/agent-card.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
 import { auditKeys, healthz, readyz } from './routes/health.ts';
@@ -38,6 +39,7 @@ export interface AppPorts extends AdmitPorts, AuditPorts {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   system: TaskSystem;
   authenticator: Authenticator;
+  card: CardSource;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -111,5 +113,7 @@ function createRouter(ports: AppPorts): Router<RequestState> {
   router.get('/readyz', readyz(ports));
   router.get('/metrics', metrics(ports));
   router.get('/.well-known/service-audit-keys', auditKeys(ports));
+  router.get(cardPath, agentCard(ports));
+  router.get(legacyCardPath, legacyAgentCard(ports));
   return router;
 }

@@ -36,12 +36,12 @@ describe.concurrent('audit verify', () => {
     expect(plain).toEqual({
       code: 0,
       signal: null,
-      stdout: '9 events, chain intact, 0 signed\n',
+      stdout: '10 events, chain intact, 0 signed\n',
       stderr: '',
     });
     expect(JSON.parse(json.stdout)).toEqual({
       ok: true,
-      events: 9,
+      events: 10,
       signed: 0,
       head: expect.stringMatching(/^[0-9a-f]{64}$/),
       checked: 0,
@@ -58,13 +58,13 @@ describe.concurrent('audit verify', () => {
     ]);
     expect(plain).toMatchObject({ code: 6, stdout: '' });
     expect(plain.stderr).toMatch(
-      /^error: \S+audit\.ndjson:4 \(llm_call, seq 2\): prev_hash does not match the previous line; expected [0-9a-f]{64}, found [0-9a-f]{64}; keep the files .+\n$/,
+      /^error: \S+audit\.ndjson:5 \(llm_call, seq 2\): prev_hash does not match the previous line; expected [0-9a-f]{64}, found [0-9a-f]{64}; keep the files .+\n$/,
     );
     expect(json.code).toBe(6);
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,
       file: copy,
-      line: 4,
+      line: 5,
       reason: 'prev_hash does not match the previous line',
       error: { code: 'audit_broken' },
     });
@@ -80,7 +80,7 @@ describe.concurrent('audit verify', () => {
       holdpoint(['audit', 'verify', first, second]),
       holdpoint(['audit', 'verify', second, first]),
     ]);
-    expect(right).toMatchObject({ code: 0, stdout: '9 events, chain intact, 0 signed\n' });
+    expect(right).toMatchObject({ code: 0, stdout: '10 events, chain intact, 0 signed\n' });
     expect(wrong.code).toBe(6);
   });
 

@@ -51,6 +51,8 @@ describe('a known path', () => {
     ['POST', '/readyz', 'HEAD, GET'],
     ['POST', '/metrics', 'HEAD, GET'],
     ['POST', '/.well-known/service-audit-keys', 'HEAD, GET'],
+    ['POST', '/.well-known/agent-card.json', 'HEAD, GET'],
+    ['DELETE', '/.well-known/agent.json', 'HEAD, GET'],
     ['PROPFIND', '/tasks', 'HEAD, GET'],
     ['PURGE', '/', 'POST'],
   ])('%s %s answers 405 with Allow', async (method, path, allow) => {

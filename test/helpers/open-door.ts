@@ -13,6 +13,7 @@ export const openDoor = {
   origins: [],
   writeTimeout: 0,
   admission: null,
+  card: { current: () => null },
   record: () => Promise.resolve(),
   entity: {},
 } satisfies Partial<AppPorts>;

@@ -1,4 +1,5 @@
 import type { JWK, JWTPayload } from 'jose';
+import type { SecurityScheme } from '../../machines/card/agent-card.ts';
 import { isEmailShaped } from '../../machines/governance/email.ts';
 import type { Caller } from '../../machines/task/task.ts';
 import type { ServiceConfig } from '../config/config.ts';
@@ -53,6 +54,15 @@ export function directoryVerifier(
 /** Where the keys of a directory are. */
 export function directoryKeysUrl({ authority, tenant_id, allow_multi_tenant }: Settings): string {
   return `${authority}/${allow_multi_tenant ? 'common' : tenant_id}/discovery/v2.0/keys`;
+}
+
+/** How a directory is advertised on the card: by the discovery document of its tenant. */
+export function directoryScheme({
+  authority,
+  tenant_id,
+}: Pick<Settings, 'authority' | 'tenant_id'>): SecurityScheme {
+  const openIdConnectUrl = `${authority}/${tenant_id}/v2.0/.well-known/openid-configuration`;
+  return { type: 'openIdConnect', openIdConnectUrl };
 }
 
 /** Reads the tenant from an issuer of either version; `null` when it is no issuer of this directory. */

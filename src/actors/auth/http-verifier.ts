@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { SecurityScheme } from '../../machines/card/agent-card.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import type { Outbound } from '../ports.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
@@ -17,6 +18,11 @@ type HttpProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 
 
 /** Most tokens that are asked about at once; further ones are refused, so that a slow verifier costs little. */
 const mostQuestions = 256;
+
+/** How the tokens of a verifier are advertised on the card. */
+export function httpVerifierScheme(): SecurityScheme {
+  return { type: 'http', scheme: 'bearer' };
+}
 
 /** What a verifier answers; only `valid` is a must. */
 const answerSchema = z.looseObject({ valid: z.boolean() });

@@ -1,3 +1,4 @@
+import type { SecurityScheme } from '../../machines/card/agent-card.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
 import { IssuerKeys } from './issuer-keys.ts';
@@ -5,6 +6,11 @@ import { issuerOf, judgeJwt } from './judge-jwt.ts';
 import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
 
 type IapProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_iap' }>;
+
+/** How the assertion of a proxy is advertised on the card. */
+export function iapScheme(): SecurityScheme {
+  return { type: 'apiKey', in: 'header', name: 'X-Cloud-Iap-Jwt-Assertion' };
+}
 
 /** How long the keys of the proxy are used, in milliseconds. */
 const maximumAge = 3_600_000;

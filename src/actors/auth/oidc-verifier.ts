@@ -1,3 +1,4 @@
+import type { SecurityScheme } from '../../machines/card/agent-card.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import { callerOfClaims } from './caller-of-claims.ts';
 import { IssuerKeys } from './issuer-keys.ts';
@@ -5,6 +6,12 @@ import { issuerOf, judgeJwt } from './judge-jwt.ts';
 import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
 
 type OidcProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'oidc' }>;
+
+/** How an issuer is advertised on the card: by its discovery document. */
+export function oidcScheme({ issuer }: Pick<OidcProvider['settings'], 'issuer'>): SecurityScheme {
+  const openIdConnectUrl = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
+  return { type: 'openIdConnect', openIdConnectUrl };
+}
 
 /** Signatures alone that need a public key; `none` and HS would let anybody sign (contract section 8). */
 const algorithms = [

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { SecurityScheme } from '../../machines/card/agent-card.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import type { Outbound } from '../ports.ts';
 import { type CallerIdentity, readCallerIdentity } from './caller-identity.ts';
@@ -23,6 +24,11 @@ import {
 
 type Sigv4Provider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_sigv4' }>;
 type Settings = Sigv4Provider['settings'];
+
+/** How a signed question to the token service is advertised on the card: as a bearer of its own format. */
+export function sigv4Scheme(): SecurityScheme {
+  return { type: 'http', scheme: 'bearer', bearerFormat: tokenPrefix.replace(/\.$/, '') };
+}
 
 /** How long the token service may take, in milliseconds. */
 const timeout = 10_000;

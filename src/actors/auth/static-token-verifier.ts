@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { SecurityScheme } from '../../machines/card/agent-card.ts';
 import type { Caller } from '../../machines/task/task.ts';
 import type { TokenKind } from '../ports.ts';
 import type { TokenVerifier } from './token-verifier.ts';
@@ -17,6 +18,11 @@ export function staticTokenVerifier(
       return { kind: 'verified', caller };
     },
   };
+}
+
+/** How a static token is advertised on the card. */
+export function staticTokenScheme(): SecurityScheme {
+  return { type: 'http', scheme: 'bearer' };
 }
 
 function digestOf(token: string): Buffer {

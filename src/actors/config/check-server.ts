@@ -2,9 +2,15 @@ import type { Finding } from './problem.ts';
 import { isProxy } from './rate-limit.ts';
 import type { ServiceConfig } from './schema.ts';
 
-/** Checks the origins and the proxies that `server` lists: one that can never match is a mistake. */
+/** Checks the public address, and the origins and proxies that `server` lists: one that can never match is a mistake. */
 export function checkServer({ server }: ServiceConfig): Finding[] {
   return [
+    ...(server.public_url === '' || isPublicUrl(server.public_url)
+      ? []
+      : mistake(
+          ['public_url'],
+          'the public address is an http or https URL without credentials, ? and #, such as https://agents.example.com/refunds',
+        )),
     ...server.cors_origins.flatMap((origin, index) =>
       isOrigin(origin)
         ? []
@@ -22,6 +28,14 @@ export function checkServer({ server }: ServiceConfig): Finding[] {
           ),
     ),
   ];
+}
+
+/** Everybody reads it on the card, so it must hold no credentials. */
+function isPublicUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || /[?#\s]/.test(text) || url.username !== '' || url.password !== '')
+    return false;
+  return url.protocol === 'https:' || url.protocol === 'http:';
 }
 
 /** Browsers send an origin in exactly one form, and it is compared as text. */

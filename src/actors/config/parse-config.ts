@@ -3,6 +3,7 @@ import { checkAudit } from './check-audit.ts';
 import { checkAuditSinks } from './check-audit-sinks.ts';
 import { checkAuth } from './check-auth.ts';
 import { checkCapture } from './check-capture.ts';
+import { checkCard } from './check-card.ts';
 import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
 import { checkLayers } from './check-layers.ts';
@@ -98,6 +99,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...checkTools(config),
     ...checkCapture(config),
     ...checkServer(config),
+    ...checkCard(config),
     ...checkStepUp(config),
     ...checkDefer(config),
     ...checkEgress(config),

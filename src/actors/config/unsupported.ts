@@ -21,9 +21,6 @@ const controls: Control[] = [
     ),
   ),
   warned('delivery through channels', (config) => when(config.channels.length > 0, 'channels')),
-  warned('setting security schemes of the card by hand', (config) =>
-    when(Object.keys(config.card.security_schemes).length > 0, 'card.security_schemes'),
-  ),
   warned('fallback to another model', (config) =>
     when(config.model.fallbacks.length > 0, 'model.fallbacks'),
   ),

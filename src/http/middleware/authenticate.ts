@@ -17,6 +17,8 @@ const publicPaths: ReadonlySet<string> = new Set([
   '/healthz',
   '/readyz',
   '/.well-known/service-audit-keys',
+  '/.well-known/agent-card.json',
+  '/.well-known/agent.json',
 ]);
 
 /** Longest part of a path that an event holds, in characters. */

@@ -6,6 +6,33 @@ function findings(server: object) {
   return checkServer(serviceSchema.parse({ agent_id: 'x', server }));
 }
 
+describe('the public address of a server', () => {
+  it.each(['', 'https://agents.example.com', 'http://10.0.0.7:8080/refunds/'])(
+    'may be %j',
+    (url) => {
+      expect(findings({ public_url: url })).toEqual([]);
+    },
+  );
+
+  it.each([
+    'agents.example.com',
+    'ftp://agents.example.com',
+    'https://user:word@agents.example.com',
+    'https://agents.example.com/?key=word',
+    'https://agents.example.com/#top',
+    'https://agents.example.com/ x',
+  ])('is refused where a card should not show it: %s', (url) => {
+    expect(findings({ public_url: url })).toEqual([
+      {
+        path: ['server', 'public_url'],
+        message:
+          'the public address is an http or https URL without credentials, ? and #, such as https://agents.example.com/refunds',
+        severity: 'error',
+      },
+    ]);
+  });
+});
+
 describe('the origins of a server', () => {
   it.each(['*', 'https://desk.example.com', 'http://localhost:3000', 'http://[::1]:8080'])(
     'may hold %s',

@@ -17,12 +17,6 @@ it.each([
   ],
   ['channels: [slack]', 'warning 2:11 channels', 'delivery through channels', 'remove it'],
   [
-    'card: {security_schemes: {a: {}}}',
-    'warning 2:26 card.security_schemes',
-    'setting security schemes of the card by hand',
-    'remove it',
-  ],
-  [
     'model: {fallbacks: [{provider: ollama, name: m}]}',
     'warning 2:20 model.fallbacks',
     'fallback to another model',

@@ -1,0 +1,126 @@
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { AgentSkill } from '../../machines/card/agent-card.ts';
+import { isJsonObject, type JsonObject } from '../../machines/json.ts';
+import type { ServiceConfig } from '../config/config.ts';
+import type { Skill } from '../skills/skills.ts';
+import { distinctTags, inOrder, skillOfFile } from './agent-skill.ts';
+
+/** Where the build spec of an agent's folder is. */
+export const agentSpecPath = join('.service', 'build', 'agent-spec.json');
+
+const largestFile = 16 * 1024 * 1024;
+
+const text = z.string().default('');
+const schemes = z.custom<JsonObject>(isJsonObject, { error: 'must be an object' }).default({});
+
+const skillSchema = z
+  .object({
+    id: z.string().min(1),
+    name: text,
+    description: text,
+    tags: z.array(z.string()).default([]),
+  })
+  .transform((skill) => ({
+    id: skill.id,
+    name: skill.name || skill.id,
+    description: skill.description,
+    tags: distinctTags(skill.tags, 'skill'),
+  }));
+
+const specSchema = z.object({
+  name: text,
+  version: text,
+  description: text,
+  a2a: z
+    .object({ skills: z.array(skillSchema).default([]), security_schemes: schemes })
+    .prefault({}),
+});
+
+/** What `holdpoint build` leaves for the start; empty where it says nothing (document 2 section 4). */
+export interface AgentSpec {
+  name: string;
+  version: string;
+  description: string;
+  skills: AgentSkill[];
+  /** Schemes of the card set by hand. */
+  securitySchemes: JsonObject;
+}
+
+/** The spec of a folder, and in one sentence what is wrong with the file when it cannot be used. */
+export interface AgentSpecReading {
+  spec: AgentSpec;
+  warning: string | null;
+}
+
+const noSpec: AgentSpec = {
+  name: '',
+  version: '',
+  description: '',
+  skills: [],
+  securitySchemes: {},
+};
+
+/** Reads the build spec of an agent's folder. One that is missing says nothing; one that is broken is ignored with a warning. */
+export function readAgentSpec(directory: string): AgentSpecReading {
+  try {
+    const path = join(directory, agentSpecPath);
+    if (statSync(path).size > largestFile) return ignored('it is larger than 16 MiB');
+    const parsed = specSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    if (!parsed.success) return ignored(`${whereOf(parsed.error)} is not what it should be`);
+    const { a2a, ...spec } = parsed.data;
+    const { skills, security_schemes: securitySchemes } = a2a;
+    return { spec: { ...spec, skills, securitySchemes }, warning: null };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { spec: noSpec, warning: null };
+    return ignored(error instanceof SyntaxError ? 'it is not JSON' : `it cannot be read (${code})`);
+  }
+}
+
+/**
+ * Puts into words what an agent's folder holds for its card: JSON with a newline at its end. The same
+ * files give the same bytes.
+ */
+export function formatAgentSpec(config: ServiceConfig, skills: readonly Skill[]): string {
+  const { agent_id: name, version, description, card } = config;
+  const spec = {
+    name,
+    version,
+    ...(description === '' ? {} : { description }),
+    a2a: {
+      skills: inOrder(skills.map(skillOfFile)),
+      ...(Object.keys(card.security_schemes).length === 0
+        ? {}
+        : { security_schemes: card.security_schemes }),
+    },
+  };
+  return `${JSON.stringify(spec, null, 2)}\n`;
+}
+
+/** Writes the build spec of an agent's folder in one step, and resolves with its path. */
+export async function writeAgentSpec(directory: string, content: string): Promise<string> {
+  const path = join(directory, agentSpecPath);
+  const draft = `${path}.${process.pid}`;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(draft, content, { flush: true });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  return path;
+}
+
+function ignored(reason: string): AgentSpecReading {
+  const warning = `${agentSpecPath} is ignored: ${reason}; write it anew with holdpoint build`;
+  return { spec: noSpec, warning };
+}
+
+function whereOf({ issues: [issue] }: z.ZodError): string {
+  const path = issue?.path.join('.') ?? '';
+  return path === '' ? 'the whole' : path;
+}

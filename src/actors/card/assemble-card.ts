@@ -1,0 +1,61 @@
+import type { AgentCard, CardParts } from '../../machines/card/agent-card.ts';
+import type { JsonValue } from '../../machines/json.ts';
+import { inOrder } from './agent-skill.ts';
+
+/** The kinds of content that are taken in and given out (document 2 section 2.1). */
+export const cardModes = ['text/plain', 'application/json'];
+
+/**
+ * Makes the 0.3.0 card (document 2, contract section 12). Equal parts give equal bytes once encoded,
+ * whatever order the skills come in; what is empty and optional is left out.
+ */
+export function assembleCard(parts: CardParts): AgentCard {
+  const { name, description, version, url, capabilities } = parts;
+  const interfaces = parts.interfaces
+    .filter(({ protocolVersion }) => protocolVersion === '0.3')
+    .map(({ path, transport }) => ({ url: url + path, transport }));
+  const schemes = securitySchemes(parts);
+  return {
+    name,
+    ...(description === '' ? {} : { description }),
+    url,
+    preferredTransport: 'JSONRPC',
+    ...(interfaces.length === 0 ? {} : { additionalInterfaces: interfaces }),
+    version,
+    protocolVersion: '0.3.0',
+    defaultInputModes: cardModes,
+    defaultOutputModes: cardModes,
+    skills: inOrder(parts.skills).map(plainSkill),
+    capabilities: plainCapabilities(capabilities),
+    ...(schemes.length === 0
+      ? {}
+      : {
+          securitySchemes: Object.fromEntries(schemes),
+          security: schemes.map(([key]) => Object.fromEntries([[key, []]])),
+        }),
+  };
+}
+
+/**
+ * The schemes with their keys: those of the providers in order, then those set by hand. One set by hand
+ * stays as written where a provider has the same key.
+ */
+export function securitySchemes({ declared, written }: CardParts): [string, JsonValue][] {
+  const byHand = new Map(Object.entries(written));
+  const ofProviders = declared.map(({ key, scheme }): [string, JsonValue] => [
+    key,
+    byHand.get(key) ?? { ...scheme },
+  ]);
+  const taken = new Set(declared.map(({ key }) => key));
+  return [...ofProviders, ...[...byHand].filter(([key]) => !taken.has(key))];
+}
+
+/** Only what a card has, in one order, whatever else an object that is passed in may hold. */
+function plainSkill({ id, name, description, tags }: AgentCard['skills'][number]) {
+  return { id, name, description, tags };
+}
+
+function plainCapabilities(capabilities: AgentCard['capabilities']): AgentCard['capabilities'] {
+  const { streaming, pushNotifications, stateTransitionHistory } = capabilities;
+  return { streaming, pushNotifications, stateTransitionHistory };
+}

@@ -1,0 +1,69 @@
+import type { CardInterface, CardParts } from '../../machines/card/agent-card.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { inOrder } from './agent-skill.ts';
+import { cardModes, securitySchemes } from './assemble-card.ts';
+
+/** How A2A 1.0 names the schemes of 0.3.0, by their `type`. */
+const schemeNames: ReadonlyMap<JsonValue | undefined, string> = new Map([
+  ['http', 'httpAuthSecurityScheme'],
+  ['apiKey', 'apiKeySecurityScheme'],
+  ['oauth2', 'oauth2SecurityScheme'],
+  ['openIdConnect', 'openIdConnectSecurityScheme'],
+  ['mutualTLS', 'mtlsSecurityScheme'],
+]);
+
+/**
+ * Makes the A2A 1.0 card from the same parts, its interfaces of 1.0 first. A scheme set by hand whose
+ * `type` 1.0 does not know is left out of it.
+ */
+export function assembleModernCard(parts: CardParts): JsonObject {
+  const { name, description, version, url, capabilities } = parts;
+  const schemes = securitySchemes(parts).flatMap(([key, scheme]) => {
+    const modern = modernScheme(scheme);
+    return modern === null ? [] : [[key, modern] as const];
+  });
+  return {
+    name,
+    description,
+    supportedInterfaces: [...interfacesOf(parts, '1.0'), ...interfacesOf(parts, '0.3')].map(
+      ({ path, transport, protocolVersion }) => ({
+        url: url + path,
+        protocolBinding: transport,
+        protocolVersion,
+      }),
+    ),
+    version,
+    capabilities: {
+      streaming: capabilities.streaming,
+      pushNotifications: capabilities.pushNotifications,
+    },
+    ...(schemes.length === 0
+      ? {}
+      : {
+          securitySchemes: Object.fromEntries(schemes),
+          securityRequirements: schemes.map(([key]) => ({
+            schemes: Object.fromEntries([[key, {}]]),
+          })),
+        }),
+    defaultInputModes: cardModes,
+    defaultOutputModes: cardModes,
+    skills: inOrder(parts.skills).map(({ id, name: title, description: text, tags }) => ({
+      id,
+      name: title,
+      description: text,
+      tags,
+    })),
+  };
+}
+
+function interfacesOf({ interfaces }: CardParts, version: CardInterface['protocolVersion']) {
+  return interfaces.filter(({ protocolVersion }) => protocolVersion === version);
+}
+
+function modernScheme(scheme: JsonValue | undefined): JsonObject | null {
+  if (!isJsonObject(scheme)) return null;
+  const { type, in: location, ...rest } = scheme;
+  const name = schemeNames.get(type);
+  if (name === undefined) return null;
+  return { [name]: type === 'apiKey' ? { location: location ?? 'header', ...rest } : rest };
+}

@@ -1,0 +1,113 @@
+import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate';
+import type { CardParts } from '../../machines/card/agent-card.ts';
+import { type CardEvent, cardMachine } from '../../machines/card/card-machine.ts';
+import type { ServiceConfig } from '../config/config.ts';
+import type { AuditEvent, CardSource, CardVersion, Clock, PublishedCard } from '../ports.ts';
+import type { Skill } from '../skills/skills.ts';
+import { type EncodedCard, encodeCard } from './encode-card.ts';
+import { type CardBasis, CardFilesError, gatherParts, partsOf } from './gather-parts.ts';
+import { type FileWatch, watchFiles } from './watch-files.ts';
+
+/** What showing a card stands on. */
+export interface CardPublisherOptions {
+  clock: Clock;
+  /** Writes an event to the audit log. */
+  record: (event: Pick<AuditEvent, 'event' | 'fields'>) => Promise<void>;
+}
+
+/** What the agent was started with. */
+export interface StartedWith {
+  config: ServiceConfig;
+  skills: readonly Skill[];
+  /** Epoch milliseconds of the wall clock at which reading them began. */
+  readAt: number;
+}
+
+/** Shows the agent card, and keeps it true to the agent's files (document 2 section 4). */
+export class CardPublisher implements CardSource {
+  readonly #options: CardPublisherOptions;
+  #versions: EncodedCard['versions'] | null = null;
+  #actor: ActorRefFrom<typeof cardMachine> | null = null;
+  #watching: Promise<FileWatch | null> | null = null;
+
+  constructor(options: CardPublisherOptions) {
+    this.#options = options;
+  }
+
+  current(version: CardVersion): PublishedCard | null {
+    return this.#versions?.[version] ?? null;
+  }
+
+  /** Shows the first card. Resolves once it is recorded. */
+  start(basis: CardBasis, { config, skills }: StartedWith): Promise<void> {
+    return this.#publish(partsOf(basis, config, skills));
+  }
+
+  /** Watches the files of the card from now on, and sees what has changed since they were read for the start. */
+  watch(basis: CardBasis, { config, readAt }: StartedWith): void {
+    const actor = createActor(this.#chartOf(basis, config.skills.path, readAt), {
+      clock: this.#options.clock,
+    });
+    actor.subscribe({
+      error: (error) => basis.log.error({ error }, 'card: broke; restart to see changes'),
+    });
+    actor.start();
+    this.#actor = actor;
+  }
+
+  /** Watches no more; the card stays. */
+  async stop(): Promise<void> {
+    this.#actor?.stop();
+    await (await this.#watching)?.close();
+  }
+
+  /** Fills the ports of the chart. */
+  #chartOf(basis: CardBasis, mainSkill: string, since: number) {
+    const { directory, log } = basis;
+    return cardMachine.provide({
+      actors: {
+        watchFiles: fromCallback<CardEvent>(({ sendBack }) => {
+          const onChange = () => sendBack({ type: 'files.changed' });
+          this.#watching = watchFiles({ directory, mainSkill, since, onChange, log }).catch(
+            (error: unknown) => {
+              log.error({ error }, 'card: its files are not watched; restart to see changes');
+              return null;
+            },
+          );
+        }),
+        gatherParts: fromPromise(() => gatherParts(basis)),
+      },
+      actions: {
+        publish: (_, { parts }) => void this.#republish(parts, basis),
+        noteBroken: (_, { error }) => noteBroken(basis, error),
+      },
+    });
+  }
+
+  /** Resolves once the card that is shown from now on is recorded. */
+  #publish(parts: CardParts): Promise<void> {
+    const { versions, event } = encodeCard(parts);
+    this.#versions = versions;
+    return this.#options.record(event);
+  }
+
+  async #republish(parts: CardParts, { log }: CardBasis): Promise<void> {
+    try {
+      await this.#publish(parts);
+      log.info({ skills: parts.skills.length }, 'card: published anew');
+    } catch (error) {
+      log.error({ error }, 'card: could not be recorded');
+    }
+  }
+}
+
+function noteBroken({ log }: CardBasis, error: unknown): void {
+  const what = 'the last good card stays';
+  if (!(error instanceof CardFilesError)) {
+    log.error({ error }, `card: the files cannot be read; ${what}`);
+    return;
+  }
+  for (const { file, line, column, message } of error.problems) {
+    log.error({ file, line, column }, `card: ${file}:${line}:${column}: ${message}; ${what}`);
+  }
+}

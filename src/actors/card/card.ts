@@ -1,0 +1,3 @@
+export { skillOfTool } from './agent-skill.ts';
+export { formatAgentSpec, writeAgentSpec } from './agent-spec.ts';
+export { CardPublisher } from './card-publisher.ts';

@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AgentSkill, CardParts, DeclaredScheme } from '../../machines/card/agent-card.ts';
+import { loadConfig, type ServiceConfig } from '../config/config.ts';
+import type { Log } from '../ports.ts';
+import { type Problem, readSkills, type Skill } from '../skills/skills.ts';
+import { skillOfFile } from './agent-skill.ts';
+import { type AgentSpec, agentSpecPath, readAgentSpec } from './agent-spec.ts';
+import { servedCapabilities, servedInterfaces } from './served-card.ts';
+
+/** What stays as it was when the agent started, whatever becomes of its files. */
+export interface CardBasis {
+  /** The agent's folder. */
+  directory: string;
+  env: NodeJS.ProcessEnv;
+  /** The id under which it runs. */
+  agentId: string;
+  /** The builtin tools it has, as skills. */
+  tools: readonly AgentSkill[];
+  /** The providers it asks. */
+  declared: readonly DeclaredScheme[];
+  /** Where it answers, without a slash at its end. */
+  address: string;
+  log: Log;
+}
+
+/** The files do not make a card; each problem says where and what to do. */
+export class CardFilesError extends Error {
+  readonly code = 'card_files_invalid';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(`${problems.length} problem${problems.length === 1 ? '' : 's'} in the agent's files`);
+    this.problems = problems;
+  }
+}
+
+/** Reads all files anew for the card. Rejects with a CardFilesError when one of them cannot be used. */
+export async function gatherParts(basis: CardBasis): Promise<CardParts> {
+  const loaded = loadConfig(basis.directory, basis.env);
+  if (!loaded.ok) throw new CardFilesError(loaded.problems);
+  const { config } = loaded;
+  const { skills, problems } = await readSkills(basis.directory, { mainPath: config.skills.path });
+  if (problems.length > 0) throw new CardFilesError(problems);
+  return partsOf(basis, config, skills);
+}
+
+/**
+ * Puts together what a card is made from (document 2 section 4). What the build spec says counts first;
+ * the files fill the gaps.
+ */
+export function partsOf(
+  { directory, agentId, tools, declared, address, log }: CardBasis,
+  config: ServiceConfig,
+  skills: readonly Skill[],
+): CardParts {
+  const { spec, warning } = readAgentSpec(directory);
+  if (warning !== null) log.warn({}, `card: ${warning}`);
+  const found = skills.map(skillOfFile);
+  const outdated = differences(spec, config, found);
+  if (outdated.length > 0) {
+    log.warn(
+      { outdated },
+      `card: ${agentSpecPath} differs from the files and counts; run holdpoint build`,
+    );
+  }
+  return {
+    name: spec.name || agentId,
+    description: spec.description || config.description,
+    version: spec.version || config.version,
+    url: (config.server.public_url || address).replace(/\/+$/, ''),
+    skills: [...spec.skills, ...found, ...tools],
+    capabilities: servedCapabilities,
+    interfaces: servedInterfaces,
+    declared,
+    written: { ...spec.securitySchemes, ...config.card.security_schemes },
+  };
+}
+
+/** Names what the build spec says otherwise than the files do now. */
+function differences(
+  spec: AgentSpec,
+  { version, description }: ServiceConfig,
+  found: readonly AgentSkill[],
+): string[] {
+  const built = new Map(spec.skills.map((skill) => [skill.id, skill]));
+  return [
+    ...(spec.version !== '' && spec.version !== version ? ['version'] : []),
+    ...(spec.description !== '' && spec.description !== description ? ['description'] : []),
+    ...found
+      .filter(({ id }) => built.has(id))
+      .filter((skill) => !isDeepStrictEqual(skill, built.get(skill.id)))
+      .map(({ id }) => `skill ${id}`),
+  ];
+}

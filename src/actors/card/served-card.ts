@@ -1,0 +1,13 @@
+import type { CardCapabilities, CardInterface } from '../../machines/card/agent-card.ts';
+
+/** The ways to call the agent that work; a card names no other (document 2 section 2.1). */
+export const servedInterfaces: readonly CardInterface[] = [
+  { transport: 'JSONRPC', protocolVersion: '0.3', path: '' },
+];
+
+/** What the agent can do, as its card says it. */
+export const servedCapabilities: CardCapabilities = {
+  streaming: true,
+  pushNotifications: false,
+  stateTransitionHistory: false,
+};

@@ -1,0 +1,20 @@
+import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import type { Finding } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+const types = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'];
+
+/** Looks at the schemes set by hand, which are shown as written: callers must be able to make sense of them. */
+export function checkCard({ card }: ServiceConfig): Finding[] {
+  return Object.entries(card.security_schemes)
+    .filter(([, scheme]) => !isKnown(scheme))
+    .map(([key]) => ({
+      path: ['card', 'security_schemes', key],
+      message: `callers know no such scheme; give it a type, one of ${types.join(', ')}`,
+      severity: 'warning',
+    }));
+}
+
+function isKnown(scheme: JsonValue): boolean {
+  return isJsonObject(scheme) && types.some((type) => type === scheme['type']);
+}

@@ -1,0 +1,24 @@
+import { cardSchemes } from './actors/auth/auth.ts';
+import { skillOfTool } from './actors/card/card.ts';
+import type { ServiceConfig } from './actors/config/config.ts';
+import type { Log } from './actors/ports.ts';
+import { normalName } from './actors/skills/skills.ts';
+import { builtinToolNames, type Toolbox } from './actors/tools/tools.ts';
+import type { Door } from './read-door.ts';
+
+/** What the card says that no change of the files alters: the builtin tools, the ways to sign in, the address. */
+export function cardBasis(
+  { directory, env, log }: { directory: string; env: NodeJS.ProcessEnv; log: Log },
+  { config, toolbox, door }: { config: ServiceConfig; toolbox: Toolbox; door: Door },
+  address: string,
+) {
+  const tools = [...toolbox.tools.values()]
+    .filter(({ name }) => builtinToolNames.includes(name) && !isDenied(config, name))
+    .map(skillOfTool);
+  const declared = door.isAuthOn ? cardSchemes(config.auth.providers) : [];
+  return { directory, env, log, agentId: config.agent_id, tools, declared, address };
+}
+
+function isDenied({ security: { guardrails } }: ServiceConfig, tool: string): boolean {
+  return guardrails.enabled && guardrails.denied_tools.map(normalName).includes(normalName(tool));
+}

@@ -1,0 +1,52 @@
+import type { CardSource, CardVersion } from '../../actors/ports.ts';
+import type { RoutedContext } from '../request-state.ts';
+import { Problem } from '../wire/problem.ts';
+
+/** Where the card is (document 2 section 4). */
+export const cardPath = '/.well-known/agent-card.json';
+
+/** Where it was. */
+export const legacyCardPath = '/.well-known/agent.json';
+
+/** `GET /.well-known/agent-card.json`: the card in the version of A2A that the caller speaks (document 2). */
+export function agentCard({ card }: { card: CardSource }) {
+  return function show(ctx: RoutedContext) {
+    const published = card.current(versionOf(ctx.get('A2A-Version')));
+    if (published === null) throw new Problem(503, { error: 'the service is starting' });
+    ctx.vary('A2A-Version');
+    ctx.set('Cache-Control', 'max-age=60');
+    ctx.set('ETag', published.etag);
+    if (isKnown(ctx.get('If-None-Match'), published.etag)) {
+      ctx.status = 304;
+      return;
+    }
+    ctx.type = 'application/json';
+    ctx.body = published.body;
+  };
+}
+
+/** `GET /.well-known/agent.json`: the same, where clients of old look for it (document 2 section 4). */
+export function legacyAgentCard(ports: { card: CardSource }) {
+  const show = agentCard(ports);
+  return function showDeprecated(ctx: RoutedContext) {
+    ctx.set('Deprecation', 'true');
+    ctx.set('Link', `<${cardPath}>; rel="successor-version"`);
+    show(ctx);
+  };
+}
+
+/**
+ * Tells whether the caller has these bytes already. Koa's own answer heeds `Cache-Control: no-cache` of
+ * the request, which `fetch` adds by itself to every request that brings `If-None-Match`.
+ */
+function isKnown(header: string, etag: string): boolean {
+  return header
+    .split(',')
+    .map((known) => known.trim().replace(/^W\//, ''))
+    .some((known) => known === '*' || known === etag);
+}
+
+/** Whoever names no version, or one that is not known here, speaks 0.3. */
+function versionOf(header: string): CardVersion {
+  return /^1\.0(?:\.\d{1,9})?$/.test(header.trim()) ? '1.0' : '0.3.0';
+}

@@ -1,0 +1,73 @@
+import type { JsonObject } from '../json.ts';
+
+/** A skill as the agent card shows it (document 2 section 2.2). */
+export interface AgentSkill {
+  id: string;
+  name: string;
+  description: string;
+  /** Never empty. */
+  tags: string[];
+}
+
+/** What the agent can do beyond answering a call; always shown, always true to what is served. */
+export interface CardCapabilities {
+  streaming: boolean;
+  pushNotifications: boolean;
+  stateTransitionHistory: boolean;
+}
+
+/** A way to call the agent that works. */
+export interface CardInterface {
+  transport: 'JSONRPC' | 'HTTP+JSON';
+  protocolVersion: '0.3' | '1.0';
+  /** What follows the card's url, such as `/a2a`; empty for the url itself. */
+  path: string;
+}
+
+/** How one provider of the authentication chain is advertised (document 2 section 2.3). */
+export type SecurityScheme =
+  | { type: 'http'; scheme: 'bearer'; bearerFormat?: string }
+  | { type: 'openIdConnect'; openIdConnectUrl: string }
+  | { type: 'apiKey'; in: 'header'; name: string };
+
+/** A scheme, the key it has on the card, and the type of the provider that declares it. */
+export interface DeclaredScheme {
+  key: string;
+  provider: string;
+  scheme: SecurityScheme;
+}
+
+/** Everything a card is made from; nothing else of an agent reaches it. */
+export interface CardParts {
+  name: string;
+  /** Empty when unknown. */
+  description: string;
+  version: string;
+  /** Where the agent is called, without a slash at its end. */
+  url: string;
+  /** In any order; of several with one id the first counts. */
+  skills: readonly AgentSkill[];
+  capabilities: CardCapabilities;
+  interfaces: readonly CardInterface[];
+  /** In the order of the providers. */
+  declared: readonly DeclaredScheme[];
+  /** Schemes set by hand, by their key; kept as written. */
+  written: JsonObject;
+}
+
+/** The 0.3.0 card (document 2 section 2.1); its keys are always in this order. */
+export interface AgentCard {
+  name: string;
+  description?: string;
+  url: string;
+  preferredTransport: 'JSONRPC';
+  additionalInterfaces?: { url: string; transport: CardInterface['transport'] }[];
+  version: string;
+  protocolVersion: '0.3.0';
+  defaultInputModes: string[];
+  defaultOutputModes: string[];
+  skills: AgentSkill[];
+  capabilities: CardCapabilities;
+  securitySchemes?: JsonObject;
+  security?: { [key: string]: string[] }[];
+}

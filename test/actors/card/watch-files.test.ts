@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { watchFiles } from '../../../src/actors/card/watch-files.ts';
+
+/** Watches a folder with these files, as one that was read a minute ago. */
+async function watching(files: string[], { since = Date.now() + 60_000, mainSkill = 'SKILL.md' }) {
+  const folder = mkdtempSync(join(tmpdir(), 'holdpoint-watch-'));
+  const link = `${folder}-link`;
+  symlinkSync(folder, link);
+  for (const file of files) {
+    mkdirSync(join(folder, file, '..'), { recursive: true });
+    writeFileSync(join(folder, file), 'x');
+  }
+  const changes = new Set<string>();
+  const note = () => undefined;
+  const watch = await watchFiles({
+    directory: link,
+    mainSkill,
+    since,
+    onChange: (file) => void changes.add(file),
+    log: { info: note, warn: note, error: note },
+  });
+  onTestFinished(async () => {
+    await watch.close();
+    rmSync(folder, { recursive: true });
+    rmSync(link);
+  });
+  return {
+    folder,
+    /** Resolves once this file was told of. */
+    told: (file: string) => vi.waitUntil(() => changes.has(file), { timeout: 10_000, interval: 5 }),
+    changes,
+  };
+}
+
+it('tells of what is newer than the last reading, even when it was written before the watch began', async () => {
+  const { told } = await watching(['SKILL.md'], { since: Date.now() - 60_000 });
+  await told('SKILL.md');
+});
+
+it('tells of card files, and of nothing that stands beside them', async () => {
+  const { folder, told, changes } = await watching(
+    ['service.yaml', 'prompts/main.md', 'skills/a.md', 'skills/b/SKILL.md', 'skills/b/notes.md'],
+    { mainSkill: './prompts/main.md' },
+  );
+  const write = (name: string) => writeFileSync(join(folder, name), String(Math.random()));
+  // The first thing that is told of shows that the watch has begun.
+  await vi.waitFor(
+    () => {
+      write('service.yaml');
+      expect(changes).toContain('service.yaml');
+    },
+    { timeout: 10_000, interval: 50 },
+  );
+  for (const name of ['other.md', 'prompts/x.md', 'skills/b/notes.md', 'skills/log.txt']) {
+    write(name);
+  }
+  mkdirSync(join(folder, 'skills/c'));
+  const written = ['prompts/main.md', 'skills/a.md', 'skills/b/SKILL.md', 'skills/c/SKILL.md'];
+  for (const name of written) {
+    write(name);
+    await told(name);
+  }
+  expect([...changes].toSorted()).toEqual([...written, 'service.yaml'].toSorted());
+  changes.clear();
+  renameSync(join(folder, 'skills/a.md'), join(folder, 'skills/.a.md'));
+  await told('skills/a.md');
+  rmSync(join(folder, 'skills/c'), { recursive: true });
+  await told('skills/c/SKILL.md');
+  expect([...changes].toSorted()).toEqual(['skills/a.md', 'skills/c/SKILL.md']);
+});
