@@ -38,13 +38,13 @@ module.exports = {
     {
       name: 'http-translates-only',
       comment:
-        'src/http needs Koa, its body and query parsers, zod, the metrics format and the interface of tracing.',
+        'src/http needs Koa, its body and query parsers, the A2A SDK with the router it is made for, zod, the metrics format and the interface of tracing.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: {
         dependencyTypes: npm,
         pathNot:
-          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@opentelemetry/api|koa-body|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
+          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
       },
     },
     {

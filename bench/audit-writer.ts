@@ -161,6 +161,7 @@ function aChange(id: string): TaskChange {
     history: [],
     answer: null,
     requester: null,
+    surface: 'legacy',
     deferral: null,
     stage: null,
     wakeAt: null,

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { a2aFigures } from './a2a.ts';
 import { auditFigures } from './audit.ts';
 import { auditLagFigures } from './audit-lag.ts';
 import { auditedSaveFigures, auditLoopFigures, auditWriterFigures } from './audit-writer.ts';
@@ -23,6 +24,7 @@ import {
 const parts: Record<string, () => Promise<Figure[]>> = {
   echo: echoFigures,
   door: doorFigures,
+  a2a: a2aFigures,
   card: cardFigures,
   cycle: cycleFigures,
   inProcess: cyclesInProcess,

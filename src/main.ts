@@ -25,10 +25,12 @@ import type {
   RateLimits,
 } from './actors/ports.ts';
 import { removeServeFile, writeRuntimeToken, writeServeFile } from './actors/process/serve-file.ts';
+import { PushNotifications } from './actors/push/push-notifications.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskSystem } from './actors/system.ts';
 import { ScriptGate, type Toolbox } from './actors/tools/tools.ts';
 import { cardBasis } from './card-basis.ts';
+import { writePush } from './http/a2a/push-writer.ts';
 import { createApp } from './http/app.ts';
 import { listen } from './http/listen.ts';
 import { type OpenLog, openLog } from './open-log.ts';
@@ -157,6 +159,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   await card.start(basis, startedWith);
   // It answers from here on, and says that it is starting until what a restart interrupted is dealt with.
   await system.start();
+  opened.push.start();
   writeServeFile(stateFolder, {
     pid: process.pid,
     port,
@@ -186,6 +189,7 @@ interface Opened {
   system: TaskSystem;
   audit: OpenLog;
   egress: Egress;
+  push: PushNotifications;
 }
 
 async function openSystem(
@@ -215,6 +219,7 @@ async function openSystem(
     log,
     egress,
     envelope: audit.envelope,
+    onChanged: (task) => push.changed(task),
     capture: createAgentCapture({ config, skills, directory, env }),
     restAfter: 3_000,
     onRestart: config.security.defer.on_restart,
@@ -222,8 +227,17 @@ async function openSystem(
     ...(inspect === undefined ? {} : { inspect }),
   });
   undo.push(() => system.stop());
+  const push = new PushNotifications({
+    rows: audit.store.push,
+    find: (id) => system.find(id),
+    write: writePush,
+    egress,
+    clock,
+    log,
+  });
+  undo.push(() => push.stop());
   await audit.recordStart();
-  return { system, audit, egress };
+  return { system, audit, egress, push };
 }
 
 /** What answers requests beside the tasks. */

@@ -2,6 +2,7 @@ import { admissionMachine } from '../../src/machines/admission/admission-machine
 import { sinkMachine } from '../../src/machines/audit/sink-machine.ts';
 import { cardMachine } from '../../src/machines/card/card-machine.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
+import { pushDeliveryMachine } from '../../src/machines/push/push-delivery-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
 import type { Chart } from './page.ts';
@@ -30,4 +31,9 @@ export const charts: Chart[] = [
     machine: sinkMachine,
   },
   { name: 'card', source: 'src/machines/card/card-machine.ts', machine: cardMachine },
+  {
+    name: 'push-delivery',
+    source: 'src/machines/push/push-delivery-machine.ts',
+    machine: pushDeliveryMachine,
+  },
 ];

@@ -222,3 +222,40 @@ export interface ScopedOutbound extends Outbound {
   /** Attributes whatever `run` sends to a scope. */
   within<Result>(scope: EgressScope, run: () => Result): Result;
 }
+
+/** Somebody who wants to be told what becomes of a task (5-a2a.md). */
+export interface PushTarget {
+  taskId: string;
+  /** Unique within the task. */
+  id: string;
+  url: string;
+  /** What the receiver knows the notification by; empty for none. */
+  token: string;
+  /** How to sign in at the receiver; `null` when it wants nothing. */
+  authentication: { scheme: string; credentials: string } | null;
+  /** The version of A2A that it was set in, and is told in. */
+  version: string;
+}
+
+/** A receiver of push notifications that may not be kept; the message says why. */
+export class PushTargetError extends Error {
+  readonly code = 'push_target_refused';
+}
+
+/** Who is told what becomes of which task. */
+export interface PushTargets {
+  /** Keeps a receiver in the place of one with the same id. Rejects with PushTargetError. */
+  set(target: PushTarget): Promise<PushTarget>;
+  /** Returns a receiver of a task. */
+  find(taskId: string, id: string): PushTarget | undefined;
+  /** Returns the receivers of a task, by their ids. */
+  list(taskId: string): PushTarget[];
+  /** Forgets a receiver and tells whether there was one. */
+  delete(taskId: string, id: string): boolean;
+}
+
+/** A push notification as it goes over the wire. */
+export interface PushNotification {
+  body: string;
+  contentType: string;
+}

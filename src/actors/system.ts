@@ -4,13 +4,14 @@ import {
   type Caller,
   isFinal,
   type Message,
+  type Surface,
   type Task,
   type TaskState,
 } from '../machines/task/task.ts';
 import { egressWords } from './audit/audit.ts';
 import { screenPrompt } from './policy/screen-prompt.ts';
 import type { EgressRecord } from './ports.ts';
-import type { StoredTask, TaskPage, TaskQuery } from './storage/task-rows.ts';
+import type { StoredTask, TaskFilter, TaskPage, TaskQuery } from './storage/task-rows.ts';
 import { ConflictError, type TaskStore } from './storage/task-store.ts';
 import type { LiveTask, Measured } from './system/live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './system/live-tasks.ts';
@@ -18,7 +19,15 @@ import { SystemError } from './system/system-error.ts';
 import { type Progress, type Watcher, Watchers } from './system/watchers.ts';
 
 export type { SystemErrorCode } from './system/system-error.ts';
-export { type Measured, type Progress, SystemError, type TaskPage, type TaskQuery, type Watcher };
+export {
+  type Measured,
+  type Progress,
+  SystemError,
+  type TaskFilter,
+  type TaskPage,
+  type TaskQuery,
+  type Watcher,
+};
 
 /** What a caller sends to have a task worked on. */
 export interface TaskRequest {
@@ -32,6 +41,8 @@ export interface TaskRequest {
   tags?: Record<string, string>;
   /** Where the request stands in a trace, as a W3C `traceparent`; in none when absent. */
   trace?: string | null;
+  /** `legacy` when left out. */
+  surface?: Surface;
 }
 
 /** What the task system is made of. */
@@ -129,6 +140,7 @@ export class TaskSystem {
         tags: request.tags ?? {},
         trace: request.trace ?? null,
         requester: request.requester,
+        surface: request.surface ?? 'legacy',
         history: before?.task.history ?? [],
         request: request.message,
         refusal: screenPrompt(request.message, this.#options),
@@ -153,6 +165,11 @@ export class TaskSystem {
   /** Lists tasks, newest first. */
   list(query: TaskQuery): TaskPage {
     return this.#store.rows.list(query);
+  }
+
+  /** Counts the tasks that a listing without its pages would show. */
+  total(filter: TaskFilter): number {
+    return this.#store.rows.total(filter);
   }
 
   /** Follows a task; the returned function stops it. A task at rest stays at rest. */

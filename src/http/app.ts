@@ -2,6 +2,10 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator, CardSource, Clock, Ids, Log, RateLimits } from '../actors/ports.ts';
 import type { TaskSystem } from '../actors/system.ts';
+import { a2aCalls } from './a2a/a2a-calls.ts';
+import { a2aRest } from './a2a/a2a-rest.ts';
+import { restRoutes } from './a2a/rest-routes.ts';
+import type { TaskHandlerPorts } from './a2a/task-handler.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
@@ -28,14 +32,14 @@ import { tasksEvents } from './routes/tasks-events.ts';
 import { tasksGet, tasksList } from './routes/tasks-get.ts';
 import { tasksSend } from './routes/tasks-send.ts';
 import { tasksSubscribe } from './routes/tasks-subscribe.ts';
-import { calledInvocation, sentInvocation } from './wire/admission-json.ts';
+import { calledInvocation, messageInvocation, sentInvocation } from './wire/admission-json.ts';
 import { noDecision } from './wire/decision-json.ts';
 
 /** What the surface tells of the audit log. */
 type AuditPorts = Parameters<typeof auditKeys>[0] & Pick<MetricsPorts, 'auditLag' | 'auditSinks'>;
 
 /** What the agent's HTTP surface stands on. */
-export interface AppPorts extends AdmitPorts, AuditPorts {
+export interface AppPorts extends AdmitPorts, AuditPorts, Pick<TaskHandlerPorts, 'push'> {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   system: TaskSystem;
   authenticator: Authenticator;
@@ -51,6 +55,9 @@ export interface AppPorts extends AdmitPorts, AuditPorts {
   /** What becomes of a wait whose stream breaks (contract section 5). */
   onDisconnect: 'abandon' | 'keep';
 }
+
+/** The REST surface of A2A 1.0 has a media type of its own. */
+const a2aBody = { types: ['application/json', 'application/a2a+json'] };
 
 /** How a connection that the caller closed shows itself; that is no failure of ours. */
 const callerLeft: ReadonlySet<string> = new Set([
@@ -86,6 +93,8 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
 }
 
 function createRouter(ports: AppPorts): Router<RequestState> {
+  const a2a = a2aCalls(ports);
+  const rest = a2aRest(ports);
   const router = new Router<RequestState>({ sensitive: true });
   router.post('/tasks/send', readJson(), admit(ports, sentInvocation), tasksSend(ports));
   router.post(
@@ -107,8 +116,12 @@ function createRouter(ports: AppPorts): Router<RequestState> {
     readJson(),
     nameCall(),
     admit(ports, calledInvocation),
-    jsonRpc(ports),
+    jsonRpc({ ...ports, a2a }),
   );
+  for (const { verb, path, isSend } of restRoutes) {
+    const door = isSend ? [admit(ports, messageInvocation)] : [];
+    router[verb](path, readJson(a2aBody), ...door, rest);
+  }
   router.get('/healthz', healthz());
   router.get('/readyz', readyz(ports));
   router.get('/metrics', metrics(ports));

@@ -108,7 +108,10 @@ describe('the agent card', () => {
         description: 'Handles money',
         url: agent.url,
         preferredTransport: 'JSONRPC',
-        additionalInterfaces: [{ url: agent.url, transport: 'JSONRPC' }],
+        additionalInterfaces: [
+          { url: agent.url, transport: 'JSONRPC' },
+          { url: agent.url, transport: 'HTTP+JSON' },
+        ],
         version: '1.2.0',
         protocolVersion: '0.3.0',
         defaultInputModes: ['text/plain', 'application/json'],
@@ -124,7 +127,7 @@ describe('the agent card', () => {
         ],
         capabilities: {
           streaming: true,
-          pushNotifications: false,
+          pushNotifications: true,
           stateTransitionHistory: false,
         },
       },
@@ -138,7 +141,10 @@ describe('the agent card', () => {
       {
         version: '0.0.0',
         url: 'https://agents.example.com/till',
-        interfaces: [{ url: 'https://agents.example.com/till', transport: 'JSONRPC' }],
+        interfaces: [
+          { url: 'https://agents.example.com/till', transport: 'JSONRPC' },
+          { url: 'https://agents.example.com/till', transport: 'HTTP+JSON' },
+        ],
       },
     );
   });
@@ -172,7 +178,7 @@ describe('the agent card', () => {
         skill_count: 1,
         capabilities: {
           streaming: true,
-          push_notifications: false,
+          push_notifications: true,
           state_transition_history: false,
         },
         security_schemes: [],
@@ -363,10 +369,13 @@ describe('both paths', () => {
         name: 'till',
         description: '',
         supportedInterfaces: [
+          { url: agent.url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+          { url: `${agent.url}/a2a`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
           { url: agent.url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+          { url: agent.url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
         ],
         version: '0.0.0',
-        capabilities: { streaming: true, pushNotifications: false },
+        capabilities: { streaming: true, pushNotifications: true },
         defaultInputModes: ['text/plain', 'application/json'],
         defaultOutputModes: ['text/plain', 'application/json'],
         skills: [tillSkill],
@@ -537,5 +546,10 @@ it('is found and read by the official client', async () => {
     version,
     skills: skills.map(({ id }) => id),
     urls: supportedInterfaces.map(({ url }) => url),
-  }).toEqual({ name: 'till', version: '1.2.0', skills: ['till'], urls: [agent.url] });
+  }).toEqual({
+    name: 'till',
+    version: '1.2.0',
+    skills: ['till'],
+    urls: [agent.url, `${agent.url}/a2a`, agent.url, agent.url],
+  });
 });

@@ -49,12 +49,20 @@ export class AgentProcess extends AgentClient {
 }
 
 /** Runs an agent's folder with the command line and resolves once it answers; it is killed after the test. */
-export async function runAgent(folder: AgentFolder): Promise<AgentProcess> {
+export function runAgent(folder: AgentFolder): Promise<AgentProcess> {
+  return launchAgentProcess(folder, onTestFinished);
+}
+
+/** Like `runAgent`, for an agent that outlives a test: `later` is given what kills it. */
+export async function launchAgentProcess(
+  folder: AgentFolder,
+  later: (kill: () => Promise<void>) => void,
+): Promise<AgentProcess> {
   const args = [commandLine, 'run', '--dir', folder.path, '--port', '0'];
   const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdpoint-compile-cache') };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');
-  onTestFinished(async () => {
+  later(async () => {
     child.kill('SIGKILL');
     await ended;
   });

@@ -70,6 +70,7 @@ export async function startAgentWithModel(
     ids,
     log,
     onDisconnect: 'abandon',
+    push: null,
     ...openDoor,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0, isFixed: true, ids });

@@ -16,6 +16,7 @@ export function aTask(overrides: Partial<Task> = {}): Task {
     revision: 1,
     history: [],
     answer: null,
+    surface: 'legacy',
     requester: null,
     deferral: null,
     stage: null,

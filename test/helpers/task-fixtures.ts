@@ -34,6 +34,7 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     correlationId: 'correlation-1',
     tags: {},
     trace: null,
+    surface: 'legacy',
     requester: aCaller(),
     history: [],
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },

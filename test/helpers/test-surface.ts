@@ -72,6 +72,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     ids,
     log,
     onDisconnect: 'abandon',
+    push: null,
     ...openDoor,
   });
   const { arrival } = options;

@@ -2,12 +2,15 @@ import type { CardCapabilities, CardInterface } from '../../machines/card/agent-
 
 /** The ways to call the agent that work; a card names no other (document 2 section 2.1). */
 export const servedInterfaces: readonly CardInterface[] = [
+  { transport: 'JSONRPC', protocolVersion: '1.0', path: '' },
+  { transport: 'HTTP+JSON', protocolVersion: '1.0', path: '/a2a' },
   { transport: 'JSONRPC', protocolVersion: '0.3', path: '' },
+  { transport: 'HTTP+JSON', protocolVersion: '0.3', path: '' },
 ];
 
 /** What the agent can do, as its card says it. */
 export const servedCapabilities: CardCapabilities = {
   streaming: true,
-  pushNotifications: false,
+  pushNotifications: true,
   stateTransitionHistory: false,
 };

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { EgressMode, EgressRecord, EgressScope } from '../ports.ts';
 import { createAddressRules } from './address-rules.ts';
-import { type Lookup, lookupAll } from './checked-addresses.ts';
+import { checkedAddresses, type Lookup, lookupAll } from './checked-addresses.ts';
 import { type ConnectPolicy, checkedConnect, checkedConnector } from './checked-connect.ts';
 import {
   type DerivedEndpoint,
@@ -12,7 +12,7 @@ import {
   matcherOf,
   readPatterns,
 } from './effective-hosts.ts';
-import type { EgressError } from './egress-error.ts';
+import { EgressError } from './egress-error.ts';
 import { createEgressFetch } from './egress-fetch.ts';
 import { guardProcess } from './guard-process.ts';
 import { normaliseHost } from './host-pattern.ts';
@@ -24,7 +24,7 @@ import {
   patientLimits,
   toolLimits,
 } from './limits.ts';
-import { policyInterceptor, type Sending } from './policy-interceptor.ts';
+import { hopOf, policyInterceptor, type Sending, userFault } from './policy-interceptor.ts';
 import { type Hop, type HopPolicy, ruleHop } from './rule-hop.ts';
 
 export type { EgressMode, EgressRecord, EgressScope } from '../ports.ts';
@@ -73,6 +73,11 @@ export interface Egress {
    * where it goes out, by `connect` or the dispatcher, so that each hop is recorded once.
    */
   judge(hop: Hop, scope: EgressScope | null): void;
+  /**
+   * Says why a URL would be refused now, without asking it and without a record; `null` when it would not.
+   * A host that cannot be resolved is not refused, as it may be resolved later.
+   */
+  refusalOf(url: URL): Promise<string | null>;
   /** Opens a connection to an address that was checked, and records the hop. Rejects with an EgressError. */
   connect(
     hop: { hostname: string; port: number },
@@ -126,6 +131,14 @@ export function createEgress(options: EgressOptions): Egress {
       sendings.run({ scope: on, limits: own, deadline: null }, run),
     scope,
     judge: (hop, on) => void judge(hop, on),
+    async refusalOf(url) {
+      const hop = hopOf(url);
+      const { host, why } = ruleHop(hop, null, policy);
+      const fault = why ?? userFault(url) ?? (await addressFault(connectPolicy, host, hop.port));
+      return fault === null
+        ? null
+        : new EgressError({ host, why: fault, mode: options.mode }).message;
+    },
     async connect({ hostname, port }, on, signal) {
       const host = judge({ protocol: 'https:', hostname, port }, on);
       const tell = (refusal: EgressError | null) => settle(host, refusal, on);
@@ -135,6 +148,21 @@ export function createEgress(options: EgressOptions): Egress {
     guardProcess: () => guardProcess({ dispatcher, fetch }),
     close: () => agent.destroy(),
   };
+}
+
+/** What is wrong with the addresses of a host; `null` when nothing is, or none can be found. */
+async function addressFault(
+  { judge, lookup, limits, mayBePrivate }: ConnectPolicy,
+  hostname: string,
+  port: number,
+): Promise<string | null> {
+  const asked = { hostname, mayBePrivate: mayBePrivate(hostname, port) };
+  try {
+    const checked = await checkedAddresses(asked, { judge, lookup, deadline: limits.lookup });
+    return checked.ok ? null : checked.why;
+  } catch {
+    return null;
+  }
 }
 
 function hopPolicyOf(options: EgressOptions): HopPolicy {

@@ -26,9 +26,16 @@ export interface TaskPage {
   cursor: string | null;
 }
 
-/** What to list; `cursor` comes from the page before. */
-export interface TaskQuery {
+/** Which tasks are meant; all of them when nothing is said. */
+export interface TaskFilter {
   state?: TaskState;
+  contextId?: string;
+  /** Epoch milliseconds. */
+  changedAfter?: number;
+}
+
+/** What to list; `cursor` comes from the page before. */
+export interface TaskQuery extends TaskFilter {
   limit: number;
   cursor?: string;
 }
@@ -93,10 +100,13 @@ export class TaskRows {
   }
 
   /** Lists tasks, newest first. */
-  list({ state, limit, cursor }: TaskQuery): TaskPage {
+  list({ limit, cursor, ...filter }: TaskQuery): TaskPage {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor);
-    const rows =
-      state === undefined
+    const { state, contextId, changedAfter } = filter;
+    const isPlain = contextId === undefined && changedAfter === undefined;
+    const rows = !isPlain
+      ? this.#sql.listBy.all(...boundTo(filter), before, limit + 1)
+      : state === undefined
         ? this.#sql.list.all(before, limit + 1)
         : this.#sql.listByState.all(state, before, limit + 1);
     const page = rows.slice(0, limit);
@@ -128,6 +138,11 @@ export class TaskRows {
     return at === null || at === undefined ? null : Number(at);
   }
 
+  /** Counts the tasks that a filter lets through. */
+  total(filter: TaskFilter): number {
+    return Number(this.#sql.countBy.get(...boundTo(filter))?.['tasks']);
+  }
+
   /** Counts tasks in a state. */
   count(state: TaskState): number {
     return Number(this.#sql.count.get(state)?.['tasks']);
@@ -150,6 +165,14 @@ function taskOf(row: Record<string, SQLOutputValue>): Task {
   return JSON.parse(String(row['task'])) as Task;
 }
 
+/** A filter's values in the order of `filtered`; what is not asked for lets everything through. */
+function boundTo({ state, contextId, changedAfter }: TaskFilter): (string | number | null)[] {
+  return [state ?? null, contextId ?? null, changedAfter ?? 0];
+}
+
+const filtered = `(?1 IS NULL OR state = ?1) AND (?2 IS NULL OR json_extract(task, '$.contextId') = ?2)
+      AND changed_at >= ?3`;
+
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
@@ -165,6 +188,9 @@ function prepare(database: DatabaseSync) {
     list: sql('SELECT position, task FROM tasks WHERE position < ? ORDER BY position DESC LIMIT ?'),
     listByState: sql(`SELECT position, task FROM tasks WHERE state = ? AND position < ?
       ORDER BY position DESC LIMIT ?`),
+    listBy: sql(`SELECT position, task FROM tasks WHERE ${filtered} AND position < ?4
+      ORDER BY position DESC LIMIT ?5`),
+    countBy: sql(`SELECT count(*) AS tasks FROM tasks WHERE ${filtered}`),
     working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working') ORDER BY position`),
     parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' ORDER BY position`),
     overdue: sql('SELECT id FROM tasks WHERE deadline_at <= ? ORDER BY deadline_at'),

@@ -3,6 +3,7 @@ import type { AuditEvent } from '../ports.ts';
 import { AuditFile, type AuditFileOptions } from './audit-file.ts';
 import { openDatabase } from './database.ts';
 import type { AuditRecovery } from './mend-tail.ts';
+import { PushRows } from './push-rows.ts';
 import { type TaskChange, TaskRows } from './task-rows.ts';
 
 /** A change of one task together with what the audit log says about it. */
@@ -54,6 +55,8 @@ const checkpointEvery = 300_000;
  */
 export class TaskStore {
   readonly rows: TaskRows;
+  /** Who is told what becomes of which task. */
+  readonly push: PushRows;
   readonly #database: DatabaseSync;
   readonly #audit: AuditFile;
   readonly #onCommitted: (lines: Uint8Array) => void;
@@ -74,6 +77,7 @@ export class TaskStore {
     this.#synced = audit.events;
     this.#onCommitted = onCommitted;
     this.rows = new TaskRows(database);
+    this.push = new PushRows(database);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),
       setInterval(() => this.checkpoint(), checkpointEvery).unref(),

@@ -6,7 +6,8 @@ export function allowMethods() {
   return async function methodAllower(ctx: RoutedContext, next: Next) {
     await next();
     const methods = new Set((ctx.matched ?? []).flatMap((layer) => layer.methods));
-    if (methods.size === 0 || ctx.status !== 404) return;
+    const isAnswered = ctx.body !== undefined && ctx.body !== null;
+    if (methods.size === 0 || ctx.status !== 404 || isAnswered) return;
     ctx.set('Allow', [...methods].join(', '));
     ctx.status = ctx.method === 'OPTIONS' ? 204 : 405;
   };

@@ -5,6 +5,9 @@ import { readRpcRequest } from '../wire/json-rpc.ts';
 /** Longest body that is looked into, in bytes; no cancellation is longer. */
 const longestPeek = 64 * 1024;
 
+/** Where the REST surfaces of all three have it. */
+const cancelPath = /^(\/tasks\/[^/]+\/cancel|\/(v1|a2a)\/tasks\/[^/]+:cancel)\/?$/;
+
 /** What the protocols call it: legacy and A2A 0.3.0, A2A 1.0. */
 const cancelMethods: ReadonlySet<string> = new Set(['tasks/cancel', 'CancelTask']);
 
@@ -15,7 +18,7 @@ const cancelMethods: ReadonlySet<string> = new Set(['tasks/cancel', 'CancelTask'
  */
 export async function isCancel(ctx: Context): Promise<boolean> {
   if (ctx.method !== 'POST') return false;
-  if (ctx.path !== '/') return /^\/tasks\/[^/]+\/cancel\/?$/.test(ctx.path);
+  if (ctx.path !== '/') return cancelPath.test(ctx.path);
   const length = ctx.request.length ?? 0;
   const isReadable =
     length > 0 &&

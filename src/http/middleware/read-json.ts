@@ -15,14 +15,20 @@ const mostKeys = 100_000;
  * Anything else is a Problem: 415 for another type, 413 for a body that is too long, 400 for one
  * that is malformed, nested too deeply or has too many keys, in the words of `malformed` where the route has its own.
  */
-export function readJson({ malformed }: { malformed?: string } = {}): Middleware {
+export function readJson({
+  malformed,
+  types = ['application/json'],
+}: {
+  malformed?: string;
+  types?: string[];
+} = {}): Middleware {
   let parser: Promise<Middleware> | null = null;
   return async function jsonReader(ctx: Context, next: Next) {
     if (isEmpty(ctx)) return void (await next());
-    if (ctx.is('application/json') === false) {
+    if (ctx.is(types) === false) {
       throw new Problem(415, { error: 'send the body as application/json' });
     }
-    parser ??= createParser(malformed);
+    parser ??= createParser(types, malformed);
     const parse = await parser;
     await parse(ctx, () => {
       const fault = faultOf(ctx.request.body);
@@ -33,13 +39,14 @@ export function readJson({ malformed }: { malformed?: string } = {}): Middleware
 }
 
 /** The library is loaded with the first body, since it takes longer to load than the rest of the surface. */
-async function createParser(malformed?: string): Promise<Middleware> {
+async function createParser(jsonTypes: string[], malformed?: string): Promise<Middleware> {
   const { HttpMethodEnum, koaBody } = await import('koa-body');
   return koaBody({
     text: false,
     urlencoded: false,
     multipart: false,
     jsonStrict: false,
+    jsonTypes,
     jsonLimit: longestBody,
     parsedMethods: [HttpMethodEnum.POST],
     onError: (error) => {

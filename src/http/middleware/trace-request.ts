@@ -33,6 +33,19 @@ const traced: readonly { verb: string; path: RegExp; method: string }[] = [
   { verb: 'GET', path: /^\/tasks$/, method: 'tasks/list' },
   { verb: 'GET', path: /^\/deferrals\/[^/]+$/, method: 'deferrals/get' },
   { verb: 'GET', path: /^\/deferrals$/, method: 'deferrals/list' },
+  { verb: 'POST', path: /^\/v1\/message:send$/, method: 'message/send' },
+  { verb: 'POST', path: /^\/v1\/message:stream$/, method: 'message/stream' },
+  { verb: 'POST', path: /^\/v1\/tasks\/([^/]+):cancel$/, method: 'tasks/cancel' },
+  { verb: 'GET', path: /^\/v1\/tasks\/([^/]+):subscribe$/, method: 'tasks/resubscribe' },
+  { verb: 'POST', path: /^\/v1\/tasks\/([^/]+):subscribe$/, method: 'tasks/resubscribe' },
+  { verb: 'GET', path: /^\/v1\/tasks\/([^/]+)$/, method: 'tasks/get' },
+  { verb: 'POST', path: /^\/a2a\/message:send$/, method: 'SendMessage' },
+  { verb: 'POST', path: /^\/a2a\/message:stream$/, method: 'SendStreamingMessage' },
+  { verb: 'GET', path: /^\/a2a\/tasks$/, method: 'ListTasks' },
+  { verb: 'POST', path: /^\/a2a\/tasks\/([^/]+):cancel$/, method: 'CancelTask' },
+  { verb: 'GET', path: /^\/a2a\/tasks\/([^/]+):subscribe$/, method: 'SubscribeToTask' },
+  { verb: 'POST', path: /^\/a2a\/tasks\/([^/]+):subscribe$/, method: 'SubscribeToTask' },
+  { verb: 'GET', path: /^\/a2a\/tasks\/([^/]+)$/, method: 'GetTask' },
 ];
 
 /** The key under which OpenTelemetry looks for whether spans are wanted; its own package for that is not small. */

@@ -1,5 +1,7 @@
 import { SystemError } from '../../actors/system.ts';
-import type { JsonValue } from '../../machines/json.ts';
+import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import type { A2aCalls } from '../a2a/a2a-calls.ts';
+import { readVersion, versionOf } from '../a2a/a2a-versions.ts';
 import { heldTask } from '../held-task.ts';
 import { failCall } from '../middleware/trace-request.ts';
 import { openTask } from '../open-task.ts';
@@ -23,14 +25,24 @@ import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
 /** Runs one method; what it returns is the result, `undefined` means the answer is under way already. */
 type Method = (ctx: RoutedContext, params: unknown) => unknown;
 
+/** What `POST /` stands on. */
+export interface JsonRpcPorts extends SubscribePorts {
+  /** Answers the methods of A2A 0.3.0 and 1.0. */
+  a2a: A2aCalls;
+}
+
 /** `POST /`: JSON-RPC 2.0 over the same functions as the REST routes (contract section 5). */
-export function jsonRpc(ports: SubscribePorts) {
+export function jsonRpc(ports: JsonRpcPorts) {
   const methods = legacyMethods(ports);
   return async function call(ctx: RoutedContext) {
     let request: RpcRequest | null = null;
     try {
       if (ctx.request.body === undefined) throw emptyBody();
       request = readRpcRequest(ctx.request.body);
+      const version = versionFor(ports, ctx, request);
+      if (version !== null) {
+        return await ports.a2a(ctx, { ...request, body: ctx.request.body as JsonObject }, version);
+      }
       const method = methods.get(request.method);
       if (method === undefined) {
         throw new RpcError(rpcCodes.methodNotFound, `unknown method: ${request.method}`);
@@ -44,6 +56,19 @@ export function jsonRpc(ports: SubscribePorts) {
       ctx.body = presentError(refusal, request?.id ?? refusal.id);
     }
   };
+}
+
+/**
+ * Tells in which version of A2A a call is answered; `null` for a legacy one. `tasks/get` and `tasks/cancel`
+ * have the same name on two surfaces: without an `A2A-Version`, the one that made the task is meant.
+ */
+function versionFor({ system }: JsonRpcPorts, ctx: RoutedContext, call: RpcRequest): string | null {
+  const said = readVersion(ctx.get('A2A-Version'));
+  const version = versionOf(call.method);
+  if (version === null || said !== '') return version === null ? null : said;
+  if (call.method !== 'tasks/get' && call.method !== 'tasks/cancel') return version;
+  const id = fieldOf(call.params, 'id');
+  return isTaskId(id) && system.find(id)?.surface === 'a2a' ? version : null;
 }
 
 /** Answers a body that could not be read in the words of JSON-RPC (contract section 5). */

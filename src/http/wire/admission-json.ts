@@ -37,6 +37,11 @@ export function calledInvocation(body: unknown): Invocation | null {
   return named === undefined ? null : invocationOf(named(fieldOf(body, 'params')));
 }
 
+/** Reads the body of a send over the REST surfaces of A2A, which always starts an invocation. */
+export function messageInvocation(body: unknown): Invocation {
+  return invocationOf(namedInMessage(body));
+}
+
 /** Presents a denial: 402 on every transport, all five keys always (document 1 section 7). */
 export function denialProblem(verdict: AdmissionVerdict, now: number): Problem {
   const { reason, scope, window, resetAt } = verdict;

@@ -13,7 +13,8 @@ const patience = 4;
 /** One event of a stream; the data goes out as one line of JSON. */
 export interface StreamEvent {
   id: string;
-  event: string;
+  /** Its name; the stream of a protocol that has none leaves it out. */
+  event?: string;
   data: object;
 }
 
@@ -137,5 +138,6 @@ export class EventStream {
 }
 
 function frame({ id, event, data }: StreamEvent): string {
-  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  const name = event === undefined ? '' : `event: ${event}\n`;
+  return `id: ${id}\n${name}data: ${JSON.stringify(data)}\n\n`;
 }

@@ -41,6 +41,7 @@ export function describeTask(
     history: historyOf(context),
     answer: context.answer,
     requester: context.requester,
+    surface: context.surface,
     deferral: context.deferral,
     stage,
     wakeAt: wakeAt(context, stage),

@@ -11,6 +11,7 @@ import type {
   Message,
   Part,
   SettledDeferral,
+  Surface,
   ToolCall,
 } from './task.ts';
 import type { MintInput } from './task-events.ts';
@@ -25,6 +26,8 @@ export interface TaskInput {
   /** Where the request stands in a trace, as a W3C `traceparent`; `null` when it is in none. */
   trace: string | null;
   requester: Caller | null;
+  /** The surface that the run was asked for on. */
+  surface: Surface;
   /** Messages of earlier runs, oldest first. */
   history: Message[];
   request: Message;

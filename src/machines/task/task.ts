@@ -153,6 +153,9 @@ export type Failure =
   | { kind: 'interrupted'; text: string }
   | { kind: 'internal'; text: string };
 
+/** In which words a task was asked for, and is told to whoever reads it without saying theirs. */
+export type Surface = 'legacy' | 'a2a';
+
 /** What the outside may know of a task: derived from its chart, stored beside its snapshot. */
 export interface Task {
   id: string;
@@ -169,6 +172,7 @@ export interface Task {
   /** The parts of the answer of a completed task. */
   answer: Part[] | null;
   requester: Caller | null;
+  surface: Surface;
   deferral: Deferral | null;
   /** How far the asking has gone; `null` unless the task is deferred. */
   stage: DeferralStage | null;

@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Pool } from 'undici';
+import { makeAgentFolder, startDaemon } from './daemon.ts';
+import type { Figure } from './figure.ts';
+import { Load, type Measured, measure, medianOf, percentile } from './load.ts';
+
+const rounds = 3;
+const streams = 200;
+
+/** Sends of a round, by the number of callers. */
+const jobs: Readonly<Record<number, number>> = { 1: 200, 16: 1_200, 128: 1_200 };
+
+/** One thing that is measured, over and over. */
+interface Subject {
+  what: string;
+  run: () => Promise<void>;
+}
+
+/**
+ * Echoes over JSON-RPC of A2A 0.3.0 and 1.0, beside the legacy send and beside the SDK's own server, which
+ * keeps its tasks in memory and writes no audit log; all in one run.
+ */
+export async function a2aFigures(): Promise<Figure[]> {
+  const folder = makeAgentFolder();
+  const daemon = await startDaemon(folder.directory);
+  const peer = await startPeer();
+  try {
+    const ours = new Pool(daemon.url, { connections: 128 });
+    const theirs = new Pool(peer.url, { connections: 128 });
+    const legacy = new Load(daemon.url, 128);
+    const subjects: Subject[] = [
+      { what: 'legacy send', run: () => legacy.echo() },
+      { what: 'message/send', run: () => send(ours, 'message/send') },
+      { what: 'SendMessage', run: () => send(ours, 'SendMessage') },
+      { what: 'REST 1.0', run: () => sendRest(ours) },
+      { what: 'message/send of the SDK, in memory', run: () => send(theirs, 'message/send') },
+    ];
+    const figures = await echoFigures(subjects);
+    figures.push(await firstEvent('daemon', ours), await firstEvent('SDK, in memory', theirs));
+    await Promise.all([ours.destroy(), theirs.destroy(), legacy.close()]);
+    return figures;
+  } finally {
+    await daemon.stop();
+    await peer.stop();
+    folder.remove();
+  }
+}
+
+async function echoFigures(subjects: Subject[]): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const { run } of subjects) await measure(16, 600, run);
+  for (const callers of [1, 16, 128]) {
+    const measured = subjects.map((): Measured[] => []);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [index, { run }] of subjects.entries()) {
+        measured[index]?.push(await measure(callers, jobs[callers] ?? 0, run));
+      }
+    }
+    for (const [index, { what }] of subjects.entries()) {
+      const { perSecond, p99 } = medianOf(measured[index] ?? []);
+      const rate = Math.round(perSecond).toLocaleString('en');
+      figures.push({
+        what: `A2A echo, ${callers} at once, ${what}`,
+        measured: `${rate}/s, p99 ${p99.toFixed(1)} ms`,
+        aim: '',
+      });
+    }
+  }
+  return figures;
+}
+
+async function firstEvent(whose: string, pool: Pool): Promise<Figure> {
+  const times: number[] = [];
+  for (let index = 0; index < streams; index += 1) {
+    const began = performance.now();
+    const { body } = await pool.request(requestOf('message/stream'));
+    let isFirst = true;
+    for await (const chunk of body) {
+      if (isFirst && String(chunk).includes('data:')) {
+        times.push(performance.now() - began);
+        isFirst = false;
+      }
+    }
+  }
+  return {
+    what: `A2A stream, first event, ${whose}`,
+    measured: `p50 ${percentile(times, 0.5).toFixed(2)} ms, p99 ${percentile(times, 0.99).toFixed(2)} ms`,
+    aim: '',
+  };
+}
+
+async function send(pool: Pool, method: string): Promise<void> {
+  const { body } = await pool.request(requestOf(method));
+  const text = await body.text();
+  if (!text.includes('echo: hello')) throw new Error(`${method}: ${text}`);
+}
+
+async function sendRest(pool: Pool): Promise<void> {
+  const { body } = await pool.request({
+    method: 'POST',
+    path: '/a2a/message:send',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+    body: JSON.stringify({ message: currentMessage }),
+  });
+  const text = await body.text();
+  if (!text.includes('echo: hello')) throw new Error(`REST: ${text}`);
+}
+
+const currentMessage = { role: 'ROLE_USER', messageId: 'm1', parts: [{ text: 'hello' }] };
+const compatMessage = {
+  kind: 'message',
+  role: 'user',
+  messageId: 'm1',
+  parts: [{ kind: 'text', text: 'hello' }],
+};
+
+function requestOf(method: string) {
+  const isCurrent = method === 'SendMessage';
+  const message = isCurrent ? currentMessage : compatMessage;
+  return {
+    method: 'POST' as const,
+    path: '/',
+    headers: {
+      'content-type': 'application/json',
+      'a2a-version': isCurrent ? '1.0' : '0.3',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message } }),
+  };
+}
+
+async function startPeer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const program = join(import.meta.dirname, 'a2a-sdk-server.ts');
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const { url } = JSON.parse(String(line)) as { url: string };
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type { JsonObject } from '../../machines/json.ts';
+import { problemOf } from '../middleware/handle-errors.ts';
+import { failCall } from '../middleware/trace-request.ts';
+import type { RoutedContext } from '../request-state.ts';
+import { fieldOf } from '../wire/field-of.ts';
+import { presentError, RpcError, type RpcId, rpcCodes } from '../wire/json-rpc.ts';
+import { type A2aVersion, versionOf } from './a2a-versions.ts';
+import { type CallRequest, callContext, callRequest, transportRefusal } from './call-context.ts';
+import { compatParams } from './compat-params.ts';
+import { guardedHandler } from './guarded-handler.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
+import { streamEvents } from './stream-events.ts';
+import { TaskHandler, type TaskHandlerPorts } from './task-handler.ts';
+
+/** A JSON-RPC request whose envelope has been read. */
+export interface RpcCall {
+  id: RpcId;
+  method: string;
+  /** The whole request. */
+  body: JsonObject;
+}
+
+/** Answers a call in a version of A2A, which may be none of ours. Resolves once the answer is made or its stream has begun. */
+export type A2aCalls = (ctx: RoutedContext, call: RpcCall, version: string) => Promise<void>;
+
+/** Has the SDK answer the JSON-RPC calls of A2A 0.3.0 and 1.0 (5-a2a.md). */
+export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
+  let loading: ReturnType<typeof load> | null = null;
+  return async function answerCall(ctx, call, version) {
+    loading ??= load(ports);
+    const { sdk, handler, transports } = await loading;
+    const request = callRequest(ctx);
+    const wire = wireOf(call, version);
+    const tell = (error: unknown) => ({
+      jsonrpc: '2.0',
+      id: call.id,
+      error: wire === '1.0' ? sdk.toJsonRpcError(error) : sdk.toCompatError(error),
+    });
+    let answer: object;
+    try {
+      sdk.validateVersion(version, await handler.getAgentCard(), 'JSONRPC');
+      const body = wire === '1.0' ? call.body : compatBody(call);
+      answer = await transports[wire].handle(body, callContext(sdk, request, version));
+    } catch (error) {
+      if (!(error instanceof sdk.A2AError)) throw error;
+      answer = tell(error);
+    }
+    if (Symbol.asyncIterator in answer) {
+      const events = answer as AsyncGenerator<object, void, undefined>;
+      const tellLost = () => presentLost(request, call);
+      if (await streamEvents(ctx, { events, tell, tellLost })) return;
+      answer = ctx.body as object;
+    }
+    if (request.gone.aborted) ctx.respond = false;
+    else present(ctx, settled(sdk, request, call, answer, tell));
+  };
+}
+
+async function load(ports: TaskHandlerPorts) {
+  const sdk = await loadSdk();
+  const handler = guardedHandler(sdk, new TaskHandler(sdk, ports));
+  const transports = {
+    '0.3': new sdk.LegacyJsonRpcTransportHandler(handler),
+    '1.0': new sdk.JsonRpcTransportHandler(handler),
+  };
+  return { sdk, handler, transports };
+}
+
+/** A version that is none of ours is refused in the words of the one that has the method. */
+function wireOf({ method }: RpcCall, version: string): A2aVersion {
+  return version === '0.3' || version === '1.0' ? version : (versionOf(method) ?? '0.3');
+}
+
+function compatBody(call: RpcCall): Record<string, unknown> {
+  if (!('params' in call.body)) return call.body;
+  return {
+    ...call.body,
+    params: compatParams(call.body['params'], call.method === 'message/send'),
+  };
+}
+
+/**
+ * Settles what the SDK could not know: a challenge has its own code, what else we refuse is an answer of
+ * the transport and is thrown, and what it stumbles over in the params is no defect.
+ */
+function settled(
+  sdk: Sdk,
+  request: CallRequest,
+  { id, method }: RpcCall,
+  answer: object,
+  tell: (error: unknown) => object,
+): object {
+  const { refusal, isRead } = request;
+  const refused = transportRefusal(request);
+  if (refused !== null) throw refused;
+  if (refusal !== undefined && 'rpc' in refusal) return presentError(refusal.rpc, id);
+  if (codeOf(answer) !== rpcCodes.internalError) return answer;
+  if (isRead) throw new Error(`the A2A SDK could not write its answer to ${method}`);
+  return tell(new sdk.RequestMalformedError(`the params are not what ${method} takes`));
+}
+
+function present(ctx: RoutedContext, answer: object): void {
+  const code = codeOf(answer);
+  if (code !== undefined) failCall(ctx, code === rpcCodes.methodNotFound);
+  ctx.body = answer;
+}
+
+/** Nothing of a defect is told; a stream that broke has its caller come back. */
+function presentLost({ lost }: CallRequest, { id }: RpcCall): object | null {
+  if (lost === undefined) return null;
+  return presentError(new RpcError(rpcCodes.internalError, problemOf(lost).body.error), id);
+}
+
+function codeOf(answer: object): unknown {
+  return fieldOf(fieldOf(answer, 'error'), 'code');
+}

@@ -1,0 +1,153 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ServerCallContext } from '@a2a-js/sdk/server';
+import type { RequestHandler } from 'express';
+import { problemOf } from '../middleware/handle-errors.ts';
+import type { RoutedContext } from '../request-state.ts';
+import { Problem } from '../wire/problem.ts';
+import { EventStream } from '../wire/sse.ts';
+import { readVersion } from './a2a-versions.ts';
+import { type CallRequest, callContext, callRequest, transportRefusal } from './call-context.ts';
+import { type Captured, capturedResponse, type StreamListener } from './captured-response.ts';
+import { compatParams } from './compat-params.ts';
+import { guardedHandler } from './guarded-handler.ts';
+import { restBases, restVersionOf } from './rest-routes.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
+import { TaskHandler, type TaskHandlerPorts } from './task-handler.ts';
+
+/** Answers a request of the REST surfaces, whose body has been read. Resolves once it is answered or its stream has begun. */
+export type A2aRest = (ctx: RoutedContext) => Promise<void>;
+
+/** A request on its way through the SDK. */
+interface RestCall {
+  request: CallRequest;
+  /** The version of the path. */
+  version: keyof typeof restBases;
+  /** What `A2A-Version` says; empty when it is not there. */
+  said: string;
+}
+
+/** What the SDK was loaded into. */
+interface Loaded {
+  sdk: Sdk;
+  route: RequestHandler;
+}
+
+/**
+ * Has the SDK's own router answer the HTTP+JSON routes of A2A 0.3.0 and 1.0 (5-a2a.md). It is made for
+ * Express, which is loaded for it with the first such request; everything around it is ours.
+ */
+export function a2aRest(ports: TaskHandlerPorts): A2aRest {
+  const calls = new WeakMap<IncomingHttpHeaders, RestCall>();
+  let loading: Promise<Loaded> | null = null;
+  return async function answerRest(ctx) {
+    // The router of Express would answer a path that cannot be decoded in words of its own.
+    decodeURIComponent(ctx.path);
+    loading ??= load(ports, calls);
+    const loaded = await loading;
+    const { req } = ctx;
+    const version = restVersionOf(ctx.path);
+    const call = { request: callRequest(ctx), version, said: readVersion(ctx.get('A2A-Version')) };
+    calls.set(req.headers, call);
+    req.headers['a2a-version'] = version;
+    const body = ctx.request.body ?? {};
+    // The JSON of this surface leaves out what is false, so a configuration without `blocking` asks not to wait.
+    const read = version === '0.3' ? compatParams(body, false) : body;
+    Object.assign(req, { body: read, _body: true });
+    const captured = capturedResponse(req, () => restStream(ctx, loaded.sdk, call));
+    const unmatched = new Promise<never>((_, reject) => {
+      loaded.route(req as never, captured.response as never, (error?: unknown) =>
+        reject((error as Error | undefined) ?? new Problem(404, { error: 'not found' })),
+      );
+    });
+    const answer = await Promise.race([captured.answered, unmatched, left(call)]);
+    present(ctx, loaded.sdk, call, answer);
+  };
+}
+
+async function load(
+  ports: TaskHandlerPorts,
+  calls: WeakMap<IncomingHttpHeaders, RestCall>,
+): Promise<Loaded> {
+  const [sdk, { restHandler, UserBuilder }, { legacyRestRouter }, { default: express }] =
+    await Promise.all([
+      loadSdk(),
+      import('@a2a-js/sdk/server/express'),
+      import('@a2a-js/sdk/compat/v0_3/server/express'),
+      import('express'),
+    ]);
+  const options = {
+    requestHandler: guardedHandler(sdk, new TaskHandler(sdk, ports)),
+    userBuilder: UserBuilder.noAuthentication,
+    contextBuilder: ({ headers }: { headers: object }) =>
+      contextOf(sdk, calls.get(headers as IncomingHttpHeaders) as RestCall),
+  };
+  const app = express();
+  app.disable('x-powered-by').disable('etag');
+  app.use(restBases['1.0'], restHandler(options));
+  app.use(legacyRestRouter(options));
+  return { sdk, route: app };
+}
+
+/** The path settles the version; one that is said besides must be the same. */
+function contextOf(sdk: Sdk, { request, version, said }: RestCall): ServerCallContext {
+  if (said === '' || said === version) return callContext(sdk, request, version);
+  throw new sdk.VersionNotSupportedError(
+    `this path speaks A2A ${version}; send A2A-Version: ${version} or leave it out`,
+  );
+}
+
+function left({ request: { gone } }: RestCall): Promise<null> {
+  return new Promise((resolve) => {
+    gone.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}
+
+function present(
+  ctx: RoutedContext,
+  sdk: Sdk,
+  { request, version }: RestCall,
+  captured: Captured | null,
+): void {
+  const { refusal, isRead } = request;
+  if (captured === null) ctx.respond = false;
+  if (captured === null || captured.kind === 'stream') return;
+  const refused = refusal && 'rest' in refusal ? refusal.rest : transportRefusal(request);
+  if (refused !== null) throw refused;
+  const isDefect = captured.status >= 500;
+  if (isDefect && isRead) throw new Error('the A2A SDK could not write its answer');
+  ctx.set('Content-Type', captured.type);
+  // The SDK takes what it stumbles over in a body for a defect of its own.
+  ctx.body = isDefect ? errorBody(sdk, version, unreadable(sdk), 400) : (captured.body ?? '');
+  ctx.status = isDefect ? 400 : captured.status;
+}
+
+function unreadable({ RequestMalformedError }: Sdk): Error {
+  return new RequestMalformedError('the body is not what the method takes');
+}
+
+function errorBody(sdk: Sdk, version: RestCall['version'], error: Error, status: number): object {
+  return version === '1.0' ? sdk.toRestErrorBody(error, status) : sdk.toCompatError(error);
+}
+
+/** Sends the events that the SDK writes, each with an id, to a reader who may be slow. */
+function restStream(ctx: RoutedContext, sdk: Sdk, { request, version }: RestCall): StreamListener {
+  const stream = new EventStream(ctx, () => undefined);
+  let count = 0;
+  const next = (data: object) => {
+    count += 1;
+    return { id: String(count), data };
+  };
+  return {
+    onWritten(text) {
+      const [, data] = /^data: (.*)\n\n$/s.exec(text) ?? [];
+      if (data !== undefined) stream.send(next(JSON.parse(data) as object));
+    },
+    onEnded() {
+      const { lost } = request;
+      if (lost === undefined) return stream.finish([]);
+      const { status, body } = problemOf(lost);
+      const data = errorBody(sdk, version, new Error(body.error), status);
+      stream.finish([{ ...next(data), event: 'error' }]);
+    },
+  };
+}

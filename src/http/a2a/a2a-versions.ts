@@ -1,0 +1,42 @@
+/** The versions of A2A that the agent speaks, as the SDK names them. */
+export type A2aVersion = '0.3' | '1.0';
+
+const namesOf: Record<A2aVersion, ReadonlySet<string>> = {
+  '0.3': new Set([
+    'message/send',
+    'message/stream',
+    'tasks/get',
+    'tasks/cancel',
+    'tasks/resubscribe',
+    'tasks/pushNotificationConfig/set',
+    'tasks/pushNotificationConfig/get',
+    'tasks/pushNotificationConfig/list',
+    'tasks/pushNotificationConfig/delete',
+    'agent/getAuthenticatedExtendedCard',
+  ]),
+  '1.0': new Set([
+    'SendMessage',
+    'SendStreamingMessage',
+    'GetTask',
+    'ListTasks',
+    'CancelTask',
+    'SubscribeToTask',
+    'CreateTaskPushNotificationConfig',
+    'GetTaskPushNotificationConfig',
+    'ListTaskPushNotificationConfigs',
+    'DeleteTaskPushNotificationConfig',
+    'GetExtendedAgentCard',
+  ]),
+};
+
+/** Reads `A2A-Version`; a patch number is no part of it. Returns what was said for a version that is none of ours. */
+export function readVersion(header: string): string {
+  const said = header.trim();
+  return /^(0\.3|1\.0)(\.\d+)?$/.exec(said)?.[1] ?? said;
+}
+
+/** Tells which version has a method of that name; `null` when none has. */
+export function versionOf(method: string): A2aVersion | null {
+  if (namesOf['0.3'].has(method)) return '0.3';
+  return namesOf['1.0'].has(method) ? '1.0' : null;
+}

@@ -1,0 +1,56 @@
+import type { ServerCallContext } from '@a2a-js/sdk/server';
+import { SystemError } from '../../actors/system.ts';
+import { problemOf } from '../middleware/handle-errors.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
+import type { Challenge } from '../wire/challenge.ts';
+import { Problem } from '../wire/problem.ts';
+import type { Sdk } from './sdk.ts';
+
+/** What a call of the SDK is told about the request it serves, and what it leaves there. */
+export interface CallRequest {
+  state: RequestState;
+  /** Aborted when the caller leaves. */
+  gone: AbortSignal;
+  /** True once the SDK has read what is asked; what fails before that is the caller's doing. */
+  isRead: boolean;
+  /** Why the call was refused in words of ours, which the SDK would take for a defect; or a defect. */
+  refusal?: Challenge | Error;
+  /** Why a stream that had begun ended before its task. */
+  lost?: Error;
+  /** The task that the call waits for. */
+  taskId?: string;
+}
+
+const key = 'request';
+
+/** Makes the context of a call; `version` is the A2A version it speaks. */
+export function callContext(
+  sdk: Sdk,
+  request: CallRequest,
+  version: string | undefined,
+): ServerCallContext {
+  return new sdk.ServerCallContext({
+    ...(version === undefined ? {} : { requestedVersion: version }),
+    state: new Map([[key, request]]),
+  });
+}
+
+/** Reads off a request what its call is told. */
+export function callRequest(ctx: RoutedContext): CallRequest {
+  const gone = new AbortController();
+  ctx.res.once('close', () => gone.abort());
+  return { state: ctx.state, gone: gone.signal, isRead: false };
+}
+
+/** Returns what refuses a call as a whole, for the transport to answer; a held call names its task. */
+export function transportRefusal({ refusal, taskId }: CallRequest): Error | null {
+  if (!(refusal instanceof Error)) return null;
+  if (!(refusal instanceof SystemError) || taskId === undefined) return refusal;
+  const { status, body } = problemOf(refusal);
+  return new Problem(status, { ...body, task_id: taskId });
+}
+
+/** Returns what a call was told about its request. */
+export function requestOf(context: ServerCallContext): CallRequest {
+  return context.state.get(key) as CallRequest;
+}

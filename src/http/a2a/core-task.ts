@@ -1,0 +1,100 @@
+import type { Artifact, Part as CorePart, Task as CoreTask, TaskStatus } from '@a2a-js/sdk';
+import type { Message, Part, Task, TaskState } from '../../machines/task/task.ts';
+import { presentTask } from '../wire/task-json.ts';
+import type { CoreMessage, Sdk } from './sdk.ts';
+
+/** Turns tasks into the objects of the SDK, from which it makes the wires of A2A 0.3.0 and 1.0. */
+export class CoreTasks {
+  readonly #sdk: Sdk;
+  readonly #states: Record<TaskState, TaskStatus['state']>;
+
+  constructor(sdk: Sdk) {
+    const { TaskState: state } = sdk;
+    this.#sdk = sdk;
+    this.#states = {
+      submitted: state.TASK_STATE_SUBMITTED,
+      working: state.TASK_STATE_WORKING,
+      // The one pause of the protocol that ends no stream (5-a2a.md).
+      deferred: state.TASK_STATE_AUTH_REQUIRED,
+      completed: state.TASK_STATE_COMPLETED,
+      failed: state.TASK_STATE_FAILED,
+      canceled: state.TASK_STATE_CANCELED,
+    };
+  }
+
+  /** The task with its last `historyLength` messages; all of them when undefined. */
+  task(task: Task, historyLength?: number): CoreTask {
+    const { id, contextId } = task;
+    const { artifacts = [], metadata } = presentTask(task);
+    const said = historyLength === undefined ? task.history : lastOf(task.history, historyLength);
+    return {
+      id,
+      contextId,
+      status: this.status(task),
+      artifacts: artifacts.length === 0 ? [] : [this.artifact(task)],
+      history: said.map((message) => this.#message(task, message)),
+      metadata,
+    };
+  }
+
+  /** What a task's state says. */
+  status(task: Task): TaskStatus {
+    const { status } = presentTask(task, { historyLength: 0 });
+    return {
+      state: this.#states[task.state],
+      message: status.message === undefined ? undefined : this.#message(task, status.message),
+      timestamp: status.timestamp,
+    };
+  }
+
+  /** The answer of a completed task. */
+  artifact({ id, answer }: Task): Artifact {
+    return {
+      artifactId: `${id}:response`,
+      name: 'response',
+      description: '',
+      parts: (answer ?? []).map(corePart),
+      metadata: undefined,
+      extensions: [],
+    };
+  }
+
+  /** The state of ours that a state of the protocol stands for; `undefined` for one that no task of ours has. */
+  stateOf(state: TaskStatus['state']): TaskState | undefined {
+    return (Object.keys(this.#states) as TaskState[]).find((name) => this.#states[name] === state);
+  }
+
+  #message({ id, contextId }: Task, { role, parts, messageId }: Message): CoreMessage {
+    const { ROLE_USER, ROLE_AGENT } = this.#sdk.Role;
+    return {
+      messageId,
+      contextId,
+      taskId: id,
+      role: role === 'user' ? ROLE_USER : ROLE_AGENT,
+      parts: parts.map(corePart),
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+    };
+  }
+}
+
+function corePart(part: Part): CorePart {
+  const bare = { metadata: undefined, filename: '', mediaType: '' };
+  if (part.kind === 'text') return { ...bare, content: { $case: 'text', value: part.text } };
+  if (part.kind === 'data') return { ...bare, content: { $case: 'data', value: part.data } };
+  const { name = '', mimeType = '', uri, bytes = '' } = part.file;
+  return {
+    metadata: undefined,
+    filename: name,
+    mediaType: mimeType,
+    content:
+      uri === undefined
+        ? { $case: 'raw', value: Buffer.from(bytes, 'base64') }
+        : { $case: 'url', value: uri },
+  };
+}
+
+function lastOf<Item>(items: readonly Item[], count: number): readonly Item[] {
+  return count === 0 ? [] : items.slice(-count);
+}

@@ -1,0 +1,38 @@
+import { fieldOf } from '../wire/field-of.ts';
+import type { Sdk } from './sdk.ts';
+
+/** What a push notification config says in words. */
+const texts = ['id', 'taskId', 'url', 'token'];
+
+/**
+ * Names what is wrong with the params of a call that the SDK has read; it checks no types. Returns `null`
+ * when nothing is.
+ */
+export function faultOf({ Role }: Sdk, method: string, params: unknown): string | null {
+  const configuration = fieldOf(params, 'configuration');
+  const role = fieldOf(fieldOf(params, 'message'), 'role');
+  const isOurs = [undefined, Role.ROLE_UNSPECIFIED, Role.ROLE_USER].includes(role as never);
+  if (!isOurs) return 'message.role must be the user';
+  for (const holder of [params, configuration]) {
+    if (!isLength(fieldOf(holder, 'historyLength'))) return 'historyLength must be a whole number';
+  }
+  const isDelete = method === 'deleteTaskPushNotificationConfig';
+  if (isDelete && !fieldOf(params, 'id')) return 'the id of a push notification config is missing';
+  for (const config of [params, fieldOf(configuration, 'taskPushNotificationConfig')]) {
+    const authentication = fieldOf(config, 'authentication');
+    const wrong =
+      texts.find((name) => !isText(fieldOf(config, name))) ??
+      ['scheme', 'credentials'].find((name) => !isText(fieldOf(authentication, name)));
+    if (wrong !== undefined) return `${wrong} must be a string`;
+  }
+  return null;
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
+function isLength(value: unknown): boolean {
+  const isWhole = typeof value === 'number' && Number.isInteger(value) && value >= 0;
+  return isWhole || value === undefined || value === null;
+}

@@ -1,0 +1,59 @@
+import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { type CallRequest, requestOf } from './call-context.ts';
+import { faultOf } from './fault-of.ts';
+import type { Sdk } from './sdk.ts';
+
+/**
+ * Stands between the SDK and a request handler. It refuses params that the SDK has read and not checked,
+ * and notes in the call's request what the SDK cannot tell us: that it has read what is asked, an error
+ * that is none of its own, and a stream that broke off. Such a stream ends without an error, which the SDK
+ * would print.
+ */
+export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequestHandler {
+  return new Proxy(handler, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== 'function') return method;
+      return (params: unknown, context?: ServerCallContext): unknown => {
+        if (context === undefined) return method.call(target, params) as unknown;
+        const request = requestOf(context);
+        request.isRead = true;
+        const fault = faultOf(sdk, String(name), params);
+        if (fault !== null) throw new sdk.RequestMalformedError(fault);
+        const answer: unknown = method.call(target, params, context);
+        const note = (error: unknown) => noted(sdk, request, error);
+        return isStream(answer)
+          ? guardedStream(answer, request, note)
+          : Promise.resolve(answer).catch((error: unknown) => Promise.reject(note(error)));
+      };
+    },
+  });
+}
+
+async function* guardedStream(
+  events: AsyncIterable<unknown>,
+  request: CallRequest,
+  note: (error: unknown) => Error,
+): AsyncGenerator<unknown, void, undefined> {
+  let hasBegun = false;
+  try {
+    for await (const event of events) {
+      hasBegun = true;
+      yield event;
+    }
+  } catch (error) {
+    const known = note(error);
+    if (!hasBegun) throw known;
+    request.lost = request.refusal instanceof Error ? request.refusal : known;
+  }
+}
+
+function noted({ A2AError }: Sdk, request: CallRequest, thrown: unknown): Error {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (!(error instanceof A2AError)) request.refusal ??= error;
+  return error;
+}
+
+function isStream(answer: unknown): answer is AsyncIterable<unknown> {
+  return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
+}

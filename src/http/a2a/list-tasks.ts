@@ -1,0 +1,53 @@
+import type { ListTasksRequest, ListTasksResponse } from '@a2a-js/sdk';
+import type { TaskSystem } from '../../actors/system.ts';
+import type { CoreTasks } from './core-task.ts';
+import type { Sdk } from './sdk.ts';
+
+const usualPage = 50;
+const largestPage = 100;
+
+/** Lists tasks, newest first, by the filters of A2A 1.0. Throws the SDK's error for one that cannot be read. */
+export function listedTasks(
+  { RequestMalformedError }: Sdk,
+  system: TaskSystem,
+  core: CoreTasks,
+  params: ListTasksRequest,
+): ListTasksResponse {
+  const { contextId, status, pageToken, historyLength, statusTimestampAfter } = params;
+  const pageSize = params.pageSize ?? usualPage;
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > largestPage) {
+    throw new RequestMalformedError(`pageSize must be a whole number from 1 to ${largestPage}`);
+  }
+  if (pageToken && !/^\d{1,15}$/.test(pageToken)) {
+    throw new RequestMalformedError('pageToken must be the nextPageToken of the page before');
+  }
+  const changedAfter = statusTimestampAfter ? Date.parse(statusTimestampAfter) : undefined;
+  if (Number.isNaN(changedAfter)) {
+    throw new RequestMalformedError('statusTimestampAfter must be an RFC 3339 time');
+  }
+  const state = core.stateOf(status);
+  if (status && state === undefined) {
+    // A state of the protocol that no task of ours is ever in.
+    if (status > 0) return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
+    throw new RequestMalformedError('status must be a state of a task');
+  }
+  const filter = {
+    ...(state === undefined ? {} : { state }),
+    ...(contextId ? { contextId } : {}),
+    ...(changedAfter === undefined ? {} : { changedAfter }),
+  };
+  const page = system.list({
+    ...filter,
+    limit: pageSize,
+    ...(pageToken ? { cursor: pageToken } : {}),
+  });
+  return {
+    tasks: page.tasks.map((task) => {
+      const listed = core.task(task, historyLength ?? 0);
+      return params.includeArtifacts === true ? listed : { ...listed, artifacts: [] };
+    }),
+    nextPageToken: page.cursor ?? '',
+    pageSize,
+    totalSize: system.total(filter),
+  };
+}

@@ -1,0 +1,37 @@
+import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import type { PushTarget } from '../../actors/ports.ts';
+
+/** Reads who is to be told from a config of A2A 0.3.0 or 1.0; `newId` names one that came without an id. */
+export function targetOf(
+  { taskId, id, url, token, authentication }: TaskPushNotificationConfig,
+  version: string,
+  newId: () => string,
+): PushTarget {
+  const { scheme = '', credentials = '' } = authentication ?? {};
+  return {
+    taskId,
+    id: id || newId(),
+    url: url ?? '',
+    token: token ?? '',
+    authentication: scheme === '' ? null : { scheme, credentials },
+    version,
+  };
+}
+
+/** Presents who is told; what the receiver knows us by, and is signed in with, stays here. */
+export function configOf({
+  taskId,
+  id,
+  url,
+  authentication,
+}: PushTarget): TaskPushNotificationConfig {
+  return {
+    tenant: '',
+    taskId,
+    id,
+    url,
+    token: '',
+    authentication:
+      authentication === null ? undefined : { scheme: authentication.scheme, credentials: '' },
+  };
+}

@@ -1,0 +1,15 @@
+import type { PushNotification } from '../../actors/ports.ts';
+import type { Task } from '../../machines/task/task.ts';
+import { CoreTasks } from './core-task.ts';
+import { loadSdk } from './sdk.ts';
+
+/** Puts a task into a push notification of a version of A2A, as the SDK writes it (5-a2a.md). */
+export async function writePush(task: Task, version: string): Promise<PushNotification> {
+  const sdk = await loadSdk();
+  const value = new CoreTasks(sdk).task(task);
+  const writer =
+    version === '1.0'
+      ? new sdk.V1PushNotificationSerializer()
+      : new sdk.V03PushNotificationSerializer();
+  return writer.serialize({ payload: { $case: 'task', value } }, value);
+}

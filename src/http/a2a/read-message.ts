@@ -1,0 +1,45 @@
+import type { Part as CorePart, SendMessageRequest } from '@a2a-js/sdk';
+import type { JsonValue } from '../../machines/json.ts';
+import { readSubmission, type Submission } from '../wire/task-request.ts';
+
+/**
+ * Reads what a send of A2A 0.3.0 or 1.0 asks for, by the rules of a legacy send. `newMessageId` names a
+ * message that came without an id. Throws a 400 Problem that names what is wrong.
+ */
+export function readMessage(
+  { message }: SendMessageRequest,
+  newMessageId: () => string,
+): Submission {
+  const { parts = [], messageId, contextId } = message ?? {};
+  const body = {
+    message: {
+      role: 'user',
+      parts: parts.map(partJson),
+      ...(messageId ? { messageId } : {}),
+      ...(contextId ? { contextId } : {}),
+    },
+  };
+  return readSubmission(body, newMessageId);
+}
+
+function partJson({ content, filename, mediaType }: CorePart): object {
+  const file = {
+    ...(filename === '' ? {} : { name: filename }),
+    ...(mediaType === '' ? {} : { mimeType: mediaType }),
+  };
+  switch (content?.$case) {
+    case 'text':
+      return { kind: 'text', text: content.value };
+    case 'data':
+      return { kind: 'data', data: content.value as JsonValue };
+    case 'url':
+      return { kind: 'file', file: { ...file, uri: content.value } };
+    case 'raw':
+      return {
+        kind: 'file',
+        file: { ...file, bytes: Buffer.from(content.value).toString('base64') },
+      };
+    default:
+      return {};
+  }
+}

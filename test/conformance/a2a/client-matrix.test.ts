@@ -1,0 +1,269 @@
+import type { StreamResponse } from '@a2a-js/sdk';
+import type { Client } from '@a2a-js/sdk/client';
+import { RequestMalformedError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AgentFolder } from '../../helpers/agent-folder.ts';
+import { type AgentProcess, launchAgentProcess } from '../../helpers/agent-process.ts';
+import { reached } from '../../helpers/test-agent.ts';
+import {
+  eventJson,
+  officialClient,
+  type Surface,
+  script,
+  sending,
+  surfaces,
+  taskJson,
+  waitingIn,
+} from './official-client.ts';
+import { approval, PayingTask, paying } from './paying-task.ts';
+
+const desk = { to: 'channel:console:desk', timeout: '5m' };
+const hurried = { to: 'channel:console:desk', timeout: '1s' };
+const defer = { enabled: true, tools: { pay: desk, grant: hurried } };
+
+const folder = new AgentFolder({ security: { defer } });
+const undo: (() => Promise<void>)[] = [];
+let agent: AgentProcess;
+
+beforeAll(async () => {
+  agent = await launchAgentProcess(folder, (kill) => undo.push(kill));
+});
+
+afterAll(async () => {
+  for (const step of undo) await step();
+  folder.remove();
+});
+
+/** The SDK's HTTP+JSON of 0.3 has no room for the names of files and for the history length of a send. */
+const isLossy = ({ version, transport }: Surface) => version === '0.3' && transport === 'HTTP+JSON';
+
+describe.concurrent.each(surfaces)('the official client of $version over $transport', (surface) => {
+  let client: Client;
+
+  beforeAll(async () => {
+    client = await officialClient(agent.url, surface);
+  });
+
+  /** A conversation of its own, by which its task is found. */
+  const contextOf = (name: string) => `${name} ${surface.version} ${surface.transport}`;
+
+  /** Sends without waiting and resolves with the task once it waits. */
+  async function parked(name: string): Promise<PayingTask> {
+    const contextId = contextOf(name);
+    const answer = await client.sendMessage(
+      sending({ ...paying, contextId }, { returnImmediately: true }),
+    );
+    const { id } = taskJson(answer);
+    await reached(agent, id, 'deferred');
+    return new PayingTask(id, contextId);
+  }
+
+  const read = async ({ id }: { id: string }, historyLength?: number) =>
+    taskJson(
+      await client.getTask({
+        tenant: '',
+        id,
+        ...(historyLength !== undefined && { historyLength }),
+      }),
+    );
+
+  it('speaks the version it was made for', () => {
+    const { protocolVersion, transport } = client;
+    expect([protocolVersion, transport.protocolName]).toEqual([surface.version, surface.transport]);
+  });
+
+  it('holds a send until somebody has approved', async () => {
+    const contextId = contextOf('held');
+    const answer = client.sendMessage(sending({ ...paying, contextId }));
+    const { id } = await waitingIn(agent, contextId);
+    await agent.decide(id, approval);
+    expect(taskJson(await answer)).toEqual(new PayingTask(id, contextId).completed);
+  });
+
+  it('answers a send at once when asked to, and shows the task as it goes on', async () => {
+    const task = await parked('at once');
+    expect(await read(task)).toEqual(task.waiting);
+    await agent.decide(task.id, approval);
+    await reached(agent, task.id, 'completed');
+    expect(await read(task)).toEqual(task.completed);
+  });
+
+  it('streams through the pause to the end', async () => {
+    const contextId = contextOf('streamed');
+    const stream = client.sendMessageStream(sending({ ...paying, contextId }));
+    const first = await nextOf(stream);
+    const task = new PayingTask(first.task.id, contextId);
+    expect(first).toEqual({ task: task.waiting });
+    await agent.decide(task.id, approval);
+    expect(await restOf(stream)).toEqual(task.approvedEvents);
+  });
+
+  it('joins a task again whose stream has dropped, and misses nothing', async () => {
+    const contextId = contextOf('dropped');
+    const drop = new AbortController();
+    const dropped = client.sendMessageStream(sending({ ...paying, contextId }), {
+      signal: drop.signal,
+    });
+    const task = new PayingTask((await nextOf(dropped)).task.id, contextId);
+    drop.abort();
+    await expect(dropped.next()).rejects.toThrow();
+    const stream = client.resubscribeTask({ tenant: '', id: task.id });
+    expect(await nextOf(stream)).toEqual({ task: task.waiting });
+    await agent.decide(task.id, approval);
+    expect(await restOf(stream)).toEqual(task.approvedEvents);
+  });
+
+  it('refuses to join a task that has ended', async () => {
+    const task = await parked('joined late');
+    await agent.decide(task.id, approval);
+    await reached(agent, task.id, 'completed');
+    const stream = client.resubscribeTask({ tenant: '', id: task.id });
+    await expect(stream.next()).rejects.toThrow(
+      `task ${task.id} is completed; get it instead of following it`,
+    );
+  });
+
+  it('cancels a task that waits, once', async () => {
+    const task = await parked('canceled');
+    const request = { tenant: '', id: task.id, metadata: undefined };
+    const canceled = task.ended('CANCELED', 'canceled: external_signal');
+    expect(taskJson(await client.cancelTask(request))).toEqual(canceled);
+    expect(await read(task)).toEqual(canceled);
+    await expect(client.cancelTask(request)).rejects.toMatchObject({
+      name: 'TaskNotCancelableError',
+      message: `task ${task.id} is canceled and cannot be canceled`,
+    });
+  });
+
+  it('shows a rejection as the failure of a held send', async () => {
+    const contextId = contextOf('rejected');
+    const answer = client.sendMessage(sending({ ...paying, contextId }));
+    const { id } = await waitingIn(agent, contextId);
+    await agent.decide(id, { decision: 'reject', approver: 'Ann', note: 'too much' });
+    const task = new PayingTask(id, contextId);
+    expect(taskJson(await answer)).toEqual(
+      task.ended('FAILED', 'defer: rejected by Ann: too much'),
+    );
+  });
+
+  it('streams on to the failure of a task that nobody decides on in time', async () => {
+    const contextId = contextOf('timed out');
+    const granting = script({ tool: 'grant', args: {} });
+    const stream = client.sendMessageStream(sending({ ...granting, contextId }));
+    const { task } = await nextOf(stream);
+    expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+    const expected = new PayingTask(task.id, contextId);
+    const status = expected.status('FAILED', 'defer: no decision within 1s (auto-deny)');
+    expect(await restOf(stream)).toEqual([
+      { statusUpdate: { taskId: task.id, contextId, status } },
+    ]);
+  });
+
+  it('refuses a message for a task that has ended, and names the way on', async () => {
+    const task = await parked('ended');
+    await agent.decide(task.id, approval);
+    await reached(agent, task.id, 'completed');
+    const message = { ...paying, taskId: task.id, contextId: task.contextId };
+    const failure = await client.sendMessage(sending(message)).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UnsupportedOperationError);
+    expect(failure).toMatchObject({
+      message: `task ${task.id} is completed and takes no message; leave taskId out and keep contextId to go on with the conversation`,
+    });
+    const next = await client.sendMessage(
+      sending({ parts: [{ text: 'thanks' }], contextId: task.contextId }),
+    );
+    expect(taskJson(next)).toMatchObject({
+      contextId: task.contextId,
+      artifacts: [{ parts: [{ text: 'echo: thanks' }] }],
+    });
+  });
+
+  it('shows as much of the history as it is asked for', async () => {
+    const task = await parked('history');
+    await agent.decide(task.id, approval);
+    await reached(agent, task.id, 'completed');
+    const { history, ...bare } = task.completed;
+    expect(await read(task, 0)).toEqual(bare);
+    expect(await read(task, 1)).toEqual({ ...bare, history: history.slice(1) });
+    expect(await read(task, 2)).toEqual(task.completed);
+  });
+
+  it.skipIf(isLossy(surface))('sends back as much of the history as it is asked for', async () => {
+    const short = await client.sendMessage(
+      sending({ parts: [{ text: 'short' }] }, { historyLength: 1 }),
+    );
+    expect(taskJson(short).history).toEqual([
+      expect.objectContaining({ role: 'ROLE_AGENT', parts: [{ text: 'echo: short' }] }),
+    ]);
+  });
+
+  it('keeps files and data of a message as they were', async () => {
+    const parts: { filename?: string; [kind: string]: unknown }[] = [
+      { text: 'look' },
+      { data: { order: 7, lines: [{ sku: 'a' }] } },
+      { raw: 'AAEC/w==', filename: 'a.bin', mediaType: 'application/octet-stream' },
+      { url: 'https://files.example.com/b.pdf', filename: 'b.pdf', mediaType: 'application/pdf' },
+    ];
+    const kept = isLossy(surface) ? parts.map(({ filename: _, ...part }) => part) : parts;
+    const answer = taskJson(await client.sendMessage(sending({ parts })));
+    expect(answer.history[0].parts).toEqual(kept);
+    expect((await read(answer)).history[0].parts).toEqual(kept);
+  });
+
+  it('reads the extended card, which is the card that everybody sees', async () => {
+    const card = await client.transport.getExtendedAgentCard({ tenant: '' });
+    expect(card).toMatchObject({
+      name: 'till',
+      capabilities: { streaming: true, pushNotifications: true },
+    });
+    expect(card.supportedInterfaces.map(({ url }) => new URL(url).origin)).toEqual(
+      card.supportedInterfaces.map(() => agent.url),
+    );
+  });
+
+  it('lists the tasks of a conversation, as far as its version can', async () => {
+    const task = await parked('listed');
+    const listing = {
+      tenant: '',
+      contextId: task.contextId,
+      status: 0,
+      pageToken: '',
+      statusTimestampAfter: undefined,
+    };
+    if (surface.version === '0.3') {
+      await expect(client.listTasks(listing)).rejects.toThrow('tasks/list');
+      return;
+    }
+    const { history: _, ...listed } = task.waiting;
+    const { tasks, ...page } = await client.listTasks(listing);
+    expect({ tasks: tasks.map(taskJson), ...page }).toEqual({
+      tasks: [listed],
+      nextPageToken: '',
+      pageSize: 50,
+      totalSize: 1,
+    });
+  });
+
+  it('tells an empty message and an unknown task apart', async () => {
+    const empty = await client.sendMessage(sending({ parts: [] })).catch((error: unknown) => error);
+    expect(empty).toBeInstanceOf(RequestMalformedError);
+    await expect(read({ id: 'nobody' })).rejects.toMatchObject({
+      name: 'TaskNotFoundError',
+      message: 'task not found',
+    });
+  });
+});
+
+type Stream = AsyncGenerator<StreamResponse, void, undefined>;
+
+async function nextOf(stream: Stream): Promise<any> {
+  const { value } = await stream.next();
+  if (value === undefined) throw new Error('the stream has ended');
+  return eventJson(value);
+}
+
+async function restOf(stream: Stream): Promise<any[]> {
+  const events: unknown[] = [];
+  for await (const event of stream) events.push(eventJson(event));
+  return events;
+}

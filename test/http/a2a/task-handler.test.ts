@@ -1,0 +1,47 @@
+import { SendMessageRequest } from '@a2a-js/sdk';
+import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { expect, it } from 'vitest';
+import { randomIds } from '../../../src/actors/ids.ts';
+import { PushNotifications } from '../../../src/actors/push/push-notifications.ts';
+import { type CallRequest, callContext } from '../../../src/http/a2a/call-context.ts';
+import { loadSdk } from '../../../src/http/a2a/sdk.ts';
+import { TaskHandler } from '../../../src/http/a2a/task-handler.ts';
+import { anEgress } from '../../actors/egress/an-egress.ts';
+import { openSystem } from '../../helpers/test-system.ts';
+
+it('forgets the receiver of a send that starts no task', async () => {
+  const sdk = await loadSdk();
+  const { system, store, clock } = await openSystem({ isStarted: false });
+  const told: string[] = [];
+  const log = () => void told.push('logged');
+  const push = new PushNotifications({
+    rows: store.push,
+    find: (id) => system.find(id),
+    write: () => Promise.reject(new Error('nothing is told')),
+    egress: anEgress().egress,
+    clock,
+    log: { info: log, warn: log, error: log },
+  });
+  const card = { current: () => null };
+  const handler = new TaskHandler(sdk, { system, ids: randomIds(), card: card as never, push });
+  const request: CallRequest = {
+    state: {
+      correlationId: 'c-1',
+      clientAddress: '127.0.0.1',
+      nextSequence: () => 1,
+      tags: {},
+      span: trace.getTracer('test').startSpan('send', {}, ROOT_CONTEXT),
+      caller: null,
+    },
+    gone: new AbortController().signal,
+    isRead: true,
+  };
+  const send = SendMessageRequest.fromJSON({
+    message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hello' }] },
+    configuration: { taskPushNotificationConfig: { url: 'https://hook.example.test/' } },
+  });
+  await expect(handler.sendMessage(send, callContext(sdk, request, '1.0'))).rejects.toThrow(
+    'service is starting; try again in a moment',
+  );
+  expect([store.push.open(), told, clock.pending]).toEqual([[], [], 0]);
+});

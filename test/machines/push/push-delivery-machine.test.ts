@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createActor, fromPromise } from 'xstate';
+import {
+  mostAttempts,
+  mostWaiting,
+  pauseAfter,
+  pushDeliveryMachine,
+} from '../../../src/machines/push/push-delivery-machine.ts';
+import type { Task, TaskState } from '../../../src/machines/task/task.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+import { aTask } from '../../helpers/stored-tasks.ts';
+
+/** A receiver that answers when and how a test says. */
+function startDelivery() {
+  const clock = new ManualClock(0);
+  const posts: { task: Task; end: PromiseWithResolvers<void> }[] = [];
+  const told: number[] = [];
+  const givenUp: unknown[] = [];
+  const actor = createActor(
+    pushDeliveryMachine.provide({
+      actors: {
+        post: fromPromise<void, { task: Task }>(({ input: { task } }) => {
+          const end = Promise.withResolvers<void>();
+          posts.push({ task, end });
+          return end.promise;
+        }),
+      },
+      actions: {
+        keepTold: (_, { revision }) => void told.push(revision),
+        noteGivenUp: (_, { task, error }) => void givenUp.push([task.revision, error]),
+      },
+    }),
+    { clock },
+  ).start();
+  return {
+    clock,
+    posts,
+    told,
+    givenUp,
+    state: () => actor.getSnapshot().value,
+    change: (state: TaskState, revision: number, text: string | null = null) =>
+      actor.send({ type: 'task.changed', task: aTask({ state, revision, text }) }),
+    async answer(outcome: 'taken' | Error) {
+      const end = posts.at(-1)?.end;
+      if (outcome === 'taken') end?.resolve();
+      else end?.reject(outcome);
+      for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+    },
+  };
+}
+
+const revisions = (posts: { task: Task }[]) => posts.map(({ task }) => task.revision);
+const refused = new Error('the receiver answered 500');
+
+describe('the delivery of push notifications', () => {
+  it('posts nothing until something happens', () => {
+    const { state, posts, clock } = startDelivery();
+    expect({ state: state(), posts, timers: clock.pending }).toEqual({
+      state: 'idle',
+      posts: [],
+      timers: 0,
+    });
+  });
+
+  it('posts one change after the other, and ends with the end of the task', async () => {
+    const delivery = startDelivery();
+    delivery.change('working', 1);
+    delivery.change('deferred', 2);
+    delivery.change('completed', 3);
+    expect(revisions(delivery.posts)).toEqual([1]);
+    await delivery.answer('taken');
+    await delivery.answer('taken');
+    expect(delivery.state()).toBe('posting');
+    await delivery.answer('taken');
+    expect({
+      posted: revisions(delivery.posts),
+      told: delivery.told,
+      state: delivery.state(),
+    }).toEqual({ posted: [1, 2, 3], told: [1, 2, 3], state: 'closed' });
+  });
+
+  it('leaves out a change that changes neither the state nor what it says', async () => {
+    const delivery = startDelivery();
+    delivery.change('working', 1);
+    delivery.change('working', 2);
+    await delivery.answer('taken');
+    delivery.change('working', 3);
+    expect({ posted: revisions(delivery.posts), state: delivery.state() }).toEqual({
+      posted: [1],
+      state: 'idle',
+    });
+  });
+
+  it('posts the same change again after a pause that doubles', async () => {
+    const delivery = startDelivery();
+    delivery.change('working', 1);
+    await delivery.answer(refused);
+    delivery.clock.advance(999);
+    expect({ posts: delivery.posts.length, state: delivery.state() }).toEqual({
+      posts: 1,
+      state: 'pausing',
+    });
+    delivery.clock.advance(1);
+    await delivery.answer(refused);
+    delivery.clock.advance(1_999);
+    expect(delivery.posts).toHaveLength(2);
+    delivery.clock.advance(1);
+    await delivery.answer('taken');
+    expect({
+      posted: revisions(delivery.posts),
+      told: delivery.told,
+      state: delivery.state(),
+    }).toEqual({ posted: [1, 1, 1], told: [1], state: 'idle' });
+  });
+
+  it('gives a change up after about an hour, and goes on with the next', async () => {
+    const delivery = startDelivery();
+    delivery.change('working', 1);
+    delivery.change('completed', 2);
+    for (let attempt = 1; attempt < mostAttempts; attempt += 1) {
+      await delivery.answer(refused);
+      delivery.clock.advance(pauseAfter(attempt));
+    }
+    const passed = delivery.clock.now();
+    await delivery.answer(refused);
+    expect({
+      posted: revisions(delivery.posts),
+      givenUp: delivery.givenUp,
+      told: delivery.told,
+      state: delivery.state(),
+      isAboutAnHour: passed > 3_000_000 && passed < 3_900_000,
+    }).toEqual({
+      posted: [...Array<number>(mostAttempts).fill(1), 2],
+      givenUp: [[1, refused]],
+      told: [1],
+      state: 'posting',
+      isAboutAnHour: true,
+    });
+  });
+
+  it('tells every change once and in order, whatever the receiver answers', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.boolean(), { minLength: 1, maxLength: 40 }),
+        async (outcomes) => {
+          const delivery = startDelivery();
+          const changes = Array.from({ length: 6 }, (_, index) => index + 1);
+          for (const revision of changes) delivery.change('working', revision, `step ${revision}`);
+          for (const isTaken of outcomes) {
+            await delivery.answer(isTaken ? 'taken' : refused);
+            delivery.clock.advance(300_000);
+          }
+          const taken = Math.min(changes.length, outcomes.filter(Boolean).length);
+          expect(delivery.told).toEqual(changes.slice(0, taken));
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('never lets more changes wait than it may, and keeps the latest', async () => {
+    const delivery = startDelivery();
+    for (let revision = 1; revision <= mostWaiting + 10; revision += 1) {
+      delivery.change('working', revision, `step ${revision}`);
+    }
+    for (let turn = 0; turn < mostWaiting; turn += 1) await delivery.answer('taken');
+    const kept = Array.from({ length: mostWaiting - 1 }, (_, index) => index + 12);
+    expect({ posted: revisions(delivery.posts), told: delivery.told }).toEqual({
+      posted: [1, ...kept],
+      told: [1, ...kept],
+    });
+  });
+});
