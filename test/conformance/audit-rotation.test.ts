@@ -101,7 +101,7 @@ describe('a log that rotates while the daemon works', () => {
   it('is followed by audit tail -f from one file into the next', async () => {
     const folder = outwardFolder(rotating);
     const agent = await startIn(folder);
-    const command = ['audit', 'tail', '-f', '-n', '1', '--json', '--dir', folder.path];
+    const command = ['audit', 'tail', '-f', '-n', '2', '--json', '--dir', folder.path];
     const tail = startCommand(command);
     let said = '';
     tail.child.stdout?.on('data', (text: string) => (said += text));

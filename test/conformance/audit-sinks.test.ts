@@ -70,6 +70,7 @@ describe('a collector', () => {
     expect(receiver.taken).toBe(text);
     expect(readAudit(agent.auditPath).map(({ event }) => event)).toEqual([
       'policy_loaded',
+      'agent_card_published',
       ...['t', 'u'].flatMap(() => [
         'session_start',
         'llm_call',
@@ -129,7 +130,7 @@ describe('a collector', () => {
     }
     const text = readFileSync(agent.auditPath, 'utf8');
     const count = text.split('\n').length - 1;
-    expect([count, silent.requests.length, silent.taken]).toEqual([19, 1, '']);
+    expect([count, silent.requests.length, silent.taken]).toEqual([20, 1, '']);
     await vi.waitFor(
       async () =>
         expect(await metricsOf(agent)).toEqual([

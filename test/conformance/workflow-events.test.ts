@@ -231,8 +231,8 @@ describe('the tenant of the agent', () => {
     await agent.as('ops-1234567').send('t1', [{ tool: 'pay', args: { amount: 1 } }, { say: 'ok' }]);
     const lines = agent.audit();
     expect([...new Set(lines.map(({ event }) => event))]).toEqual([
-      ...['policy_loaded', 'auth_fail', 'auth_verify', 'session_start', 'llm_call', 'tool_exec'],
-      'session_end',
+      ...['policy_loaded', 'agent_card_published', 'auth_fail', 'auth_verify', 'session_start'],
+      ...['llm_call', 'tool_exec', 'session_end'],
     ]);
     for (const line of lines) expect(tagsOf(line)).toEqual(statics);
   });
@@ -262,7 +262,7 @@ describe('the tenant of the agent', () => {
     const agent = await startGovernedAgent({ auth }, { env: home });
     const message = playing([{ say: 'ok' }]);
     await agent.as('ops-1234567').post('/tasks/send', { id: 't1', message }, headers);
-    const lines = agent.audit().slice(1);
+    const lines = agent.audit().slice(2);
     expect(lines.map(({ event }) => event)).toEqual([
       ...['auth_verify', 'session_start', 'llm_call', 'session_end'],
     ]);
