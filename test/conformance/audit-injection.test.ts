@@ -100,7 +100,10 @@ describe('whatever a caller writes', () => {
       { numRuns: 25 },
     );
     const events = await expectOneEventALine(agent);
-    expect([...new Set(events.map(({ event }) => event))]).toEqual(['policy_loaded']);
+    expect([...new Set(events.map(({ event }) => event))]).toEqual([
+      'policy_loaded',
+      'agent_card_published',
+    ]);
   });
 
   it('is one event a line, in the path and the headers of who is not let in', async () => {
@@ -114,7 +117,7 @@ describe('whatever a caller writes', () => {
     const events = await expectOneEventALine(agent);
     const failed = events.filter(({ event }) => event === 'auth_fail');
     expect(failed.length).toBeGreaterThan(pieces.length);
-    expect(failed.length).toBe(events.length - 1);
+    expect(failed.length).toBe(events.length - 2);
   });
 
   it('is one event a line, in the name of a tool', async () => {
