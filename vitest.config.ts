@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globals: false,
+    // Half of the time a test waits for a process or a socket.
+    maxWorkers: 3,
     // Many tests start processes; a slow machine is no failure.
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -28,6 +28,7 @@ describe('describeTask', () => {
       revision: 3,
       history: [aTaskInput().request],
       answer: null,
+      surface: 'legacy',
       requester: aCaller(),
       deferral: null,
       stage: null,
