@@ -1,10 +1,10 @@
 import { EventEmitter, on, once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readServeFile } from '../../src/actors/process/serve-file.ts';
 import {
   cleanUp,
@@ -16,6 +16,8 @@ import {
 } from './holdpoint.ts';
 
 afterAll(cleanUp);
+
+const patient = { timeout: 20_000, interval: 20 };
 
 describe.concurrent('run', () => {
   it('prints one line with the address when it is ready, and ends in 0 on SIGTERM', async () => {
@@ -43,7 +45,7 @@ describe.concurrent('run', () => {
     expect(await started.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it('leaves at once with 130 on a second signal', async () => {
+  it('leaves at once with 130 on a second signal, and takes its tools along', async () => {
     const directory = await refundAgent(
       'agent_id: slow\nmodel: {provider: scripted, script: [{tool: linger}]}\n',
     );
@@ -52,15 +54,26 @@ describe.concurrent('run', () => {
       '---\nname: slow\ndescription: Lingers.\n---\n\n## Tool: linger\n\nNever ends.\n',
     );
     await mkdir(join(directory, 'scripts'), { recursive: true });
-    await writeFile(join(directory, 'scripts', 'linger.mjs'), 'setInterval(() => {}, 1_000);\n');
+    const pidFile = join(directory, 'linger.pid');
+    await writeFile(
+      join(directory, 'scripts', 'linger.mjs'),
+      `import { writeFileSync } from 'node:fs';
+       writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
+       process.on('SIGTERM', () => {});
+       setInterval(() => {}, 1_000);\n`,
+    );
     const daemon = await startDaemon(directory);
     const send = startCommand(['task', 'send', 'go', '--stream', '--dir', directory]);
     await textOn(send.child.stderr, 'linger starts');
+    const pid = await vi.waitUntil(
+      () => existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8')),
+    );
     daemon.child.kill('SIGTERM');
     await untilDraining(daemon.url);
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 130, signal: null });
     expect((await send.ended).code).toBe(1);
+    await vi.waitUntil(() => !isRunning(pid), patient);
   });
 
   it('ends in 5 and lists every problem of the configuration', async () => {
@@ -159,4 +172,12 @@ async function textOn(stream: Readable | null, wanted: string): Promise<void> {
 /** Returns once a daemon takes no new work. */
 async function untilDraining(url: string): Promise<void> {
   while ((await fetch(`${url}/readyz`)).status === 200);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }

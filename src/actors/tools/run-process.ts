@@ -42,6 +42,12 @@ interface Child extends ChildProcess {
   stderr: Readable;
 }
 
+/** What runs now. A process that is left at once takes it along; only a kill that it cannot hear does not. */
+const running = new Set<Child>();
+process.on('exit', () => {
+  for (const child of running) signalGroup(child, 'SIGKILL');
+});
+
 /**
  * Runs a program in a process group of its own and resolves when the group is gone.
  *
@@ -56,6 +62,7 @@ export async function runProcess(
 ): Promise<ProcessEnd> {
   if (signal.aborted) return { kind: 'aborted' };
   const { child, supervisor } = start(command);
+  running.add(child);
   const stopper = stopperOf(child, supervisor, limits.grace, clock);
   const output = collect(child, limits.outputBytes, () => stopper.stop('tooMuchOutput', 'SIGKILL'));
   const timer = clock.setTimeout(() => stopper.stop('timedOut', 'SIGTERM'), limits.timeout);
@@ -74,6 +81,7 @@ export async function runProcess(
       : { code, signal: endedBy };
     return end === 'tooManyProcesses' ? { kind: end } : { kind: 'exited', ...end, ...output() };
   } finally {
+    running.delete(child);
     signal.removeEventListener('abort', abort);
     clock.clearTimeout(timer);
     stopper.done();
