@@ -71,7 +71,7 @@ async function openSystem(directory: string): Promise<TaskSystem> {
     clock,
     ids: randomIds(),
     log: { info: () => undefined, warn: console.warn, error: console.error },
-    envelope: { ts: '', entity_id: 'bench', entity_type: 'agent' },
+    envelope: { entity_id: 'bench', entity_type: 'agent' },
     restAfter: 3_000,
     onRestart: 'resume',
     retention: 86_400_000,

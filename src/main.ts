@@ -149,7 +149,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   });
   const card = new CardPublisher({
     clock: parts.clock,
-    record: (event) => audit.store.record([{ ...audit.envelope, ts: now(parts.clock), ...event }]),
+    record: (event) => audit.record(event),
   });
   undo.push(() => card.stop());
   const port = await serve(options, parts, { ...opened, authenticator, ids, card });
@@ -218,7 +218,7 @@ async function openSystem(
     ids,
     log,
     egress,
-    envelope: audit.envelope,
+    envelope: audit.entity,
     onChanged: (task) => push.changed(task),
     capture: createAgentCapture({ config, skills, directory, env }),
     restAfter: 3_000,
@@ -294,8 +294,4 @@ async function closeServer(server: Server): Promise<void> {
   const cutOff = setTimeout(() => server.closeAllConnections(), 1_000);
   await closed;
   clearTimeout(cutOff);
-}
-
-function now(clock: Clock): string {
-  return new Date(clock.now()).toISOString();
 }

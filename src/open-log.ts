@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { policyEvent } from './actors/agent/policy-event.ts';
 import {
   type AgentEntity,
-  type AuditEnvelope,
   type AuditKeys,
   agentEntity,
   keyRotation,
@@ -12,9 +11,12 @@ import {
 import { type AuditSinks, createAuditSinks } from './actors/audit-sinks/audit-sinks.ts';
 import type { ServiceConfig } from './actors/config/config.ts';
 import type { Guardrails } from './actors/guardrails/guardrails.ts';
-import type { Clock, Log } from './actors/ports.ts';
+import type { AuditEvent, Clock, Log } from './actors/ports.ts';
 import { logFilesOf } from './actors/storage/log-files.ts';
 import { TaskStore } from './actors/storage/task-store.ts';
+
+/** What an event of the daemon says beside whose it is, and when. */
+export type DaemonEvent = Pick<AuditEvent, 'event' | 'fields'>;
 
 /** The store of an agent with its audit log, which is kept inside the same commits. */
 export interface OpenLog {
@@ -24,8 +26,8 @@ export interface OpenLog {
   path: string;
   /** Whose agent the events are about. */
   entity: AgentEntity;
-  /** The keys that every event of the agent carries. */
-  envelope: AuditEnvelope;
+  /** Writes events of the daemon itself, now. Rejects with UnrecordedError. */
+  record: (...events: DaemonEvent[]) => Promise<void>;
   /** Records what is to be said at the start: what was mended, a new key, and what governs from now on. */
   recordStart: () => Promise<void>;
 }
@@ -57,7 +59,6 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
   const keys = openAuditKeys(audit.signing, env);
   const rotated = await keyRotation(await lastSignedLine(logFilesOf(path)), keys);
   const entity = agentEntity(config.agent_id, env);
-  const now = (): string => new Date(clock.now()).toISOString();
   const sinks = createAuditSinks({
     sinks: audit.sinks,
     directory,
@@ -65,10 +66,7 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
     clock,
     log,
     fetch: parts.fetch,
-    record: (event) => {
-      const said = { ...entity, ts: now(), ...event };
-      opening.then((store) => store.record([said])).catch(() => undefined);
-    },
+    record: (event) => void record(event).catch(() => undefined),
   });
   undo.push(() => sinks.close());
   const opening = TaskStore.open({
@@ -85,17 +83,21 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
       onCommitted: (lines) => sinks.offer(lines),
     },
   });
+  const record = async (...events: DaemonEvent[]): Promise<void> => {
+    const ts = new Date(clock.now()).toISOString();
+    const said = events.map((event) => ({ ...entity, ts, ...event }));
+    await (await opening).record(said);
+  };
   const store = await opening;
   const recordStart = async (): Promise<void> => {
     const { dropped, replayed } = store.recovery;
     const isMended = dropped + replayed > 0;
     if (isMended) log.warn({ dropped, replayed }, 'audit: the tail of the log was mended');
-    const said = [
+    await record(
       ...(isMended ? [{ event: 'audit_recovered', fields: { dropped, replayed } }] : []),
       ...(rotated === null ? [] : [rotated]),
       policyEvent(config, parts.guardrails, parts.sandbox),
-    ];
-    await store.record(said.map((event) => ({ ...entity, ts: now(), ...event })));
+    );
   };
-  return { store, sinks, keys, path, entity, envelope: { ts: now(), ...entity }, recordStart };
+  return { store, sinks, keys, path, entity, record, recordStart };
 }

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { TaskSystem } from '../actors/system.ts';
 import { isFinal, type Task } from '../machines/task/task.ts';
+import { isNews } from './is-news.ts';
 import { EventStream } from './wire/sse.ts';
 import { presentTask } from './wire/task-json.ts';
 
@@ -34,11 +35,11 @@ export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStrea
     if (why === 'left') onGone?.();
   });
   const show = (task: Task): void => {
-    const isNews = task.revision > position.revision && changed(shown, task);
+    const isToldAnew = task.revision > position.revision && isNews(shown, task);
     if (task.revision > position.revision) position = { revision: task.revision, event: 0 };
     shown = task;
     const data = presentTask(task);
-    const status = isNews ? [{ id: `${position.revision}.0`, event: 'status', data }] : [];
+    const status = isToldAnew ? [{ id: `${position.revision}.0`, event: 'status', data }] : [];
     if (!isFinal(task.state)) return status.forEach((event) => stream.send(event));
     leave();
     const hasEnd = position.event > 0;
@@ -74,13 +75,4 @@ export function readSeen(lastEventId: string): Seen | 'nothing' {
 function positionOf(seen: TaskStreamOptions['seen'], current: Task | undefined): Seen {
   const isOurs = typeof seen === 'object' && seen.revision <= (current?.revision ?? 0);
   return isOurs ? seen : { revision: -1, event: 0 };
-}
-
-function changed(before: Task | null, after: Task): boolean {
-  return (
-    before === null ||
-    before.state !== after.state ||
-    before.text !== after.text ||
-    before.deferral?.approvals.length !== after.deferral?.approvals.length
-  );
 }

@@ -3,19 +3,14 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finishedPath } from '../../src/actors/storage/log-files.ts';
-import { cleanUp, holdpoint, refundAgent, startDaemon, temporaryFolder } from './holdpoint.ts';
+import { agentWithLog, cleanUp, holdpoint, temporaryFolder } from './holdpoint.ts';
 
 let directory: string;
 let log: string;
 let lines: string[];
 
 beforeAll(async () => {
-  directory = await refundAgent('agent_id: refunds\n');
-  log = join(directory, '.service', 'audit.ndjson');
-  const daemon = await startDaemon(directory);
-  await holdpoint(['task', 'send', 'one', '--id', 't-1', '--dir', directory]);
-  await holdpoint(['task', 'send', 'two', '--id', 't-2', '--dir', directory]);
-  await daemon.stop();
+  ({ directory, log } = await agentWithLog());
   lines = (await readFile(log, 'utf8')).split(/(?<=\n)/);
 });
 

@@ -2,13 +2,12 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  agentWithLog,
   cleanUp,
   firstLine,
   holdpoint,
-  refundAgent,
   shellCommand,
   startCommand,
-  startDaemon,
   startProcess,
   temporaryFolder,
 } from './holdpoint.ts';
@@ -17,12 +16,7 @@ let directory: string;
 let log: string;
 
 beforeAll(async () => {
-  directory = await refundAgent('agent_id: refunds\n');
-  log = join(directory, '.service', 'audit.ndjson');
-  const daemon = await startDaemon(directory);
-  await holdpoint(['task', 'send', 'one', '--id', 't-1', '--dir', directory]);
-  await holdpoint(['task', 'send', 'two', '--id', 't-2', '--dir', directory]);
-  await daemon.stop();
+  ({ directory, log } = await agentWithLog());
 });
 
 afterAll(cleanUp);

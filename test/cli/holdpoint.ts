@@ -165,3 +165,13 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   const wanted = Object.entries(process.env).filter(([name]) => !unwanted.test(name));
   return { ...Object.fromEntries(wanted), NODE_COMPILE_CACHE: compileCache };
 }
+
+/** The folder of an agent that has ended two tasks, `t-1` and `t-2`, and was stopped; and its log. */
+export async function agentWithLog(): Promise<{ directory: string; log: string }> {
+  const directory = await refundAgent('agent_id: refunds\n');
+  const daemon = await startDaemon(directory);
+  await holdpoint(['task', 'send', 'one', '--id', 't-1', '--dir', directory]);
+  await holdpoint(['task', 'send', 'two', '--id', 't-2', '--dir', directory]);
+  await daemon.stop();
+  return { directory, log: join(directory, '.service', 'audit.ndjson') };
+}

@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent } from '../../src/main.ts';
 import {
   canary,
   denial,
@@ -9,7 +8,7 @@ import {
 } from '../actors/admission/fake-platform.ts';
 import { playing, saying } from '../helpers/agent-client.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
-import { deferring, expectIntact, TestAgent } from '../helpers/test-agent.ts';
+import { deferring, expectIntact, startInFolder, type TestAgent } from '../helpers/test-agent.ts';
 
 const refusal = {
   error: 'admission_denied',
@@ -35,25 +34,8 @@ function folderOf(settings: ServiceSettings = {}): AgentFolder {
 }
 
 /** Starts an agent in this environment that is stopped after the test. */
-async function startIn(
-  env: NodeJS.ProcessEnv,
-  folder: AgentFolder = folderOf(),
-): Promise<TestAgent> {
-  const log: TestAgent['log'] = [];
-  const at = (level: string) => (fields: object, message: string) =>
-    void log.push({ level, fields, message });
-  const agent = await startAgent({
-    directory: folder.path,
-    host: '127.0.0.1',
-    port: 0,
-    noAuth: false,
-    inspectPort: null,
-    env,
-    log: { info: at('info'), warn: at('warn'), error: at('error') },
-  });
-  const test = new TestAgent(agent, folder, log);
-  onTestFinished(() => test.stop());
-  return test;
+function startIn(env: NodeJS.ProcessEnv, folder: AgentFolder = folderOf()): Promise<TestAgent> {
+  return startInFolder(folder, env);
 }
 
 /** What the log says of admission. */

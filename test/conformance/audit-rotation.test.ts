@@ -6,7 +6,8 @@ import { aServer } from '../actors/egress/a-server.ts';
 import { cleanUp, firstLine, holdpoint, startCommand } from '../cli/holdpoint.ts';
 import type { AgentFolder } from '../helpers/agent-folder.ts';
 import type { TestAgent } from '../helpers/test-agent.ts';
-import { outwardFolder, startIn } from './egress-agent.ts';
+import { startInFolder } from '../helpers/test-agent.ts';
+import { outwardFolder } from './egress-agent.ts';
 
 afterAll(cleanUp);
 
@@ -35,10 +36,10 @@ async function fill(agent: TestAgent, files: number, prefix = 't'): Promise<void
 describe('a log that rotates while the daemon works', () => {
   it('verifies over all its files, in order and across a restart', async () => {
     const folder = outwardFolder(rotating);
-    const agent = await startIn(folder);
+    const agent = await startInFolder(folder);
     await fill(agent, 3);
     await agent.stop();
-    const again = await startIn(folder);
+    const again = await startInFolder(folder);
     await fill(again, 4, 'u');
     await again.stop();
     const files = filesOf(folder);
@@ -83,7 +84,7 @@ describe('a log that rotates while the daemon works', () => {
       sinks: [{ type: 'http', url: `http://127.0.0.1:${port}/` }],
     };
     const folder = outwardFolder({ audit });
-    const agent = await startIn(folder, { SERVICE_AUDIT_SIGNING_KEY: secret });
+    const agent = await startInFolder(folder, { SERVICE_AUDIT_SIGNING_KEY: secret });
     await fill(agent, 3);
     await agent.stop();
     const lines = linesOf(folder);
@@ -100,7 +101,7 @@ describe('a log that rotates while the daemon works', () => {
 
   it('is followed by audit tail -f from one file into the next', async () => {
     const folder = outwardFolder(rotating);
-    const agent = await startIn(folder);
+    const agent = await startInFolder(folder);
     const command = ['audit', 'tail', '-f', '-n', '2', '--json', '--dir', folder.path];
     const tail = startCommand(command);
     let said = '';
@@ -125,7 +126,7 @@ describe('a log that rotates while the daemon works', () => {
         defer: { enabled: true, tools: { pay: { to: 'channel:console:desk', timeout: '5m' } } },
       },
     });
-    const agent = await startIn(folder);
+    const agent = await startInFolder(folder);
     const held = agent.send('held', [{ tool: 'pay' }, { say: 'paid' }]);
     await agent.reached('held', 'deferred');
     await fill(agent, 3);

@@ -6,7 +6,8 @@ import { cleanUp, type Ended, holdpoint, startDaemon } from '../cli/holdpoint.ts
 import { AgentClient } from '../helpers/agent-client.ts';
 import type { AgentFolder } from '../helpers/agent-folder.ts';
 import type { TestAgent } from '../helpers/test-agent.ts';
-import { outwardFolder, startIn } from './egress-agent.ts';
+import { startInFolder } from '../helpers/test-agent.ts';
+import { outwardFolder } from './egress-agent.ts';
 
 afterAll(cleanUp);
 
@@ -34,7 +35,7 @@ function configure(folder: AgentFolder, settings: object): void {
 
 /** Runs the agent of a folder for the time of one task, and resolves with what its route published. */
 async function runOnce(folder: AgentFolder, env: NodeJS.ProcessEnv, id: string): Promise<string> {
-  const agent = await startIn(folder, env);
+  const agent = await startInFolder(folder, env);
   expect((await agent.send(id, [{ tool: 'echo' }, { say: 'hi' }])).status).toBe(200);
   const keys = await publishedBy(agent);
   await agent.stop();
@@ -71,7 +72,7 @@ describe('a daemon that signs', () => {
       providers: [{ type: 'static_token', name: 'ops', settings: { token: 'secret' } }],
     };
     const folder = outwardFolder({ ...signing('v1'), auth });
-    const agent = await startIn(folder, first.env);
+    const agent = await startInFolder(folder, first.env);
     expect((await agent.as('secret').send('t', [{ tool: 'echo' }, { say: 'hi' }])).status).toBe(
       200,
     );

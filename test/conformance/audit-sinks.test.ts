@@ -7,8 +7,8 @@ import { aServer, type SeenRequest } from '../actors/egress/a-server.ts';
 import { cleanUp, startCommand } from '../cli/holdpoint.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
 import type { AgentFolder } from '../helpers/agent-folder.ts';
-import { expectIntact, readAudit, type TestAgent } from '../helpers/test-agent.ts';
-import { outwardFolder, startIn, startOutward } from './egress-agent.ts';
+import { expectIntact, readAudit, startInFolder, type TestAgent } from '../helpers/test-agent.ts';
+import { outwardFolder, startOutward } from './egress-agent.ts';
 
 afterAll(cleanUp);
 
@@ -179,7 +179,7 @@ describe('a collector', () => {
 describe('a socket', () => {
   it('gets the very bytes of the log, also when its collector comes late and goes', async () => {
     const folder = outwardFolder({ audit: { sinks: [{ type: 'unix', path: 'collector.sock' }] } });
-    const agent = await startIn(folder);
+    const agent = await startInFolder(folder);
     expect((await agent.send('t', script)).status).toBe(200);
     await vi.waitUntil(() => flipsOf(agent.auditPath).length === 1, patient);
     let taken = '';

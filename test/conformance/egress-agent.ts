@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { startAgent } from '../../src/main.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
-import { TestAgent } from '../helpers/test-agent.ts';
+import { startInFolder, type TestAgent } from '../helpers/test-agent.ts';
 
 /** All of `service.yaml` that has to do with what leaves an agent. */
 export interface OutwardSettings extends Omit<ServiceSettings, 'security'> {
@@ -40,34 +39,12 @@ export function outwardFolder(
   return folder;
 }
 
-/** Starts an agent in its folder and in this environment; it is stopped after the test. */
-export async function startIn(
-  folder: AgentFolder,
-  env: NodeJS.ProcessEnv = {},
-): Promise<TestAgent> {
-  const log: TestAgent['log'] = [];
-  const at = (level: string) => (fields: object, message: string) =>
-    void log.push({ level, fields, message });
-  const agent = await startAgent({
-    directory: folder.path,
-    host: '127.0.0.1',
-    port: 0,
-    noAuth: false,
-    inspectPort: null,
-    env,
-    log: { info: at('info'), warn: at('warn'), error: at('error') },
-  });
-  const started = new TestAgent(agent, folder, log);
-  onTestFinished(() => started.stop());
-  return started;
-}
-
 /** Starts an agent with `http_request` and these settings. */
 export function startOutward(
   settings: OutwardSettings = {},
   env: NodeJS.ProcessEnv = {},
 ): Promise<TestAgent> {
-  return startIn(outwardFolder(settings), env);
+  return startInFolder(outwardFolder(settings), env);
 }
 
 /** A script of the model that asks for a URL and says what came back. */

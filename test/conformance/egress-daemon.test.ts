@@ -5,9 +5,9 @@ import { json, startKeyServer } from '../actors/auth/key-server.ts';
 import { assumedRole, fakeSts } from '../actors/credentials/fake-sts.ts';
 import { aServer } from '../actors/egress/a-server.ts';
 import { watchSockets } from '../helpers/socket-tripwire.ts';
-import { type TestAgent, textOf } from '../helpers/test-agent.ts';
+import { startInFolder, type TestAgent, textOf } from '../helpers/test-agent.ts';
 import { startCollector } from '../helpers/trace-collector.ts';
-import { asking, loopbackOpen, outwardFolder, startIn, startOutward } from './egress-agent.ts';
+import { asking, loopbackOpen, outwardFolder, startOutward } from './egress-agent.ts';
 import { startScores } from './governance/alignment-story.ts';
 
 const modes = ['allowlist', 'deny-all'];
@@ -157,7 +157,7 @@ describe('a daemon with every kind of outbound call', () => {
       observability: { tracing: { enabled: true, endpoint: `${collector.url}/v1/traces` } },
     };
     const ask = 'curl -sS "http://127.0.0.1:$(echo "$1" | tr -dc 0-9)/script"\n';
-    const agent = await startIn(outwardFolder(settings, { 'ask.sh': ask }), {
+    const agent = await startInFolder(outwardFolder(settings, { 'ask.sh': ask }), {
       SERVICE_ADMISSION_URL: `${platform.url}/v1`,
       SERVICE_PLATFORM_TOKEN: 'platform',
       BASE_ID: 'AKIDBASE0001',

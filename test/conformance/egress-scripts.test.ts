@@ -5,8 +5,8 @@ import { probeSandbox } from '../../src/actors/sandbox/sandbox.ts';
 import { aServer } from '../actors/egress/a-server.ts';
 import { isWithoutBwrap, needsBwrap } from '../actors/sandbox/needs-bwrap.ts';
 import { cleanUp, holdpoint } from '../cli/holdpoint.ts';
-import { type AuditLine, expectIntact, textOf } from '../helpers/test-agent.ts';
-import { loopbackOpen, outwardFolder, startIn } from './egress-agent.ts';
+import { type AuditLine, expectIntact, startInFolder, textOf } from '../helpers/test-agent.ts';
+import { loopbackOpen, outwardFolder } from './egress-agent.ts';
 
 needsBwrap();
 
@@ -58,7 +58,7 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
 
   it.each(tools)('reaches what is listed and nothing else, with %s', async (tool, why) => {
     const { port, seen } = await aServer();
-    const agent = await startIn(outwardFolder(settings, programs));
+    const agent = await startInFolder(outwardFolder(settings, programs));
     const allowed = await agent.send('yes', steps(tool, `http://127.0.0.1:${port}/`));
     const refused = await agent.send('no', steps(tool, `http://shop.test:${port}/`));
     expect([textOf(allowed), textOf(refused)]).toEqual(['hello 200', why]);
@@ -87,7 +87,7 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
       if (waiting.length === 2) for (const each of waiting) each.end('hello');
     });
     const open = { egress: { ...loopbackOpen, sandbox } };
-    const agent = await startIn(outwardFolder(open, programs));
+    const agent = await startInFolder(outwardFolder(open, programs));
     const answers = await Promise.all(
       ['127.0.0.1', 'localhost'].map((host) =>
         agent.send(host, steps('python_it', `http://${host}:${port}/`)),
@@ -113,7 +113,7 @@ printf '%s' "$password" | tr 'A-Za-z' 'N-ZA-Mn-za-m'
       'tell.sh': leak,
       'fail.sh': `{ ${leak}\n} >&2\nexit 3\n`,
     });
-    const agent = await startIn(folder);
+    const agent = await startInFolder(folder);
     for (const [tool, isShown] of [
       ['tell', /^http:\/\/[\w-]+:\[redacted:credential\]@127\.0\.0\.1:\d+\n/],
       ['fail', /^fail failed with exit code 3: http:\/\/[\w-]+:\[redacted\]@127/],
@@ -161,7 +161,7 @@ said.append(str(urllib.request.urlopen(url, timeout=5).status))
 print(' | '.join(said))
 `,
     });
-    const agent = await startIn(folder);
+    const agent = await startInFolder(folder);
     const answer = await agent.send('t', steps('dial', `http://127.0.0.1:${port}/`));
     expect(textOf(answer)).toBe('ConnectionRefusedError | no answer | not sent | 200');
     expect(seen).toHaveLength(1);
@@ -174,7 +174,7 @@ print(' | '.join(said))
   .service/tasks.db .service/serve.json; do cat "$file" 2>/dev/null && echo "read $file"; done
 ls -A .service 2>/dev/null; echo over`,
     });
-    const agent = await startIn(folder);
+    const agent = await startInFolder(folder);
     expect(readFileSync(`${folder.path}/.service/runtime.token`, 'utf8')).toContain(agent.token);
     expect(textOf(await agent.send('t', steps('snoop')))).toBe('over');
   });

@@ -9,10 +9,11 @@ import {
   type AuditLine,
   expectIntact,
   readAudit,
+  startInFolder,
   type TestAgent,
   textOf,
 } from '../helpers/test-agent.ts';
-import { asking, loopbackOpen, outwardFolder, startIn, startOutward } from './egress-agent.ts';
+import { asking, loopbackOpen, outwardFolder, startOutward } from './egress-agent.ts';
 
 const workflow = {
   'X-Workflow-ID': 'refunds',
@@ -475,14 +476,14 @@ describe('tasks at work at once', () => {
         defer: { enabled: true, on_restart: 'resume', tools: { http_request: rule } },
       },
     });
-    const before = await startIn(folder);
+    const before = await startInFolder(folder);
     const message = playing(asking(`http://127.0.0.1:${port}/`));
     const sent = before.post('/tasks/send', { task: { id: 't', message } }, workflow);
     await before.reached('t', 'deferred');
     await before.stop();
     await sent;
     expect(seen).toEqual([]);
-    const agent = await startIn(folder);
+    const agent = await startInFolder(folder);
     await agent.decide('t', { decision: 'approve', approver: 'ada' });
     await agent.reached('t', 'completed');
     const lines = agent.audit('t');

@@ -56,7 +56,7 @@ export async function startAgentWithModel(
     clock,
     ids,
     log,
-    envelope: { ts: '', entity_id: config.agent_id, entity_type: 'agent' },
+    envelope: { entity_id: config.agent_id, entity_type: 'agent' },
     restAfter: 3_000,
     onRestart: 'abandon',
     retention: 60_000,

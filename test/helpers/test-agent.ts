@@ -67,6 +67,8 @@ export interface TestAgentOptions {
   noAuth?: boolean;
   /** An agent's folder from before; a new one when absent. */
   folder?: AgentFolder;
+  /** Its environment; empty when absent. */
+  env?: NodeJS.ProcessEnv;
 }
 
 /** Starts an agent that is closed after the test. */
@@ -76,6 +78,16 @@ export async function startTestAgent(
 ): Promise<TestAgent> {
   const agent = await launchAgent(settings, options);
   onTestFinished(() => agent.close());
+  return agent;
+}
+
+/** Starts an agent in a folder that stays; it is stopped after the test. */
+export async function startInFolder(
+  folder: AgentFolder,
+  env: NodeJS.ProcessEnv = {},
+): Promise<TestAgent> {
+  const agent = await launchAgent({}, { folder, env });
+  onTestFinished(() => agent.stop());
   return agent;
 }
 
@@ -94,7 +106,7 @@ export async function launchAgent(
     port: 0,
     noAuth: options.noAuth ?? false,
     inspectPort: null,
-    env: {},
+    env: options.env ?? {},
     log: { info: at('info'), warn: at('warn'), error: at('error') },
   });
   return new TestAgent(agent, folder, log);

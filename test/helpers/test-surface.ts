@@ -58,7 +58,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     clock,
     ids,
     log,
-    envelope: { ts: '', entity_id: 'test', entity_type: 'agent' },
+    envelope: { entity_id: 'test', entity_type: 'agent' },
     restAfter: 3_000,
     onRestart: 'abandon',
     retention: 60_000,

@@ -116,7 +116,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     clock,
     ids: randomIds(),
     log: { info: log('info'), warn: log('warn'), error: log('error') },
-    envelope: { ts: '', entity_id: 'test', entity_type: 'agent' },
+    envelope: { entity_id: 'test', entity_type: 'agent' },
     onRestart: options.onRestart ?? 'resume',
     restAfter: options.restAfter ?? 3_000,
     retention: options.retention ?? 7 * 24 * 3_600_000,

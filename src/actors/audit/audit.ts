@@ -19,7 +19,7 @@ export {
 export type { RecordedEvent } from './recorded-event.ts';
 export { readSigningKey, SigningKeyError } from './signing-key.ts';
 export { type TailOptions, tailLines } from './tail-lines.ts';
-export { type AuditEnvelope, auditEventOf } from './task-events.ts';
+export { auditEventOf } from './task-events.ts';
 export {
   breakSentence,
   type ChainVerdict,

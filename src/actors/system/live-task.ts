@@ -6,7 +6,7 @@ import * as failureOf from '../../machines/task/failure-of.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
-import { type AuditEnvelope, auditEventOf, type Capture } from '../audit/audit.ts';
+import { type AgentEntity, auditEventOf, type Capture } from '../audit/audit.ts';
 import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
 import type { TaskStore, TaskWrite } from '../storage/task-store.ts';
@@ -20,7 +20,7 @@ export interface LiveTaskPorts {
   store: TaskStore;
   clock: Clock;
   /** The keys that every audit event of the agent carries. */
-  envelope: AuditEnvelope;
+  envelope: AgentEntity;
   /** Takes contents into the log; `null` while none are. */
   capture: Capture | null;
   onCommitted: (live: LiveTask, task: Task) => void;

@@ -12,6 +12,7 @@ import { compatParams } from './compat-params.ts';
 import { guardedHandler } from './guarded-handler.ts';
 import { restBases, restVersionOf } from './rest-routes.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
+import { numberer } from './stream-events.ts';
 import { TaskHandler, type TaskHandlerPorts } from './task-handler.ts';
 
 /** Answers a request of the REST surfaces, whose body has been read. Resolves once it is answered or its stream has begun. */
@@ -132,11 +133,7 @@ function errorBody(sdk: Sdk, version: RestCall['version'], error: Error, status:
 /** Sends the events that the SDK writes, each with an id, to a reader who may be slow. */
 function restStream(ctx: RoutedContext, sdk: Sdk, { request, version }: RestCall): StreamListener {
   const stream = new EventStream(ctx, () => undefined);
-  let count = 0;
-  const next = (data: object) => {
-    count += 1;
-    return { id: String(count), data };
-  };
+  const next = numberer();
   return {
     onWritten(text) {
       const [, data] = /^data: (.*)\n\n$/s.exec(text) ?? [];

@@ -25,25 +25,19 @@ export class CoreTasks {
   /** The task with its last `historyLength` messages; all of them when undefined. */
   task(task: Task, historyLength?: number): CoreTask {
     const { id, contextId } = task;
-    const { artifacts = [], metadata } = presentTask(task);
-    const said = historyLength === undefined ? task.history : lastOf(task.history, historyLength);
+    const { status, history = [], metadata } = presentTask(task, { historyLength });
+    const { message, timestamp } = status;
     return {
       id,
       contextId,
-      status: this.status(task),
-      artifacts: artifacts.length === 0 ? [] : [this.artifact(task)],
-      history: said.map((message) => this.#message(task, message)),
+      status: {
+        state: this.#states[task.state],
+        message: message === undefined ? undefined : this.#message(task, message),
+        timestamp,
+      },
+      artifacts: task.answer === null ? [] : [this.artifact(task)],
+      history: history.map((said) => this.#message(task, said)),
       metadata,
-    };
-  }
-
-  /** What a task's state says. */
-  status(task: Task): TaskStatus {
-    const { status } = presentTask(task, { historyLength: 0 });
-    return {
-      state: this.#states[task.state],
-      message: status.message === undefined ? undefined : this.#message(task, status.message),
-      timestamp: status.timestamp,
     };
   }
 
@@ -93,8 +87,4 @@ function corePart(part: Part): CorePart {
         ? { $case: 'raw', value: Buffer.from(bytes, 'base64') }
         : { $case: 'url', value: uri },
   };
-}
-
-function lastOf<Item>(items: readonly Item[], count: number): readonly Item[] {
-  return count === 0 ? [] : items.slice(-count);
 }

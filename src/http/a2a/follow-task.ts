@@ -1,5 +1,5 @@
 import type { SystemError, TaskSystem } from '../../actors/system.ts';
-import type { Task } from '../../machines/task/task.ts';
+import { isFinal, type Task } from '../../machines/task/task.ts';
 
 /** Changes of a task that may wait to be read; beyond them the oldest gives way. */
 const maximumWaiting = 1_000;
@@ -38,8 +38,7 @@ export async function* followTask(
         if (task.revision <= shown) continue;
         shown = task.revision;
         yield task;
-        if (task.state === 'completed' || task.state === 'failed' || task.state === 'canceled')
-          return;
+        if (isFinal(task.state)) return;
         continue;
       }
       if (lost !== null) throw lost as SystemError;

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { EventStream } from '../wire/sse.ts';
+import { EventStream, type StreamEvent } from '../wire/sse.ts';
 
 /** What a stream is made of, and how its errors are told. */
 export interface StreamedEvents {
@@ -29,16 +29,21 @@ export async function streamEvents(ctx: Context, streamed: StreamedEvents): Prom
   return true;
 }
 
+/** Gives each event of a stream the next number as its id. */
+export function numberer(): (data: object) => StreamEvent {
+  let count = 0;
+  return (data) => {
+    count += 1;
+    return { id: String(count), data };
+  };
+}
+
 async function pump(
   stream: EventStream,
   first: IteratorResult<object, void>,
   { events, tell, tellLost }: StreamedEvents,
 ): Promise<void> {
-  let count = 0;
-  const next = (data: object) => {
-    count += 1;
-    return { id: String(count), data };
-  };
+  const next = numberer();
   let lost: object | null;
   try {
     for (let step = first; step.done !== true; step = await events.next()) {

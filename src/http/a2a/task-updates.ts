@@ -1,5 +1,6 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import type { Task } from '../../machines/task/task.ts';
+import { isNews } from '../is-news.ts';
 import type { CoreTasks } from './core-task.ts';
 
 /**
@@ -18,25 +19,16 @@ export async function* taskUpdates(
       yield { payload: { $case: 'task', value: core.task(task) } };
       continue;
     }
-    const { id: taskId, contextId, state, text, deferral } = task;
-    const isNews =
-      before.state !== state ||
-      before.text !== text ||
-      before.deferral?.approvals.length !== deferral?.approvals.length;
-    if (!isNews) continue;
-    if (state === 'completed') {
+    if (!isNews(before, task)) continue;
+    const { id: taskId, contextId } = task;
+    if (task.state === 'completed') {
       const artifact = core.artifact(task);
       const end = { append: false, lastChunk: true, metadata: undefined };
       yield {
         payload: { $case: 'artifactUpdate', value: { taskId, contextId, artifact, ...end } },
       };
     }
-    const { metadata } = core.task(task, 0);
-    yield {
-      payload: {
-        $case: 'statusUpdate',
-        value: { taskId, contextId, status: core.status(task), metadata },
-      },
-    };
+    const { status, metadata } = core.task(task, 0);
+    yield { payload: { $case: 'statusUpdate', value: { taskId, contextId, status, metadata } } };
   }
 }

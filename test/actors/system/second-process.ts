@@ -43,7 +43,7 @@ const system = new TaskSystem({
   clock: { now: () => now, setTimeout: () => null, clearTimeout: quiet },
   ids: randomIds(),
   log: { info: quiet, warn: quiet, error: quiet },
-  envelope: { ts: '', entity_id: 'test' },
+  envelope: { entity_id: 'test' },
   onRestart: 'resume',
   restAfter: 3_000,
   retention: 3_600_000,

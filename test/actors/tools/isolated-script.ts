@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import type { EgressProxy } from '../../../src/actors/egress-proxy/egress-proxy.ts';
 import type { Clock, Tool, ToolRun } from '../../../src/actors/ports.ts';
 import type { SandboxLevel } from '../../../src/actors/sandbox/sandbox.ts';
+import type { ScriptDefinition } from '../../../src/actors/skills/skills.ts';
 import { type ScriptDependencies, scriptTool } from '../../../src/actors/tools/tools.ts';
 import { agentFolder } from '../skills/agent-folder.ts';
 
-const clock: Clock = {
+export const clock: Clock = {
   now: Date.now,
   setTimeout: (run, milliseconds) => setTimeout(run, milliseconds),
   clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
@@ -35,23 +36,31 @@ export interface IsolatedScript {
   limits?: ScriptDependencies['limits'];
 }
 
+/** The definition of a tool `go` whose script is in a file of an agent's folder. */
+export function aDefinition(script: string): ScriptDefinition {
+  return {
+    name: 'go',
+    description: 'Goes.',
+    parameters: { type: 'object' },
+    idempotent: false,
+    environment: [],
+    skill: 's',
+    file: 'SKILL.md',
+    line: 1,
+    script,
+  };
+}
+
 /** A tool `go` in an agent's folder of its own, kept apart at a level. */
 export function isolatedScript(script: IsolatedScript): { tool: Tool; agentDirectory: string } {
   const { content, level, file = 'go.sh', proxy = null, files = {}, limits = {} } = script;
   const agentDirectory = agentFolder({ [`scripts/${file}`]: content, ...files });
-  const tool = scriptTool(
-    {
-      name: 'go',
-      description: 'Goes.',
-      parameters: { type: 'object' },
-      idempotent: false,
-      environment: [],
-      skill: 's',
-      file: 'SKILL.md',
-      line: 1,
-      script: join(agentDirectory, 'scripts', file),
-    },
-    { agentDirectory, env: {}, clock, limits, isolation: () => ({ proxy, sandbox: level }) },
-  );
+  const tool = scriptTool(aDefinition(join(agentDirectory, 'scripts', file)), {
+    agentDirectory,
+    env: {},
+    clock,
+    limits,
+    isolation: () => ({ proxy, sandbox: level }),
+  });
   return { tool, agentDirectory };
 }

@@ -2,16 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { type Clock, ToolError, type ToolRun } from '../../../src/actors/ports.ts';
+import { ToolError, type ToolRun } from '../../../src/actors/ports.ts';
 import type { ScriptDefinition } from '../../../src/actors/skills/skills.ts';
 import { type ScriptDependencies, scriptTool } from '../../../src/actors/tools/tools.ts';
 import { agentFolder } from '../skills/agent-folder.ts';
-
-const clock: Clock = {
-  now: Date.now,
-  setTimeout: (run, milliseconds) => setTimeout(run, milliseconds),
-  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
-};
+import { aDefinition, clock } from './isolated-script.ts';
 
 const run: ToolRun = {
   taskId: 't1',
@@ -32,18 +27,7 @@ interface Script {
 function tool({ file = 'go.sh', content, definition = {}, dependencies = {} }: Script) {
   const agentDirectory = agentFolder({ [file]: content });
   return scriptTool(
-    {
-      name: 'go',
-      description: 'Goes.',
-      parameters: { type: 'object' },
-      idempotent: false,
-      environment: [],
-      skill: 's',
-      file: 'SKILL.md',
-      line: 1,
-      script: join(agentDirectory, file),
-      ...definition,
-    },
+    { ...aDefinition(join(agentDirectory, file)), ...definition },
     { agentDirectory, env: {}, clock, ...dependencies },
   );
 }
