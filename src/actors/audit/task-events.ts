@@ -125,6 +125,7 @@ function decisionFields(fact: FactOf<'deferral.decided'> | FactOf<'deferral.refu
     approver: fact.approver || undefined,
     note: fact.note || undefined,
     wait_ms: Math.round(fact.wait),
+    source: fact.source,
   };
 }
 

@@ -1,5 +1,8 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { AuditEvent, Authenticator, Clock, Verification } from '../../actors/ports.ts';
+import { runtimeProvider } from '../../machines/governance/approvers.ts';
+import { isEmailShaped } from '../../machines/governance/email.ts';
+import type { Caller } from '../../machines/task/task.ts';
 import type { RequestState } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
@@ -46,13 +49,22 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
         { 'WWW-Authenticate': 'Bearer' },
       );
     }
-    ctx.state.caller = verdict.kind === 'verified' ? verdict.caller : null;
+    ctx.state.caller =
+      verdict.kind === 'verified'
+        ? onBehalfOf(ctx.get('X-Service-On-Behalf-Of'), verdict.caller)
+        : null;
     await next();
   };
 }
 
 function bearerOf(authorization: string): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
+}
+
+/** The daemon's own token speaks for people elsewhere, such as in a chat; what others say of whom they mean counts for nothing. */
+function onBehalfOf(email: string, caller: Caller): Caller {
+  const isBelieved = caller.provider === runtimeProvider && isEmailShaped(email);
+  return isBelieved ? { ...caller, email: email.trim().toLowerCase() } : caller;
 }
 
 /** An organisation is a short word; a header that is none counts as absent. */

@@ -17,6 +17,10 @@ export interface DecisionAttempt {
   argsSha256: string | null;
   /** Epoch milliseconds. */
   at: number;
+  /** What carried it, such as `slack`; left out when it came over the endpoint itself. */
+  source?: string;
+  /** True when the way it came shows that it may not count, such as a click on a message that nobody posted. */
+  isUntrusted?: true;
 }
 
 /** The name of the provider behind the daemon's own token, which speaks for whoever clicked. */
@@ -75,6 +79,7 @@ export function isRefused(
   attempt: DecisionAttempt,
   requester: Caller | null,
 ): boolean {
+  if (attempt.isUntrusted === true) return true;
   const bound = boundEmail(deferral, attempt);
   const asserted = presence(attempt.email);
   if (bound !== null && asserted !== null && !sameEmail(bound, asserted)) return true;

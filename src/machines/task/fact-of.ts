@@ -94,6 +94,7 @@ export function decision(
     approver: approverName(deferral, attempt),
     note: attempt.note,
     wait: waited(context, attempt.at),
+    ...(attempt.source === undefined ? {} : { source: attempt.source }),
   };
 }
 

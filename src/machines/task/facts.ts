@@ -77,6 +77,8 @@ export type TaskFact =
       approver: string;
       note: string;
       wait: number;
+      /** What carried the decision; absent when it came over the endpoint itself. */
+      source?: string;
     }
   | {
       type: 'deferral.refused';
@@ -85,6 +87,7 @@ export type TaskFact =
       approver: string;
       note: string;
       wait: number;
+      source?: string;
     }
   | { type: 'deferral.reminded'; tool: string; to: string; wait: number }
   | { type: 'deferral.escalated'; tool: string; to: string; wait: number }

@@ -176,6 +176,18 @@ describe('auditEventOf', () => {
       },
     ],
     [
+      'a decision from a chat',
+      { ...decided, decision: 'approve', note: '', source: 'slack' },
+      'task_deferred_decision',
+      {
+        tool: 'issue_refund',
+        decision: 'approve',
+        approver: 'ann@example.com',
+        wait_ms: 1234,
+        source: 'slack',
+      },
+    ],
+    [
       'a timeout',
       { type: 'deferral.timedOut', tool: 'issue_refund', timeout: 300_000, wait: 300_000.6 },
       'task_deferred_timeout',

@@ -87,6 +87,38 @@ const envelope = {
 };
 const request = { method: 'GET', path: '/tasks', remote_addr: '127.0.0.1' };
 
+describe('whom a caller says to speak for', () => {
+  const header = (email: string) => ({ 'x-service-on-behalf-of': email });
+
+  it('is believed from the token of the daemon itself', async () => {
+    const { client } = await serveGate();
+    const answer = await client.get('/', { ...bearer('own'), ...header(' Ann@Example.com ') });
+    expect(answer.body).toEqual({
+      caller: { provider: 'runtime', userId: 'runtime', email: 'ann@example.com' },
+      next: 2,
+    });
+  });
+
+  it.each(['', 'ann', 'ann@localhost', 'a b@example.com'])('is nobody as %j', async (email) => {
+    const { client } = await serveGate();
+    const answer = await client.get('/', { ...bearer('own'), ...header(email) });
+    expect(answer.body).toEqual({
+      caller: { provider: 'runtime', userId: 'runtime' },
+      next: 2,
+    });
+  });
+
+  it('counts for nothing from anybody else', async () => {
+    const { client } = await serveGate({ isOptional: true });
+    const answer = await client.get('/', { ...bearer('secret'), ...header('ann@example.com') });
+    expect(answer.body).toMatchObject({ caller: { provider: 'ops', email: 'ops@a.io' } });
+    expect((await client.get('/', header('ann@example.com'))).body).toEqual({
+      caller: null,
+      next: 1,
+    });
+  });
+});
+
 describe('a caller who is known', () => {
   it('goes on, and is told to the audit log', async () => {
     const { client, events } = await serveGate();

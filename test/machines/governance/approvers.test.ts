@@ -139,6 +139,14 @@ describe('bind_approver', () => {
   });
 });
 
+describe('a way that nobody vouches for', () => {
+  it.each(['approve', 'reject'] as const)('lets no %s through, listed or not', (verb) => {
+    const attempt = anAttempt({ verb, email: 'ann@example.com', isUntrusted: true });
+    expect(isRefused(aDeferral(), attempt, null)).toBe(true);
+    expect(isRefused(aDeferral({ approvers: ['ann@example.com'] }), attempt, null)).toBe(true);
+  });
+});
+
 describe('four_eyes', () => {
   const guarded = aDeferral({ fourEyes: true });
   const rita = aCaller();

@@ -190,6 +190,29 @@ describe('a deferred task that stays deferred', () => {
     expect(refused.snapshot.context.deferral).toEqual(aDeferral(listed));
   });
 
+  it('stays deferred under a decision that came in a way that shows it may not count', () => {
+    const refused = decide({ approver: 'Ann', source: 'slack', isUntrusted: true });
+    expect(seen(refused)).toEqual({
+      value: { deferred: 'asked' },
+      tags: ['deferred', 'asked'],
+      effects: [
+        [
+          'note',
+          {
+            type: 'deferral.refused',
+            tool: 'issue_refund',
+            decision: 'approve',
+            approver: 'Ann',
+            note: '',
+            wait: 28_000,
+            source: 'slack',
+          },
+        ],
+        ['emit', { type: 'decision.answered', answer: { kind: 'forbidden' } }],
+      ],
+    });
+  });
+
   it('records approvals short of the quorum and runs at the last', () => {
     const first = decide({ approver: 'Ann' }, { quorum: 2 });
     expect(seen(first)).toEqual({
