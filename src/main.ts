@@ -219,7 +219,6 @@ async function openSystem(
     log,
     egress,
     envelope: audit.entity,
-    onChanged: (task) => push.changed(task),
     capture: createAgentCapture({ config, skills, directory, env }),
     restAfter: 3_000,
     onRestart: config.security.defer.on_restart,
@@ -235,6 +234,7 @@ async function openSystem(
     clock,
     log,
   });
+  system.onChanged((task) => push.changed(task));
   undo.push(() => push.stop());
   await audit.recordStart();
   return { system, audit, egress, push };

@@ -46,7 +46,7 @@ export interface TaskRequest {
 }
 
 /** What the task system is made of. */
-export interface TaskSystemOptions extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured'> {
+export interface TaskSystemOptions extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'onChanged'> {
   onRestart: 'abandon' | 'resume';
   /** How long a final task is kept, in milliseconds. */
   retention: number;
@@ -69,6 +69,7 @@ export class TaskSystem {
   readonly #tasks: LiveTasks;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #measuring: ((measured: Measured) => void)[] = [];
+  readonly #following: ((task: Task) => void)[] = [];
   #isStopped = false;
 
   constructor(options: TaskSystemOptions) {
@@ -78,7 +79,10 @@ export class TaskSystem {
     const onMeasured = (measured: Measured): void => {
       for (const hear of this.#measuring) hear(measured);
     };
-    this.#tasks = new LiveTasks({ ...options, watchers: this.#watchers, onMeasured });
+    const onChanged = (task: Task): void => {
+      for (const hear of this.#following) hear(task);
+    };
+    this.#tasks = new LiveTasks({ ...options, watchers: this.#watchers, onMeasured, onChanged });
   }
 
   /**
@@ -122,6 +126,11 @@ export class TaskSystem {
   /** Has somebody hear of every tool call and every wait that ends, from now on; must not throw. */
   onMeasured(hear: (measured: Measured) => void): void {
     this.#measuring.push(hear);
+  }
+
+  /** Has somebody hear of every change of a task that is on disk, from now on; must not throw. */
+  onChanged(hear: (task: Task) => void): void {
+    this.#following.push(hear);
   }
 
   /** Starts work on a message and returns the id of its task. Throws SystemError. */

@@ -30,7 +30,7 @@ export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgr
   /** Hears of what has ended in a task, for the metrics. */
   onMeasured: (measured: Measured) => void;
   /** Hears of every change of a task that is on disk. */
-  onChanged?: (task: Task) => void;
+  onChanged: (task: Task) => void;
   /** How long a parked task that nobody follows stays in memory, in milliseconds. */
   restAfter: number;
 }
@@ -266,7 +266,7 @@ export class LiveTasks {
       if (this.#live.get(task.id) === task) this.#live.delete(task.id);
     } else this.noticeUnfollowed(task.id);
     this.#options.watchers.changed(committed);
-    this.#options.onChanged?.(committed);
+    this.#options.onChanged(committed);
   }
 
   #onLost(task: LiveTask, error: Error): void {
