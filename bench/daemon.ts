@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 /** Where `bin/holdpoint` keeps compiled code. */
 const cache = join(root, 'node_modules/.cache/holdpoint');
 
-const serviceYaml = `agent_id: bench
+const serviceYaml = (to: string) => `agent_id: bench
 model: {provider: scripted, name: bench}
 builtin_tools: [datetime_now]
 server:
@@ -20,7 +20,7 @@ security:
     enabled: true
     on_restart: resume
     tools:
-      datetime_now: {to: "channel:console:*", timeout: 24h}
+      datetime_now: {to: "${to}", timeout: 24h}
 `;
 
 /** A daemon in a process of its own, in a folder of its own. */
@@ -34,10 +34,13 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** Makes a folder with an agent whose one tool is held; `more` is added to its configuration. */
-export function makeAgentFolder(more = ''): { directory: string; remove(): void } {
+/** Makes a folder with an agent whose one tool is held by `to`; `more` is added to its configuration. */
+export function makeAgentFolder(
+  more = '',
+  to = 'channel:dashboard:*',
+): { directory: string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
-  writeFileSync(join(directory, 'service.yaml'), serviceYaml + more);
+  writeFileSync(join(directory, 'service.yaml'), serviceYaml(to) + more);
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 

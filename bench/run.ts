@@ -6,6 +6,7 @@ import { auditFigures } from './audit.ts';
 import { auditLagFigures } from './audit-lag.ts';
 import { auditedSaveFigures, auditLoopFigures, auditWriterFigures } from './audit-writer.ts';
 import { cardFigures } from './card.ts';
+import { clickFigures, floodFigures } from './channels.ts';
 import { doorFigures } from './door.ts';
 import { egressFigures } from './egress.ts';
 import type { Figure } from './figure.ts';
@@ -31,6 +32,8 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   governance: governanceFigures,
   guardrails: guardrailFigures,
   egress: egressFigures,
+  slackClick: clickFigures,
+  slackFlood: () => floodFigures(),
   audit: auditFigures,
   auditWriter: auditWriterFigures,
   auditedSave: auditedSaveFigures,

@@ -9,6 +9,7 @@ import { readAgent } from './actors/agent/read-agent.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
 import { configuredVerifiers } from './actors/auth/configured-verifiers.ts';
 import { CardPublisher } from './actors/card/card.ts';
+import { type Channels, type ChannelsReading, openChannels } from './actors/channels/channels.ts';
 import { systemClock } from './actors/clock.ts';
 import type { Problem, ServiceConfig } from './actors/config/config.ts';
 import type { Egress } from './actors/egress/egress.ts';
@@ -52,6 +53,8 @@ export interface AgentOptions {
   inspectPort: number | null;
   /** Limits of calls named on the command line; the others come from variables and `service.yaml`. */
   rateLimit?: Partial<RateLimits>;
+  /** Puts a line on the console of the daemon, such as what waits for a release; nobody reads it when absent. */
+  console?: (line: string) => void;
   /** True puts every fetch of this process under the agent's egress policy, for a process that is the agent's alone. */
   ownsProcess?: boolean;
   env: NodeJS.ProcessEnv;
@@ -123,6 +126,7 @@ interface Parts {
   warnings: Problem[];
   clock: Clock;
   door: Door;
+  channels: ChannelsReading;
   scripts: ScriptGate;
   /** Epoch milliseconds of the wall clock at which reading the agent's files began. */
   readAt: number;
@@ -152,14 +156,18 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     record: (event) => audit.record(event),
   });
   undo.push(() => card.stop());
-  const port = await serve(options, parts, { ...opened, authenticator, ids, card });
+  const answering: Answering = { authenticator, ids, card, channels: null };
+  const port = await serve(options, parts, opened, answering);
   const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
   const basis = cardBasis(options, parts, url);
   const startedWith = { config, skills: parts.toolbox.skills, readAt: parts.readAt };
+  const channels = await talk(options, parts, opened, { url, token: runtime.token });
+  answering.channels = channels;
   await card.start(basis, startedWith);
   // It answers from here on, and says that it is starting until what a restart interrupted is dealt with.
   await system.start();
   opened.push.start();
+  channels.start();
   writeServeFile(stateFolder, {
     pid: process.pid,
     port,
@@ -171,7 +179,9 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   });
   undo.push(
     () => removeServeFile(stateFolder, process.pid),
+    () => channels.stop(),
     () => system.drain(drainGrace),
+    () => channels.stopListening(),
   );
   card.watch(basis, startedWith);
   return {
@@ -240,24 +250,58 @@ async function openSystem(
   return { system, audit, egress, push };
 }
 
+/** Opens the ways to people; they are asked once the agent has started. */
+async function talk(
+  { log, console: write = () => undefined }: AgentOptions,
+  { config, channels: settings, clock, undo }: Parts,
+  { system, audit: { store }, egress }: Opened,
+  surface: { url: string; token: string },
+): Promise<Channels> {
+  const { defer } = config.security;
+  const channels = await openChannels({
+    agentId: config.agent_id,
+    settings,
+    defer: defer.enabled ? defer : { default_approvers: [], tools: {} },
+    store,
+    decide: (taskId, attempt) => system.decide(taskId, attempt),
+    surface,
+    publicUrl: config.server.public_url || surface.url,
+    outbound: egress,
+    console: write,
+    clock,
+    log,
+  });
+  undo.push(() => channels.stop());
+  system.onChanged((task) => channels.changed(task));
+  return channels;
+}
+
 /** What answers requests beside the tasks. */
 interface Answering {
   authenticator: Authenticator;
   ids: Ids;
   card: CardSource;
+  /** `null` until the agent knows its address. */
+  channels: Channels | null;
 }
 
 async function serve(
   { host, port, log }: AgentOptions,
   { config, clock, door: { limits, admission: settings }, undo }: Parts,
-  { audit, egress: outbound, ...ports }: Opened & Answering,
+  { system, push, audit, egress: outbound }: Opened,
+  answering: Answering,
 ): Promise<number> {
   const { store, keys, sinks, entity } = audit;
   const { agent_id: agentId } = config;
   const admission = settings && new Admission({ settings, agentId, clock, log, outbound });
   undo.push(() => admission?.stop());
+  const { authenticator, ids, card } = answering;
   const app = createApp({
-    ...ports,
+    system,
+    push,
+    authenticator,
+    ids,
+    card,
     clock,
     log,
     onDisconnect: config.security.defer.on_stream_disconnect,
@@ -270,12 +314,13 @@ async function serve(
     auditKeys: keys.published,
     auditLag: () => store.unsynced,
     auditSinks: () => sinks.stats(),
+    channels: () => answering.channels?.status() ?? [],
   });
   const server = await listen(app, {
     host,
     port: port ?? defaultPort,
     isFixed: port !== null,
-    ids: ports.ids,
+    ids,
   });
   undo.push(() => closeServer(server));
   return (server.address() as AddressInfo).port;

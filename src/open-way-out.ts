@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { derivedEndpoints } from './actors/agent/derived-endpoints.ts';
+import type { ChannelsReading } from './actors/channels/channels.ts';
 import type { ServiceConfig } from './actors/config/config.ts';
 import { createEgress, type Egress, patientLimits } from './actors/egress/egress.ts';
 import { startEgressProxy } from './actors/egress-proxy/egress-proxy.ts';
@@ -29,6 +30,7 @@ const spans: EgressScope = { taskId: null, correlationId: null, tags: {} };
 export interface WayOutParts {
   config: ServiceConfig;
   toolbox: Pick<Toolbox, 'tools' | 'skills'>;
+  channels: ChannelsReading;
   directory: string;
   /** Where the platform is asked; `null` while admission is off. */
   admissionUrl: string | null;
@@ -59,6 +61,7 @@ export async function openWayOut(parts: WayOutParts): Promise<WayOut> {
       admissionUrl: parts.admissionUrl,
       tracingUrl: tracing?.endpoint ?? null,
       skills: parts.toolbox.skills,
+      channels: parts.channels,
     }),
     record: (hop) => {
       if (hop.scope !== delivery || hop.reason !== null) record(hop);

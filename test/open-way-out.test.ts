@@ -28,6 +28,7 @@ describe('the way out of an agent', () => {
     await openWayOut({
       config: serviceSchema.parse({ agent_id: 'x', egress: { sandbox }, audit }),
       toolbox: { tools: new Map(), skills },
+      channels: { slack: null, telegram: null, webhook: null },
       directory: '/',
       admissionUrl: null,
       env: {},
@@ -53,6 +54,7 @@ describe('the way out of an agent', () => {
     const { egress } = await openWayOut({
       config,
       toolbox: { tools: new Map(), skills: [] },
+      channels: { slack: null, telegram: null, webhook: null },
       directory: '/',
       admissionUrl: null,
       env: {},

@@ -1,6 +1,9 @@
 import { admissionMachine } from '../../src/machines/admission/admission-machine.ts';
 import { sinkMachine } from '../../src/machines/audit/sink-machine.ts';
 import { cardMachine } from '../../src/machines/card/card-machine.ts';
+import { connectionMachine } from '../../src/machines/channels/connection-machine.ts';
+import { conversationMachine } from '../../src/machines/channels/conversation-machine.ts';
+import { deliveryMachine } from '../../src/machines/channels/delivery-machine.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
 import { pushDeliveryMachine } from '../../src/machines/push/push-delivery-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
@@ -35,5 +38,20 @@ export const charts: Chart[] = [
     name: 'push-delivery',
     source: 'src/machines/push/push-delivery-machine.ts',
     machine: pushDeliveryMachine,
+  },
+  {
+    name: 'approval-delivery',
+    source: 'src/machines/channels/delivery-machine.ts',
+    machine: deliveryMachine,
+  },
+  {
+    name: 'connection',
+    source: 'src/machines/channels/connection-machine.ts',
+    machine: connectionMachine,
+  },
+  {
+    name: 'conversation',
+    source: 'src/machines/channels/conversation-machine.ts',
+    machine: conversationMachine,
   },
 ];

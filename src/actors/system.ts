@@ -46,7 +46,8 @@ export interface TaskRequest {
 }
 
 /** What the task system is made of. */
-export interface TaskSystemOptions extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'onChanged'> {
+export interface TaskSystemOptions
+  extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'onChanged'> {
   onRestart: 'abandon' | 'resume';
   /** How long a final task is kept, in milliseconds. */
   retention: number;

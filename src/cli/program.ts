@@ -11,6 +11,7 @@ import { policyCommand } from './policy/policy-command.ts';
 import { addRateLimitFlags } from './rate-limit-flags.ts';
 import type { RunOptions } from './run.ts';
 import type { Session } from './session.ts';
+import { slackCommand } from './slack/slack-command.ts';
 import { taskCommand } from './task/task-command.ts';
 import type { TryOptions } from './try/try.ts';
 import type { ValidateOptions } from './validate.ts';
@@ -52,6 +53,7 @@ function createProgram(session: Session): Command {
     policyCommand(session),
     auditCommand(session),
     keyCommand(session),
+    slackCommand(session),
     doctorCommand(session),
   ];
   for (const command of commands) program.addCommand(inherit(command, program));
@@ -70,6 +72,7 @@ function tryCommand(session: Session): Command {
     .description('play with a refund agent in a temporary folder; needs no key')
     .option('--keep <dir>', 'put the agent there and keep it; the folder must be new or empty')
     .option('--story', 'play a refund from request to audit log without questions')
+    .option('--slack-demo', 'approve in a Slack that runs on this machine alone')
     .action(async (options: TryOptions) => {
       const { tryAgent } = await import('./try/try.ts');
       await tryAgent(session, options);

@@ -33,12 +33,19 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     inspectPort: inspect === true ? defaultInspectPort : inspect,
     rateLimit: rateLimitOf(options),
     ownsProcess: true,
+    console: consoleOf(session, log),
     env,
     log,
   });
   announce(session, agent);
   await stopped;
   await agent.stop();
+}
+
+/** What is a few lines at a terminal is a record each in a log that programs read. */
+function consoleOf({ output }: Session, log: Log): (line: string) => void {
+  if (output.stderr.isTTY === true) return (line) => output.note(line);
+  return (line) => log.info({ adapter: 'console' }, line.trim());
 }
 
 /** Starts an agent; throws a CliError that lists every problem of its configuration. */

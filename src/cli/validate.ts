@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readAgent } from '../actors/agent/read-agent.ts';
+import { type AgentReading, readAgent } from '../actors/agent/read-agent.ts';
 import { systemClock } from '../actors/clock.ts';
 import { formatProblem, type Problem, type ServiceConfig } from '../actors/config/config.ts';
 import { asJson, configFailure } from './config-failure.ts';
@@ -16,6 +16,8 @@ export interface Findings {
   warnings: Problem[];
   /** `null` when `service.yaml` cannot be used. */
   config: ServiceConfig | null;
+  /** The settings of its channels; `null` as `config` is. */
+  channels: NonNullable<AgentReading['agent']>['channels'] | null;
   skills: number;
   tools: string[];
 }
@@ -42,6 +44,7 @@ export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Pro
     problems: inOrder(problems),
     warnings: inOrder(warnings),
     config: agent?.config ?? null,
+    channels: agent?.channels ?? null,
     skills: agent?.toolbox.skills.length ?? 0,
     tools: [...(agent?.toolbox.tools.keys() ?? [])].toSorted(),
   };

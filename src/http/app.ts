@@ -36,7 +36,8 @@ import { calledInvocation, messageInvocation, sentInvocation } from './wire/admi
 import { noDecision } from './wire/decision-json.ts';
 
 /** What the surface tells of the audit log. */
-type AuditPorts = Parameters<typeof auditKeys>[0] & Pick<MetricsPorts, 'auditLag' | 'auditSinks'>;
+type AuditPorts = Parameters<typeof auditKeys>[0] &
+  Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels'>;
 
 /** What the agent's HTTP surface stands on. */
 export interface AppPorts extends AdmitPorts, AuditPorts, Pick<TaskHandlerPorts, 'push'> {

@@ -43,6 +43,7 @@ pass  audit        there is no audit log yet
 pass  permissions  files with secrets are private
 pass  admission    admission is off
 pass  identity     no identity provider needs to be asked
+pass  slack        no chat adapter
 pass  daemon       the agent is not running
 `);
   });

@@ -17,6 +17,7 @@ import { vi } from 'vitest';
 /** The parts of `service.yaml` that a test may set. */
 export interface ServiceSettings {
   model?: { script: object[] };
+  channels?: string[];
   tools?: { name: string; idempotent: boolean }[];
   auth?: object;
   audit?: object;

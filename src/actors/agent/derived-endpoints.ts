@@ -1,5 +1,6 @@
 import { embedderAddress } from '../alignment/alignment.ts';
 import { providerAddress } from '../auth/auth.ts';
+import type { ChannelsReading } from '../channels/channels.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import { credentialAddresses } from '../credentials/credentials.ts';
 import type { DerivedEndpoint } from '../egress/egress.ts';
@@ -13,6 +14,7 @@ export interface EndpointSettings {
   /** Where spans go; `null` while tracing is off. */
   tracingUrl: string | null;
   skills: readonly Pick<Skill, 'id' | 'egressDomains'>[];
+  channels: ChannelsReading;
 }
 
 /** A setting and the URL it leads to. */
@@ -27,7 +29,7 @@ type Endpoint = DerivedEndpoint & { mayBePrivate: boolean };
  */
 export function derivedEndpoints(config: ServiceConfig, settings: EndpointSettings): Endpoint[] {
   const { security, credentials, audit } = config;
-  const { env, admissionUrl, tracingUrl, skills } = settings;
+  const { env, admissionUrl, tracingUrl, skills, channels } = settings;
   const named: Named[] = [
     ...config.auth.providers.map(
       (provider, index): Named => [`auth.providers.${index}`, providerAddress(provider)],
@@ -43,7 +45,7 @@ export function derivedEndpoints(config: ServiceConfig, settings: EndpointSettin
       (sink, index): Named => [`audit.sinks.${index}`, sink.type === 'http' ? sink.url : null],
     ),
     ...config.channels.flatMap((channel, index) =>
-      (channelAddresses.get(channel) ?? []).map((url): Named => [`channels.${index}`, url]),
+      channelAddresses(channel, channels).map((url): Named => [`channels.${index}`, url]),
     ),
   ];
   return [
@@ -73,16 +75,28 @@ function modelAddresses({ provider, base_url, fallbacks }: ServiceConfig['model'
   ];
 }
 
-/** What the chat services are reached at, their sockets included. */
-const channelAddresses: ReadonlyMap<string, readonly string[]> = new Map([
-  [
-    'slack',
-    ['slack.com', 'files.slack.com', 'wss-primary.slack.com', 'wss-backup.slack.com'].map(
-      (host) => `https://${host}`,
-    ),
-  ],
-  ['telegram', ['https://api.telegram.org']],
-]);
+/** What the files of the adapters lead to; nothing for one that does not run. */
+function channelAddresses(channel: string, channels: ChannelsReading): string[] {
+  switch (channel) {
+    case 'slack':
+      return slackAddresses(channels.slack?.apiUrl);
+    case 'telegram':
+      return [channels.telegram?.apiUrl].filter((url) => url !== undefined);
+    case 'webhook':
+      return Object.values(channels.webhook?.targets ?? {}).map(({ url }) => url);
+    default:
+      return [];
+  }
+}
+
+/** Slack itself keeps its files and its sockets on hosts of their own. */
+function slackAddresses(apiUrl: string | undefined): string[] {
+  if (apiUrl === undefined) return [];
+  const { hostname } = new URL(apiUrl);
+  const isSlack = hostname === 'slack.com' || hostname === 'slack-gov.com';
+  const others = isSlack ? ['files', 'wss-primary', 'wss-backup'] : [];
+  return [apiUrl, ...others.map((name) => `https://${name}.${hostname}`)];
+}
 
 function endpointAt(text: string | null, source: string, mayBePrivate: boolean): Endpoint[] {
   const url = text === null ? null : URL.parse(text);

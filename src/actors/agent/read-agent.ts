@@ -1,8 +1,10 @@
 import { closest } from 'fastest-levenshtein';
+import type { ChannelsReading } from '../channels/channels.ts';
 import {
   type ConfigReading,
   loadConfig,
   type Problem,
+  readChannelFiles,
   type ServiceConfig,
 } from '../config/config.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
@@ -17,12 +19,17 @@ export interface AgentReading {
   problems: Problem[];
   warnings: Problem[];
   /** `null` when `service.yaml` cannot be used. */
-  agent: { config: ServiceConfig; toolbox: Toolbox; guardrails: Guardrails | null } | null;
+  agent: {
+    config: ServiceConfig;
+    toolbox: Toolbox;
+    guardrails: Guardrails | null;
+    channels: ChannelsReading;
+  } | null;
 }
 
 /**
- * Reads `service.yaml`, the skills and the tools of a folder, and starts nothing. `isolation` is asked at
- * each call of a script; `null` is no proxy and no sandbox.
+ * Reads `service.yaml`, the files of the channels, the skills and the tools of a folder, and starts nothing.
+ * `isolation` is asked at each call of a script; `null` is no proxy and no sandbox.
  */
 export async function readAgent(
   directory: string,
@@ -41,16 +48,18 @@ export async function readAgent(
   }
   const { config } = loaded;
   const toolbox = await createToolbox({ directory, config, env, clock, isolation });
+  const files = readChannelFiles(directory, env, loaded);
   const { guardrails, problems } = readGuardrails(config.security.guardrails, toolbox.skills);
   return {
-    problems: [...toolbox.problems, ...problems].map(asProblem),
+    problems: [...files.problems, ...[...toolbox.problems, ...problems].map(asProblem)],
     warnings: [
       ...loaded.warnings,
+      ...files.warnings,
       // While a skill is broken its tools are missing for that reason.
       ...(toolbox.problems.length > 0 ? [] : rulesWithoutTool(loaded, [...toolbox.tools.keys()])),
       ...toolbox.warnings.map(asProblem),
     ],
-    agent: { config, toolbox, guardrails },
+    agent: { config, toolbox, guardrails, channels: files.channels },
   };
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
+import { isThisMachine } from './this-machine.ts';
 
 type Sink = ServiceConfig['audit']['sinks'][number];
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -56,10 +57,6 @@ function httpFindings(
     findings.push({ path: [...path, 'url'], message, severity: 'warning' });
   }
   return findings;
-}
-
-function isThisMachine(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/u.test(host);
 }
 
 function placeOf(sink: Sink): string {

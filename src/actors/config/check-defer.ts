@@ -1,6 +1,8 @@
+import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { effectiveApprovers, normaliseApprovers } from '../../machines/governance/approvers.ts';
 import { isEmailShaped } from '../../machines/governance/email.ts';
+import { builtinAdapters } from './check-channels.ts';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
 
@@ -20,8 +22,7 @@ const providers: Path = ['auth', 'providers'];
 /** How long a conversation that came through a chat adapter is waited for, in ms (document 1 section 8). */
 const channelWindow = 6 * 60 * 1000;
 
-/** Adapters that can ask for a decision; the first two are always there (contract section 14). */
-const builtinAdapters = ['console', 'dashboard'];
+/** Adapters that can ask for a decision once they are in `channels` (contract section 14). */
 const channelAdapters = ['slack', 'webhook'];
 
 /** Checks `security.defer`; nothing while it is off (documents 1 sections 2.4, 5 and 8). */
@@ -71,7 +72,7 @@ function checkWriteTimeout({ rule, path, config }: Entry): Finding[] {
 }
 
 function checkTarget({ rule, path, config }: Entry, key: 'to' | 'escalate_to'): Finding[] {
-  const adapter = rule[key]?.split(':')[1] ?? '';
+  const { adapter, target } = splitTarget(rule[key] ?? '');
   const to = [...path, key];
   if (builtinAdapters.includes(adapter)) return [];
   if (adapter === 'telegram') {
@@ -91,12 +92,21 @@ function checkTarget({ rule, path, config }: Entry, key: 'to' | 'escalate_to'): 
     const message = `the ${adapter} adapter is not in channels, so ${direct}`;
     findings.push(warning(to, message, [['channels']]));
   }
+  if (adapter === 'slack' && !isSlackChannel(target)) {
+    const message = `no channel of Slack is called so, so ${direct}; write a name such as #refunds, or an id`;
+    findings.push(warning(to, message));
+  }
   if (key === 'to' && adapter === 'slack' && rule.timeout > channelWindow) {
     const message = `the timeout is longer than the ${formatDuration(channelWindow)} that a channel waits for an answer; shorten it`;
     const inherited = [...root, 'default_timeout'];
     findings.push(warning([...path, 'timeout'], message, [inherited]));
   }
   return findings;
+}
+
+/** Slack's names hold letters of any language, digits, hyphens and underscores; its ids pass as well. */
+function isSlackChannel(target: string): boolean {
+  return /^#?[\p{L}\p{M}\p{N}_-]{1,80}$/u.test(target);
 }
 
 const direct = 'nobody is asked; the deferral holds until a direct POST to the decisions endpoint';

@@ -1,6 +1,7 @@
 export { loadConfig } from './load-config.ts';
 export { type ConfigReading, parseConfig } from './parse-config.ts';
 export { formatProblem, type Problem } from './problem.ts';
+export { readChannelFiles } from './read-channel-files.ts';
 export type { ServiceConfig } from './schema.ts';
 export { resolveStaticToken } from './static-token.ts';
 export { unsupportedControls } from './unsupported.ts';

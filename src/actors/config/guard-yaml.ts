@@ -1,7 +1,7 @@
 import { load, YAMLException } from 'js-yaml';
 import type { Position } from './problem.ts';
 
-/** The largest `service.yaml` in bytes (contract section 3). */
+/** The largest `service.yaml` in bytes, and the largest file beside it (contract section 3). */
 export const maximumBytes = 256 * 1024;
 
 /** What is said of a file that is larger. */
@@ -10,11 +10,18 @@ export const tooLarge = 'the file is larger than 256 KiB; make it smaller';
 const maximumDepth = 64;
 const maximumAliases = 100;
 
+/** What the parser says of a text without a value. */
+const emptiness = 'input is empty';
+
 /**
  * Refuses a text that is not one small YAML document, before anything else reads it. Returns what is
- * wrong and where, or `null`. Duplicate keys pass, since the tree names every one of them.
+ * wrong and where, or `null`. Duplicate keys pass, since the tree names every one of them. `mayBeEmpty` is
+ * for a file without a single key that must be there.
  */
-export function guardYaml(text: string): (Position & { message: string }) | null {
+export function guardYaml(
+  text: string,
+  { mayBeEmpty = false }: { mayBeEmpty?: boolean } = {},
+): (Position & { message: string }) | null {
   if (Buffer.byteLength(text) > maximumBytes) {
     return { line: 1, column: 1, message: tooLarge };
   }
@@ -22,7 +29,7 @@ export function guardYaml(text: string): (Position & { message: string }) | null
     load(text, { maxDepth: maximumDepth, maxAliases: maximumAliases, json: true });
     return null;
   } catch (error) {
-    return refusalOf(error);
+    return mayBeEmpty && isEmptiness(error) ? null : refusalOf(error);
   }
 }
 
@@ -36,6 +43,10 @@ function refusalOf(error: unknown): Position & { message: string } {
   };
 }
 
+function isEmptiness(error: unknown): boolean {
+  return error instanceof YAMLException && error.reason.includes(emptiness);
+}
+
 function sentenceOf(reason: string): string {
   if (reason.includes('maxDepth')) {
     return `the file is nested deeper than ${maximumDepth} levels; make it flatter`;
@@ -43,7 +54,7 @@ function sentenceOf(reason: string): string {
   if (reason.includes('maxAliases')) {
     return `the file has more than ${maximumAliases} aliases; write the values out`;
   }
-  if (reason.includes('input is empty')) return 'the file is empty; it needs at least agent_id';
+  if (reason.includes(emptiness)) return 'the file is empty; it needs at least agent_id';
   const advice = reason.startsWith('tab characters') ? '; use spaces' : '';
   return `the file is not valid YAML: ${reason}${advice}`;
 }

@@ -4,6 +4,7 @@ import { checkAuditSinks } from './check-audit-sinks.ts';
 import { checkAuth } from './check-auth.ts';
 import { checkCapture } from './check-capture.ts';
 import { checkCard } from './check-card.ts';
+import { checkChannels } from './check-channels.ts';
 import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
 import { checkLayers } from './check-layers.ts';
@@ -15,6 +16,7 @@ import { checkTools } from './check-tools.ts';
 import { checkTracing } from './check-tracing.ts';
 import { guardYaml } from './guard-yaml.ts';
 import { PathSet } from './path-set.ts';
+import { type Placeable, placeFindings } from './place-findings.ts';
 import type { Finding, Path, Problem } from './problem.ts';
 import { readTree, type Tree } from './read-tree.ts';
 import type { ServiceConfig } from './schema.ts';
@@ -52,14 +54,7 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
   const tree = readTree(source, options.env);
   const checked = check(tree, options.env);
   const findings = [...tree.complaints, ...checked.findings];
-  const placed = (severity: Finding['severity']) =>
-    inOrder(
-      findings
-        .filter((finding) => finding.severity === severity)
-        .map((finding) => place(finding, tree, options.file)),
-    );
-  const problems = placed('error');
-  const warnings = placed('warning');
+  const { problems, warnings } = placeFindings(findings, tree, options.file);
   if (problems.length > 0 || checked.config === null) return { ok: false, problems, warnings };
   const problemAt = (path: Path, message: string): Problem => {
     const position = tree.locateKey(path);
@@ -67,9 +62,6 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
   };
   return { ok: true, config: checked.config, warnings, problemAt };
 }
-
-/** A finding of a check, or a complaint about the text, which brings its own position. */
-type Placeable = (Finding | Tree['complaints'][number]) & { isKey?: boolean };
 
 interface Checked {
   config: ServiceConfig | null;
@@ -102,6 +94,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...checkCard(config),
     ...checkStepUp(config),
     ...checkDefer(config),
+    ...checkChannels(config),
     ...checkEgress(config),
     ...checkLayers(config, env),
     ...checkTracing(config, env),
@@ -124,18 +117,4 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
 /** What follows from a broken place is not worth saying until that is mended. */
 function followsFrom(broken: PathSet, { path, restsOn = [] }: Finding): boolean {
   return [path, ...restsOn].some((place) => broken.touches(place));
-}
-
-function place(finding: Placeable, tree: Tree, file: string): Problem {
-  const { path, message } = finding;
-  const { line, column } =
-    'line' in finding ? finding : finding.isKey ? tree.locateKey(path) : tree.locate(path);
-  return { message, file, line, column, path: path.join('.') };
-}
-
-function inOrder(problems: readonly Problem[]): Problem[] {
-  const unique = new Map(
-    problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]),
-  );
-  return [...unique.values()].toSorted((a, b) => a.line - b.line || a.column - b.column);
 }

@@ -198,5 +198,6 @@ class TreeReader {
 /** Filled in, `token_env: ${TOKEN}` would put the secret itself where a name belongs. */
 function namesVariable(path: Path): boolean {
   const key = path.at(-1);
+  if (path[0] === 'settings') return typeof key === 'string' && key.endsWith('_env');
   return (path[0] === 'auth' || path[0] === 'audit') && (key === 'token_env' || key === 'key_env');
 }

@@ -8,7 +8,7 @@ import { serviceSchema } from './schema.ts';
 const strictSections = new Set(['security', 'auth', 'egress', 'audit']);
 
 /** What JSON Schema says of one place, as far as keys go. */
-interface Description {
+export interface Description {
   const?: JsonValue;
   enum?: JsonValue[];
   properties?: Record<string, Description>;
@@ -18,14 +18,21 @@ interface Description {
   oneOf?: Description[];
 }
 
-const root = z.toJSONSchema(serviceSchema, {
-  io: 'input',
-  unrepresentable: 'any',
-}) as Description;
+/** Describes the keys that a schema knows. */
+export function describeKeys(schema: z.ZodType): Description {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Description;
+}
 
-/** Finds every key that the schema does not know, with the known one that is spelt most alike. */
+const service = describeKeys(serviceSchema);
+
+/** Finds every key that `service.yaml` does not know, with the known one that is spelt most alike. */
 export function findUnknownKeys(value: JsonObject): Finding[] {
-  return unknownIn(value, root, []);
+  return findKeysUnknownTo(service, value);
+}
+
+/** Finds every key that a file does not know, as `findUnknownKeys` does. */
+export function findKeysUnknownTo(known: Description, value: JsonObject): Finding[] {
+  return unknownIn(value, known, []);
 }
 
 function unknownIn(value: JsonValue, description: Description, path: Path): Finding[] {

@@ -20,7 +20,6 @@ const controls: Control[] = [
       'builtin_tools',
     ),
   ),
-  warned('delivery through channels', (config) => when(config.channels.length > 0, 'channels')),
   warned('fallback to another model', (config) =>
     when(config.model.fallbacks.length > 0, 'model.fallbacks'),
   ),

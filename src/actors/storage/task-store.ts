@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEvent } from '../ports.ts';
+import { ApprovalRows } from './approval-rows.ts';
 import { AuditFile, type AuditFileOptions } from './audit-file.ts';
+import { ConversationRows } from './conversation-rows.ts';
 import { openDatabase } from './database.ts';
 import type { AuditRecovery } from './mend-tail.ts';
 import { PushRows } from './push-rows.ts';
@@ -57,6 +59,10 @@ export class TaskStore {
   readonly rows: TaskRows;
   /** Who is told what becomes of which task. */
   readonly push: PushRows;
+  /** Who is asked for which release. */
+  readonly approvals: ApprovalRows;
+  /** What was said to the agent in chats. */
+  readonly conversations: ConversationRows;
   readonly #database: DatabaseSync;
   readonly #audit: AuditFile;
   readonly #onCommitted: (lines: Uint8Array) => void;
@@ -78,6 +84,8 @@ export class TaskStore {
     this.#onCommitted = onCommitted;
     this.rows = new TaskRows(database);
     this.push = new PushRows(database);
+    this.approvals = new ApprovalRows(database);
+    this.conversations = new ConversationRows(database);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),
       setInterval(() => this.checkpoint(), checkpointEvery).unref(),

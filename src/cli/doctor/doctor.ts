@@ -6,6 +6,7 @@ import { checkAgent } from '../validate.ts';
 import type { Check, Finding, Subject } from './check.ts';
 import { checkAdmission } from './check-admission.ts';
 import { checkAudit, checkConfig } from './check-agent.ts';
+import { checkChannels } from './check-channels.ts';
 import { checkDaemon } from './check-daemon.ts';
 import { checkIdentity } from './check-identity.ts';
 import { checkConnections, checkNode, checkPort } from './check-machine.ts';
@@ -50,6 +51,7 @@ async function examine(subject: Subject): Promise<Check[]> {
     ['permissions', checkPermissions(subject, resolve(directory, storePath))],
     ['admission', await checkAdmission(subject, findings.config?.agent_id ?? null)],
     ['identity', await checkIdentity(findings.config ?? withoutProviders)],
+    ...(await checkChannels(subject, findings)),
     ['daemon', await checkDaemon(subject)],
   ];
   return found.map(([check, finding]) => ({ check, ...finding }));

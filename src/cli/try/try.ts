@@ -12,39 +12,66 @@ import { playStory } from './story.ts';
 export interface TryOptions {
   keep?: string;
   story?: boolean;
+  slackDemo?: boolean;
 }
 
 /**
  * `try`: a refund agent in a temporary folder; a chat on a terminal, else, or with --story, a refund
- * from the request to the audit log.
+ * from the request to the audit log. With --slack-demo both happen in a Slack that runs on this machine.
  */
-export async function tryAgent(session: Session, { keep, story }: TryOptions): Promise<void> {
+export async function tryAgent(session: Session, options: TryOptions): Promise<void> {
+  const { keep, story, slackDemo } = options;
   const { output, interruption, stdin } = session;
   const signal = interruption.listen();
   const folder = await makeDemoFolder(keep);
+  const { directory } = folder;
+  const isTerminal = stdin.isTTY && output.stdout.isTTY === true && !output.isJson;
+  const isChat = isTerminal && story !== true;
   try {
-    await withDemo(session, folder.directory, signal, async (demo) => {
-      const isChat = stdin.isTTY && output.stdout.isTTY === true && !output.isJson;
-      if (story === true || !isChat) return playStory(session, demo);
-      const prompter = new Prompter(stdin, output.stdout, () => interruption.interrupt());
-      try {
-        await chat(session, demo, prompter);
-      } finally {
-        prompter.close();
-      }
-    });
+    if (slackDemo === true) await tryInSlack(session, { directory, isChat, signal });
+    else await tryHere(session, { directory, isChat, signal });
     if (keep !== undefined) {
-      output.note(`kept; go on with: holdpoint run --dir ${shellWord(folder.directory)}`);
+      output.note(`kept; go on with: holdpoint run --dir ${shellWord(directory)}`);
     }
   } finally {
     await folder.remove();
   }
 }
 
+interface Trial {
+  directory: string;
+  /** True when somebody is at a terminal and wants to be asked. */
+  isChat: boolean;
+  signal: AbortSignal;
+}
+
+async function tryHere(session: Session, trial: Trial): Promise<void> {
+  const { output, interruption, stdin, env } = session;
+  await withDemo(session, { ...trial, env }, async (demo) => {
+    if (!trial.isChat) return playStory(session, demo);
+    const prompter = new Prompter(stdin, output.stdout, () => interruption.interrupt());
+    try {
+      await chat(session, demo, prompter);
+    } finally {
+      prompter.close();
+    }
+  });
+}
+
+async function tryInSlack(session: Session, trial: Trial): Promise<void> {
+  const { prepareSlackDemo } = await import('./slack-demo.ts');
+  const slack = await prepareSlackDemo(session, trial);
+  try {
+    const env = { ...session.env, ...slack.env };
+    await withDemo(session, { ...trial, env }, (demo) => slack.play(demo));
+  } finally {
+    await slack.close();
+  }
+}
+
 async function withDemo(
-  { output, env }: Session,
-  directory: string,
-  signal: AbortSignal,
+  { output }: Session,
+  { directory, signal, env }: Trial & { env: NodeJS.ProcessEnv },
   play: (demo: Demo) => Promise<void>,
 ): Promise<void> {
   const agent = await startOrExplain({

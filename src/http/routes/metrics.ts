@@ -14,6 +14,8 @@ export interface MetricsPorts {
   auditLag?: () => number;
   /** How the sinks of the audit log fare. */
   auditSinks?: () => { name: string; delivered: number; dropped: number; lag: number }[];
+  /** How the ways to approvers and other people stand. */
+  channels?: () => { adapter: string; state: string; pending: number }[];
 }
 
 type Library = typeof library;
@@ -46,6 +48,7 @@ async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   const observeWaits = addWaits(loaded, registry, counts);
   addCalls(loaded, registry, counts);
   addDoor(loaded, registry, ports);
+  if (ports.channels !== undefined) addChannels(loaded, registry, ports.channels);
   return { registry, observeWaits };
 }
 
@@ -130,6 +133,32 @@ function addDoor(
     registers,
     collect() {
       this.set(auditLag());
+    },
+  });
+}
+
+function addChannels(
+  { Gauge }: Library,
+  registry: Registry,
+  status: NonNullable<MetricsPorts['channels']>,
+): void {
+  const common = { labelNames: ['adapter'], registers: [registry] };
+  new Gauge({
+    ...common,
+    name: 'holdpoint_channel_up',
+    help: 'Whether the way to approvers and other people is open.',
+    collect() {
+      for (const { adapter, state } of status()) {
+        this.set({ adapter }, state === 'connected' || state === 'draining' ? 1 : 0);
+      }
+    },
+  });
+  new Gauge({
+    ...common,
+    name: 'holdpoint_channel_pending_messages',
+    help: 'Messages about releases that are not delivered yet.',
+    collect() {
+      for (const { adapter, pending } of status()) this.set({ adapter }, pending);
     },
   });
 }

@@ -8,7 +8,8 @@ import { createEgress } from '../../../src/actors/egress/egress.ts';
 
 /** What a configuration leads to, as lines: `auth.providers.0 a.example:443`. */
 function lines(config: object, settings: Partial<EndpointSettings> = {}): string[] {
-  const none = { env: {}, admissionUrl: null, tracingUrl: null, skills: [] };
+  const channels = { slack: null, telegram: null, webhook: null };
+  const none = { env: {}, admissionUrl: null, tracingUrl: null, skills: [], channels };
   const parsed = serviceSchema.parse({ agent_id: 'x', ...config });
   return derivedEndpoints(parsed, { ...none, ...settings }).map(
     ({ host, port, source, mayBePrivate }) =>
@@ -19,6 +20,11 @@ function lines(config: object, settings: Partial<EndpointSettings> = {}): string
 const provider = (type: string, settings: object) => ({
   auth: { providers: [{ type, settings }] },
 });
+
+/** Settings of Slack at an address. */
+function slackAt(apiUrl: string) {
+  return { botToken: 'b', appToken: 'a', apiUrl, dashboardUrl: null, conversations: true };
+}
 
 describe('the hosts of an agent', () => {
   it('are none while nothing is configured', () => {
@@ -90,22 +96,49 @@ describe('the hosts of an agent', () => {
     ]);
   });
 
-  it('are those of the platform, the collector, the sinks and the channels', () => {
+  it('are those of the platform, the collector and the sinks', () => {
     const sinks = [{ type: 'stdout' }, { type: 'http', url: 'https://siem.example/in' }];
     const settings = {
       admissionUrl: 'https://platform.example/v1/admission?a=b',
       tracingUrl: 'http://localhost:4318/v1/traces',
     };
-    expect(lines({ audit: { sinks }, channels: ['telegram', 'slack'] }, settings)).toEqual([
+    expect(lines({ audit: { sinks } }, settings)).toEqual([
       'SERVICE_ADMISSION_URL platform.example:443 named',
       'observability.tracing localhost:4318 named',
       'audit.sinks.1 siem.example:443 named',
-      'channels.0 api.telegram.org:443 named',
-      'channels.1 slack.com:443 named',
-      'channels.1 files.slack.com:443 named',
-      'channels.1 wss-primary.slack.com:443 named',
-      'channels.1 wss-backup.slack.com:443 named',
     ]);
+  });
+
+  it('are those of the channels that run', () => {
+    const config = { channels: ['console', 'telegram', 'slack', 'webhook'] };
+    const targets = {
+      ops: { url: 'http://10.0.0.9:8080/in', secret: 's' },
+      desk: { url: 'https://desk.example/in?key=1', secret: 's' },
+    };
+    const channels = {
+      telegram: { token: 't', apiUrl: 'https://api.telegram.org', allowedUsers: null },
+      slack: slackAt('https://slack.com/api/'),
+      webhook: { dashboardUrl: 'https://dashboard.example', targets },
+    };
+    expect(lines(config, { channels })).toEqual([
+      'channels.1 api.telegram.org:443 named',
+      'channels.2 slack.com:443 named',
+      'channels.2 files.slack.com:443 named',
+      'channels.2 wss-primary.slack.com:443 named',
+      'channels.2 wss-backup.slack.com:443 named',
+      'channels.3 10.0.0.9:8080 named',
+      'channels.3 desk.example:443 named',
+    ]);
+  });
+
+  it('are the one of a Slack elsewhere, and none of channels that do not run', () => {
+    const config = { channels: ['slack', 'telegram', 'webhook'] };
+    const idle = { slack: null, telegram: null, webhook: null };
+    const slack = slackAt('http://127.0.0.1:9911/api/');
+    expect(lines(config, { channels: { ...idle, slack } })).toEqual([
+      'channels.0 127.0.0.1:9911 named',
+    ]);
+    expect(lines(config, { channels: idle })).toEqual([]);
   });
 
   it('are those that skills declare, which may not be private', () => {
@@ -140,6 +173,7 @@ describe('the hosts of an agent', () => {
       admissionUrl: null,
       tracingUrl: null,
       skills,
+      channels: { slack: slackAt('https://slack.com/api/'), telegram: null, webhook: null },
     });
     const egress = createEgress({
       mode: 'allowlist',

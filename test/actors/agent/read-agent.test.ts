@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { readAgent } from '../../../src/actors/agent/read-agent.ts';
 import { formatProblem } from '../../../src/actors/config/config.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
+import { temporaryFolder } from '../../helpers/test-system.ts';
 
 async function warningsOf(security: string, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
-  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryFolder();
   const text = `agent_id: x\nbuiltin_tools: [datetime_now]\nsecurity:\n${security}`;
   writeFileSync(join(directory, 'service.yaml'), text);
   const { problems, warnings } = await readAgent(directory, env, new ManualClock(0));
@@ -42,4 +41,32 @@ it('warns of credentials for a tool that does not exist', async () => {
   expect(warning).toBe(
     'service.yaml:5:16: the agent has no tool datetime_nwo, so nothing is ever signed in with it; the nearest is datetime_now',
   );
+});
+
+it('reads the files of the channels, and says what is wrong in them', async () => {
+  const directory = temporaryFolder();
+  const write = (file: string, text: string) => writeFileSync(join(directory, file), text);
+  write('service.yaml', 'agent_id: x\nchannels: [slack, telegram]\n');
+  write('telegram-config.yaml', 'settings: {allowed_users: [ann]}\n');
+  const env = {
+    SLACK_BOT_TOKEN: 'xoxb-1',
+    SLACK_APP_TOKEN: 'xapp-1',
+    TELEGRAM_BOT_TOKEN: '1:abc',
+  };
+  const good = await readAgent(directory, env, new ManualClock(0));
+  expect(good.problems).toEqual([]);
+  expect(good.warnings).toEqual([]);
+  expect(good.agent?.channels).toEqual({
+    slack: { apiUrl: 'https://slack.com/api/', dashboardUrl: null, conversations: true },
+    telegram: { apiUrl: 'https://api.telegram.org', allowedUsers: ['ann'] },
+    webhook: null,
+  });
+  write('slack-config.yaml', 'adapter: slack\nsettings: {conversation: true, api_url: slack}\n');
+  const bad = await readAgent(directory, env, new ManualClock(0));
+  expect(bad.problems.map(formatProblem)).toEqual([
+    'slack-config.yaml:2:41: settings.api_url: this must be an http or https URL without credentials, ? and #',
+  ]);
+  expect(bad.warnings.map(formatProblem)).toEqual([
+    'slack-config.yaml:2:12: settings.conversation: this key is not known; did you mean conversations?',
+  ]);
 });

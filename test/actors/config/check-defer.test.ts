@@ -162,6 +162,35 @@ describe('a chat channel', () => {
     const found = deferring(lines, 'channels: [slack]\n');
     expect(found.filter((line) => line.includes('.tools.'))).toEqual(expected);
   });
+
+  it.each(['#refunds', 'refunds', 'Refunds_2', 'zürich-büro', 'C0123456789'])(
+    'may be called %s',
+    (name) => {
+      const lines = `enabled: true\ntools: {t: {to: "channel:slack:${name}", timeout: 5m}}`;
+      expect(deferring(lines, 'channels: [slack]\n')).toEqual([]);
+    },
+  );
+
+  it.each(['*', '#', '##refunds', 'the refunds', '@ann', 'a:b', 'x'.repeat(81)])(
+    'cannot be called %s',
+    (name) => {
+      const lines = `enabled: true\ntools: {t: {to: "channel:slack:${name}", timeout: 5m}}`;
+      expect(deferring(lines, 'channels: [slack]\n')).toEqual([
+        `warning 6:21 ~.tools.t.to | no channel of Slack is called so, ${direct}; write a name such as #refunds, or an id`,
+      ]);
+    },
+  );
+
+  it('is checked where a call is escalated to as well', () => {
+    const rule = '{to: "channel:console:*", escalate_to: "channel:slack:*", timeout: 5m}';
+    expect(
+      deferring(`enabled: true\ntools: {t: ${rule}}`, 'channels: [slack]\n').filter((line) =>
+        line.includes('Slack'),
+      ),
+    ).toEqual([
+      `warning 6:55 ~.tools.t.escalate_to | no channel of Slack is called so, ${direct}; write a name such as #refunds, or an id`,
+    ]);
+  });
 });
 
 describe('while it is off', () => {

@@ -15,7 +15,6 @@ it.each([
     'a builtin tool other than datetime_now, http_request and uuid_generate',
     'remove it',
   ],
-  ['channels: [slack]', 'warning 2:11 channels', 'delivery through channels', 'remove it'],
   [
     'model: {fallbacks: [{provider: ollama, name: m}]}',
     'warning 2:20 model.fallbacks',

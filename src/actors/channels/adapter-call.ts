@@ -1,0 +1,51 @@
+import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
+import type { Clock } from '../ports.ts';
+import { DeliveryError } from './channel-adapter.ts';
+
+/** How long an adapter may take for one message, in milliseconds; its own tries are shorter. */
+export const patience = 60_000;
+
+/**
+ * Calls an adapter and gives up after `patience`, or when the signal says so, whether the adapter listens to its
+ * signal or not. Rejects with what the adapter rejects with, DeliveryError when it took too long, or the signal's reason.
+ */
+export function callAdapter<Result>(
+  clock: Clock,
+  signal: AbortSignal,
+  call: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const ended = new AbortController();
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const end = (reason: unknown): void => {
+    reject(reason);
+    ended.abort(reason);
+  };
+  const abort = (): void => end(signal.reason);
+  const timer = clock.setTimeout(() => end(tooSlow()), patience);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  // What throws at once counts as what rejects.
+  else new Promise<Result>((settle) => settle(call(ended.signal))).then(resolve, reject);
+  return promise.finally(() => {
+    clock.clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  });
+}
+
+/** Says why an adapter did not take a notice; of an error that is not its own words only the name is told. */
+export function failureOf(adapter: string, error: unknown): DeliveryFailure {
+  if (error instanceof DeliveryError) {
+    const { fault, retryAfter, message: reason } = error;
+    return { kind: 'failed', fault, retryAfter, reason };
+  }
+  const name = error instanceof Error ? error.name : typeof error;
+  const reason = `the ${adapter} adapter broke with ${name}; this is a defect, please report it`;
+  return { kind: 'failed', fault: 'later', retryAfter: null, reason };
+}
+
+function tooSlow(): DeliveryError {
+  return new DeliveryError(
+    `the service did not answer within ${patience / 1_000} seconds; it is asked again`,
+    { fault: 'later' },
+  );
+}

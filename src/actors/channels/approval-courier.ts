@@ -1,0 +1,159 @@
+import type { Task } from '../../machines/task/task.ts';
+import type { Clock, Log } from '../ports.ts';
+import type { ApprovalBacklog, ApprovalRows, ApprovalWrite } from '../storage/approval-rows.ts';
+import { AdapterDeliveries } from './adapter-deliveries.ts';
+import type { ChannelAdapter, ChannelState } from './channel-adapter.ts';
+
+/** What asking people for releases stands on. */
+export interface ApprovalCourierOptions {
+  rows: ApprovalRows;
+  adapters: readonly ChannelAdapter[];
+  clock: Clock;
+  log: Log;
+}
+
+/** How long the store is left alone after it failed, in milliseconds. */
+const storePause = 5_000;
+
+/** How long messages under way are waited for when the courier stops, in milliseconds. */
+const stopPatience = 2_000;
+
+/**
+ * Has people asked for the releases that tasks wait for, and has the messages say what is true, through whatever
+ * the adapters reach. What is not delivered stays in the store, whatever becomes of an adapter or of the process.
+ * A post that was taken but not kept, because the process died in between, is sent again: twice rather than never.
+ */
+export class ApprovalCourier {
+  readonly #options: ApprovalCourierOptions;
+  readonly #deliveries = new Map<string, AdapterDeliveries>();
+  /** Tasks that waited when they were last heard of. */
+  readonly #waiting = new Set<string>();
+  #writes: ApprovalWrite[] = [];
+  #isScheduled = false;
+  #isStopped = false;
+  #isStoreDown = false;
+  #onIdle: () => void = () => undefined;
+
+  constructor(options: ApprovalCourierOptions) {
+    this.#options = options;
+    for (const adapter of options.adapters) {
+      if (!adapter.capabilities.approvals) continue;
+      const deliveries = new AdapterDeliveries({
+        ...options,
+        adapter,
+        keep: (write) => void this.#writes.push(write),
+        onRoom: () => this.#schedule(),
+      });
+      this.#deliveries.set(adapter.name, deliveries);
+    }
+  }
+
+  /** Starts the adapters, and goes on with what was not delivered before. */
+  start(): void {
+    const { rows, adapters } = this.#options;
+    this.#attempt(() => {
+      rows.adopt();
+      for (const id of rows.waiting()) this.#waiting.add(id);
+    });
+    for (const adapter of adapters) {
+      adapter.start((state) => this.#follow(adapter, state));
+      this.#follow(adapter, adapter.state);
+    }
+  }
+
+  /** Has approvers told of a change of a task that is on disk; costs next to nothing for one that never waited. */
+  changed(task: Task): void {
+    if (this.#isStopped) return;
+    if (task.deferral !== null) this.#waiting.add(task.id);
+    else if (!this.#waiting.delete(task.id)) return;
+    this.#attempt(() => {
+      for (const row of this.#options.rows.ofTask(task.id)) {
+        this.#deliveries.get(row.adapter)?.changed(row);
+      }
+    });
+    this.#schedule();
+  }
+
+  /** Counts what is not delivered, by adapter. */
+  pending(): ApprovalBacklog[] {
+    return this.#options.rows.backlog();
+  }
+
+  /** How many deliveries are in memory. */
+  get live(): number {
+    return [...this.#deliveries.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Lets what is under way end for two seconds, keeps what came of it, and stops the adapters. */
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    for (const deliveries of this.#deliveries.values()) deliveries.setUp(false);
+    await this.#idle();
+    for (const deliveries of this.#deliveries.values()) deliveries.stop();
+    this.#keep();
+    await Promise.allSettled(this.#options.adapters.map(async (adapter) => adapter.stop()));
+  }
+
+  #follow({ name }: ChannelAdapter, state: ChannelState): void {
+    if (!this.#isStopped) this.#deliveries.get(name)?.setUp(isUp(state));
+  }
+
+  /** Everything that happens in one turn of the event loop is kept in one commit, before anything new begins. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isStoreDown) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (this.live === 0) this.#onIdle();
+      if (this.#isStopped || !this.#keep()) return;
+      this.#attempt(() => {
+        for (const deliveries of this.#deliveries.values()) deliveries.takeUp();
+      });
+    });
+  }
+
+  #keep(): boolean {
+    return this.#attempt(() => {
+      this.#options.rows.keep(this.#writes);
+      this.#writes = [];
+    });
+  }
+
+  /** While the store fails nothing new begins: a post that cannot be kept would be sent again and again. */
+  #attempt(run: () => void): boolean {
+    try {
+      run();
+      return true;
+    } catch (error) {
+      const { log, clock } = this.#options;
+      log.error(
+        { error },
+        'approvals: the store failed; messages wait until it takes writes again',
+      );
+      if (this.#isStoreDown || this.#isStopped) return false;
+      this.#isStoreDown = true;
+      clock.setTimeout(() => {
+        this.#isStoreDown = false;
+        this.#schedule();
+      }, storePause);
+      return false;
+    }
+  }
+
+  #idle(): Promise<void> {
+    if (this.live === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const { clock } = this.#options;
+      const timer = clock.setTimeout(resolve, stopPatience);
+      this.#onIdle = () => {
+        clock.clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function isUp(state: ChannelState): boolean {
+  return state === 'connected' || state === 'draining';
+}

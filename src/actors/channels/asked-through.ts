@@ -1,0 +1,27 @@
+import { splitTarget } from '../../machines/channels/approval-notice.ts';
+import { effectiveApprovers } from '../../machines/governance/approvers.ts';
+
+/** What a tool's wait for a release says of whom to ask (document 1 section 2.4). */
+export interface DeferRules {
+  default_approvers: readonly string[];
+  tools: Readonly<
+    Record<string, { to: string; escalate_to?: string | undefined; approvers: readonly string[] }>
+  >;
+}
+
+/** Returns whom the rules ask through an adapter, each target and each approver once. */
+export function askedThrough(
+  name: string,
+  { tools, default_approvers: fallback }: DeferRules,
+): { targets: string[]; approvers: string[] } {
+  const rules = Object.values(tools).flatMap((rule) =>
+    [rule.to, rule.escalate_to ?? '']
+      .map(splitTarget)
+      .filter(({ adapter }) => adapter === name)
+      .map(({ target }) => ({ target, approvers: effectiveApprovers(rule.approvers, fallback) })),
+  );
+  return {
+    targets: [...new Set(rules.map(({ target }) => target))],
+    approvers: [...new Set(rules.flatMap(({ approvers }) => approvers ?? []))],
+  };
+}

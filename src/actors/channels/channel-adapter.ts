@@ -1,0 +1,86 @@
+import type {
+  ApprovalNews,
+  ApprovalNotice,
+  MessageRef,
+} from '../../machines/channels/approval-notice.ts';
+import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
+import type { DecisionAnswer } from '../../machines/governance/decision.ts';
+
+/** What an adapter can carry (document 1 section 8.1). */
+export interface ChannelCapabilities {
+  /** True when people can decide where its messages appear, so that `to` may name it. */
+  approvals: boolean;
+  /** True when what people say there can become tasks. */
+  conversations: boolean;
+}
+
+/** How an adapter stands with its service; messages are delivered while it is `connected` or `draining`. */
+export type ChannelState =
+  | 'connecting'
+  | 'connected'
+  | 'draining'
+  | 'backoff'
+  | 'failed'
+  | 'closed';
+
+/** The way to one chat, or to whatever else people are asked through. A broken one never breaks a task. */
+export interface ChannelAdapter {
+  /** The middle of `channel:<adapter>:<target>`. */
+  readonly name: string;
+  readonly capabilities: ChannelCapabilities;
+  readonly state: ChannelState;
+  /** Begins to connect and returns at once; `onState` hears each change of `state`. Never throws. */
+  start(onState: (state: ChannelState) => void): void;
+  /** Lets go of everything; what was not delivered is delivered after the next start. */
+  stop(): Promise<void>;
+  /** Asks for a release. Rejects with DeliveryError. */
+  deliver(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef>;
+  /** Makes a message say what is true now. Rejects with DeliveryError. */
+  update(
+    ref: MessageRef,
+    notice: ApprovalNotice,
+    news: ApprovalNews,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+/**
+ * Why a notice was not delivered: `later` passes by itself; `target` lasts until somebody mends the target,
+ * such as a bot that is in no channel; `message` will never be taken.
+ */
+export type DeliveryFault = 'later' | 'target' | 'message';
+
+/** A notice that was not delivered; the message says why and what to do, without secrets. */
+export class DeliveryError extends Error {
+  readonly code = 'delivery_failed';
+  readonly fault: DeliveryFault;
+  /** Milliseconds that the service asks to be left alone for; `null` when it did not say. */
+  readonly retryAfter: number | null;
+
+  constructor(
+    message: string,
+    {
+      fault,
+      retryAfter = null,
+      cause,
+    }: { fault: DeliveryFault; retryAfter?: number | null; cause?: unknown },
+  ) {
+    super(message, { cause });
+    this.fault = fault;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** A notice as it stands, with where it was put; `ref` is `null` while it was not. */
+export interface KeptNotice {
+  notice: ApprovalNotice;
+  ref: MessageRef | null;
+}
+
+/** What an adapter that people decide through is given. */
+export interface ApprovalAuthority {
+  /** Returns what is kept of a deferral for the targets of one adapter; empty when it is unknown. */
+  find(deferralId: string, adapter: string): KeptNotice[];
+  /** Puts a decision to a task, as the decisions endpoint does. Rejects with SystemError. */
+  decide(taskId: string, attempt: DecisionAttempt): Promise<DecisionAnswer>;
+}

@@ -1,0 +1,44 @@
+/** How to reach Slack (contract section 14); the tokens show neither in JSON nor when inspected. */
+export interface SlackSettings {
+  /** Begins with `xoxb-`. */
+  readonly botToken: string;
+  /** Begins with `xapp-`. */
+  readonly appToken: string;
+  /** Ends with a slash. */
+  readonly apiUrl: string;
+  /** Where messages link to; `null` for no link. */
+  readonly dashboardUrl: string | null;
+  /** True when what people say becomes tasks. */
+  readonly conversations: boolean;
+}
+
+/** How to reach Telegram (contract section 14); the token shows neither in JSON nor when inspected. */
+export interface TelegramSettings {
+  readonly token: string;
+  /** Ends without a slash. */
+  readonly apiUrl: string;
+  /** Ids or names of those who may speak to the agent; `null` is everybody who finds the bot. */
+  readonly allowedUsers: string[] | null;
+}
+
+/** Where requests for a release are posted (contract section 14). */
+export interface WebhookSettings {
+  /** Where they link to; `null` for no link. */
+  readonly dashboardUrl: string | null;
+  /** By the name that `channel:webhook:<name>` says. */
+  readonly targets: Readonly<Record<string, WebhookTarget>>;
+}
+
+/** One place to post to; the secret shows neither in JSON nor when inspected. */
+export interface WebhookTarget {
+  readonly url: string;
+  /** Signs what is posted. */
+  readonly secret: string;
+}
+
+/** The adapters that can run; `null` for one that is not in `channels` or lacks what it needs. */
+export interface ChannelsReading {
+  readonly slack: SlackSettings | null;
+  readonly telegram: TelegramSettings | null;
+  readonly webhook: WebhookSettings | null;
+}

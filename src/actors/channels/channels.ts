@@ -1,0 +1,165 @@
+import type { Task } from '../../machines/task/task.ts';
+import { createOwnFetch } from '../egress/egress.ts';
+import type { Clock, Log, ScopedOutbound } from '../ports.ts';
+import type { ApprovalRows } from '../storage/approval-rows.ts';
+import type { ConversationRows } from '../storage/conversation-rows.ts';
+import { ApprovalCourier } from './approval-courier.ts';
+import { askedThrough, type DeferRules } from './asked-through.ts';
+import type { ApprovalAuthority, ChannelAdapter, ChannelState } from './channel-adapter.ts';
+import type { ChannelsReading } from './channel-settings.ts';
+import { createConsoleAdapter } from './console/console-adapter.ts';
+import type { ConversationPort } from './conversation-port.ts';
+import { AgentSurface } from './conversations/agent-surface.ts';
+import { Conversations } from './conversations/conversations.ts';
+import { createDashboardAdapter } from './dashboard/dashboard-adapter.ts';
+
+export type { ChannelsReading } from './channel-settings.ts';
+
+/** What the channels of an agent are made of. */
+export interface ChannelParts {
+  agentId: string;
+  settings: ChannelsReading;
+  defer: DeferRules;
+  store: { approvals: ApprovalRows; conversations: ConversationRows };
+  decide: ApprovalAuthority['decide'];
+  /** Where the agent answers here, and the daemon's own token. */
+  surface: { url: string; token: string };
+  /** Where others reach the agent. */
+  publicUrl: string;
+  outbound: ScopedOutbound;
+  /** Puts a line on the daemon's console. */
+  console: (line: string) => void;
+  clock: Clock;
+  log: Log;
+}
+
+/** How one adapter stands. */
+export interface ChannelStatus {
+  adapter: string;
+  state: ChannelState;
+  /** Messages that are not delivered yet. */
+  pending: number;
+}
+
+/** The ways to people: those who are asked for a release, and those who ask the agent (contract section 14). */
+export interface Channels {
+  /** Begins to connect, and goes on with what an earlier start left. */
+  start(): void;
+  /** Has approvers told of a change of a task that is on disk. */
+  changed(task: Task): void;
+  /** Takes nothing in any more from people who ask the agent. */
+  stopListening(): Promise<void>;
+  /** Lets go of everything; what was not delivered is delivered after the next start. */
+  stop(): Promise<void>;
+  status(): ChannelStatus[];
+}
+
+/** An adapter, with the way that it speaks in threads when it can. */
+interface Opened {
+  adapter: ChannelAdapter;
+  conversation: ConversationPort | null;
+  /** What is done once it was started. */
+  begun?: () => Promise<void>;
+}
+
+/** Makes the channels of an agent; what a chat needs is loaded with the first agent that has it. */
+export async function openChannels(parts: ChannelParts): Promise<Channels> {
+  const { store, settings, clock, log, outbound, surface } = parts;
+  const own = createOwnFetch(new URL(surface.url));
+  const ports = new Map<string, ConversationPort>();
+  const conversations = new Conversations({
+    surface: new AgentSurface({ ...surface, fetch: own.fetch }),
+    ports: (adapter) => ports.get(adapter),
+    rows: store.conversations,
+    outbound,
+    clock,
+    log,
+  });
+  const opened = [
+    ...(settings.slack === null ? [] : [await openSlack(parts, settings.slack, conversations)]),
+    ...(settings.telegram === null
+      ? []
+      : [await openTelegram(parts, settings.telegram, conversations)]),
+    ...(settings.webhook === null ? [] : [await openWebhook(parts, settings.webhook)]),
+    ...builtin(parts),
+  ];
+  for (const { adapter, conversation } of opened) {
+    if (conversation !== null) ports.set(adapter.name, conversation);
+  }
+  const adapters = opened.map(({ adapter }) => adapter);
+  const courier = new ApprovalCourier({ rows: store.approvals, adapters, clock, log });
+  return {
+    start() {
+      courier.start();
+      if (ports.size > 0) conversations.start();
+      for (const { begun } of opened) void begun?.();
+    },
+    changed: (task) => courier.changed(task),
+    stopListening: () => conversations.stop(),
+    async stop() {
+      await conversations.stop();
+      await courier.stop();
+      await own.close();
+    },
+    status: () => statusOf(adapters, courier),
+  };
+}
+
+function builtin({ console: write, surface, clock }: ChannelParts): Opened[] {
+  const agentUrl = () => surface.url;
+  return [createConsoleAdapter({ write, agentUrl, clock }), createDashboardAdapter()].map(
+    (adapter) => ({ adapter, conversation: null }),
+  );
+}
+
+async function openSlack(
+  { store, decide, outbound, defer, clock, log }: ChannelParts,
+  settings: NonNullable<ChannelsReading['slack']>,
+  conversations: Conversations,
+): Promise<Opened> {
+  const { createSlackAdapter } = await import('./slack/slack-adapter.ts');
+  const { reportSetup } = await import('./slack/report-setup.ts');
+  const adapter = createSlackAdapter({
+    settings,
+    outbound,
+    approvals: { find: (id, name) => store.approvals.find(id, name), decide },
+    conversations: settings.conversations ? conversations : null,
+    clock,
+    log,
+  });
+  const conversation = settings.conversations ? adapter.conversation : null;
+  const begun = () =>
+    reportSetup({ settings, outbound, clock, log, ...askedThrough('slack', defer) });
+  return { adapter, conversation, begun };
+}
+
+async function openTelegram(
+  { outbound, clock, log }: ChannelParts,
+  settings: NonNullable<ChannelsReading['telegram']>,
+  conversations: Conversations,
+): Promise<Opened> {
+  const { createTelegramAdapter } = await import('./telegram/telegram-adapter.ts');
+  const adapter = createTelegramAdapter({ settings, outbound, conversations, clock, log });
+  return { adapter, conversation: adapter.conversation };
+}
+
+async function openWebhook(
+  { agentId, publicUrl, outbound, clock }: ChannelParts,
+  settings: NonNullable<ChannelsReading['webhook']>,
+): Promise<Opened> {
+  const { createWebhookAdapter } = await import('./webhook/webhook-adapter.ts');
+  const agentUrl = () => publicUrl;
+  const adapter = createWebhookAdapter({ settings, agentUrl, agentId, outbound, clock });
+  return { adapter, conversation: null };
+}
+
+function statusOf(adapters: readonly ChannelAdapter[], courier: ApprovalCourier): ChannelStatus[] {
+  const pending = new Map(
+    courier.pending().map(({ adapter, unposted, stale }) => [adapter, unposted + stale]),
+  );
+  return adapters.map(({ name: adapter, state }) => ({
+    adapter,
+    state,
+    pending: pending.get(adapter) ?? 0,
+  }));
+}

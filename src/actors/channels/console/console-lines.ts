@@ -1,0 +1,84 @@
+import type {
+  ApprovalNews,
+  ApprovalNotice,
+  ApprovalOutcome,
+  ApprovalRequest,
+} from '../../../machines/channels/approval-notice.ts';
+import { formatDuration } from '../../../machines/duration.ts';
+import { plainLine } from './plain-line.ts';
+
+/** Says in lines that a call waits, with all that an approver needs to know; `now` is epoch milliseconds. */
+export function requestLines(request: ApprovalRequest, agentUrl: string, now: number): string[] {
+  const { tool, taskId, requester, context, approvers, quorum, approvals, expiresAt } = request;
+  const labels: [string, string][] = [
+    ['asked by', requester ?? 'not signed in'],
+    ['context', context],
+    ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),
+    ...(quorum > 1 ? [['approvals', `${approvals.length} of ${quorum}`] as [string, string]] : []),
+    ['auto-deny', `${new Date(expiresAt).toISOString()} (${timeLeft(request, now)})`],
+    ['decide', "in the agent's folder, with one of"],
+    ['', command('approve', request)],
+    ['', command('reject', request)],
+  ];
+  return [
+    plainLine(`${tool} waits for a release: task ${taskId} at ${agentUrl}`),
+    ...labels.map(([label, value]) => `  ${label.padEnd(10)} ${plainLine(value)}`.trimEnd()),
+  ];
+}
+
+/** Says in one line what is new about a call; `null` where that is nothing worth a line. */
+export function newsLine(
+  { request, outcome }: ApprovalNotice,
+  news: ApprovalNews,
+  now: number,
+): string | null {
+  const said = outcome === null ? newsText(request, news, now) : outcomeText(outcome);
+  return said === null ? null : plainLine(`${request.tool} of task ${request.taskId} ${said}`);
+}
+
+/** Ids hold nothing that a shell takes for more than text, but the id of a task may look like an option. */
+function command(verb: 'approve' | 'reject', request: ApprovalRequest): string {
+  const { taskId, deferralId, approvers } = request;
+  const words = [
+    `holdpoint task ${verb} --deferral ${deferralId}`,
+    ...(approvers === null ? [] : ['--email YOUR-EMAIL']),
+    ...(verb === 'reject' ? ['--note WHY'] : []),
+    taskId.startsWith('-') ? `-- ${taskId}` : taskId,
+  ];
+  return words.join(' ');
+}
+
+function newsText(request: ApprovalRequest, news: ApprovalNews, now: number): string | null {
+  const { approvals, quorum, stage } = request;
+  if (news === 'counted') {
+    const approver = approvals.at(-1)?.approver ?? 'unknown';
+    return `was approved by ${approver}, ${approvals.length} of ${quorum}`;
+  }
+  if (news === 'reminded') return `still waits for a release, auto-deny ${timeLeft(request, now)}`;
+  return stage === 'escalated'
+    ? `still waits, so others are asked as well, auto-deny ${timeLeft(request, now)}`
+    : null;
+}
+
+function outcomeText(outcome: ApprovalOutcome): string {
+  switch (outcome.kind) {
+    case 'approved':
+    case 'rejected': {
+      const note = outcome.note === '' ? '' : `: ${outcome.note}`;
+      return `was ${outcome.kind} by ${outcome.approver}${note}`;
+    }
+    case 'timedOut':
+      return 'was denied, as nobody decided in time';
+    case 'canceled':
+      return `was canceled: ${outcome.reason}`;
+    case 'abandoned':
+      return outcome.reason === 'service_restart'
+        ? 'was given up, as the agent was restarted'
+        : 'was given up, as its caller went away';
+  }
+}
+
+function timeLeft({ expiresAt }: ApprovalRequest, now: number): string {
+  const seconds = Math.ceil((expiresAt - now) / 1_000);
+  return seconds > 0 ? `in ${formatDuration(seconds * 1_000)}` : 'now';
+}

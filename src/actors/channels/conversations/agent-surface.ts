@@ -1,0 +1,159 @@
+import { createParser } from 'eventsource-parser';
+import type { Asked, HeldCall, Refusal, Turn, TurnEnd } from '../../../machines/channels/turn.ts';
+import { type Standing, standingOf } from './task-standing.ts';
+
+/** Hears what becomes of a task. */
+export interface TaskEar {
+  held(call: HeldCall): void;
+  resumed(): void;
+  ended(end: TurnEnd): void;
+}
+
+/** How the agent is spoken to. */
+export interface AgentSurfaceOptions {
+  /** Where the agent answers. */
+  url: string;
+  /** The daemon's own token. */
+  token: string;
+  fetch: typeof globalThis.fetch;
+}
+
+/** The longest header of who asks, in characters (document 2 section 2.4). */
+const longestHeader = 256;
+
+const refusalOf: Record<number, Refusal> = {
+  401: 'unauthorized',
+  402: 'admission',
+  403: 'unauthorized',
+  409: 'running',
+  413: 'tooLong',
+  429: 'limited',
+};
+
+/** The agent's own HTTP surface, as conversations use it: a thread is the id of a task and its context. */
+export class AgentSurface {
+  readonly #options: AgentSurfaceOptions;
+
+  constructor(options: AgentSurfaceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Puts a message to the agent, unless it has heard it, and waits for its end for as long as the signal lets it;
+   * the task lives on. Rejects when the agent cannot be reached or the signal aborts.
+   */
+  async ask({ message, isLate }: Turn, signal: AbortSignal): Promise<Asked> {
+    const found = await this.#call(`/tasks/${message.thread}`, { signal });
+    if (found.status !== 200 && found.status !== 404) return refused(found, await bodyOf(found));
+    const standing = await this.#standing(found, message);
+    if (standing.kind === 'ended') return standing;
+    if (standing.kind !== 'unknown') return { kind: 'running' };
+    if (isLate) return { kind: 'ended', end: { kind: 'gone' } };
+    return this.#send(message, signal);
+  }
+
+  /** Follows the task of a message until its stream ends. Rejects as `ask` does. */
+  async follow({ message }: Turn, ear: TaskEar, signal: AbortSignal): Promise<void> {
+    const response = await this.#call(`/tasks/${message.thread}/events`, { signal });
+    const { status, body } = response;
+    if (status !== 200 || body === null) return body?.cancel();
+    const hear = hearing(ear);
+    const parser = createParser({
+      onEvent: ({ event, data }) => {
+        if (event === 'progress') return;
+        hear(standingOf(JSON.parse(data), messageIdOf(message)));
+      },
+    });
+    const decoder = new TextDecoder();
+    const pieces: AsyncIterable<Uint8Array> = body;
+    for await (const piece of pieces) parser.feed(decoder.decode(piece, { stream: true }));
+  }
+
+  async #send(message: Turn['message'], signal: AbortSignal): Promise<Asked> {
+    const { thread, text } = message;
+    const said = {
+      role: 'user',
+      messageId: messageIdOf(message),
+      parts: [{ kind: 'text', text }],
+    };
+    const response = await this.#call('/tasks/send', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...asking(message.from) },
+      body: JSON.stringify({ task: { id: thread, contextId: thread, message: said } }),
+      signal,
+    });
+    const body = await bodyOf(response);
+    if (response.status !== 200) return refused(response, body);
+    const standing = standingOf(body, messageIdOf(message));
+    return standing.kind === 'ended' ? standing : { kind: 'running' };
+  }
+
+  async #standing(response: Response, message: Turn['message']): Promise<Standing> {
+    const body = await bodyOf(response);
+    return response.status === 404 ? { kind: 'unknown' } : standingOf(body, messageIdOf(message));
+  }
+
+  #call(path: string, init: RequestInit): Promise<Response> {
+    const { url, token, fetch } = this.#options;
+    const headers = { ...init.headers, Authorization: `Bearer ${token}` };
+    return fetch(new URL(path, url), { ...init, headers, redirect: 'error' });
+  }
+}
+
+/** Unique among the messages of a thread; what names it to the agent. */
+function messageIdOf({ adapter, id }: Turn['message']): string {
+  return `${adapter}:${id}`.slice(0, longestHeader);
+}
+
+/** Says who asks; an email that cannot stand in a header is left out. */
+function asking({ id, email }: Turn['message']['from']): Record<string, string> {
+  return {
+    ...(isHeader(id) ? { 'X-Invocation-Caller': id } : {}),
+    ...(email !== null && isHeader(email) ? { 'X-Service-On-Behalf-Of': email } : {}),
+  };
+}
+
+function isHeader(value: string): boolean {
+  return value.length <= longestHeader && /^[\x21-\x7e]+$/.test(value);
+}
+
+/** What is told only once however often the stream shows it. */
+function hearing(ear: TaskEar): (standing: Standing) => void {
+  let heldId: string | null = null;
+  return (standing) => {
+    if (standing.kind === 'ended') ear.ended(standing.end);
+    else if (standing.kind === 'held' && standing.call.id !== heldId) {
+      heldId = standing.call.id;
+      ear.held(standing.call);
+    } else if (standing.kind === 'working' && heldId !== null) {
+      heldId = null;
+      ear.resumed();
+    }
+  };
+}
+
+/** A daemon that shuts down names the task that it lets go of: it goes on, or is given up, after the restart. */
+function refused({ status, headers }: Response, body: unknown): Asked {
+  const { error, task_id: taskId } = Object(body) as { error?: unknown; task_id?: unknown };
+  if (status === 503 && typeof taskId === 'string') return { kind: 'running' };
+  if (status === 401 && error === 'step_up_required') {
+    return { kind: 'refused', refusal: 'assurance', retryAfter: null };
+  }
+  const refusal = refusalOf[status] ?? (status >= 500 ? 'unavailable' : 'refused');
+  const seconds = Number.parseInt(headers.get('Retry-After') ?? '', 10);
+  return {
+    kind: 'refused',
+    refusal,
+    retryAfter: Number.isFinite(seconds) ? seconds * 1_000 : null,
+  };
+}
+
+/** What an answer says, whatever it is. */
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,175 @@
+import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate';
+import { conversationMachine } from '../../../machines/channels/conversation-machine.ts';
+import type { Asked, Spoken, Turn, Utterance } from '../../../machines/channels/turn.ts';
+import type { Clock, Log } from '../../ports.ts';
+import type { ConversationRows } from '../../storage/conversation-rows.ts';
+import type { ChatMessage } from '../conversation-port.ts';
+import type { AgentSurface } from './agent-surface.ts';
+import { followTask } from './follow-task.ts';
+import { type SpeakPorts, speak } from './speak.ts';
+
+/** What conversations stand on. */
+export interface ConversationsOptions extends SpeakPorts {
+  surface: Pick<AgentSurface, 'ask' | 'follow'>;
+  rows: ConversationRows;
+  /** Threads that are worked on at once, 200 unless given; another one waits until one of them is silent. */
+  mostThreads?: number;
+  clock: Clock;
+  log: Log;
+}
+
+type Thread = ActorRefFrom<typeof conversationMachine>;
+
+const usualThreads = 200;
+
+/** Messages that may wait for that. */
+const mostWaiting = 1_000;
+
+/** Milliseconds for which a message that comes again is known. */
+const remembered = 86_400_000;
+
+const taskId = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/**
+ * Turns what is said to the agent in chats into tasks, and their ends into answers. Every message is kept until it
+ * has had its last word, so that a restart goes on with it.
+ */
+export class Conversations {
+  readonly #options: ConversationsOptions;
+  readonly #threads = new Map<string, Thread>();
+  readonly #speaking = new Set<Promise<unknown>>();
+  #waiting: Turn[] = [];
+  #isStopped = false;
+
+  constructor(options: ConversationsOptions) {
+    this.#options = options;
+  }
+
+  /** Goes on with the messages that have not had their last word. */
+  start(): void {
+    this.#attempt(() => {
+      for (const turn of this.#options.rows.open()) this.#hand(turn);
+    });
+  }
+
+  /** Takes a message in; one that was heard before is dropped. Never throws. */
+  receive(message: ChatMessage): void {
+    const { rows, clock, log } = this.#options;
+    const { adapter, id, thread } = message;
+    if (this.#isStopped) return;
+    if (!taskId.test(thread)) {
+      log.error({ adapter }, 'conversation: a thread has no name that a task may have; report it');
+      return;
+    }
+    this.#attempt(() => {
+      if (this.#waiting.length >= mostWaiting) {
+        log.warn({ adapter, id }, 'conversation: a message was dropped, as too many threads wait');
+        return;
+      }
+      const now = clock.now();
+      rows.deleteBefore(now - remembered);
+      const turn: Turn = { message, heldId: null, isLate: false };
+      if (rows.take(turn, now)) this.#hand(turn);
+    });
+  }
+
+  /** Lets go of every thread; what has not had its last word is gone on with after the next start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#waiting = [];
+    for (const thread of this.#threads.values()) thread.stop();
+    this.#threads.clear();
+    await Promise.allSettled(this.#speaking);
+  }
+
+  #hand(turn: Turn): void {
+    const { thread } = turn.message;
+    const { mostThreads = usualThreads } = this.#options;
+    const found = this.#threads.get(thread);
+    if (found !== undefined) found.send({ type: 'message.received', turn });
+    else if (this.#threads.size < mostThreads) this.#open(turn);
+    else this.#waiting.push(turn);
+  }
+
+  #open(turn: Turn): void {
+    const { clock, log } = this.#options;
+    const { thread: name } = turn.message;
+    const thread = createActor(this.#logic(), { clock, input: { turn } });
+    this.#threads.set(name, thread);
+    thread.subscribe({
+      complete: () => this.#over(name),
+      error: (error) => {
+        log.error({ error, task_id: name }, 'conversation: a thread broke');
+        this.#over(name);
+      },
+    });
+    thread.start();
+  }
+
+  #over(name: string): void {
+    this.#threads.delete(name);
+    for (const turn of this.#waiting.splice(0)) this.#hand(turn);
+  }
+
+  #logic() {
+    const { rows, log } = this.#options;
+    return conversationMachine.provide({
+      actors: {
+        ask: fromPromise<Asked, { turn: Turn }>(({ input, signal }) =>
+          this.#options.surface.ask(input.turn, signal),
+        ),
+        follow: this.#follow(),
+        speak: fromPromise<Spoken, { utterance: Utterance }>(({ input, signal }) =>
+          this.#tracked(speak(input.utterance, this.#options, signal)),
+        ),
+      },
+      actions: {
+        keepTurn: (_, turn) => this.#attempt(() => rows.keep(turn)),
+        closeTurn: (_, message) => this.#attempt(() => message !== null && rows.close(message)),
+        noteUnsaid: (_, { utterance: { kind, to }, error }) =>
+          log.warn(
+            { adapter: to.adapter, task_id: to.thread, error: reasonOf(error) },
+            kind === 'say'
+              ? 'conversation: something could not be said in its thread'
+              : 'conversation: a mark could not be put beside its message',
+          ),
+      },
+    });
+  }
+
+  #follow() {
+    const { surface, clock } = this.#options;
+    return fromCallback<{ type: string }, { turn: Turn }>(({ input, sendBack }) => {
+      const left = new AbortController();
+      const ear = {
+        held: (call: object) => sendBack({ type: 'task.held', call }),
+        resumed: () => sendBack({ type: 'task.resumed' }),
+        ended: (end: object) => sendBack({ type: 'task.ended', end }),
+      };
+      void followTask(input.turn, ear, { surface, clock, signal: left.signal });
+      return () => left.abort();
+    });
+  }
+
+  async #tracked<Result>(speaking: Promise<Result>): Promise<Result> {
+    this.#speaking.add(speaking);
+    try {
+      return await speaking;
+    } finally {
+      this.#speaking.delete(speaking);
+    }
+  }
+
+  /** Whatever becomes of the store, the daemon and its chats go on. */
+  #attempt(run: () => unknown): void {
+    try {
+      run();
+    } catch (error) {
+      this.#options.log.error({ error }, 'conversation: the store failed');
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

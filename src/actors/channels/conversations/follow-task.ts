@@ -1,0 +1,54 @@
+import type { Turn } from '../../../machines/channels/turn.ts';
+import type { Clock } from '../../ports.ts';
+import type { AgentSurface, TaskEar } from './agent-surface.ts';
+
+/** Milliseconds until a task is followed for the first time, when most have ended. */
+const firstPause = 200;
+
+const longestPause = 10_000;
+
+/** What following a task needs. */
+export interface FollowPorts {
+  surface: Pick<AgentSurface, 'follow'>;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/**
+ * Follows the task of a message until the signal aborts: a stream that ends or cannot be had is opened again,
+ * after pauses that grow until something is heard. Never rejects.
+ */
+export async function followTask(turn: Turn, ear: TaskEar, ports: FollowPorts): Promise<void> {
+  const { surface, clock, signal } = ports;
+  let pause = firstPause;
+  const heard =
+    <Said extends unknown[]>(tell: (...said: Said) => void) =>
+    (...said: Said) => {
+      pause = firstPause;
+      tell(...said);
+    };
+  const hearing: TaskEar = {
+    held: heard((call) => ear.held(call)),
+    resumed: heard(() => ear.resumed()),
+    ended: heard((end) => ear.ended(end)),
+  };
+  while (!signal.aborted) {
+    await rest(pause, clock, signal);
+    if (signal.aborted) return;
+    pause = Math.min(longestPause, pause * 2);
+    // Whoever asks for the task says what is wrong with the agent; this one only tries again.
+    await surface.follow(turn, hearing, signal).catch(() => undefined);
+  }
+}
+
+function rest(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clock.clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = clock.setTimeout(wake, milliseconds);
+    signal.addEventListener('abort', wake);
+  });
+}

@@ -1,0 +1,43 @@
+import type { Spoken, Utterance } from '../../../machines/channels/turn.ts';
+import type { ScopedOutbound } from '../../ports.ts';
+import { DeliveryError } from '../channel-adapter.ts';
+import type { ConversationPort } from '../conversation-port.ts';
+import { whileWanted } from '../slack/while-wanted.ts';
+
+/** What speaking in threads needs. */
+export interface SpeakPorts {
+  /** Returns how an adapter speaks; `undefined` for one that is not there. */
+  ports: (adapter: string) => ConversationPort | undefined;
+  /** Attributes what goes to a chat to the task of its thread; nothing is attributed when absent. */
+  outbound?: Pick<ScopedOutbound, 'within'>;
+}
+
+/** Puts a word or a mark into its thread, and says what came of it. Never rejects. */
+export async function speak(
+  utterance: Utterance,
+  { ports, outbound }: SpeakPorts,
+  signal: AbortSignal,
+): Promise<Spoken> {
+  const { adapter, ref, thread } = utterance.to;
+  const port = ports(adapter);
+  if (port === undefined) {
+    const error = new Error(`the adapter ${adapter} is not configured any more`);
+    return { kind: 'failed', isPassing: false, retryAfter: null, error };
+  }
+  const scope = { taskId: thread, correlationId: null, tags: {}, isOwn: true };
+  const put = () =>
+    utterance.kind === 'mark'
+      ? port.mark(ref, utterance.mark, signal)
+      : port.say(ref, utterance.markdown, signal);
+  const putInTime = () => whileWanted(signal, put);
+  try {
+    await (outbound === undefined ? putInTime() : outbound.within(scope, putInTime));
+    return { kind: 'delivered' };
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) {
+      return { kind: 'failed', isPassing: true, retryAfter: null, error };
+    }
+    const { fault, retryAfter } = error;
+    return { kind: 'failed', isPassing: fault === 'later', retryAfter, error };
+  }
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { HeldCall, TurnEnd } from '../../../machines/channels/turn.ts';
+
+/** How the run that a message started stands; `unknown` when the task has not heard the message. */
+export type Standing =
+  | { kind: 'unknown' }
+  | { kind: 'working' }
+  | { kind: 'held'; call: HeldCall }
+  | { kind: 'ended'; end: TurnEnd };
+
+const part = z.union([
+  z.object({ kind: z.literal('text'), text: z.string() }),
+  z.object({ kind: z.literal('data'), data: z.json() }),
+  z.object({ kind: z.literal('file'), file: z.object({ name: z.string().optional() }) }),
+]);
+
+type Part = z.infer<typeof part>;
+
+const message = z.object({ role: z.string(), messageId: z.string(), parts: z.array(part) });
+
+const task = z.object({
+  status: z.object({ state: z.string(), message: message.optional() }),
+  history: z.array(message).default([]),
+  artifacts: z.array(z.object({ parts: z.array(part) })).optional(),
+  metadata: z
+    .object({
+      deferral: z
+        .object({
+          id: z.string(),
+          tool: z.string(),
+          to: z.string(),
+          escalated_to: z.string().optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+/**
+ * Reads from a task, as the legacy surface shows it, how the run of one message stands. Its answer is known even
+ * when others have run the task again since. Throws ZodError for what is no task.
+ */
+export function standingOf(json: unknown, messageId: string): Standing {
+  const { status, history, artifacts = [], metadata } = task.parse(json);
+  const at = history.findIndex((said) => said.messageId === messageId);
+  if (at < 0) return { kind: 'unknown' };
+  const answer = history[at + 1];
+  if (answer?.role === 'agent') return ended('completed', textOf(answer.parts));
+  if (answer !== undefined) return { kind: 'ended', end: { kind: 'gone' } };
+  const text = textOf(artifacts[0]?.parts ?? status.message?.parts ?? []);
+  switch (status.state) {
+    case 'completed':
+    case 'failed':
+    case 'canceled':
+      return ended(status.state, text);
+    default:
+      return status.state === 'deferred' && metadata?.deferral !== undefined
+        ? { kind: 'held', call: metadata.deferral }
+        : { kind: 'working' };
+  }
+}
+
+function ended(kind: 'completed' | 'failed' | 'canceled', text: string): Standing {
+  return { kind: 'ended', end: { kind, text } };
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.map(partText).join('\n\n');
+}
+
+function partText(said: Part): string {
+  if (said.kind === 'text') return said.text;
+  if (said.kind === 'file') return `(a file: ${said.file.name ?? 'without a name'})`;
+  return `\`\`\`json\n${JSON.stringify(said.data, null, 2)}\n\`\`\``;
+}

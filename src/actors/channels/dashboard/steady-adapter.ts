@@ -1,0 +1,25 @@
+import type { ChannelAdapter, ChannelState } from '../channel-adapter.ts';
+
+/** What an adapter does that keeps no connection. */
+export type SteadyAdapter = Pick<ChannelAdapter, 'name' | 'deliver' | 'update'>;
+
+/** Makes an adapter for approvals that is connected from its start to its end, as it keeps no connection. */
+export function steadyAdapter({ name, deliver, update }: SteadyAdapter): ChannelAdapter {
+  let state: ChannelState = 'closed';
+  return {
+    name,
+    capabilities: { approvals: true, conversations: false },
+    get state() {
+      return state;
+    },
+    start(onState) {
+      state = 'connected';
+      onState(state);
+    },
+    async stop() {
+      state = 'closed';
+    },
+    deliver,
+    update,
+  };
+}

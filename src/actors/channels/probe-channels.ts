@@ -1,0 +1,71 @@
+import { systemClock } from '../clock.ts';
+import type { Log } from '../ports.ts';
+import { askedThrough, type DeferRules } from './asked-through.ts';
+import type { ChannelsReading } from './channel-settings.ts';
+import type { SetupFinding } from './slack/setup-finding.ts';
+
+/** Something about the set-up of one chat. */
+export interface ChannelFinding extends SetupFinding {
+  adapter: 'slack' | 'telegram';
+}
+
+/** What a probe says reaches its caller as findings. */
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/**
+ * Looks at whether people can be asked and heard through the chats of an agent; nothing is posted. Goes
+ * straight to the services, so it is not for a running agent. Never rejects.
+ */
+export async function probeChannels(
+  { slack, telegram }: ChannelsReading,
+  defer: DeferRules,
+): Promise<ChannelFinding[]> {
+  const [inSlack, inTelegram] = await Promise.all([
+    slack === null ? [] : probeSlack(slack, defer),
+    telegram === null ? [] : probeTelegram(telegram),
+  ]);
+  return [
+    ...inSlack.map((finding) => ({ adapter: 'slack' as const, ...finding })),
+    ...inTelegram.map((finding) => ({ adapter: 'telegram' as const, ...finding })),
+  ];
+}
+
+async function probeSlack(
+  { botToken, appToken, apiUrl, conversations }: NonNullable<ChannelsReading['slack']>,
+  defer: DeferRules,
+): Promise<SetupFinding[]> {
+  const [{ createSlackClient }, { ChannelDirectory }, { checkSlackSetup }] = await Promise.all([
+    import('./slack/slack-client.ts'),
+    import('./slack/channel-directory.ts'),
+    import('./slack/check-setup.ts'),
+  ]);
+  const client = (token: string) =>
+    createSlackClient({ token, apiUrl, fetch: globalThis.fetch, log: silent });
+  const web = client(botToken);
+  return checkSlackSetup({
+    ...askedThrough('slack', defer),
+    web,
+    app: client(appToken),
+    conversations,
+    directory: new ChannelDirectory({ web, clock: systemClock() }),
+  });
+}
+
+async function probeTelegram(
+  settings: NonNullable<ChannelsReading['telegram']>,
+): Promise<SetupFinding[]> {
+  const { TelegramClient } = await import('./telegram/telegram-client.ts');
+  const clock = systemClock();
+  const client = new TelegramClient({ settings, outbound: globalThis, clock });
+  const { signal } = new AbortController();
+  const subject = 'bot token';
+  try {
+    const { username } = await client.ask('ask who the bot is', (api, until) => api.getMe(until), {
+      signal,
+    });
+    return [{ severity: 'ok', subject, message: `the bot is @${username}` }];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [{ severity: 'error', subject, message: message.replace(/^telegram: /, '') }];
+  }
+}

@@ -1,0 +1,57 @@
+/** Who or what stands between the angle brackets of Slack's markup, and what is escaped outside of them. */
+const markup = /<([^<>]*)>|&(?:lt|gt|amp);/g;
+
+const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
+
+/** Most people of one message whose names are looked up. */
+const mostNames = 10;
+
+/** What reading a message needs. */
+export interface PlainTextPorts {
+  /** Whose mention is left out. */
+  botUserId: string;
+  nameOf: (userId: string) => Promise<string>;
+}
+
+/**
+ * Turns a message in Slack's markup into what its writer sees: names for people and channels, URLs for links, and
+ * without the mention of the agent.
+ */
+export async function plainText(
+  text: string,
+  { botUserId, nameOf }: PlainTextPorts,
+): Promise<string> {
+  const names = await namesIn(text, { botUserId, nameOf });
+  const shown = text.replaceAll(markup, (whole, inner: string | undefined) => {
+    if (inner === undefined) return entities[whole] ?? whole;
+    const [target = '', label] = inner.split('|', 2);
+    if (target === `@${botUserId}`) return '';
+    return unescaped(shownFor(target, label, names));
+  });
+  return shown.replaceAll(/[ \t]{2,}/g, ' ').trim();
+}
+
+function shownFor(target: string, label: string | undefined, names: Map<string, string>): string {
+  switch (target[0]) {
+    case '@':
+      return `@${names.get(target.slice(1)) ?? label ?? target.slice(1)}`;
+    case '#':
+      return `#${label ?? target.slice(1)}`;
+    case '!':
+      return label ?? `@${target.slice(1)}`;
+    default:
+      return target.replace(/^mailto:/, '');
+  }
+}
+
+async function namesIn(text: string, ports: PlainTextPorts): Promise<Map<string, string>> {
+  const ids = [...text.matchAll(/<@([A-Z0-9]+)/g)].map(([, id = '']) => id);
+  const others = [...new Set(ids)].filter((id) => id !== ports.botUserId).slice(0, mostNames);
+  return new Map(
+    await Promise.all(others.map(async (id) => [id, await ports.nameOf(id)] as const)),
+  );
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&(?:lt|gt|amp);/g, (entity) => entities[entity] ?? entity);
+}

@@ -1,0 +1,35 @@
+import type { Clock, Log, Outbound } from '../../ports.ts';
+import type { SlackSettings } from '../channel-settings.ts';
+import { ChannelDirectory } from './channel-directory.ts';
+import { checkSlackSetup } from './check-setup.ts';
+import { createSlackClient } from './slack-client.ts';
+
+/** What a look at a set-up needs. */
+export interface SetupParts {
+  settings: SlackSettings;
+  /** The targets of approvals, as `to` names them, and everybody on an allowlist. */
+  targets: string[];
+  approvers: string[];
+  outbound: Pick<Outbound, 'fetch'>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Says in the log what is missing in Slack for the agent to work there; never rejects (document 1 section 8.1). */
+export async function reportSetup({
+  settings,
+  targets,
+  approvers,
+  outbound,
+  clock,
+  log,
+}: SetupParts): Promise<void> {
+  const { botToken: token, apiUrl, conversations } = settings;
+  const web = createSlackClient({ token, apiUrl, fetch: outbound.fetch, log });
+  const directory = new ChannelDirectory({ web, clock });
+  const findings = await checkSlackSetup({ web, targets, approvers, conversations, directory });
+  for (const { severity, subject, message, fix } of findings) {
+    if (severity === 'ok') continue;
+    log.warn({ subject, ...(fix === undefined ? {} : { fix }) }, `slack: ${message}`);
+  }
+}

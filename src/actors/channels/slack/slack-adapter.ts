@@ -1,0 +1,159 @@
+import type { WebClient } from '@slack/web-api';
+import type {
+  ApprovalNews,
+  ApprovalNotice,
+  MessageRef,
+} from '../../../machines/channels/approval-notice.ts';
+import type { Clock, Log, ScopedOutbound } from '../../ports.ts';
+import type { ApprovalAuthority, ChannelAdapter, ChannelState } from '../channel-adapter.ts';
+import type { SlackSettings } from '../channel-settings.ts';
+import type { ChatMessage } from '../conversation-port.ts';
+import { ChannelDirectory } from './channel-directory.ts';
+import { createSlackClient } from './slack-client.ts';
+import { SlackConnection } from './slack-connection.ts';
+import { SlackConversation } from './slack-conversation.ts';
+import { SlackDeliveries } from './slack-deliveries.ts';
+import type { SlackEnvelope, SlackSelf } from './slack-envelope.ts';
+import { deliveryError } from './slack-failure.ts';
+import { SlackInteractions } from './slack-interactions.ts';
+import type { SlackSocketOptions } from './slack-socket.ts';
+import { within } from './time-limit.ts';
+import { UserDirectory } from './user-directory.ts';
+import { fetchUntil, whileWanted } from './while-wanted.ts';
+
+/** What an adapter for Slack is made of. */
+export interface SlackOptions {
+  settings: SlackSettings;
+  outbound: ScopedOutbound;
+  approvals: ApprovalAuthority;
+  clock: Clock;
+  log: Log;
+  /** Who hears what people say; without it they are not heard. */
+  conversations?: { receive(message: ChatMessage): void } | null;
+  /** A part of chance from 0 to 1 for pauses; Math.random unless given. */
+  random?: () => number;
+  /** How long the other end of a socket may be silent; the library's own unless given. */
+  pings?: NonNullable<SlackSocketOptions['pings']>;
+}
+
+/** How long what people did may take when the adapter stops, in milliseconds. */
+const grace = 3_000;
+
+/** Makes the adapter for Slack (contract section 14); it connects when it is started. */
+export function createSlackAdapter(options: SlackOptions): SlackAdapter {
+  return new SlackAdapter(options);
+}
+
+/** Posts approvals and hears what people do with them, over connections that the agent opens itself. */
+export class SlackAdapter implements ChannelAdapter {
+  readonly name = 'slack';
+  readonly capabilities;
+  readonly conversation: SlackConversation;
+  readonly #options: SlackOptions;
+  readonly #connection: SlackConnection;
+  readonly #deliveries: SlackDeliveries;
+  readonly #interactions: SlackInteractions;
+  readonly #stopping = new AbortController();
+  readonly #ended = new AbortController();
+  readonly #handling = new Set<Promise<void>>();
+
+  constructor(options: SlackOptions) {
+    const { settings, approvals, clock, log, outbound } = options;
+    const self = () => this.#connection.self;
+    const look = { dashboardUrl: settings.dashboardUrl };
+    const web = this.#createClient(options, 3);
+    const once = this.#createClient(options, 0);
+    const people = new UserDirectory({ web, clock, self, log });
+    const channels = new ChannelDirectory({ web, clock });
+    this.#options = options;
+    this.capabilities = { approvals: true, conversations: settings.conversations };
+    this.#connection = this.#createConnection(options, web);
+    this.#deliveries = new SlackDeliveries({ web, once, channels, look });
+    const shared = { web, people, self, look, clock, log };
+    this.#interactions = new SlackInteractions({ ...shared, approvals, outbound });
+    this.conversation = new SlackConversation(shared);
+  }
+
+  get state(): ChannelState {
+    return this.#connection.state;
+  }
+
+  /** Who we are in Slack; `null` before it was connected for the first time. */
+  get self(): SlackSelf | null {
+    return this.#connection.self;
+  }
+
+  start(onState: (state: ChannelState) => void): void {
+    this.#connection.start(onState);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    // Nothing new is begun: what is not acknowledged is delivered again.
+    await within(this.#options.clock, grace, Promise.all(this.#handling));
+    this.#connection.close();
+    this.#ended.abort();
+  }
+
+  deliver(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef> {
+    return this.#send(notice, signal, () => this.#deliveries.post(notice));
+  }
+
+  update(
+    ref: MessageRef,
+    notice: ApprovalNotice,
+    news: ApprovalNews,
+    signal: AbortSignal,
+  ): Promise<void> {
+    return this.#send(notice, signal, () => this.#deliveries.update(ref, notice, news));
+  }
+
+  #createClient({ settings, outbound, log }: SlackOptions, retries: number): WebClient {
+    const { botToken: token, apiUrl } = settings;
+    const fetch = fetchUntil(this.#ended.signal, outbound.fetch);
+    return createSlackClient({ token, apiUrl, fetch, log, retries });
+  }
+
+  #createConnection(options: SlackOptions, web: WebClient): SlackConnection {
+    const { settings, outbound, clock, log, random = Math.random, pings } = options;
+    return new SlackConnection({
+      appToken: settings.appToken,
+      apiUrl: settings.apiUrl,
+      receive: (envelope) => this.#receive(envelope),
+      ...{ web, outbound, clock, log, random },
+      ...(pings === undefined ? {} : { pings }),
+    });
+  }
+
+  /** Sends on behalf of the task that a notice is about. */
+  #send<Result>(
+    { request: { taskId } }: ApprovalNotice,
+    signal: AbortSignal,
+    send: () => Promise<Result>,
+  ): Promise<Result> {
+    const scope = { taskId, correlationId: null, tags: {}, isOwn: true };
+    const wanted = AbortSignal.any([signal, this.#ended.signal]);
+    return whileWanted(wanted, () => this.#options.outbound.within(scope, send));
+  }
+
+  #receive(envelope: SlackEnvelope): void {
+    if (this.#stopping.signal.aborted) return;
+    const handling = this.#handle(envelope).finally(() => this.#handling.delete(handling));
+    this.#handling.add(handling);
+  }
+
+  async #handle(envelope: SlackEnvelope): Promise<void> {
+    const { settings, conversations = null, log } = this.#options;
+    try {
+      if (envelope.type === 'interactive') return await this.#interactions.handle(envelope);
+      if (envelope.type !== 'events_api' || !settings.conversations || conversations === null) {
+        return await envelope.ack();
+      }
+      const message = await this.conversation.read(envelope);
+      if (message !== null) conversations.receive(message);
+    } catch (error) {
+      const { message } = deliveryError(error, 'hearing an event');
+      log.warn({ envelope: envelope.id }, message);
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import type { WebClient } from '@slack/web-api';
+import { LRUCache } from 'lru-cache';
+import { hintText } from '../../../machines/channels/conversation-words.ts';
+import type { JsonObject } from '../../../machines/json.ts';
+import type { Log } from '../../ports.ts';
+import type { ChatMark, ChatMessage, ConversationPort } from '../conversation-port.ts';
+import { escapeMarkup } from './escape.ts';
+import { plainText } from './plain-text.ts';
+import { type SaidInSlack, saidInSlack } from './said-in-slack.ts';
+import type { SlackEnvelope, SlackSelf } from './slack-envelope.ts';
+import { deliveryError } from './slack-failure.ts';
+import { longestMessage, slackMarkdown } from './slack-markdown.ts';
+import { SlackMarks } from './slack-marks.ts';
+import { cutAt, partsOf } from './text-parts.ts';
+import type { UserDirectory } from './user-directory.ts';
+
+/** What conversations in Slack stand on. */
+export interface SlackConversationOptions {
+  web: Pick<WebClient, 'chat' | 'reactions' | 'filesUploadV2'>;
+  people: Pick<UserDirectory, 'person'>;
+  /** Who we are; `null` while that is not known, when nothing is heard. */
+  self: () => SlackSelf | null;
+  log: Log;
+}
+
+/** Where to answer: the message, and the thread that it is part of or begins. */
+interface Place {
+  channel: string;
+  ts: string;
+  thread: string;
+}
+
+/** Characters of a long answer that stand in the thread beside its file. */
+const longestOpening = 600;
+
+/** What a long answer without a file is split into. */
+const parts = { limit: 3_900, most: 10 };
+
+/** How the agent hears and speaks in Slack: mentions and direct messages, answered in their thread. */
+export class SlackConversation implements ConversationPort {
+  readonly #options: SlackConversationOptions;
+  readonly #marks: SlackMarks;
+  /** Messages without words that were answered, as they may come again. */
+  readonly #hinted = new LRUCache<string, true>({ max: 1_000 });
+  #mayUpload = true;
+
+  constructor(options: SlackConversationOptions) {
+    this.#options = options;
+    this.#marks = new SlackMarks(options);
+  }
+
+  /** Takes an `events_api` envelope and returns what was said to the agent in it; `null` when nothing was. Never rejects. */
+  async read(envelope: SlackEnvelope): Promise<ChatMessage | null> {
+    const { self, log } = this.#options;
+    try {
+      // Without an acknowledgement it comes again, and is known then.
+      await envelope.ack().catch(() => undefined);
+      const us = self();
+      const said = us === null ? null : saidInSlack(envelope.body, us);
+      return us === null || said === null ? null : await this.#heard(said, us);
+    } catch (error) {
+      log.error(
+        { error: deliveryError(error, 'reading').message },
+        'slack: a message was not read',
+      );
+      return null;
+    }
+  }
+
+  async mark(ref: JsonObject, mark: ChatMark, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await this.#marks.show(placeOf(ref), mark);
+  }
+
+  async say(ref: JsonObject, markdown: string, signal: AbortSignal): Promise<void> {
+    const place = placeOf(ref);
+    signal.throwIfAborted();
+    const text = slackMarkdown(markdown);
+    if (text !== null && text.length <= longestMessage) return this.#post(place, text);
+    if (this.#mayUpload && (await this.#upload(place, markdown))) return;
+    const write = (piece: string) => slackMarkdown(piece) ?? escapeMarkup(piece);
+    for (const part of partsOf(markdown, { ...parts, write })) {
+      signal.throwIfAborted();
+      await this.#post(place, part);
+    }
+  }
+
+  async #heard(said: SaidInSlack, self: SlackSelf): Promise<ChatMessage | null> {
+    const { people } = this.#options;
+    const { teamId, channel, user, ts, threadTs } = said;
+    const ref = { channel, ts, thread: threadTs };
+    const nameOf = async (id: string) => (await people.person(id)).name;
+    const text = await plainText(said.text, { botUserId: self.botUserId, nameOf });
+    // One message can come as two events, as a mention and as a direct message.
+    const id = `${channel}:${ts}`;
+    if (text === '') {
+      if (this.#hinted.has(id)) return null;
+      this.#hinted.set(id, true);
+      await this.#post(ref, hintText);
+      return null;
+    }
+    return {
+      adapter: 'slack',
+      id,
+      thread: `slack.${teamId}.${channel}.${threadTs}`,
+      text,
+      from: { id: `slack:${teamId}/${user}`, ...(await people.person(user)) },
+      ref,
+    };
+  }
+
+  async #post({ channel, thread }: Place, text: string): Promise<void> {
+    const quiet = { unfurl_links: false, unfurl_media: false };
+    try {
+      await this.#options.web.chat.postMessage({ channel, thread_ts: thread, text, ...quiet });
+    } catch (error) {
+      throw deliveryError(error, `answering in ${channel}`);
+    }
+  }
+
+  /** Tells whether the file is there; a lack that lasts is no reason to keep the answer back. */
+  async #upload({ channel, thread }: Place, markdown: string): Promise<boolean> {
+    const opening = cutAt(markdown.trim(), longestOpening);
+    const comment = `${slackMarkdown(opening) ?? escapeMarkup(opening)}\n…\n_The whole answer is in the file._`;
+    try {
+      await this.#options.web.filesUploadV2({
+        channel_id: channel,
+        thread_ts: thread,
+        filename: 'answer.md',
+        content: markdown,
+        initial_comment: comment,
+      });
+      return true;
+    } catch (error) {
+      const failure = deliveryError(error, `uploading a long answer to ${channel}`);
+      if (failure.fault === 'later') throw failure;
+      this.#mayUpload = false;
+      this.#options.log.warn({ error: failure.message }, 'slack: long answers are sent in parts');
+      return false;
+    }
+  }
+}
+
+/** Reads what `read` put there. Throws TypeError for anything else. */
+function placeOf({ channel, ts, thread }: JsonObject): Place {
+  if (typeof channel === 'string' && typeof ts === 'string' && typeof thread === 'string') {
+    return { channel, ts, thread };
+  }
+  throw new TypeError('this is no place in Slack');
+}

@@ -1,0 +1,147 @@
+import type { ApprovalNotice } from '../../../machines/channels/approval-notice.ts';
+import {
+  type DecisionAttempt,
+  isApprover,
+  runtimeProvider,
+} from '../../../machines/governance/approvers.ts';
+import type { DecisionAnswer } from '../../../machines/governance/decision.ts';
+import type { Clock, Log } from '../../ports.ts';
+import type { ApprovalAuthority } from '../channel-adapter.ts';
+import { answerWords, needsEmail, refusalWords, type SlackApprover } from './answer-words.ts';
+import { cut, oneLine } from './escape.ts';
+import type { Sender } from './read-interaction.ts';
+import type { MessagePlace } from './reject-modal.ts';
+import { pause } from './time-limit.ts';
+import type { UserDirectory } from './user-directory.ts';
+
+/** What decisions are made with. */
+export interface SlackDecisionsOptions {
+  people: Pick<UserDirectory, 'person'>;
+  approvals: ApprovalAuthority;
+  clock: Clock;
+  log: Log;
+}
+
+/** How the message stands that somebody decides on; `misplaced` when it is not the one that was posted. */
+export type Standing =
+  | { kind: 'unknown' }
+  | { kind: 'waiting' | 'misplaced'; notice: ApprovalNotice }
+  /** `isPostedHere` when the deferral was shown in this channel, though maybe by another message. */
+  | { kind: 'ended'; notice: ApprovalNotice; isPostedHere: boolean };
+
+/** What came of a decision. */
+export interface Verdict {
+  /** Words for whoever decided; `null` when the message itself will show it. */
+  words: string | null;
+  /** False when the same decision may be tried again. */
+  isRecorded: boolean;
+}
+
+/** A decision as somebody made it in Slack. */
+export interface SlackDecision {
+  verb: DecisionAttempt['verb'];
+  note: string;
+  sender: Sender;
+  notice: ApprovalNotice;
+  isMisplaced: boolean;
+}
+
+/** How many milliseconds a message may take to be known after Slack shows it, and how often it is looked for. */
+const posting = { patience: 1_500, interval: 100 };
+
+/** Longest name that Slack shows; with the id of a user it is still shorter than any approver may be. */
+const longestName = 200;
+
+/** Decides on behalf of people in Slack, as the decisions endpoint does (document 1 section 8.1). */
+export class SlackDecisions {
+  readonly #options: SlackDecisionsOptions;
+
+  constructor(options: SlackDecisionsOptions) {
+    this.#options = options;
+  }
+
+  /** Tells how a message stands; one that is just being posted is waited for. Never rejects. */
+  async standing({ deferralId, channel, ts }: MessagePlace): Promise<Standing> {
+    const { approvals, clock } = this.#options;
+    const until = clock.now() + posting.patience;
+    for (;;) {
+      const kept = approvals.find(deferralId, 'slack');
+      const [first] = kept;
+      if (first === undefined) return { kind: 'unknown' };
+      const nearby = kept.filter(({ ref }) => ref?.['channel'] === channel);
+      const here = nearby.find(({ ref }) => ref?.['ts'] === ts);
+      const { notice } = here ?? nearby[0] ?? first;
+      if (notice.outcome !== null) {
+        return { kind: 'ended', notice, isPostedHere: nearby.length > 0 };
+      }
+      if (here !== undefined) return { kind: 'waiting', notice };
+      const isPosting = kept.some(({ ref }) => ref === null);
+      if (!isPosting || clock.now() >= until) return { kind: 'misplaced', notice };
+      await pause(clock, posting.interval);
+    }
+  }
+
+  /** Tells whether somebody is refused whatever they decide; whether they are is for the task to say. */
+  async isRefused(sender: Sender, { request }: ApprovalNotice): Promise<boolean> {
+    const { email } = await this.#approver(sender);
+    if (email === null && needsEmail(request)) return true;
+    return !isApprover(request.approvers, email);
+  }
+
+  /** Puts a decision to its task and tells what came of it. Never rejects. */
+  async decide(decision: SlackDecision): Promise<Verdict> {
+    const { sender, notice, isMisplaced } = decision;
+    const { approvals, log } = this.#options;
+    const { taskId } = notice.request;
+    try {
+      const approver = await this.#approver(sender);
+      const answer = await approvals.decide(taskId, this.#attempt(decision, approver));
+      if (isMisplaced && answer.kind === 'forbidden') {
+        return { words: refusalWords.misplaced, isRecorded: true };
+      }
+      const counted = this.#approvals(notice, answer);
+      const words = answerWords(answer, { notice, approver, approvals: counted });
+      return { words, isRecorded: true };
+    } catch (error) {
+      log.warn({ error, task_id: taskId }, 'slack: a decision could not be recorded');
+      return { words: refusalWords.unrecorded, isRecorded: false };
+    }
+  }
+
+  /** A name can be anybody's, even another's email, so the id of the user goes with it. */
+  async #approver({ userId }: Sender): Promise<SlackApprover> {
+    const { name, email } = await this.#options.people.person(userId);
+    if (email !== null) return { name: email, email };
+    const shown = cut(oneLine(name, userId), longestName);
+    return { name: shown === userId ? userId : `${shown} (${userId})`, email };
+  }
+
+  #attempt(
+    { verb, note, notice: { request }, isMisplaced }: SlackDecision,
+    { name, email }: SlackApprover,
+  ): DecisionAttempt {
+    const isUntrusted = isMisplaced || (email === null && needsEmail(request));
+    return {
+      verb,
+      approver: name,
+      email,
+      note,
+      caller: { provider: runtimeProvider, userId: runtimeProvider },
+      deferralId: request.deferralId,
+      argsSha256: request.argsSha256,
+      at: this.#options.clock.now(),
+      source: 'slack',
+      ...(isUntrusted && { isUntrusted }),
+    };
+  }
+
+  /** Counts the approvals there are after an answer, whether or not they have been kept by now. */
+  #approvals({ request }: ApprovalNotice, answer: DecisionAnswer): number {
+    if (answer.kind !== 'recorded') return 0;
+    const [kept] = this.#options.approvals.find(request.deferralId, 'slack');
+    const names = [...request.approvals, ...(kept?.notice.request.approvals ?? [])].map(
+      ({ approver }) => approver,
+    );
+    return new Set([...names, answer.approver].map((name) => name.toLowerCase())).size;
+  }
+}

@@ -1,0 +1,73 @@
+import type { WebClient } from '@slack/web-api';
+import type { ApprovalNotice } from '../../../machines/channels/approval-notice.ts';
+import type { Log, ScopedOutbound } from '../../ports.ts';
+import { section } from './blocks.ts';
+import { escapeMarkup } from './escape.ts';
+import { type MessageLook, messageOf } from './message.ts';
+import { type MessagePlace, rejectModal } from './reject-modal.ts';
+import { deliveryError } from './slack-failure.ts';
+
+/** What replies are sent with. */
+export interface SlackRepliesOptions {
+  web: Pick<WebClient, 'chat' | 'views'>;
+  look: MessageLook;
+  /** Attributes what is sent to the task that it concerns; to no task when absent. */
+  outbound?: Pick<ScopedOutbound, 'within'>;
+  log: Log;
+}
+
+/** What we send to Slack because of a click. No method rejects: a reply that is lost changes no decision. */
+export class SlackReplies {
+  readonly #options: SlackRepliesOptions;
+
+  constructor(options: SlackRepliesOptions) {
+    this.#options = options;
+  }
+
+  /** Tells one person something that nobody else in the channel sees. */
+  async tell(
+    { channel, userId }: { channel: string; userId: string },
+    words: string,
+    notice: ApprovalNotice | null,
+  ): Promise<void> {
+    const { web } = this.#options;
+    const said = { text: escapeMarkup(words), blocks: [section(words)] };
+    await this.#send(notice, 'telling somebody what came of a click', () =>
+      web.chat.postEphemeral({ channel, user: userId, ...said }),
+    );
+  }
+
+  /** Opens the modal that asks for a reason, and tells whether Slack did. */
+  askWhy(triggerId: string, place: MessagePlace, notice: ApprovalNotice): Promise<boolean> {
+    const { web } = this.#options;
+    const view = rejectModal(notice.request, place);
+    return this.#send(notice, 'asking for a reason', () =>
+      web.views.open({ trigger_id: triggerId, view }),
+    );
+  }
+
+  /** Makes a message that still has buttons say how the wait ended. */
+  async mend({ channel, ts }: MessagePlace, notice: ApprovalNotice): Promise<void> {
+    const { web, look } = this.#options;
+    await this.#send(notice, 'taking the buttons off a message', () =>
+      web.chat.update({ channel, ts, ...messageOf(notice, look) }),
+    );
+  }
+
+  async #send(
+    notice: ApprovalNotice | null,
+    doing: string,
+    send: () => Promise<unknown>,
+  ): Promise<boolean> {
+    const { outbound, log } = this.#options;
+    const taskId = notice?.request.taskId ?? null;
+    const scope = { taskId, correlationId: null, tags: {}, isOwn: true };
+    try {
+      await (outbound === undefined || taskId === null ? send() : outbound.within(scope, send));
+      return true;
+    } catch (error) {
+      log.warn({ task_id: taskId }, deliveryError(error, doing).message);
+      return false;
+    }
+  }
+}

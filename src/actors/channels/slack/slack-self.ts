@@ -1,0 +1,25 @@
+import type { WebClient } from '@slack/web-api';
+import { SlackSetupError } from './setup-error.ts';
+import type { SlackSelf } from './slack-envelope.ts';
+
+/** Asks Slack who a token speaks for. Rejects as the client does, or with a SlackSetupError. */
+export async function readSelf(web: Pick<WebClient, 'auth'>): Promise<SlackSelf> {
+  const { user_id, team_id, bot_id, app_id, response_metadata } = await web.auth.test({});
+  if (!user_id || !team_id || !bot_id) {
+    throw new SlackSetupError(
+      'the token is not one of a bot; put the bot token (xoxb-) into the environment',
+    );
+  }
+  return {
+    appId: app_id ?? null,
+    teamId: team_id,
+    botUserId: user_id,
+    botId: bot_id,
+    scopes: response_metadata?.scopes?.filter((scope) => scope !== '') ?? [],
+  };
+}
+
+/** Names the scopes of `wanted` that are missing; none when Slack did not tell which there are. */
+export function missingScopes({ scopes }: SlackSelf, wanted: readonly string[]): string[] {
+  return scopes.length === 0 ? [] : wanted.filter((scope) => !scopes.includes(scope));
+}

@@ -1,0 +1,23 @@
+import type { Clock } from '../../ports.ts';
+
+/** What is answered in the place of something that took too long. */
+export const late = Symbol('late');
+
+/** Resolves with what a promise resolves with, or with `late` once `limit` milliseconds are over. */
+export function within<Value>(
+  clock: Clock,
+  limit: number,
+  promise: Promise<Value>,
+): Promise<Value | typeof late> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimeout(() => resolve(late), limit);
+    promise.then(resolve, reject).finally(() => clock.clearTimeout(timer));
+  });
+}
+
+/** Resolves after so many milliseconds. */
+export function pause(clock: Clock, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.setTimeout(resolve, milliseconds);
+  });
+}

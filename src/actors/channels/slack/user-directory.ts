@@ -1,0 +1,94 @@
+import type { UsersInfoResponse, WebClient } from '@slack/web-api';
+import { LRUCache } from 'lru-cache';
+import { isEmailShaped } from '../../../machines/governance/email.ts';
+import type { Clock, Log } from '../../ports.ts';
+import { linkFault } from './slack-failure.ts';
+
+/** What the people of a workspace are found through. */
+export interface UserDirectoryOptions {
+  web: Pick<WebClient, 'users'>;
+  clock: Clock;
+  /** Our own workspace; people of another have no email here. Nobody is told apart while it is `null`. */
+  self?: () => { teamId: string } | null;
+  log?: Log;
+}
+
+/** Somebody in a workspace. */
+export interface SlackPerson {
+  name: string;
+  /** In lower case; `null` when Slack vouches for none. */
+  email: string | null;
+}
+
+type SlackUser = NonNullable<UsersInfoResponse['user']>;
+
+/** How long what was looked up is taken for true, in milliseconds. */
+const knownFor = 600_000;
+
+/** Finds who somebody is. What could not be looked up is not remembered. */
+export class UserDirectory {
+  readonly #options: UserDirectoryOptions;
+  readonly #known = new LRUCache<string, { person: SlackPerson; until: number }>({ max: 1_000 });
+  readonly #underway = new Map<string, Promise<SlackPerson>>();
+  #isWarned = false;
+
+  constructor(options: UserDirectoryOptions) {
+    this.#options = options;
+  }
+
+  /** Returns who an id stands for; a look-up that fails is somebody without an email. Never rejects. */
+  async person(userId: string): Promise<SlackPerson> {
+    const known = this.#known.get(userId);
+    if (known !== undefined && this.#options.clock.now() < known.until) return known.person;
+    const underway = this.#underway.get(userId);
+    if (underway !== undefined) return underway;
+    const lookup = this.#lookUp(userId).finally(() => this.#underway.delete(userId));
+    this.#underway.set(userId, lookup);
+    return lookup;
+  }
+
+  async #lookUp(userId: string): Promise<SlackPerson> {
+    try {
+      const { user } = await this.#options.web.users.info({ user: userId });
+      if (user?.id !== userId) return { name: userId, email: null };
+      const person = { name: nameOf(user) ?? userId, email: this.#emailOf(user) };
+      const until = this.#options.clock.now() + knownFor;
+      this.#known.set(userId, { person, until });
+      return person;
+    } catch (error) {
+      this.#warn(error);
+      return { name: userId, email: null };
+    }
+  }
+
+  /** Bots, people who left and people of other workspaces decide nothing by an email. */
+  #emailOf(user: SlackUser): string | null {
+    const email = user.profile?.email?.trim().toLowerCase() ?? '';
+    if (user.deleted === true || user.is_bot === true || user.id === 'USLACKBOT') return null;
+    if (user.is_email_confirmed === false || this.#isStranger(user)) return null;
+    return isEmailShaped(email) ? email : null;
+  }
+
+  /** Another workspace answers for the email of its own people, not for ours. */
+  #isStranger(user: SlackUser): boolean {
+    const ours = this.#options.self?.()?.teamId;
+    if (Reflect.get(user, 'is_stranger') === true) return true;
+    if (ours === undefined || user.team_id === undefined) return false;
+    return user.team_id !== ours && user.enterprise_user?.teams?.includes(ours) !== true;
+  }
+
+  /** Says once that people cannot be looked up, not at each click. */
+  #warn(error: unknown): void {
+    if (this.#isWarned) return;
+    this.#isWarned = true;
+    this.#options.log?.warn(
+      { error: linkFault(error).message },
+      'slack: people cannot be looked up, so nobody is known by email',
+    );
+  }
+}
+
+function nameOf({ profile, real_name: realName, name }: SlackUser): string | null {
+  const names = [profile?.display_name, profile?.real_name, realName, name];
+  return names.map((text) => text?.trim() ?? '').find((text) => text !== '') ?? null;
+}

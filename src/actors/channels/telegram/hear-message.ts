@@ -1,0 +1,138 @@
+import type { ChatMessage, ChatPerson } from '../conversation-port.ts';
+import type { TelegramMessage } from './telegram-update.ts';
+
+/** The bot as Telegram knows it. */
+export interface TelegramSelf {
+  id: number;
+  /** Without the `@`. */
+  username: string;
+  name: string;
+}
+
+/** Where a message is answered; `thread` is the topic of a group that has topics. */
+export type TelegramRef = { chat: number; message: number; thread: number | null };
+
+/** What becomes of a message: a task, an answer of the adapter's own, or a refusal. */
+export type Heard =
+  | { kind: 'task'; message: ChatMessage }
+  | { kind: 'hint'; ref: TelegramRef; text: string }
+  | { kind: 'refusal'; ref: TelegramRef; person: string; text: string };
+
+/** Who hears, and whom. */
+export interface Hearing {
+  self: TelegramSelf;
+  /** Ids or names, with or without `@`; `null` is everybody. */
+  allowedUsers: readonly string[] | null;
+}
+
+type Sender = NonNullable<TelegramMessage['from']>;
+type Entity = NonNullable<TelegramMessage['entities']>[number];
+
+/**
+ * Tells what a message asks for; `null` when it is not for the bot: said by a bot or in the name of a chat,
+ * or in a group without a mention of the bot and not as a reply to it (contract section 14).
+ */
+export function hearMessage(message: TelegramMessage, hearing: Hearing): Heard | null {
+  const { from, sender_chat: inTheNameOf, chat, isSaid } = message;
+  if (from === undefined || from.is_bot || inTheNameOf !== undefined || !isSaid) return null;
+  if (chat.type === 'channel') return null;
+  const { self } = hearing;
+  const isPrivate = chat.type === 'private';
+  if (!isPrivate && !isAddressed(message, self)) return null;
+  const ref = refOf(message);
+  if (!isAllowed(from, hearing.allowedUsers)) {
+    const text = `You are not on the list of those who may speak to this agent. Your Telegram id is ${from.id}; give it to whoever runs the agent.`;
+    return { kind: 'refusal', ref, person: personOf(from).id, text };
+  }
+  if (message.text === undefined && message.caption === undefined) {
+    return { kind: 'hint', ref, text: 'I read text only; write to me what I can do for you.' };
+  }
+  const text = isPrivate ? wordsOf(message).text.trim() : withoutMention(message, self);
+  if (text === '' || isGreeting(text, self)) {
+    return { kind: 'hint', ref, text: greeting(self, isPrivate) };
+  }
+  return { kind: 'task', message: chatMessage(ref, text, personOf(from)) };
+}
+
+function chatMessage(ref: TelegramRef, text: string, from: ChatPerson): ChatMessage {
+  const { chat, message, thread } = ref;
+  return {
+    adapter: 'telegram',
+    id: `${chat}.${message}`,
+    thread: `telegram.${chat}${thread === null ? '' : `.${thread}`}`,
+    text,
+    from,
+    ref,
+  };
+}
+
+function refOf(message: TelegramMessage): TelegramRef {
+  const { chat, message_id: id, message_thread_id: thread, is_topic_message: isTopic } = message;
+  // Without topics the thread of a message is the reply it belongs to, which would part a question from the next.
+  return { chat: chat.id, message: id, thread: isTopic === true ? (thread ?? null) : null };
+}
+
+function personOf({ id, first_name: first, last_name: last, username }: Sender): ChatPerson {
+  const name = [first, last].filter(Boolean).join(' ').trim() || username || String(id);
+  return { id: `telegram:${id}`, name: name.slice(0, 100).toWellFormed(), email: null };
+}
+
+function isAllowed({ id, username }: Sender, allowed: Hearing['allowedUsers']): boolean {
+  if (allowed === null) return true;
+  return allowed.some((entry) => {
+    const name = entry.trim().replace(/^@/, '').toLowerCase();
+    if (/^\d*$/.test(name)) return name === String(id);
+    return name === username?.toLowerCase();
+  });
+}
+
+function wordsOf(message: TelegramMessage): { text: string; entities: Entity[] } {
+  const { text, entities, caption, caption_entities: captionEntities } = message;
+  if (text !== undefined) return { text, entities: entities ?? [] };
+  return { text: caption ?? '', entities: captionEntities ?? [] };
+}
+
+function isAddressed(message: TelegramMessage, self: TelegramSelf): boolean {
+  const { text, entities } = wordsOf(message);
+  if (entities.some((entity) => namesBot(text, entity, self))) return true;
+  const { reply_to_message: repliedTo } = message;
+  // What is said in a topic replies to its beginning, whoever began it.
+  return repliedTo?.from?.id === self.id && repliedTo.forum_topic_created === undefined;
+}
+
+/** Offsets count UTF-16 code units, as those of a string do. */
+function namesBot(text: string, { type, offset, length, user }: Entity, self: TelegramSelf) {
+  if (type === 'text_mention') return user?.id === self.id;
+  const named = text.slice(offset, offset + length).toLowerCase();
+  const mention = `@${self.username.toLowerCase()}`;
+  if (type === 'mention') return named === mention;
+  return type === 'bot_command' && named.endsWith(mention);
+}
+
+/** Takes the bot's name out, and of a command such as `/ask@DeskBot` only what stands behind it. */
+function withoutMention(message: TelegramMessage, self: TelegramSelf): string {
+  const { text, entities } = wordsOf(message);
+  return entities
+    .filter((entity) => namesBot(text, entity, self))
+    .toSorted((one, other) => other.offset - one.offset)
+    .reduce((rest, { type, offset, length }) => {
+      const name = type === 'bot_command' ? self.username.length + 1 : length;
+      const before = rest.slice(0, offset + length - name);
+      return `${before.trimEnd()} ${rest.slice(offset + length).trimStart()}`;
+    }, text)
+    .trim();
+}
+
+function isGreeting(text: string, self: TelegramSelf): boolean {
+  const [command = ''] = text.toLowerCase().split(/\s/, 1);
+  const [name, bot] = command.split('@');
+  return (
+    ['/start', '/help'].includes(name ?? '') &&
+    [undefined, self.username.toLowerCase()].includes(bot)
+  );
+}
+
+function greeting({ name, username }: TelegramSelf, isPrivate: boolean): string {
+  const how = isPrivate ? 'Write to me' : `Mention @${username} with a question, or reply to me`;
+  return `I am ${name}. ${how}, and the answer comes here.`;
+}

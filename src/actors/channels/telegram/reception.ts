@@ -1,0 +1,80 @@
+import { LRUCache } from 'lru-cache';
+import type { Log } from '../../ports.ts';
+import { DeliveryError } from '../channel-adapter.ts';
+import type { ChatMessage } from '../conversation-port.ts';
+import { hearMessage, type TelegramRef, type TelegramSelf } from './hear-message.ts';
+import { SentenceQueue } from './sentence-queue.ts';
+import type { TelegramMessage } from './telegram-update.ts';
+
+/** Takes messages in; `false` means that one was not, and is to come again. */
+export interface Listener {
+  receive(message: ChatMessage): boolean | void;
+}
+
+/** Who is heard, and by whom. */
+export interface ReceptionOptions {
+  /** Who takes messages in; `null` lets everything go unheard. */
+  conversations: Listener | null;
+  /** Ids or names; `null` is everybody. */
+  allowedUsers: readonly string[] | null;
+  say: (ref: TelegramRef, text: string) => Promise<void>;
+  log: Log;
+}
+
+/** People kept in mind who were told that they are not on the list. */
+const mostRefused = 1_000;
+
+/** Albums kept in mind: each of their pictures is a message. */
+const mostAlbums = 100;
+
+/** Passes on what people ask of the agent, and answers the rest itself. */
+export class Reception {
+  readonly #options: ReceptionOptions;
+  readonly #sentences: SentenceQueue;
+  readonly #refused = new LRUCache<string, true>({ max: mostRefused });
+  readonly #albums = new LRUCache<string, true>({ max: mostAlbums });
+
+  constructor(options: ReceptionOptions) {
+    this.#options = options;
+    this.#sentences = new SentenceQueue(options);
+  }
+
+  /**
+   * Takes a message in; what it returns is to be done once the message cannot come again. Throws DeliveryError
+   * when nothing can be taken in, such as while the agent stops.
+   */
+  take(message: TelegramMessage, self: TelegramSelf): (() => void) | null {
+    const { conversations, allowedUsers } = this.#options;
+    if (conversations === null || this.#isMoreOfAlbum(message)) return null;
+    const heard = hearMessage(message, { self, allowedUsers });
+    if (heard === null) return null;
+    if (heard.kind === 'task') {
+      if (conversations.receive(heard.message) === false) throw closed();
+      return null;
+    }
+    if (heard.kind === 'refusal') {
+      if (this.#refused.has(heard.person)) return null;
+      this.#refused.set(heard.person, true);
+    }
+    return () => this.#sentences.add(heard.ref, heard.text);
+  }
+
+  /** Tells whether the words of an album, or that it has none, were taken in with another picture of it. */
+  #isMoreOfAlbum({ media_group_id: album, caption }: TelegramMessage): boolean {
+    if (album === undefined) return false;
+    const isKnown = this.#albums.has(album);
+    this.#albums.set(album, true);
+    return isKnown && caption === undefined;
+  }
+
+  /** Resolves once everything is said that was to be said. */
+  ended(): Promise<void> {
+    return this.#sentences.ended();
+  }
+}
+
+function closed(): DeliveryError {
+  return new DeliveryError('telegram: could not take a message in: the agent takes none now', {
+    fault: 'later',
+  });
+}

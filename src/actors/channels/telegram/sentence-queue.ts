@@ -1,0 +1,46 @@
+import type { Log } from '../../ports.ts';
+import type { TelegramRef } from './hear-message.ts';
+
+/** Sentences that may wait; beyond it they are left out, as somebody then writes to be answered. */
+const mostWaiting = 50;
+
+/** What sentences are said through. */
+export interface SentenceQueueOptions {
+  say: (ref: TelegramRef, text: string) => Promise<void>;
+  log: Log;
+}
+
+/** Says the adapter's own sentences one after the other; one that cannot be said is logged and let go. */
+export class SentenceQueue {
+  readonly #options: SentenceQueueOptions;
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: SentenceQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Says something when its turn comes. */
+  add(ref: TelegramRef, text: string): void {
+    if (this.#waiting >= mostWaiting) return;
+    this.#waiting += 1;
+    this.#last = this.#last.then(() => this.#say(ref, text));
+  }
+
+  /** Resolves once nothing waits. */
+  async ended(): Promise<void> {
+    await this.#last;
+  }
+
+  async #say(ref: TelegramRef, text: string): Promise<void> {
+    const { say, log } = this.#options;
+    try {
+      await say(ref, text);
+    } catch (error) {
+      const { message } = error as Error;
+      log.warn({}, message);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+}

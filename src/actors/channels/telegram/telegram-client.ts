@@ -1,0 +1,77 @@
+import { Api } from 'grammy/web';
+import type { Clock, Outbound } from '../../ports.ts';
+import { DeliveryError } from '../channel-adapter.ts';
+import type { TelegramSettings } from '../channel-settings.ts';
+import { telegramFailure } from './telegram-failure.ts';
+
+/** What Telegram is asked through. */
+export interface TelegramClientOptions {
+  settings: Pick<TelegramSettings, 'token' | 'apiUrl'>;
+  outbound: Pick<Outbound, 'fetch'>;
+  clock: Clock;
+}
+
+/** An AbortSignal as the types of grammy spell it. */
+type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
+
+/** How long one question may take. */
+export interface Patience {
+  signal: AbortSignal;
+  /** Milliseconds; ten seconds unless given. */
+  patience?: number;
+}
+
+/** Beyond every patience of ours, in seconds: grammy's own timer is not on our clock. */
+const neverInSeconds = 600;
+
+/**
+ * The methods of Telegram's bots behind the egress policy. The token is part of every URL, so that nothing
+ * which names one is let out.
+ */
+export class TelegramClient {
+  readonly #api: Api;
+  readonly #clock: Clock;
+
+  constructor({ settings: { token, apiUrl }, outbound, clock }: TelegramClientOptions) {
+    this.#clock = clock;
+    // The build for Node has its own AbortSignal, which the fetch of Node refuses; this one takes the global one.
+    this.#api = new Api(token, {
+      apiRoot: apiUrl,
+      fetch: outbound.fetch,
+      sensitiveLogs: false,
+      timeoutSeconds: neverInSeconds,
+      // Telegram does not redirect, and whoever does would be sent what was said.
+      baseFetchConfig: { redirect: 'error' },
+      buildUrl: (root, secret, method) => `${root}/bot${pathPart(secret)}/${method}`,
+    });
+  }
+
+  /** Asks Telegram for something; `doing` is such as `send a message`. Rejects with DeliveryError. */
+  async ask<Result>(
+    doing: string,
+    run: (api: Api, signal: GrammySignal) => Promise<Result>,
+    { signal, patience = 10_000 }: Patience,
+  ): Promise<Result> {
+    const tooLong = new AbortController();
+    const timer = this.#clock.setTimeout(() => tooLong.abort(), patience);
+    try {
+      const either = AbortSignal.any([signal, tooLong.signal]);
+      return await run(this.#api, either as unknown as GrammySignal);
+    } catch (error) {
+      if (signal.aborted) throw interrupted(doing, 'the agent stops');
+      if (tooLong.signal.aborted)
+        throw interrupted(doing, `no answer within ${patience / 1_000} s`);
+      throw telegramFailure(error, doing);
+    } finally {
+      this.#clock.clearTimeout(timer);
+    }
+  }
+}
+
+function interrupted(doing: string, why: string): DeliveryError {
+  return new DeliveryError(`telegram: could not ${doing}: ${why}`, { fault: 'later' });
+}
+
+function pathPart(token: string): string {
+  return encodeURIComponent(token).replaceAll('%3A', ':');
+}

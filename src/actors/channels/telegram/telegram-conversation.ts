@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import type { ReactionTypeEmoji } from 'grammy/types';
+import { InputFile } from 'grammy/web';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { JsonObject } from '../../../machines/json.ts';
+import type { Log } from '../../ports.ts';
+import { DeliveryError } from '../channel-adapter.ts';
+import type { ChatMark, ConversationPort } from '../conversation-port.ts';
+import type { TelegramRef } from './hear-message.ts';
+import { splitAnswer } from './split-answer.ts';
+import type { TelegramClient } from './telegram-client.ts';
+
+/** What one message may hold, in UTF-16 code units. */
+const longestMessage = 4_096;
+
+/** Messages that one answer may take; beyond it the answer is a file. */
+const mostMessages = 5;
+
+const longestCaption = 1_000;
+
+/** Of the reactions that Telegram gives every bot. */
+const reactions: Readonly<Record<ChatMark, ReactionTypeEmoji['emoji']>> = {
+  working: '👀',
+  waiting: '✍',
+  done: '👍',
+  failed: '👎',
+};
+
+const refShape = z.object({ chat: z.int(), message: z.int(), thread: z.int().nullable() });
+
+/** Speaks in the chats of Telegram, in plain text: nothing of an answer is read as markup. */
+export class TelegramConversation implements ConversationPort {
+  readonly #client: TelegramClient;
+  readonly #log: Log;
+  /** How many parts were sent of an answer that is not said to its end, so that none is sent twice. */
+  readonly #sent = new LRUCache<string, number>({ max: 100 });
+  #hasWarned = false;
+
+  constructor({ client, log }: { client: TelegramClient; log: Log }) {
+    this.#client = client;
+    this.#log = log;
+  }
+
+  /** Shows a reaction, and that the bot is typing while it works. Never rejects for what Telegram says. */
+  async mark(ref: JsonObject, mark: ChatMark, signal: AbortSignal): Promise<void> {
+    const { chat, message, thread } = readRef(ref);
+    const asked = [
+      this.#client.ask(
+        'mark a message',
+        (api, abort) =>
+          api.setMessageReaction(
+            chat,
+            message,
+            [{ type: 'emoji', emoji: reactions[mark] }],
+            {},
+            abort,
+          ),
+        { signal },
+      ),
+    ];
+    if (mark === 'working') {
+      const topic = thread === null ? {} : { message_thread_id: thread };
+      asked.push(
+        this.#client.ask(
+          'show that the bot is typing',
+          (api, abort) => api.sendChatAction(chat, 'typing', topic, abort),
+          { signal },
+        ),
+      );
+    }
+    for (const outcome of await Promise.allSettled(asked)) {
+      if (outcome.status === 'rejected') this.#warnOnce(outcome.reason as DeliveryError);
+    }
+  }
+
+  /** Answers a message: in up to five messages, else as `answer.md`. Rejects with DeliveryError. */
+  async say(ref: JsonObject, markdown: string, signal: AbortSignal): Promise<void> {
+    const to = readRef(ref);
+    const text = spoken(markdown, to);
+    if (text.length > mostMessages * longestMessage) return this.#sendFile(to, text, signal);
+    const parts = splitAnswer(text, longestMessage);
+    if (parts.length > mostMessages) return this.#sendFile(to, text, signal);
+    const key = createHash('sha256')
+      .update(JSON.stringify([to, text]))
+      .digest('hex');
+    for (const [index, part] of parts.entries()) {
+      if (index < (this.#sent.get(key) ?? 0)) continue;
+      await this.#client.ask(
+        'send a message',
+        (api, abort) =>
+          api.sendMessage(
+            to.chat,
+            part,
+            { ...replyTo(to), link_preview_options: { is_disabled: true } },
+            abort,
+          ),
+        { signal },
+      );
+      this.#sent.set(key, index + 1);
+    }
+    this.#sent.delete(key);
+  }
+
+  async #sendFile(to: TelegramRef, text: string, signal: AbortSignal): Promise<void> {
+    const [beginning = ''] = splitAnswer(text.slice(0, 2 * longestCaption), longestCaption);
+    const bytes = new TextEncoder().encode(text);
+    await this.#client.ask(
+      'send a file',
+      (api, abort) =>
+        api.sendDocument(
+          to.chat,
+          new InputFile(bytes, 'answer.md'),
+          { ...replyTo(to), caption: `${beginning} …` },
+          abort,
+        ),
+      { signal, patience: 60_000 },
+    );
+  }
+
+  #warnOnce(failure: DeliveryError): void {
+    if (this.#hasWarned || failure.fault === 'later') return;
+    this.#hasWarned = true;
+    this.#log.warn({}, `${failure.message}; answers come without marks where that is so`);
+  }
+}
+
+function readRef(ref: JsonObject): TelegramRef {
+  const read = refShape.safeParse(ref);
+  if (read.success) return read.data;
+  throw new DeliveryError('telegram: could not answer: nothing says in which chat', {
+    fault: 'message',
+  });
+}
+
+function replyTo({ message, thread }: TelegramRef) {
+  return {
+    reply_parameters: { message_id: message, allow_sending_without_reply: true },
+    ...(thread !== null && { message_thread_id: thread }),
+  };
+}
+
+/** Groups have negative ids. A name behind an `@` would call whoever bears it, so there it is kept apart. */
+function spoken(markdown: string, { chat }: TelegramRef): string {
+  const text = markdown.toWellFormed().trim() || '(The answer is empty.)';
+  return chat > 0 ? text : text.replaceAll(/(?<![\p{L}\p{N}_])@(?=\w{2})/gu, '@\u2060');
+}

@@ -1,0 +1,80 @@
+import { GrammyError, HttpError } from 'grammy/web';
+import { EgressError, egressCause } from '../../egress/egress.ts';
+import { DeliveryError, type DeliveryFault } from '../channel-adapter.ts';
+
+/** What a refusal means, in words that follow what was being done. */
+interface Meaning {
+  fault: DeliveryFault;
+  words: string;
+}
+
+const badToken: Meaning = {
+  fault: 'target',
+  words:
+    'Telegram does not know the bot token; take it from @BotFather again and restart the agent',
+};
+
+const meanings: Readonly<Record<number, Meaning>> = {
+  401: badToken,
+  403: {
+    fault: 'target',
+    words:
+      'Telegram lets the bot write there no longer: it was blocked, or is not in the group; add it again',
+  },
+  // What a token that never was one is answered with.
+  404: badToken,
+  429: { fault: 'later', words: 'Telegram asks for a pause' },
+};
+
+const conflict: Meaning = {
+  fault: 'target',
+  words:
+    'another process reads the messages of this bot; stop it, or give each agent a bot of its own',
+};
+
+const hookConflict: Meaning = {
+  fault: 'target',
+  words: 'another process keeps setting a webhook for this bot; give each agent a bot of its own',
+};
+
+const lostChat =
+  /chat not found|group chat was upgraded|not enough rights|have no rights|need administrator rights|WRITE_FORBIDDEN|TOPIC_|message thread not found/i;
+
+/**
+ * Says why Telegram did not do something, and whether to try again; `doing` is such as `send a message`.
+ * Neither what grammy threw nor what Telegram sent is kept: one holds what was said, the other may name the token.
+ */
+export function telegramFailure(error: unknown, doing: string): DeliveryError {
+  if (error instanceof DeliveryError) return error;
+  const { fault, words } = meaningOf(error);
+  const message = `telegram: could not ${doing}: ${words}`;
+  return new DeliveryError(message, { fault, retryAfter: retryAfterOf(error) });
+}
+
+function meaningOf(error: unknown): Meaning {
+  if (error instanceof GrammyError) return refusalOf(error);
+  const refused = egressCause(error instanceof HttpError ? error.error : error);
+  if (refused !== null) {
+    return { fault: refused instanceof EgressError ? 'target' : 'later', words: refused.message };
+  }
+  return { fault: 'later', words: 'Telegram cannot be reached, or gave no answer of its kind' };
+}
+
+function refusalOf({ error_code: status, description }: GrammyError): Meaning {
+  const text = String(description);
+  if (status === 409) return /webhook/i.test(text) ? hookConflict : conflict;
+  if (status === 400 && lostChat.test(text)) {
+    const words = 'the chat is gone or closed to the bot; add it to the chat again';
+    return { fault: 'target', words };
+  }
+  if (status >= 400 && status < 500) {
+    return meanings[status] ?? { fault: 'message', words: `Telegram refuses it with ${status}` };
+  }
+  return { fault: 'later', words: `Telegram fails with ${Number(status)}` };
+}
+
+function retryAfterOf(error: unknown): number | null {
+  if (!(error instanceof GrammyError)) return null;
+  const { retry_after: seconds } = error.parameters;
+  return typeof seconds === 'number' && seconds >= 0 ? seconds * 1_000 : null;
+}

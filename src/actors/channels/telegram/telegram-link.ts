@@ -1,0 +1,70 @@
+import { type AnyEventObject, fromCallback } from 'xstate';
+import { z } from 'zod';
+import type {
+  LinkEvent,
+  LinkFault,
+  LinkInput,
+} from '../../../machines/channels/connection-machine.ts';
+import { DeliveryError } from '../channel-adapter.ts';
+import type { TelegramSelf } from './hear-message.ts';
+import type { TelegramClient } from './telegram-client.ts';
+
+/** What a link to Telegram does. */
+export interface TelegramLinkOptions {
+  client: TelegramClient;
+  /** Hears who the bot is, before the link is up. */
+  onSelf: (self: TelegramSelf) => void;
+  /** Reads what people say until the signal aborts. Rejects with DeliveryError. */
+  read: (self: TelegramSelf, signal: AbortSignal) => Promise<never>;
+  /** Is given what runs as long as the link is open. */
+  onRun: (run: Promise<void>) => void;
+}
+
+const selfShape = z.object({ id: z.int(), username: z.string().min(1), first_name: z.string() });
+
+/** Makes a link of a connection to Telegram: it is up once the bot is known and no webhook takes its messages. */
+export function telegramLink({ client, onSelf, read, onRun }: TelegramLinkOptions) {
+  return fromCallback<AnyEventObject, LinkInput>(({ input: { link }, sendBack }) => {
+    const stopped = new AbortController();
+    const { signal } = stopped;
+    const tell = (event: LinkEvent) => void (signal.aborted || sendBack(event));
+    const open = async () => {
+      const self = await meet(client, signal);
+      onSelf(self);
+      tell({ type: 'link.up', link });
+      await read(self, signal);
+    };
+    onRun(
+      open().catch((error: unknown) => tell({ type: 'link.down', link, fault: faultOf(error) })),
+    );
+    return () => stopped.abort();
+  });
+}
+
+async function meet(client: TelegramClient, signal: AbortSignal): Promise<TelegramSelf> {
+  const found = selfShape.safeParse(
+    await client.ask('ask who the bot is', (api, abort) => api.getMe(abort), { signal }),
+  );
+  if (!found.success) {
+    throw new DeliveryError('telegram: could not ask who the bot is: the answer cannot be read', {
+      fault: 'later',
+    });
+  }
+  // While one is set, nothing can be read; messages that wait are kept.
+  await client.ask(
+    'remove the webhook',
+    (api, abort) => api.deleteWebhook({ drop_pending_updates: false }, abort),
+    { signal },
+  );
+  const { id, username, first_name: name } = found.data;
+  return { id, username, name };
+}
+
+function faultOf(error: unknown): LinkFault {
+  if (!(error instanceof DeliveryError)) {
+    const message = 'telegram: reading broke off, which is a defect of the agent';
+    return { message, lasting: false, retryAfter: null };
+  }
+  const { message, fault, retryAfter } = error;
+  return { message, lasting: fault !== 'later', retryAfter };
+}

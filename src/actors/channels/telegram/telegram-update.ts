@@ -1,0 +1,101 @@
+import { z } from 'zod';
+
+const entities = z
+  .array(
+    z.object({
+      type: z.string(),
+      offset: z.int().nonnegative(),
+      length: z.int().positive(),
+      user: z.object({ id: z.int() }).optional(),
+    }),
+  )
+  .optional();
+
+const messageShape = z.object({
+  message_id: z.int(),
+  message_thread_id: z.int().optional(),
+  is_topic_message: z.boolean().optional(),
+  chat: z.object({ id: z.int(), type: z.enum(['private', 'group', 'supergroup', 'channel']) }),
+  from: z
+    .object({
+      id: z.int(),
+      is_bot: z.boolean(),
+      first_name: z.string(),
+      last_name: z.string().optional(),
+      username: z.string().optional(),
+    })
+    .optional(),
+  sender_chat: z.unknown().optional(),
+  media_group_id: z.string().optional(),
+  reply_to_message: z
+    .object({
+      from: z.object({ id: z.int() }).optional(),
+      forum_topic_created: z.unknown().optional(),
+    })
+    .optional(),
+  text: z.string().optional(),
+  entities,
+  caption: z.string().optional(),
+  caption_entities: entities,
+});
+
+/** What people can send beside words. */
+const withoutWords = [
+  'animation',
+  'audio',
+  'checklist',
+  'contact',
+  'dice',
+  'document',
+  'game',
+  'location',
+  'paid_media',
+  'photo',
+  'poll',
+  'sticker',
+  'story',
+  'video',
+  'video_note',
+  'voice',
+] as const;
+
+/** What is read of a message; the names are Telegram's. */
+export type TelegramMessage = z.infer<typeof messageShape> & {
+  /** False for what tells of the chat itself, such as that somebody has joined. */
+  isSaid: boolean;
+};
+
+/** One answer to the question what is new. */
+export interface UpdatesReading {
+  /** Those that can be acknowledged, in the order they came; `message` is `null` where there is none to read. */
+  updates: { id: number; message: TelegramMessage | null }[];
+  /** How many were in no shape that Telegram has. */
+  unreadable: number;
+}
+
+const updateShape = z.object({ update_id: z.int().nonnegative(), message: z.unknown().optional() });
+
+/** Reads what `getUpdates` answers; what cannot be read is counted, and never stops the rest. */
+export function readUpdates(answer: unknown): UpdatesReading {
+  const found: UpdatesReading = { updates: [], unreadable: 0 };
+  for (const entry of Array.isArray(answer) ? (answer as unknown[]) : [null]) {
+    const update = updateShape.safeParse(entry);
+    if (!update.success) {
+      found.unreadable += 1;
+      continue;
+    }
+    const { update_id: id, message } = update.data;
+    const read = message === undefined ? null : readMessage(message);
+    if (read === undefined) found.unreadable += 1;
+    found.updates.push({ id, message: read ?? null });
+  }
+  return found;
+}
+
+function readMessage(message: unknown): TelegramMessage | undefined {
+  const { success, data } = messageShape.safeParse(message);
+  if (!success) return undefined;
+  const hasWords = data.text !== undefined || data.caption !== undefined;
+  const isSaid = hasWords || withoutWords.some((kind) => Object.hasOwn(message as object, kind));
+  return { ...data, isSaid };
+}

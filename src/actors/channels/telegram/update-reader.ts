@@ -1,0 +1,114 @@
+import type { Clock, Log } from '../../ports.ts';
+import { DeliveryError } from '../channel-adapter.ts';
+import type { TelegramClient } from './telegram-client.ts';
+import { readUpdates, type TelegramMessage, type UpdatesReading } from './telegram-update.ts';
+
+/** How long Telegram holds a question that has no answer yet, in seconds. */
+const heldFor = 30;
+
+/** What an answer may take beyond that, in milliseconds. */
+const allowance = 10_000;
+
+/** The pause after an empty answer that came at once, in milliseconds. */
+const restlessness = 1_000;
+
+/** How often one message may fail to be taken in before it is left out. */
+const mostTries = 5;
+
+/** What reading stands on. */
+export interface UpdateReaderOptions {
+  client: TelegramClient;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * What is done with one message; what it returns is done once Telegram knows that the message was taken.
+ * A DeliveryError it throws has the message come again, whatever else it throws only a few times.
+ */
+export type TakeMessage = (message: TelegramMessage) => (() => void) | null;
+
+/**
+ * Asks Telegram for new messages, again and again. A message is acknowledged by the question after it, so
+ * that one which was not taken in comes again, and one which was does not.
+ */
+export class UpdateReader {
+  readonly #options: UpdateReaderOptions;
+  /** The first update that was not taken in; `null` while Telegram has nothing that was. */
+  #next: number | null = null;
+  #afterwards: (() => void)[] = [];
+  #failing: { id: number; times: number } = { id: -1, times: 0 };
+
+  constructor(options: UpdateReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Reads until the signal aborts. Rejects with DeliveryError; the next call goes on where it ended. */
+  async read(take: TakeMessage, signal: AbortSignal): Promise<never> {
+    const { clock } = this.#options;
+    for (;;) {
+      const timeout = this.#afterwards.length > 0 ? 0 : heldFor;
+      const askedAt = clock.now();
+      const found = readUpdates(await this.#ask(timeout, signal));
+      for (const run of this.#afterwards.splice(0)) run();
+      const isEmpty = found.updates.length === 0 && found.unreadable === 0;
+      // A number may come anew after a week of silence, and it may then be a smaller one.
+      if (isEmpty) this.#next = null;
+      else this.#takeAll(found, take);
+      const isEarly = timeout > 0 && clock.now() - askedAt < restlessness;
+      if (isEmpty && isEarly) await this.#rest(signal);
+    }
+  }
+
+  #ask(timeout: number, signal: AbortSignal): Promise<unknown> {
+    const offset = this.#next === null ? {} : { offset: this.#next };
+    return this.#options.client.ask(
+      'read new messages',
+      (api, abort) => api.getUpdates({ ...offset, timeout, allowed_updates: ['message'] }, abort),
+      { signal, patience: timeout * 1_000 + allowance },
+    );
+  }
+
+  #takeAll({ updates, unreadable }: UpdatesReading, take: TakeMessage): void {
+    const fresh = updates.filter(({ id }) => this.#next === null || id >= this.#next);
+    if (fresh.length === 0) throw later('Telegram repeats itself, or its answer cannot be read');
+    if (unreadable > 0) {
+      this.#options.log.warn({ unreadable }, 'telegram: messages in no known shape were left out');
+    }
+    for (const { id, message } of fresh) {
+      if (message !== null) this.#take(id, message, take);
+      this.#next = Math.max(this.#next ?? 0, id + 1);
+    }
+  }
+
+  #take(id: number, message: TelegramMessage, take: TakeMessage): void {
+    try {
+      const afterwards = take(message);
+      if (afterwards !== null) this.#afterwards.push(afterwards);
+    } catch (error) {
+      if (error instanceof DeliveryError) throw error;
+      const times = this.#failing.id === id ? this.#failing.times + 1 : 1;
+      this.#failing = { id, times };
+      this.#options.log.error({ error, times }, 'telegram: a message could not be taken in');
+      if (times < mostTries) throw later('a message could not be taken in');
+    }
+  }
+
+  #rest(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((done) => {
+      const finish = () => {
+        clock.clearTimeout(timer);
+        signal.removeEventListener('abort', finish);
+        done();
+      };
+      const timer = clock.setTimeout(finish, restlessness);
+      signal.addEventListener('abort', finish);
+      if (signal.aborted) finish();
+    });
+  }
+}
+
+function later(why: string): DeliveryError {
+  return new DeliveryError(`telegram: could not read new messages: ${why}`, { fault: 'later' });
+}

@@ -1,0 +1,84 @@
+import { EgressError } from '../../egress/egress.ts';
+import type { Clock, Outbound } from '../../ports.ts';
+import { DeliveryError } from '../channel-adapter.ts';
+import { readRetryAfter } from './retry-after.ts';
+
+/** A request to the receiver of a webhook. */
+export interface WebhookPost {
+  /** The name of the target, which stands in messages for its URL. */
+  name: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** How long a receiver may take to answer, in milliseconds. */
+const patience = 10_000;
+
+/**
+ * Posts once and resolves with any 2xx; redirects are not followed and the body of the answer is not read.
+ * Rejects with DeliveryError.
+ */
+export async function postOnce(
+  post: WebhookPost,
+  { outbound, clock, signal }: { outbound: Outbound; clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  const late = new AbortController();
+  const timer = clock.setTimeout(() => late.abort(), patience);
+  try {
+    const response = await outbound.fetch(post.url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: post.headers,
+      body: post.body,
+      signal: AbortSignal.any([signal, late.signal]),
+    });
+    // The status has said it all, whatever becomes of the rest.
+    await response.body?.cancel().catch(() => undefined);
+    if (!response.ok) throw refusalOf(post.name, response, clock.now());
+  } catch (error) {
+    if (error instanceof DeliveryError) throw error;
+    throw failureOf(post.name, error, late.signal.aborted);
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+function refusalOf(name: string, { status, headers }: Response, now: number): DeliveryError {
+  const answered = `the webhook ${JSON.stringify(name)} answered ${status}`;
+  if (status === 408 || status === 429 || status >= 500) {
+    const retryAfter = readRetryAfter(headers.get('retry-after'), now);
+    return new DeliveryError(`${answered}; it is tried again`, { fault: 'later', retryAfter });
+  }
+  if (status === 410) {
+    return new DeliveryError(`${answered}: it takes no more of these; name another one`, {
+      fault: 'message',
+    });
+  }
+  const advice =
+    status < 400
+      ? 'a redirect is not followed, so write the address that it leads to'
+      : 'check its url and secret';
+  return new DeliveryError(`${answered}; ${advice}`, { fault: 'target' });
+}
+
+/** The error itself is left out: a client may quote the URL, and some URLs are secrets. */
+function failureOf(name: string, error: unknown, isLate: boolean): DeliveryError {
+  if (error instanceof EgressError) {
+    return new DeliveryError(`the webhook ${JSON.stringify(name)}: ${error.message}`, {
+      fault: 'target',
+    });
+  }
+  const reason = isLate ? `no answer within ${patience / 1_000} s` : codeOf(error);
+  return new DeliveryError(
+    `the webhook ${JSON.stringify(name)} cannot be reached (${reason}); it is tried again`,
+    { fault: 'later' },
+  );
+}
+
+function codeOf(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+  }
+  return 'no answer';
+}

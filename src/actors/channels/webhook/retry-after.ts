@@ -1,0 +1,16 @@
+/** The longest time a receiver is left alone for, in milliseconds. */
+const most = 60 * 60 * 1_000;
+
+/**
+ * Reads `Retry-After`, seconds or an HTTP date, as milliseconds from `now`, an hour at most; `null` when
+ * there is none or it cannot be read.
+ *
+ * @param now epoch milliseconds
+ */
+export function readRetryAfter(header: string | null, now: number): number | null {
+  const text = header?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Math.min(most, Number(text) * 1_000);
+  if (!text.endsWith(' GMT')) return null;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.min(most, Math.max(0, at - now));
+}

@@ -1,0 +1,89 @@
+import { Webhook } from 'standardwebhooks';
+import {
+  type ApprovalNews,
+  type ApprovalNotice,
+  splitTarget,
+} from '../../../machines/channels/approval-notice.ts';
+import type { Clock, ScopedOutbound } from '../../ports.ts';
+import { type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
+import type { WebhookSettings } from '../channel-settings.ts';
+import { steadyAdapter } from '../dashboard/steady-adapter.ts';
+import { postOnce } from './post-once.ts';
+import { webhookEvent, webhookEventType, webhookId } from './webhook-event.ts';
+import { webhookKeys, webhookSecretFault } from './webhook-secret.ts';
+
+/** What webhooks stand on. */
+export interface WebhookOptions {
+  settings: WebhookSettings;
+  /** Returns the address of the agent, known once it listens. */
+  agentUrl: () => string;
+  agentId: string;
+  outbound: ScopedOutbound;
+  clock: Clock;
+}
+
+/**
+ * Makes the adapter behind `channel:webhook:<name>`: it posts what becomes of a held call to a URL, signed as
+ * Standard Webhooks has it, and leaves the decision to the endpoint that it names (contract section 14).
+ */
+export function createWebhookAdapter(options: WebhookOptions): ChannelAdapter {
+  return steadyAdapter({
+    name: 'webhook',
+    deliver: async (notice, signal) => ({ id: await postNotice(options, notice, null, signal) }),
+    async update(_ref, notice, news, signal) {
+      await postNotice(options, notice, news, signal);
+    },
+  });
+}
+
+/** Posts a notice once and returns its id. Rejects with DeliveryError. */
+async function postNotice(
+  { settings, agentUrl, agentId, outbound, clock }: WebhookOptions,
+  notice: ApprovalNotice,
+  news: ApprovalNews | null,
+  signal: AbortSignal,
+): Promise<string> {
+  const { name, target } = targetOf(settings, notice);
+  const now = clock.now();
+  const type = webhookEventType(notice, news);
+  const id = webhookId(type, notice);
+  const { dashboardUrl } = settings;
+  const event = webhookEvent(type, notice, { agentId, agentUrl: agentUrl(), dashboardUrl }, now);
+  const body = JSON.stringify(event);
+  const headers = headersOf(id, now, body, target.secret);
+  const { taskId } = notice.request;
+  await outbound.within({ taskId, correlationId: null, tags: {}, isOwn: true }, () =>
+    postOnce({ name, url: target.url, headers, body }, { outbound, clock, signal }),
+  );
+  return id;
+}
+
+function targetOf({ targets }: WebhookSettings, { request }: ApprovalNotice) {
+  const { target: name } = splitTarget(request.target);
+  const target = Object.hasOwn(targets, name) ? targets[name] : undefined;
+  if (target === undefined) {
+    throw new DeliveryError(
+      `no webhook is called ${JSON.stringify(name)}; name it under targets of the channel webhook`,
+      { fault: 'target' },
+    );
+  }
+  // What is signed with a key that can be guessed is as good as unsigned.
+  const fault = webhookSecretFault(target.secret);
+  if (fault === null) return { name, target };
+  throw new DeliveryError(`the secret of the webhook ${JSON.stringify(name)} ${fault}`, {
+    fault: 'target',
+  });
+}
+
+function headersOf(id: string, now: number, body: string, secret: string): Record<string, string> {
+  const signatures = webhookKeys(secret).map((key) =>
+    new Webhook(key, { format: 'raw' }).sign(id, new Date(now), body),
+  );
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'holdpoint',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now / 1_000)),
+    'webhook-signature': signatures.join(' '),
+  };
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type {
+  ApprovalNews,
+  ApprovalNotice,
+  ApprovalOutcome,
+} from '../../../machines/channels/approval-notice.ts';
+import type { JsonObject } from '../../../machines/json.ts';
+
+const outcomeTypes = {
+  approved: 'approval.approved',
+  rejected: 'approval.rejected',
+  timedOut: 'approval.timed_out',
+  canceled: 'approval.canceled',
+  abandoned: 'approval.abandoned',
+} as const satisfies Record<ApprovalOutcome['kind'], string>;
+
+/** What a webhook says has happened to a held call. */
+export type WebhookEventType =
+  | 'approval.requested'
+  | 'approval.reminded'
+  | 'approval.escalated'
+  | 'approval.counted'
+  | (typeof outcomeTypes)[ApprovalOutcome['kind']];
+
+/** What a webhook says; names and times are those of the HTTP surface. The arguments are not among it. */
+export interface WebhookEvent {
+  type: WebhookEventType;
+  /** RFC 3339 UTC with milliseconds: when it happened, or was first said where nobody noted when. */
+  timestamp: string;
+  data: JsonObject;
+}
+
+/** Where what is said comes from. */
+export interface WebhookSender {
+  agentId: string;
+  /** The address of the agent. */
+  agentUrl: string;
+  /** The address of the dashboard; `null` for none. */
+  dashboardUrl: string | null;
+}
+
+/**
+ * Names what a notice says. `news` is `null` for the first notice of a target; the first one of a target
+ * that is only now asked as well is an escalation.
+ */
+export function webhookEventType(
+  { request, outcome }: ApprovalNotice,
+  news: ApprovalNews | null,
+): WebhookEventType {
+  if (outcome !== null) return outcomeTypes[outcome.kind];
+  if (news === 'counted') return 'approval.counted';
+  if (news === 'reminded') return 'approval.reminded';
+  return request.stage === 'escalated' ? 'approval.escalated' : 'approval.requested';
+}
+
+/** Puts a notice into the words of a webhook; `now` is epoch milliseconds. */
+export function webhookEvent(
+  type: WebhookEventType,
+  { request, outcome }: ApprovalNotice,
+  sender: WebhookSender,
+  now: number,
+): WebhookEvent {
+  const taskId = encodeURIComponent(request.taskId);
+  const agentUrl = withoutSlash(sender.agentUrl);
+  const dashboardUrl = sender.dashboardUrl === null ? null : withoutSlash(sender.dashboardUrl);
+  return {
+    type,
+    timestamp: timestamp(happenedAt(type, { request, outcome }) ?? now),
+    data: {
+      agent_id: sender.agentId,
+      task_id: request.taskId,
+      deferral_id: request.deferralId,
+      tool: request.tool,
+      context: request.context,
+      args_sha256: request.argsSha256,
+      requester: request.requester,
+      target: request.target,
+      approvers: request.approvers,
+      quorum: request.quorum,
+      approvals: request.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
+      requested_at: timestamp(request.requestedAt),
+      expires_at: timestamp(request.expiresAt),
+      decision_url: `${agentUrl}/tasks/${taskId}/decisions`,
+      approval_url: dashboardUrl === null ? null : `${dashboardUrl}/#/approvals/${taskId}`,
+      ...(outcome === null ? {} : { outcome: outcomeJson(outcome) }),
+    },
+  };
+}
+
+/**
+ * Names what is said, so that a receiver can drop what it has heard: the same at every try of one notice,
+ * also after a restart, and another one as soon as something else is said.
+ */
+export function webhookId(type: WebhookEventType, { request }: ApprovalNotice): string {
+  const { target, taskId, deferralId, approvals } = request;
+  const said = JSON.stringify([target, taskId, deferralId, type, approvals.length]);
+  return `msg_${createHash('sha256').update(said).digest('hex').slice(0, 32)}`;
+}
+
+function outcomeJson(outcome: ApprovalOutcome): JsonObject {
+  const { kind, at, ...rest } = outcome;
+  return { kind: kind === 'timedOut' ? 'timed_out' : kind, ...rest, at: timestamp(at) };
+}
+
+/** A notice does not tell when a reminder or an escalation was due. */
+function happenedAt(type: WebhookEventType, { request, outcome }: ApprovalNotice): number | null {
+  if (outcome !== null) return outcome.at;
+  if (type === 'approval.counted') return request.approvals.at(-1)?.at ?? null;
+  return type === 'approval.requested' ? request.requestedAt : null;
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
+
+function timestamp(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,45 @@
+const prefix = 'whsec_';
+
+/** Bytes that a key holds at least. */
+const leastBytes = 16;
+
+/** Groups of four letters; the last one may go without its padding. */
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+/**
+ * Says what is wrong with the secret of a webhook target, in a sentence that follows its name and shows
+ * nothing of it; `null` when it will do.
+ */
+export function webhookSecretFault(secret: string): string | null {
+  if (secret.trim() === '') return 'must not be empty; make one with: openssl rand -base64 32';
+  if (secret.trim() !== secret) {
+    return 'begins or ends with white space; write it without, as receivers would miss it';
+  }
+  const keys = prefixed(secret) ?? [secret];
+  const isBase64 = (key: string) => !key.startsWith(prefix) || base64.test(encodedOf(key));
+  if (!keys.every(isBase64)) return `must be base64 after ${prefix}; copy it again`;
+  if (!webhookKeys(secret).every((key) => key.length >= leastBytes)) {
+    return `must hold ${leastBytes} bytes or more; make one with: openssl rand -base64 32`;
+  }
+  return null;
+}
+
+/**
+ * Returns the keys that a secret stands for: the bytes of the base64 after `whsec_`, the UTF-8 bytes of any
+ * other text. Several `whsec_` secrets with spaces between them are one key each, for a change of secrets.
+ */
+export function webhookKeys(secret: string): Buffer[] {
+  return (
+    prefixed(secret)?.map((key) => Buffer.from(encodedOf(key), 'base64')) ?? [Buffer.from(secret)]
+  );
+}
+
+/** The secrets of a text that consists of `whsec_` secrets alone; `null` for any other. */
+function prefixed(secret: string): string[] | null {
+  const words = secret.split(/\s+/);
+  return words.every((word) => word.startsWith(prefix)) ? words : null;
+}
+
+function encodedOf(key: string): string {
+  return key.slice(prefix.length);
+}

@@ -1,0 +1,37 @@
+import type { Finding, Problem } from './problem.ts';
+import type { Complaint, Tree } from './read-tree.ts';
+
+/** A finding of a check, or a complaint about the text, which brings its own position. */
+export type Placeable = (Finding | Complaint) & {
+  /** True when the key is at fault, and not its value. */
+  isKey?: boolean;
+};
+
+/** Says where in a file the findings stand, each once, in the order of the file. */
+export function placeFindings(
+  findings: readonly Placeable[],
+  tree: Tree,
+  file: string,
+): { problems: Problem[]; warnings: Problem[] } {
+  const placed = (severity: Finding['severity']) =>
+    inOrder(
+      findings
+        .filter((finding) => finding.severity === severity)
+        .map((finding) => place(finding, tree, file)),
+    );
+  return { problems: placed('error'), warnings: placed('warning') };
+}
+
+function place(finding: Placeable, tree: Tree, file: string): Problem {
+  const { path, message } = finding;
+  const { line, column } =
+    'line' in finding ? finding : finding.isKey ? tree.locateKey(path) : tree.locate(path);
+  return { message, file, line, column, path: path.join('.') };
+}
+
+function inOrder(problems: readonly Problem[]): Problem[] {
+  const unique = new Map(
+    problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]),
+  );
+  return [...unique.values()].toSorted((a, b) => a.line - b.line || a.column - b.column);
+}

@@ -1,0 +1,134 @@
+import type * as z from 'zod';
+import { splitTarget } from '../../machines/channels/approval-notice.ts';
+import type { ChannelsReading } from '../channels/channels.ts';
+import { nearestName } from '../nearest-name.ts';
+import type { Environment, Resolution } from './channel-resolution.ts';
+import type { ConfigReading } from './parse-config.ts';
+import type { Finding, Problem } from './problem.ts';
+import { readSettingsFile } from './read-settings-file.ts';
+import { resolveSlack } from './resolve-slack.ts';
+import { resolveTelegram } from './resolve-telegram.ts';
+import { resolveWebhook } from './resolve-webhook.ts';
+import type { ServiceConfig } from './schema.ts';
+import {
+  type ChannelFileSettings,
+  type ConfiguredAdapter,
+  channelSchemas,
+} from './schema-channels.ts';
+
+/** A `service.yaml` that can be used. */
+type Service = Extract<ConfigReading, { ok: true }>;
+
+/** What the files of the adapters say, with everything that is wrong in them. */
+export interface ChannelFilesReading {
+  channels: ChannelsReading;
+  problems: Problem[];
+  warnings: Problem[];
+}
+
+/**
+ * Reads `<adapter>-config.yaml` beside `service.yaml` for every adapter in `channels`, and from the
+ * environment the secrets that it names (contract section 14). Only `webhook` needs its file. Never throws.
+ */
+export function readChannelFiles(
+  directory: string,
+  env: Environment,
+  service: Service,
+): ChannelFilesReading {
+  const reader = new ChannelFileReader(directory, env, service);
+  const slack = reader.read('slack', channelSchemas.slack, resolveSlack);
+  const telegram = reader.read('telegram', channelSchemas.telegram, resolveTelegram);
+  const webhook = reader.read('webhook', channelSchemas.webhook, (file, variables) => {
+    reader.problems.push(...webhookProblems(service, file));
+    return resolveWebhook(file, variables);
+  });
+  const { problems, warnings } = reader;
+  return { channels: { slack, telegram, webhook }, problems, warnings };
+}
+
+class ChannelFileReader {
+  readonly problems: Problem[] = [];
+  readonly warnings: Problem[] = [];
+  readonly #directory: string;
+  readonly #env: Environment;
+  readonly #service: Service;
+
+  constructor(directory: string, env: Environment, service: Service) {
+    this.#directory = directory;
+    this.#env = env;
+    this.#service = service;
+  }
+
+  /** Returns `null` for an adapter that is not listed or cannot run. */
+  read<Name extends ConfiguredAdapter, Settings>(
+    adapter: Name,
+    schema: z.ZodType<{ settings: ChannelFileSettings[Name] }>,
+    resolve: (file: ChannelFileSettings[Name], env: Environment) => Resolution<Settings>,
+  ): Settings | null {
+    const index = this.#service.config.channels.indexOf(adapter);
+    if (index < 0) return null;
+    const file = readSettingsFile({
+      directory: this.#directory,
+      file: `${adapter}-config.yaml`,
+      schema,
+      env: this.#env,
+      // A list of who may speak to the bot that is mistyped would let everybody in.
+      unknownKeys: adapter === 'telegram' ? 'error' : 'warning',
+    });
+    if (file !== null) this.#add(file);
+    const content = file === null ? schema.parse({}) : file.content;
+    if (content === null) return null;
+    const { settings, findings } = resolve(content.settings, this.#env);
+    this.#add(file === null ? this.#atList(index, findings) : file.place(findings));
+    return settings;
+  }
+
+  #add({ problems, warnings }: { problems: Problem[]; warnings: Problem[] }): void {
+    this.problems.push(...problems);
+    this.warnings.push(...warnings);
+  }
+
+  /** Without a file, what is wrong is shown where the adapter is switched on. */
+  #atList(index: number, findings: readonly Finding[]) {
+    const placed = (wanted: Finding['severity']) =>
+      findings
+        .filter(({ severity }) => severity === wanted)
+        .map(({ message }) => this.#service.problemAt(['channels', index], message));
+    return { problems: placed('error'), warnings: placed('warning') };
+  }
+}
+
+const noTargets =
+  'webhook has nowhere to post to; add webhook-config.yaml beside service.yaml, with settings: {targets: {ops: {url: ..., secret_env: ...}}}';
+
+/** Checks that a web hook has targets, and that every call that is held for one names one of them. */
+function webhookProblems(
+  { config, problemAt }: Service,
+  { targets }: ChannelFileSettings['webhook'],
+): Problem[] {
+  const names = Object.keys(targets);
+  if (names.length === 0) {
+    return [problemAt(['channels', config.channels.indexOf('webhook')], noTargets)];
+  }
+  return webhookUses(config)
+    .filter(({ target }) => !names.includes(target))
+    .map(({ path, target }) => {
+      const near = nearestName(target, names);
+      const advice = near !== null ? `did you mean ${near}?` : `use one of ${names.join(', ')}`;
+      return problemAt(path, `webhook-config.yaml has no such target; ${advice}`);
+    });
+}
+
+/** Finds the targets of the web hook that calls are held for. */
+function webhookUses({ security: { defer } }: ServiceConfig) {
+  if (!defer.enabled) return [];
+  return Object.entries(defer.tools).flatMap(([tool, rule]) =>
+    (['to', 'escalate_to'] as const).flatMap((key) => {
+      const to = rule[key];
+      if (to === undefined) return [];
+      const { adapter, target } = splitTarget(to);
+      const path = ['security', 'defer', 'tools', tool, key];
+      return adapter === 'webhook' ? [{ path, target }] : [];
+    }),
+  );
+}

@@ -1,0 +1,119 @@
+import type * as z from 'zod';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import type { Environment } from './channel-resolution.ts';
+import { describeIssue } from './describe-issue.ts';
+import { guardYaml } from './guard-yaml.ts';
+import { PathSet } from './path-set.ts';
+import { type Placeable, placeFindings } from './place-findings.ts';
+import type { Finding, Path, Problem } from './problem.ts';
+import { readText } from './read-text.ts';
+import { readTree, type Tree } from './read-tree.ts';
+import { describeKeys, findKeysUnknownTo } from './unknown-keys.ts';
+
+/** What a file beside `service.yaml` says, with everything that is wrong in it. */
+export interface SettingsFile<Content> {
+  /** `null` when it cannot be used. */
+  content: Content | null;
+  problems: Problem[];
+  warnings: Problem[];
+  /** Says where in the file findings stand. */
+  place: (findings: readonly Finding[]) => { problems: Problem[]; warnings: Problem[] };
+}
+
+/** What is read, and how. */
+export interface SettingsFileOptions<Content> {
+  directory: string;
+  /** The name of the file. */
+  file: string;
+  /** Every key has a default, so that the file may be empty. */
+  schema: z.ZodType<Content>;
+  env: Environment;
+  /** What a key that the schema does not know is. */
+  unknownKeys: Finding['severity'];
+}
+
+/** Reads a file beside `service.yaml`, as carefully as that one; `null` when there is none. Never throws. */
+export function readSettingsFile<Content>(
+  options: SettingsFileOptions<Content>,
+): SettingsFile<Content> | null {
+  const { directory, file, env } = options;
+  const reading = readText(directory, file);
+  if (reading === null) return null;
+  if (!reading.ok) return broken({ file, line: 1, column: 1, path: '', message: reading.message });
+  const source = reading.text.replace(/^\uFEFF/, '');
+  const refusal = guardYaml(source, { mayBeEmpty: true });
+  if (refusal) return broken({ file, ...refusal, path: '' });
+  const tree = readTree(source, env);
+  const { content, findings } = check(tree, options);
+  const place = (list: readonly Placeable[]) => withoutSecrets(placeFindings(list, tree, file));
+  const { problems, warnings } = place([...tree.complaints, ...findings]);
+  return { content: problems.length > 0 ? null : content, problems, warnings, place };
+}
+
+function broken(problem: Problem): SettingsFile<never> {
+  const place = () => ({ problems: [], warnings: [] });
+  return { content: null, ...withoutSecrets({ problems: [problem], warnings: [] }), place };
+}
+
+function check<Content>(
+  { value, complaints, isCut }: Tree,
+  { schema, unknownKeys }: SettingsFileOptions<Content>,
+): { content: Content | null; findings: Placeable[] } {
+  if (isCut) return { content: null, findings: [] };
+  if (value !== null && !isJsonObject(value)) {
+    const message = 'the file must be a map of keys and values, such as settings: {}';
+    return { content: null, findings: [wrong([], message)] };
+  }
+  const written = value ?? {};
+  const result = schema.safeParse(withoutEmptySettings(written), { error: describeIssue });
+  const issues = (result.error?.issues ?? []).map(({ path, message }) =>
+    wrong(path as Path, `${path.join('.')}: ${message}`),
+  );
+  const illegible = new PathSet(complaints.map(({ path }) => path).filter(isInside));
+  const mistaken = new PathSet(issues.map(({ path }) => path));
+  const findings: Placeable[] = [
+    ...issues.filter(({ path }) => !illegible.touches(path)),
+    ...secretsIn(written, []).filter(({ path }) => !mistaken.covers(path)),
+    ...findKeysUnknownTo(describeKeys(schema), written).map(
+      (finding): Placeable => ({ ...finding, severity: unknownKeys, isKey: true }),
+    ),
+  ];
+  return { content: result.success ? result.data : null, findings };
+}
+
+function isInside(path: Path): boolean {
+  return path.length > 0;
+}
+
+/** A `settings:` with every key under it commented out says as little as no `settings` at all. */
+function withoutEmptySettings({ settings, ...others }: JsonObject): JsonObject {
+  return settings === undefined || settings === null ? others : { ...others, settings };
+}
+
+/** What begins like the secrets of chat services and of web hooks. */
+const secretText = /(?:xox[a-z]|xapp)-[\w.-]+|whsec_[\w+/=-]+|\d{6,}:[\w-]{30,}/g;
+
+/** A secret can stand where a key belongs, and keys are shown. */
+function withoutSecrets(all: { problems: Problem[]; warnings: Problem[] }) {
+  const masked = ({ path, message, ...place }: Problem): Problem => ({
+    ...place,
+    path: path.replace(secretText, '***'),
+    message: message.replace(secretText, '***'),
+  });
+  return { problems: all.problems.map(masked), warnings: all.warnings.map(masked) };
+}
+
+function secretsIn(value: JsonValue, path: Path): Finding[] {
+  if (typeof value === 'string') {
+    const message =
+      'a secret stands here; put it into an environment variable, and name that under the key that ends in _env';
+    return value.search(secretText) >= 0 ? [wrong(path, message)] : [];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  const children = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return children.flatMap(([key, child]) => secretsIn(child, [...path, key]));
+}
+
+function wrong(path: Path, message: string): Finding {
+  return { path, message, severity: 'error' };
+}

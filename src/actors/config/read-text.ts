@@ -1,0 +1,27 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { maximumBytes, tooLarge } from './guard-yaml.ts';
+
+/** The text of a file, or one sentence that says why it cannot be read. */
+export type TextReading = { ok: true; text: string } | { ok: false; message: string };
+
+/** Reads a file of an agent's folder that a person wrote; `null` when there is none. Never throws. */
+export function readText(directory: string, file: string): TextReading | null {
+  const path = join(directory, file);
+  try {
+    if (statSync(path).size > maximumBytes) return { ok: false, message: tooLarge };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    return { ok: true, text };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    return { ok: false, message: reasonOf(code, file, directory) };
+  }
+}
+
+function reasonOf(code: string | undefined, file: string, directory: string): string {
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+    return `${file} is not UTF-8 text; save it as UTF-8`;
+  }
+  return `${file} in ${directory} cannot be read (${code}); check that it is a file you may read`;
+}

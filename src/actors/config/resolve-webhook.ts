@@ -1,0 +1,44 @@
+import type { ChannelsReading } from '../channels/channels.ts';
+import { webhookSecretFault } from '../channels/webhook/webhook-secret.ts';
+import {
+  type Environment,
+  error,
+  hiding,
+  plainFindings,
+  type Resolution,
+  type Secret,
+  secretOf,
+  untold,
+  warning,
+} from './channel-resolution.ts';
+import type { Finding } from './problem.ts';
+import type { ChannelFileSettings } from './schema-channels.ts';
+
+type WebhookSettings = NonNullable<ChannelsReading['webhook']>;
+
+/** Finds the secret of every place that is posted to; a place without one is left out (contract section 14). */
+export function resolveWebhook(
+  file: ChannelFileSettings['webhook'],
+  env: Environment,
+): Resolution<WebhookSettings> {
+  const findings = plainFindings(file.dashboard_url, ['settings', 'dashboard_url']);
+  const targets: Record<string, WebhookSettings['targets'][string]> = {};
+  for (const [name, { url, secret_env: variable }] of Object.entries(file.targets)) {
+    const path = ['settings', 'targets', name];
+    const secret = secretOf([...path, 'secret_env'], variable, env);
+    findings.push(...plainFindings(url, [...path, 'url']), ...secretFindings(secret));
+    if (secret.value !== null) targets[name] = hiding({ url }, { secret: secret.value });
+  }
+  const isUsable = Object.keys(targets).length > 0;
+  const settings = { dashboardUrl: file.dashboard_url || null, targets };
+  return { settings: isUsable ? settings : null, findings };
+}
+
+function secretFindings({ value, variable, path }: Secret): Finding[] {
+  if (value === null) {
+    const message = `${variable} is not set, so nothing is posted to this target; ${untold}`;
+    return [warning(path, message)];
+  }
+  const fault = webhookSecretFault(value);
+  return fault === null ? [] : [error(path, `the secret in ${variable} ${fault}`)];
+}

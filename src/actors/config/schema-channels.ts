@@ -1,0 +1,89 @@
+import * as z from 'zod';
+import { name } from './schema-value.ts';
+
+/** The adapters that have a file of their own beside `service.yaml` (contract section 14). */
+export const configuredAdapters = ['slack', 'telegram', 'webhook'] as const;
+
+/** An adapter that has a file of its own. */
+export type ConfiguredAdapter = (typeof configuredAdapters)[number];
+
+/** Whatever else is written here may be the secret itself, so it is never repeated. */
+const secretVariable = z.string().regex(/^(?!whsec_)[A-Za-z_][A-Za-z0-9_]*$/, {
+  error: 'this must be the bare name of an environment variable, never the secret itself',
+});
+
+const plainUrl = z.string().refine(isPlainUrl, {
+  error: 'this must be an http or https URL without credentials, ? and #',
+});
+
+/** Where things are posted; services put a key into the query. */
+const postUrl = z.string().refine(isUrl, {
+  error: 'this must be an http or https URL without credentials and #',
+});
+
+const dashboardUrl = z.string().refine((text) => text === '' || isPlainUrl(text), {
+  error: 'this must be an http or https URL without credentials, ? and #, or empty for no links',
+});
+
+const slack = z.object({
+  bot_token_env: secretVariable.default('SLACK_BOT_TOKEN'),
+  app_token_env: secretVariable.default('SLACK_APP_TOKEN'),
+  api_url: plainUrl.default('https://slack.com/api/'),
+  dashboard_url: dashboardUrl.default(''),
+  conversations: z.boolean().default(true),
+});
+
+const unknowable = { error: 'this must be the id or the name of a user, such as 12345 or @ann' };
+
+/** Whom Telegram knows by a number or by a name, with the `@` it shows before it or without. */
+const user = z.union(
+  [
+    z.int(unknowable).positive(unknowable).transform(String),
+    z.string().regex(/^(?:[1-9]\d*|@?[A-Za-z]\w*)$/, unknowable),
+  ],
+  unknowable,
+);
+
+const telegram = z.object({
+  bot_token_env: secretVariable.default('TELEGRAM_BOT_TOKEN'),
+  api_url: plainUrl.default('https://api.telegram.org'),
+  allowed_users: z.array(user).optional(),
+});
+
+const webhook = z.object({
+  dashboard_url: dashboardUrl.default(''),
+  targets: z.record(name, z.object({ url: postUrl, secret_env: secretVariable })).default({}),
+});
+
+/** The files of the adapters, in their own key names; every key but those of a target has a default. */
+export const channelSchemas = {
+  slack: fileOf('slack', slack),
+  telegram: fileOf('telegram', telegram),
+  webhook: fileOf('webhook', webhook),
+} satisfies Record<ConfiguredAdapter, z.ZodType>;
+
+/** What the file of an adapter says. */
+export type ChannelFileSettings = {
+  [Adapter in ConfiguredAdapter]: z.output<(typeof channelSchemas)[Adapter]>['settings'];
+};
+
+function fileOf<Name extends ConfiguredAdapter, Settings extends z.ZodObject>(
+  adapter: Name,
+  settings: Settings,
+) {
+  return z.object({
+    adapter: z.literal(adapter).optional(),
+    settings: settings.prefault({} as z.input<Settings>),
+  });
+}
+
+function isPlainUrl(text: string): boolean {
+  return isUrl(text) && !text.includes('?');
+}
+
+function isUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || text.includes('#')) return false;
+  if (url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || url.protocol === 'http:';
+}

@@ -1,0 +1,79 @@
+/**
+ * SQL that makes a row for each target that a parked task asks, and brings those that are there up to date.
+ * `from` is a table of tasks, or the selection of the new row of a trigger; `filter` narrows it down.
+ */
+export function askings(from: string, filter = ''): string {
+  // A task that SQLite cannot read, being nested too deeply, must still be saved: it is then asked about nowhere.
+  return `INSERT INTO approval_notices (task_id, deferral_id, adapter, target, asked)
+    SELECT task_id, deferral_id, ${adapterOf('channel.value')}, channel.value, asked
+    FROM (
+      SELECT task_id, deferral_id,
+        json_array(first, CASE stage WHEN 'escalated' THEN other END) AS channels,
+        json_object('taskId', task_id, 'deferral', json_remove(deferral, '$.args'),
+          'requester', json(requester), 'stage', stage) AS asked
+      FROM (
+        SELECT id AS task_id, deferral_id, task -> '$.deferral' AS deferral,
+          task -> '$.requester' AS requester, task ->> '$.stage' AS stage,
+          task ->> '$.deferral.to' AS first, task ->> '$.deferral.escalateTo' AS other
+        FROM ${from} WHERE deferral_id IS NOT NULL AND json_valid(task) ${filter}
+      )
+    ), json_each(channels) AS channel WHERE channel.value IS NOT NULL
+    ON CONFLICT (deferral_id, target) DO UPDATE
+      SET asked = excluded.asked, version = version + 1, due = NOT is_closed
+      WHERE asked <> excluded.asked`;
+}
+
+/** The middle of `channel:<adapter>:<target>`; all after the first colon when there is no other. */
+function adapterOf(channel: string): string {
+  const rest = `substr(${channel}, instr(${channel}, ':') + 1)`;
+  return `substr(${rest}, 1, instr(${rest} || ':', ':') - 1)`;
+}
+
+const changed = `(SELECT NEW.id AS id, NEW.deferral_id AS deferral_id, NEW.task AS task)`;
+
+/**
+ * The table of who is asked for which release, and the triggers that keep it in step with the tasks; a task
+ * that never waits costs them nothing. `due` is 1 while a message does not say what is true; `version` counts
+ * the changes of what it is to say. A wait that ended before anybody was asked leaves nothing to tell.
+ */
+export const approvalSchema = `
+  CREATE TABLE IF NOT EXISTS approval_notices (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id TEXT NOT NULL,
+    deferral_id TEXT NOT NULL,
+    adapter TEXT NOT NULL,
+    target TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    ended TEXT,
+    version INTEGER NOT NULL DEFAULT 1,
+    ref TEXT,
+    told TEXT,
+    is_posted INTEGER NOT NULL DEFAULT 0,
+    due INTEGER NOT NULL DEFAULT 1,
+    is_closed INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (deferral_id, target)
+  );
+  CREATE INDEX IF NOT EXISTS approval_notices_of_task ON approval_notices (task_id);
+  CREATE INDEX IF NOT EXISTS approval_notices_due ON approval_notices (adapter, target, is_posted, position)
+    WHERE due = 1;
+  CREATE TRIGGER IF NOT EXISTS approval_notices_of_new AFTER INSERT ON tasks
+    WHEN NEW.deferral_id IS NOT NULL
+    BEGIN ${askings(changed)}; END;
+  CREATE TRIGGER IF NOT EXISTS approval_notices_of_ended AFTER UPDATE ON tasks
+    WHEN OLD.deferral_id IS NOT NULL AND OLD.deferral_id IS NOT NEW.deferral_id
+    BEGIN
+      UPDATE approval_notices SET version = version + 1, due = is_posted, is_closed = NOT is_posted,
+        ended = CASE WHEN json_valid(NEW.task) THEN json_object(
+          'state', NEW.task -> '$.state', 'text', NEW.task -> '$.text',
+          'changedAt', NEW.task -> '$.changedAt', 'settled', NEW.task -> '$.settled',
+          'failure', NEW.task -> '$.failure'
+        ) ELSE json_object('state', NEW.state, 'text', NULL, 'changedAt', NEW.changed_at,
+          'settled', NULL, 'failure', NULL) END
+      WHERE deferral_id = OLD.deferral_id AND ended IS NULL;
+    END;
+  CREATE TRIGGER IF NOT EXISTS approval_notices_of_changed AFTER UPDATE ON tasks
+    WHEN NEW.deferral_id IS NOT NULL
+    BEGIN ${askings(changed)}; END;
+  CREATE TRIGGER IF NOT EXISTS approval_notices_of_deleted AFTER DELETE ON tasks
+    BEGIN DELETE FROM approval_notices WHERE task_id = OLD.id; END;
+`;

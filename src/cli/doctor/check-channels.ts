@@ -1,0 +1,62 @@
+import { type ChannelFinding, probeChannels } from '../../actors/channels/probe-channels.ts';
+import type { ServiceConfig } from '../../actors/config/config.ts';
+import { plainLine } from '../plain-text.ts';
+import { shellWord } from '../shell-word.ts';
+import type { Findings } from '../validate.ts';
+import type { Finding, Subject } from './check.ts';
+import { checkWebhook } from './check-webhook.ts';
+
+/** A finding with what was looked at. */
+type Named = [check: string, finding: Finding];
+
+const statuses = { ok: 'pass', warning: 'warn', error: 'fail' } as const;
+
+/** The adapters that need something besides the agent. */
+const adapters = ['slack', 'telegram', 'webhook'] as const;
+
+/** Checks that people can be asked through the channels: a line for everything that is wrong, else one for each channel. */
+export async function checkChannels(
+  { directory }: Pick<Subject, 'directory'>,
+  { config, channels }: Pick<Findings, 'config' | 'channels'>,
+): Promise<Named[]> {
+  const listed = adapters.filter((adapter) => config?.channels.includes(adapter));
+  if (config === null || channels === null || listed.length === 0) {
+    return [['slack', { status: 'pass', message: 'no chat adapter' }]];
+  }
+  const found = await probeChannels(channels, rulesOf(config));
+  const checks = listed.map(async (adapter): Promise<Named[]> => {
+    if (channels[adapter] === null) return [[adapter, idle(adapter, directory)]];
+    const findings =
+      adapter === 'webhook'
+        ? [await checkWebhook(channels.webhook?.targets ?? {})]
+        : findingsOf(found.filter((finding) => finding.adapter === adapter));
+    return findings.map((finding) => [adapter, finding]);
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+/** While nothing is held, nobody is asked. */
+function rulesOf({ security: { defer } }: ServiceConfig) {
+  return defer.enabled ? defer : { default_approvers: [], tools: {} };
+}
+
+function idle(adapter: string, directory: string): Finding {
+  return {
+    status: 'warn',
+    message: `the ${adapter} adapter does not run, since its settings are not complete`,
+    fix: `holdpoint validate --dir ${shellWord(directory)}`,
+  };
+}
+
+function findingsOf(found: readonly ChannelFinding[]): Finding[] {
+  const wrong = found.filter(({ severity }) => severity !== 'ok');
+  if (wrong.length === 0) {
+    const message = found.map((finding) => finding.message).join(', ');
+    return [{ status: 'pass', message: plainLine(message) }];
+  }
+  return wrong.map(({ severity, message, fix }) => ({
+    status: statuses[severity],
+    message: plainLine(message),
+    ...(fix === undefined ? {} : { fix: plainLine(fix) }),
+  }));
+}

@@ -1,0 +1,118 @@
+import { isJsonObject } from '../../../machines/json.ts';
+import type { Output } from '../../output.ts';
+import type { Prompter } from '../../try/prompter.ts';
+import type { FakeMessage, FakeView } from '../fake/workspace.ts';
+import type { FakeSlack } from '../fake-slack.ts';
+import { heldMessage } from './held-message.ts';
+import { paintView } from './paint-message.ts';
+import { Question } from './question.ts';
+import { SlackScreen } from './slack-screen.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/** A terminal that plays a Slack. */
+export interface SlackPlay {
+  output: Output;
+  slack: FakeSlack;
+  prompter: Prompter;
+  /** Where the player speaks to the agent. */
+  channel: string;
+  /** The player, by name. */
+  user: string;
+  signal: AbortSignal;
+}
+
+/** Lets somebody speak and click in a fake Slack until they leave. Rejects with the signal's reason. */
+export async function playSlack(play: SlackPlay): Promise<void> {
+  const over = new AbortController();
+  const question = new Question({ ...play, words: () => questionOf(play) });
+  const screen = new SlackScreen(play.output, play.slack);
+  const signal = AbortSignal.any([play.signal, over.signal]);
+  const following = screen.follow(signal, {
+    before: () => question.clear(),
+    after: () => question.askAnew(),
+  });
+  try {
+    for (;;) {
+      const line = await question.ask();
+      if (line === null || /^(l|leave|exit|quit)$/i.test(line.trim())) return;
+      // A click that nobody takes is news for the player, not the end of the play.
+      await answer(play, line.trim()).catch((error: unknown) => tell(play, error));
+    }
+  } finally {
+    over.abort();
+    await following;
+  }
+}
+
+function questionOf({ slack, channel, output }: SlackPlay): string {
+  const isHeld = heldMessage(slack) !== undefined;
+  return output.colours.bold(isHeld ? 'Approve, reject or leave? ' : `#${channel}> `);
+}
+
+async function answer(play: SlackPlay, line: string): Promise<void> {
+  if (line === '') return;
+  const held = heldMessage(play.slack);
+  if (held !== undefined && /^(a|approve|y|yes)$/i.test(line)) return approve(play, held);
+  if (held !== undefined && /^(r|reject|n|no)$/i.test(line)) return reject(play, held);
+  const { slack, channel, user } = play;
+  await slack.mention({ channel, user, text: line });
+}
+
+async function approve({ slack, user, signal }: SlackPlay, message: FakeMessage): Promise<void> {
+  const { channel, ts } = message;
+  await slack.click({ channel, ts, action: 'Approve', user });
+  await settled(slack, message, signal);
+}
+
+async function reject(play: SlackPlay, message: FakeMessage): Promise<void> {
+  const { slack, user, signal, output, prompter } = play;
+  const { channel, ts } = message;
+  const modals = slack.views.length;
+  await slack.click({ channel, ts, action: 'Reject', user });
+  await settled(slack, message, signal, () => slack.views.length > modals);
+  const view = slack.views[modals];
+  if (view === undefined) return;
+  output.line();
+  for (const line of paintView(output, view, slack.workspace)) output.line(line);
+  const reason = await prompter.ask(() => 'Reason (may be empty): ', signal);
+  if (reason === null) return void (await slack.closeView(view));
+  await slack.submit(view, { values: valuesOf(view, reason.trim()) });
+  await settled(slack, message, signal);
+}
+
+/** Puts a text into every field of a modal; those of approvals have one. */
+function valuesOf({ content }: FakeView, text: string): Record<string, string> {
+  const blocks = Array.isArray(content['blocks']) ? content['blocks'] : [];
+  const fields = blocks.flatMap((block) => {
+    const element = isJsonObject(block) ? block['element'] : undefined;
+    const id = isJsonObject(element) ? element['action_id'] : undefined;
+    return typeof id === 'string' ? [id] : [];
+  });
+  return Object.fromEntries(fields.map((id) => [id, text]));
+}
+
+/** Waits until a click shows: the message was changed, somebody was told something, or `isSeen`. */
+async function settled(
+  slack: FakeSlack,
+  message: FakeMessage,
+  signal: AbortSignal,
+  isSeen: () => boolean = () => false,
+): Promise<void> {
+  const { edits } = message;
+  const said = slack.workspace.messages.length;
+  const shows = slack.until(() =>
+    message.edits !== edits || slack.workspace.messages.length > said || isSeen()
+      ? true
+      : undefined,
+  );
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(longestWait)]);
+  await unlessAborted(shows, limit).catch(() => undefined);
+}
+
+/** Milliseconds that a click may take to show. */
+const longestWait = 5_000;
+
+function tell({ output, signal }: SlackPlay, error: unknown): void {
+  if (signal.aborted) throw signal.reason;
+  output.note(error instanceof Error ? error.message : String(error));
+}

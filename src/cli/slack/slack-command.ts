@@ -1,0 +1,28 @@
+import { Command } from 'commander';
+import { portValue } from '../option-values.ts';
+import type { Session } from '../session.ts';
+import type { SlackManifestOptions } from './print-manifest.ts';
+import type { SlackFakeOptions } from './run-fake.ts';
+
+/** Defines `slack manifest` and `slack fake`. */
+export function slackCommand(session: Session): Command {
+  const slack = new Command('slack').description('approvals and conversations in Slack');
+  slack
+    .command('manifest')
+    .description('print the manifest that the Slack app is made from')
+    .option('--name <name>', 'what the app is called', 'Holdpoint')
+    .option('--approvals-only', 'leave out what conversations need')
+    .action(async (options: SlackManifestOptions) => {
+      const { printManifest } = await import('./print-manifest.ts');
+      printManifest(session, options);
+    });
+  slack
+    .command('fake')
+    .description('run a Slack on this machine to try approvals with; Ctrl-C stops it')
+    .option('--port <port>', 'port to listen on (default: any that is free)', portValue)
+    .action(async (options: SlackFakeOptions) => {
+      const { runFake } = await import('./run-fake.ts');
+      await runFake(session, options);
+    });
+  return slack;
+}

@@ -1,0 +1,61 @@
+import type { Session } from '../session.ts';
+import { FakeSlack } from '../slack/fake-slack.ts';
+import { playSlack } from '../slack/screen/play-slack.ts';
+import { unlessAborted } from '../slack/screen/unless-aborted.ts';
+import type { Demo } from './demo.ts';
+import { Prompter } from './prompter.ts';
+import { askInSlack, demoChannel } from './slack-demo-files.ts';
+import { playSlackStory } from './slack-story.ts';
+
+/** A refund agent that asks in a Slack which runs on this machine. */
+export interface SlackDemo {
+  /** What the agent needs to find that Slack. */
+  env: NodeJS.ProcessEnv;
+  /** Plays with the running agent: on a terminal somebody speaks and clicks, else a story is told. */
+  play(demo: Demo): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a fake Slack and makes the agent in `directory` use it; `isChat` when somebody is at a terminal. */
+export async function prepareSlackDemo(
+  session: Session,
+  { directory, isChat }: { directory: string; isChat: boolean },
+): Promise<SlackDemo> {
+  const slack = await FakeSlack.start();
+  const env = { SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken };
+  try {
+    await askInSlack(directory, slack.apiUrl);
+  } catch (error) {
+    await slack.close();
+    throw error;
+  }
+  return {
+    env,
+    play: (demo) =>
+      isChat ? converse(session, demo, slack) : playSlackStory(session, { demo, slack }),
+    close: () => slack.close(),
+  };
+}
+
+async function converse(session: Session, demo: Demo, slack: FakeSlack): Promise<void> {
+  const { output, interruption, stdin } = session;
+  const { dim } = output.colours;
+  output.line(
+    `This terminal shows #${demoChannel} of a Slack that runs on this machine alone. A refund agent`,
+  );
+  output.line(
+    'listens there; a script plays its language model, everything else is real. You are Ann.',
+  );
+  output.line(
+    'What you type mentions the agent, which then refunds order A-1042. Leave with leave or Ctrl-D.',
+  );
+  output.line(dim('  Please refund order A-1042, it arrived broken'));
+  const prompter = new Prompter(stdin, output.stdout, () => interruption.interrupt());
+  const { signal } = demo;
+  try {
+    await unlessAborted(slack.connected(), signal);
+    await playSlack({ output, slack, prompter, channel: demoChannel, user: 'ann', signal });
+  } finally {
+    prompter.close();
+  }
+}

@@ -1,0 +1,125 @@
+import { verdictSentence, verifyFiles } from '../../actors/audit/audit.ts';
+import { CliError } from '../cli-error.ts';
+import type { Session } from '../session.ts';
+import type { FakeMessage } from '../slack/fake/workspace.ts';
+import type { FakeSlack } from '../slack/fake-slack.ts';
+import { heldMessage } from '../slack/screen/held-message.ts';
+import { messageLines } from '../slack/screen/paint-message.ts';
+import { SlackScreen } from '../slack/screen/slack-screen.ts';
+import { unlessAborted } from '../slack/screen/unless-aborted.ts';
+import type { Demo } from './demo.ts';
+import { findOrder, type Order, readOrders } from './orders.ts';
+import { demoChannel } from './slack-demo-files.ts';
+
+const orderId = 'A-1042';
+const request = `Please refund order ${orderId}, it arrived broken`;
+
+/** Milliseconds that one step of the story may take. */
+const longestStep = 30_000;
+
+/** What the story is played with. */
+export interface SlackStage {
+  demo: Demo;
+  slack: FakeSlack;
+}
+
+/**
+ * Plays a refund in a fake Slack from the mention to the answer, and checks each step. Throws a CliError that
+ * says which step went wrong.
+ */
+export async function playSlackStory({ output }: Session, stage: SlackStage): Promise<void> {
+  const { demo, slack } = stage;
+  const screen = new SlackScreen(output, slack);
+  const heading = (text: string): void => output.line(`\n${output.colours.bold(text)}`);
+  output.line(
+    `A refund agent runs at ${demo.url}, and a Slack on this machine at ${slack.apiUrl}.`,
+  );
+  output.line('No language model is involved: a script plays its part, everything else is real.');
+  const before = await orderNow(demo);
+  await step(stage, 'the agent did not connect', () => slack.connections > 0 || undefined);
+
+  heading(`1. Ann asks for a refund in #${demoChannel}`);
+  await slack.mention({ channel: demoChannel, user: 'ann', text: request });
+  const asked = slack.messages(demoChannel).findLast(({ user }) => !isBot(slack, user));
+  screen.draw();
+
+  heading('2. The agent wants to pay; the call is held, and the channel is asked');
+  const held = await step(stage, 'nobody was asked', () => heldMessage(slack));
+  const question = wordsOf(held, slack);
+  screen.draw();
+  assertStep((await orderNow(demo)).row === before.row, 'the order changed before its release');
+
+  heading('3. Bob clicks Approve; the message says so, and its buttons are gone');
+  await slack.click({ channel: held.channel, ts: held.ts, action: 'Approve', user: 'bob' });
+  await step(
+    stage,
+    'the message was not changed',
+    () => heldMessage(slack) === undefined || undefined,
+  );
+  const outcome = wordsOf(held, slack);
+  screen.draw();
+
+  heading('4. The agent answers in the thread');
+  const answer = await step(stage, 'nobody answered', () => answerTo(slack, asked));
+  await step(stage, 'the mention is not marked as done', () => isDone(asked) || undefined);
+  screen.draw();
+  const after = await orderNow(demo);
+  assertStep(after.status === 'refunded' && after.refundId !== '', 'the order was not refunded');
+  output.line(`  before  ${before.row}`);
+  output.line(`  after   ${after.row}`);
+
+  const audit = await verifyFiles([demo.auditPath]);
+  assertStep(audit.ok, verdictSentence(audit));
+  output.line(`\n  ${verdictSentence(audit)}`);
+  const rows = { before: before.row, after: after.row };
+  output.json({ request, question, outcome, answer: wordsOf(answer, slack), ...rows, audit });
+}
+
+function answerTo(slack: FakeSlack, asked: FakeMessage | undefined): FakeMessage | undefined {
+  return slack
+    .messages(demoChannel)
+    .find(
+      ({ user, threadTs, text }) =>
+        isBot(slack, user) && threadTs === asked?.ts && text.includes(orderId),
+    );
+}
+
+function isDone(asked: FakeMessage | undefined): boolean {
+  return asked?.reactions.join() === 'white_check_mark';
+}
+
+function isBot({ workspace }: FakeSlack, user: string): boolean {
+  return user === workspace.botUserId;
+}
+
+function wordsOf(message: FakeMessage, { workspace }: FakeSlack): string[] {
+  return messageLines(message, workspace).map(({ text }) => text);
+}
+
+/** Waits for what `find` finds. Throws `otherwise` when it takes too long, and the reason to leave. */
+async function step<T>(
+  { demo, slack }: SlackStage,
+  otherwise: string,
+  find: () => T | undefined,
+): Promise<T> {
+  const limit = AbortSignal.timeout(longestStep);
+  try {
+    return await unlessAborted(slack.until(find), AbortSignal.any([demo.signal, limit]));
+  } catch (error) {
+    throw error === limit.reason ? failed(otherwise) : error;
+  }
+}
+
+async function orderNow({ directory }: Demo): Promise<Order> {
+  const order = findOrder(await readOrders(directory), orderId);
+  if (order === null) throw failed(`there is no order ${orderId}`);
+  return order;
+}
+
+function assertStep(isRight: boolean, sentence: string): asserts isRight {
+  if (!isRight) throw failed(sentence);
+}
+
+function failed(sentence: string): CliError {
+  return new CliError(`the story went wrong: ${sentence}`, { code: 'story_failed' });
+}

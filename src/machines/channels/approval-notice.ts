@@ -1,0 +1,67 @@
+import type { JsonObject } from '../json.ts';
+import type { AbandonReason } from '../task/facts.ts';
+import type { Approval, Deferral, DeferralStage } from '../task/task.ts';
+
+/** A held call as approvers are shown it; nothing of it may be read as markup. */
+export interface ApprovalRequest {
+  taskId: string;
+  deferralId: string;
+  tool: string;
+  /** The rendered context template. */
+  context: string;
+  /** Pins a decision to the arguments that were shown. */
+  argsSha256: string;
+  /** Who asked, by email or name; `null` when nobody knows. */
+  requester: string | null;
+  /** `channel:<adapter>:<target>` that this notice is for. */
+  target: string;
+  /** Normalised allowlist; `null` when membership of the channel is the authority. */
+  approvers: string[] | null;
+  quorum: number;
+  fourEyes: boolean;
+  approvals: Approval[];
+  stage: DeferralStage;
+  /** Milliseconds. */
+  timeout: number;
+  /** Epoch milliseconds. */
+  requestedAt: number;
+  /** Epoch milliseconds at which the call is denied by itself. */
+  expiresAt: number;
+}
+
+/** How the wait for a release ended; `at` is epoch milliseconds. */
+export type ApprovalOutcome =
+  | { kind: 'approved'; approver: string; note: string; at: number }
+  | { kind: 'rejected'; approver: string; note: string; at: number }
+  | { kind: 'timedOut'; at: number }
+  | { kind: 'canceled'; reason: string; at: number }
+  | { kind: 'abandoned'; reason: Exclude<AbandonReason, 'canceled'>; at: number };
+
+/** What one target is to know of one held call; `outcome` is `null` while it waits. */
+export interface ApprovalNotice {
+  request: ApprovalRequest;
+  outcome: ApprovalOutcome | null;
+}
+
+/** Where a notice was put, in the words of the adapter that put it there. */
+export type MessageRef = JsonObject;
+
+/** What a notice says that an earlier one did not. */
+export type ApprovalNews = 'reminded' | 'counted' | 'ended' | 'changed';
+
+/** Tells what a notice says that the one before it did not; `null` when it says the same. */
+export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNews | null {
+  if (JSON.stringify(before) === JSON.stringify(now)) return null;
+  if (now.outcome !== null) return 'ended';
+  if (now.request.approvals.length > before.request.approvals.length) return 'counted';
+  if (now.request.stage !== before.request.stage && now.request.stage === 'reminded') {
+    return 'reminded';
+  }
+  return 'changed';
+}
+
+/** Splits `channel:<adapter>:<target>`; an adapter that cannot be told is an empty text. */
+export function splitTarget(to: Deferral['to']): { adapter: string; target: string } {
+  const [, adapter = '', ...target] = to.split(':');
+  return { adapter, target: target.join(':').trim() };
+}

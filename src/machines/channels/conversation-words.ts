@@ -1,0 +1,60 @@
+import { splitTarget } from './approval-notice.ts';
+import type { Asked, HeldCall, Refusal, TurnEnd, TurnMark } from './turn.ts';
+
+/** What a thread is told when the answer takes longer than the window (document 1 section 8). */
+export const lateText =
+  'This takes longer than 6 minutes. The task goes on, and the answer comes here once it is ready.';
+
+/** What a thread is told when too many of its messages wait. */
+export const fullText =
+  'Too many messages wait in this thread already; say it again once they are answered.';
+
+/** What somebody is told who addresses the agent and says nothing. */
+export const hintText = 'Say what you need in the same message, and I will work on it.';
+
+const refusals: Record<Refusal, string> = {
+  unauthorized:
+    'I could not start on this: the agent does not accept my sign-in; tell whoever runs it.',
+  assurance:
+    'This needs a stronger sign-in than a chat can show, so it was not done; ask for it over another way.',
+  admission: 'The agent takes on no new work at the moment; try again later.',
+  running: 'The task of this thread is still busy with something else; say it again in a moment.',
+  tooLong: 'That is too long for me; say it in fewer words.',
+  limited: 'The agent is asked for too much at the moment; say it again in a minute.',
+  unavailable: 'The agent cannot be reached at the moment; say it again in a few minutes.',
+  refused: 'The agent did not take this message; tell whoever runs it.',
+};
+
+/** Says who is waited for. */
+export function heldText({ tool, to }: Pick<HeldCall, 'tool' | 'to'>): string {
+  return `Waiting for a release of ${tool} by ${whomOf(to)}.`;
+}
+
+/** Says how a task ended, and marks it: the answer itself, or why there is none. Markdown. */
+export function lastWordsOf(end: TurnEnd): { markdown: string; mark: TurnMark } {
+  return { markdown: endText(end), mark: end.kind === 'completed' ? 'done' : 'failed' };
+}
+
+/** Says what came of asking the agent, once nothing more will. Markdown. */
+export function wordsOf(asked: Asked): { markdown: string; mark: TurnMark } {
+  if (asked.kind === 'ended') return lastWordsOf(asked.end);
+  const refusal = asked.kind === 'refused' ? asked.refusal : 'refused';
+  return { markdown: refusals[refusal], mark: 'failed' };
+}
+
+function endText(end: TurnEnd): string {
+  if (end.kind === 'gone') return 'What became of this message is no longer known; say it again.';
+  if (end.kind === 'canceled') return `The task was ${end.text}.`;
+  if (end.kind === 'completed')
+    return end.text.trim() === '' ? 'Done; there is nothing to say.' : end.text;
+  const isCutOff = end.text.endsWith('by service restart');
+  return `The task failed: ${end.text}${isCutOff ? '. Say it again to start anew.' : ''}`;
+}
+
+/** Channels of Slack have a name or an id; a target that takes everything is known by its adapter. */
+function whomOf(to: string): string {
+  const { adapter, target } = splitTarget(to);
+  if (target === '' || target === '*') return adapter === '' ? 'somebody' : `the ${adapter}`;
+  if (adapter !== 'slack') return `${target} (${adapter})`;
+  return /^[CGD][A-Z0-9]{8,}$/.test(target) ? `channel ${target}` : `#${target.replace(/^#/, '')}`;
+}

@@ -1,0 +1,339 @@
+import { assign, fromPromise, setup } from 'xstate';
+import {
+  type ApprovalNews,
+  type ApprovalNotice,
+  type MessageRef,
+  newsOf,
+} from './approval-notice.ts';
+
+/** A notice, and how many changes led to it. */
+export interface NoticeVersion {
+  version: number;
+  notice: ApprovalNotice;
+}
+
+/** What a delivery starts from: where the message is and what it says, both `null` while there is none. */
+export interface DeliveryInput {
+  ref: MessageRef | null;
+  told: ApprovalNotice | null;
+  latest: NoticeVersion;
+}
+
+/** What happens to a delivery. */
+export type DeliveryEvent = { type: 'notice.changed'; latest: NoticeVersion };
+
+/** Why an adapter did not take a notice, in its words; see DeliveryError for the faults. */
+export interface DeliveryFailure {
+  kind: 'failed';
+  fault: 'later' | 'target' | 'message';
+  /** Milliseconds that the service asks to be left alone for; `null` when it did not say. */
+  retryAfter: number | null;
+  reason: string;
+}
+
+/** What became of a post; the ports never reject. */
+export type PostOutcome = { kind: 'posted'; ref: MessageRef } | DeliveryFailure;
+
+/** What became of an update. */
+export type UpdateOutcome = { kind: 'updated' } | DeliveryFailure;
+
+/** What an update is made of. */
+export interface UpdateInput {
+  ref: MessageRef;
+  notice: ApprovalNotice;
+  news: ApprovalNews;
+}
+
+/** What is kept once a target knows, or is known never to learn, what a notice says. */
+export interface Told extends NoticeVersion {
+  /** True when there is nothing more to tell. */
+  isClosed: boolean;
+}
+
+export interface DeliveryContext {
+  ref: MessageRef | null;
+  told: NoticeVersion | null;
+  latest: NoticeVersion;
+  /** The one under way. */
+  sending: NoticeVersion;
+  /** The latest one when the hour of tries for an update began. */
+  triedSince: number;
+  /** Tries in a row that failed. */
+  failures: number;
+  /** Milliseconds until the next try. */
+  pause: number;
+}
+
+/** How long an update is tried for, in milliseconds. */
+export const longestUpdate = 3_600_000;
+
+const longestPause = 60_000;
+
+/** A service that asks for more is asked again all the same: it may have meant seconds. */
+const longestRetryAfter = 600_000;
+
+/** The pause after a failure in milliseconds: what the service asks for, else doubling from a second to a minute. */
+export function pauseAfter(failures: number, { fault, retryAfter }: DeliveryFailure): number {
+  if (retryAfter !== null) return Math.min(Math.max(retryAfter, 1_000), longestRetryAfter);
+  if (fault === 'target') return longestPause;
+  return Math.min(1_000 * 2 ** Math.min(failures - 1, 6), longestPause);
+}
+
+/**
+ * One message that asks one target for one release, from its post to the telling of how the wait ended.
+ * It is posted once, each update says what was newest when it was sent, and after the end nothing is sent.
+ */
+export const deliveryMachine = setup({
+  types: {
+    input: {} as DeliveryInput,
+    context: {} as DeliveryContext,
+    events: {} as DeliveryEvent,
+    tags: {} as 'sending' | 'resting',
+  },
+  actors: {
+    post: fromPromise<PostOutcome, { notice: ApprovalNotice }>(unfilledPort),
+    update: fromPromise<UpdateOutcome, UpdateInput>(unfilledPort),
+  },
+  actions: {
+    takeIn: assign((_, latest: NoticeVersion) => ({ latest })),
+    begin: assign(({ context }) => ({ sending: context.latest })),
+    holdRef: assign(({ context }, ref: MessageRef) => ({
+      ref,
+      told: context.sending,
+      failures: 0,
+    })),
+    holdTold: assign((_, told: NoticeVersion) => ({ told, failures: 0 })),
+    startHour: assign(({ context }) => ({ triedSince: context.latest.version })),
+    countFailure: assign(({ context }, failure: DeliveryFailure) => {
+      const failures = context.failures + 1;
+      return { failures, pause: pauseAfter(failures, failure) };
+    }),
+    /** A port: keeps where the message is, and what it says. */
+    keepRef: (_, _kept: { ref: MessageRef; told: Told }) => undefined,
+    /** A port: keeps what the message says, or that nothing more will be told. */
+    keepTold: (_, _told: Told) => undefined,
+    /** A port: says that a try failed. */
+    noteFailure: (_, _failure: DeliveryFailure) => undefined,
+    /** A port: says that a message will not be brought up to date. */
+    noteGivenUp: (_, _notice: ApprovalNotice) => undefined,
+  },
+  guards: {
+    isPosted: ({ context }) => context.ref !== null,
+    isOver: ({ context }) => context.latest.notice.outcome !== null,
+    isNewer: ({ context }, { version }: NoticeVersion) => version > context.latest.version,
+    isNewerEnd: ({ context }, { version, notice }: NoticeVersion) =>
+      version > context.latest.version && notice.outcome !== null,
+    isDelivered: (_, { kind }: PostOutcome | UpdateOutcome) => kind !== 'failed',
+    isImpossible: (_, outcome: PostOutcome | UpdateOutcome) =>
+      outcome.kind === 'failed' && outcome.fault === 'message',
+    hasToldEnd: ({ context: { told } }) => told !== null && told.notice.outcome !== null,
+    hasNews: ({ context: { told, latest } }) => newsBetween(told, latest) !== null,
+    isBehind: ({ context: { told, latest } }) => told !== null && told.version < latest.version,
+    hasChangedSince: ({ context }) => context.latest.version > context.triedSince,
+  },
+  delays: {
+    pause: ({ context }) => context.pause,
+    hour: longestUpdate,
+  },
+}).createMachine({
+  id: 'approval-delivery',
+  description:
+    'One message that asks one target for one release. It is posted, with growing pauses, until it is taken or the wait is over, and is then made to say what is true: reminders, counted approvals, and how the wait ended. A message that cannot be brought up to date within an hour is given up. It starts again from what was kept, so a post that was taken and not kept is the one thing that may be sent twice.',
+  context: ({ input: { ref, told, latest } }) => ({
+    ref,
+    told: told === null ? null : { version: 0, notice: told },
+    latest,
+    sending: latest,
+    triedSince: latest.version,
+    failures: 0,
+    pause: 0,
+  }),
+  initial: 'takenUp',
+  on: {
+    'notice.changed': {
+      guard: { type: 'isNewer', params: ({ event }) => event.latest },
+      actions: { type: 'takeIn', params: ({ event }) => event.latest },
+    },
+  },
+  states: {
+    takenUp: {
+      description: 'What was kept says where to begin.',
+      always: [
+        { guard: 'isPosted', target: 'posted' },
+        {
+          guard: 'isOver',
+          target: 'closed',
+          actions: { type: 'keepTold', params: ({ context }) => closing(context.latest) },
+        },
+        { target: 'posting' },
+      ],
+    },
+    posting: {
+      description: 'The target is asked for the first time.',
+      initial: 'sending',
+      states: {
+        sending: {
+          description: 'The newest notice is under way.',
+          tags: 'sending',
+          entry: 'begin',
+          invoke: {
+            src: 'post',
+            input: ({ context }) => ({ notice: context.sending.notice }),
+            onDone: [
+              {
+                guard: { type: 'isDelivered', params: ({ event }) => event.output },
+                target: '#approval-delivery.posted',
+                actions: [
+                  {
+                    type: 'keepRef',
+                    params: ({ context, event }) => ({
+                      ref: refOf(event.output),
+                      told: telling(context.sending),
+                    }),
+                  },
+                  { type: 'holdRef', params: ({ event }) => refOf(event.output) },
+                ],
+              },
+              {
+                guard: { type: 'isImpossible', params: ({ event }) => event.output },
+                target: '#approval-delivery.closed',
+                actions: [
+                  { type: 'noteFailure', params: ({ event }) => failureOf(event.output) },
+                  { type: 'keepTold', params: ({ context }) => closing(context.latest) },
+                ],
+              },
+              {
+                target: 'resting',
+                actions: [
+                  { type: 'noteFailure', params: ({ event }) => failureOf(event.output) },
+                  { type: 'countFailure', params: ({ event }) => failureOf(event.output) },
+                ],
+              },
+            ],
+          },
+        },
+        resting: {
+          description: 'The adapter did not take it; what is newest then is posted after a pause.',
+          tags: 'resting',
+          always: {
+            guard: 'isOver',
+            target: '#approval-delivery.closed',
+            actions: { type: 'keepTold', params: ({ context }) => closing(context.latest) },
+          },
+          after: { pause: 'sending' },
+        },
+      },
+    },
+    posted: {
+      description: 'The message is there; at rest in this state it says what is true.',
+      always: [
+        { guard: 'hasToldEnd', target: 'closed' },
+        { guard: 'hasNews', target: 'updating' },
+        {
+          guard: 'isBehind',
+          actions: [
+            { type: 'keepTold', params: ({ context }) => telling(context.latest) },
+            { type: 'holdTold', params: ({ context }) => context.latest },
+          ],
+        },
+      ],
+    },
+    updating: {
+      description: 'The message is made to say what is true now.',
+      entry: 'startHour',
+      initial: 'sending',
+      after: {
+        hour: [
+          { guard: 'hasChangedSince', target: 'updating', reenter: true },
+          {
+            target: 'posted',
+            actions: [
+              { type: 'noteGivenUp', params: ({ context }) => context.latest.notice },
+              { type: 'keepTold', params: ({ context }) => telling(context.latest) },
+              { type: 'holdTold', params: ({ context }) => context.latest },
+            ],
+          },
+        ],
+      },
+      states: {
+        sending: {
+          description: 'The newest notice is under way.',
+          tags: 'sending',
+          entry: 'begin',
+          invoke: {
+            src: 'update',
+            input: ({ context }) => updateOf(context),
+            onDone: [
+              {
+                guard: { type: 'isDelivered', params: ({ event }) => event.output },
+                target: '#approval-delivery.posted',
+                actions: [
+                  { type: 'keepTold', params: ({ context }) => telling(context.sending) },
+                  { type: 'holdTold', params: ({ context }) => context.sending },
+                ],
+              },
+              {
+                guard: { type: 'isImpossible', params: ({ event }) => event.output },
+                target: '#approval-delivery.posted',
+                actions: [
+                  { type: 'noteFailure', params: ({ event }) => failureOf(event.output) },
+                  { type: 'keepTold', params: ({ context }) => telling(context.sending) },
+                  { type: 'holdTold', params: ({ context }) => context.sending },
+                ],
+              },
+              {
+                target: 'resting',
+                actions: [
+                  { type: 'noteFailure', params: ({ event }) => failureOf(event.output) },
+                  { type: 'countFailure', params: ({ event }) => failureOf(event.output) },
+                ],
+              },
+            ],
+          },
+        },
+        resting: {
+          description: 'The adapter did not take it; what is newest then is told after a pause.',
+          tags: 'resting',
+          after: { pause: 'sending' },
+        },
+      },
+    },
+    closed: {
+      description: 'The target knows how the wait ended, or was never asked.',
+      type: 'final',
+    },
+  },
+});
+
+function newsBetween(told: NoticeVersion | null, latest: NoticeVersion): ApprovalNews | null {
+  if (told !== null) return newsOf(told.notice, latest.notice);
+  return latest.notice.outcome === null ? 'changed' : 'ended';
+}
+
+function telling({ version, notice }: NoticeVersion): Told {
+  return { version, notice, isClosed: notice.outcome !== null };
+}
+
+function closing({ version, notice }: NoticeVersion): Told {
+  return { version, notice, isClosed: true };
+}
+
+function updateOf({ ref, told, sending }: DeliveryContext): UpdateInput {
+  if (ref === null) throw new Error('there is no message to update');
+  const news = newsBetween(told, sending) ?? 'changed';
+  return { ref, notice: sending.notice, news };
+}
+
+function refOf(outcome: PostOutcome): MessageRef {
+  if (outcome.kind !== 'posted') throw new Error('nothing was posted');
+  return outcome.ref;
+}
+
+function failureOf(outcome: PostOutcome | UpdateOutcome): DeliveryFailure {
+  if (outcome.kind !== 'failed') throw new Error('the notice was taken');
+  return outcome;
+}
+
+function unfilledPort(): Promise<never> {
+  return Promise.reject(new Error('the port is not filled'));
+}

@@ -1,0 +1,75 @@
+import { runtimeProvider } from '../governance/approvers.ts';
+import type { Caller, Deferral, DeferralStage, Task } from '../task/task.ts';
+import type { ApprovalNotice, ApprovalOutcome, ApprovalRequest } from './approval-notice.ts';
+
+/** What is kept of a task while it waits; the arguments of the held call are not. */
+export interface AskedRecord {
+  taskId: string;
+  deferral: Omit<Deferral, 'args'>;
+  requester: Caller | null;
+  stage: DeferralStage;
+}
+
+/** What is kept of a task at the moment at which it no longer waited. */
+export type EndedRecord = Pick<Task, 'state' | 'text' | 'changedAt' | 'settled' | 'failure'>;
+
+/** Returns what one target, `channel:<adapter>:<target>`, is to know; `ended` is `null` while the task waits. */
+export function noticeOf(
+  target: string,
+  asked: AskedRecord,
+  ended: EndedRecord | null,
+): ApprovalNotice {
+  return {
+    request: requestOf(target, asked),
+    outcome: ended === null ? null : outcomeOf(asked.deferral, ended),
+  };
+}
+
+/** Tells how the wait on a deferral ended. */
+export function outcomeOf({ id }: Pick<Deferral, 'id'>, ended: EndedRecord): ApprovalOutcome {
+  const { state, text, settled, failure, changedAt: at } = ended;
+  if (settled?.id === id) {
+    const { decision, approver, note, decidedAt } = settled;
+    const kind = decision === 'approve' ? 'approved' : 'rejected';
+    return { kind, approver, note, at: decidedAt };
+  }
+  if (failure?.kind === 'timedOut') return { kind: 'timedOut', at };
+  if (failure?.kind === 'abandoned') {
+    const isRestart = !failure.text.includes('caller disconnected');
+    return { kind: 'abandoned', reason: isRestart ? 'service_restart' : 'caller_disconnected', at };
+  }
+  if (state === 'canceled') {
+    return { kind: 'canceled', reason: (text ?? '').replace(/^canceled: /, ''), at };
+  }
+  return { kind: 'canceled', reason: failure?.text ?? 'the task went on without a decision', at };
+}
+
+function requestOf(
+  target: string,
+  { taskId, deferral, requester, stage }: AskedRecord,
+): ApprovalRequest {
+  return {
+    taskId,
+    deferralId: deferral.id,
+    tool: deferral.tool,
+    context: deferral.context,
+    argsSha256: deferral.argsSha256,
+    requester: nameOf(requester),
+    target,
+    approvers: deferral.approvers,
+    quorum: deferral.quorum,
+    fourEyes: deferral.fourEyes,
+    approvals: deferral.approvals,
+    stage,
+    timeout: deferral.timeout,
+    requestedAt: deferral.requestedAt,
+    expiresAt: deferral.expiresAt,
+  };
+}
+
+function nameOf(requester: Caller | null): string | null {
+  if (requester === null) return null;
+  const { provider, userId, email = '' } = requester;
+  if (email !== '') return email;
+  return provider === runtimeProvider || userId === '' ? null : userId;
+}

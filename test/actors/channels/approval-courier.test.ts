@@ -1,0 +1,370 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { patience } from '../../../src/actors/channels/adapter-call.ts';
+import { mostSending } from '../../../src/actors/channels/adapter-deliveries.ts';
+import { ApprovalCourier } from '../../../src/actors/channels/approval-courier.ts';
+import { DeliveryError } from '../../../src/actors/channels/channel-adapter.ts';
+import type { TaskStore } from '../../../src/actors/storage/task-store.ts';
+import type { Deferral, Task } from '../../../src/machines/task/task.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+import { NoteBoardAdapter, oneEvery } from '../../helpers/note-board-adapter.ts';
+import { aTask, aWrite } from '../../helpers/stored-tasks.ts';
+import { aDeferral } from '../../helpers/task-fixtures.ts';
+import { openStore, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
+
+let folder: string;
+let store: TaskStore;
+let clock: ManualClock;
+const undo: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  store = await openStore(folder);
+  clock = new ManualClock(0);
+});
+
+afterEach(async () => {
+  for (const step of undo.splice(0).toReversed()) await step();
+  store.close();
+});
+
+/** A courier over a store, with boards that are reached unless a test says otherwise. */
+function startCourier(boards = [new NoteBoardAdapter()], isUp = true) {
+  const logged: unknown[] = [];
+  const log = (level: string) => (fields: object, message: string) =>
+    void logged.push([level, fields, message.slice(0, message.indexOf(';'))]);
+  const courier = new ApprovalCourier({
+    rows: store.approvals,
+    adapters: boards,
+    clock,
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
+  });
+  courier.start();
+  for (const board of boards) if (isUp) board.become('connected');
+  undo.push(() => courier.stop());
+  return { courier, logged, board: boards[0] as NoteBoardAdapter };
+}
+
+/** Puts tasks on disk and tells a courier, as a task system does. */
+function keep(courier: ApprovalCourier | null, ...tasks: Task[]): void {
+  for (const task of tasks) void store.save(task.id, () => aWrite(task));
+  expect(store.flush()).toBeNull();
+  for (const task of tasks) courier?.changed(task);
+}
+
+const board1 = 'channel:board:one';
+
+function parked(id: string, deferral: Partial<Deferral> = {}, more: Partial<Task> = {}): Task {
+  return aTask({
+    id,
+    state: 'deferred',
+    stage: 'asked',
+    deferral: aDeferral({ id: `${id}-d`, to: board1, ...deferral }),
+    ...more,
+  });
+}
+
+function canceled(id: string, revision = 2): Task {
+  return aTask({ id, revision, state: 'canceled', text: 'canceled: by rita' });
+}
+
+/** Lets what is under way come to rest, as far as no clock is needed. */
+async function turns(count = 8): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await setImmediate();
+}
+
+/** Goes on from turn to turn, and from second to second, until something is so. */
+async function until(isSo: () => boolean, seconds = 10_000): Promise<void> {
+  for (let second = 0; second < seconds && !isSo(); second += 1) {
+    clock.advance(1_000);
+    await turns(4);
+  }
+  expect(isSo()).toBe(true);
+}
+
+const did = ({ pinned }: NoteBoardAdapter) =>
+  pinned.map(({ deferralId, did: what, note }) => `${what} ${deferralId} on ${note}`);
+const ids = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `t-${String(from + index).padStart(4, '0')}`);
+const later = new DeliveryError('the board is full; make room', { fault: 'later' });
+const noBoard = new DeliveryError('there is no such board; put one up', { fault: 'target' });
+
+describe('the courier of approvals', () => {
+  it('asks, reminds, counts and tells how it ended, on one message', async () => {
+    const { courier, board } = startCourier();
+    keep(courier, parked('a'));
+    await turns();
+    keep(courier, parked('a', {}, { revision: 2, stage: 'reminded' }));
+    await turns();
+    const approvals = [{ approver: 'ann', at: 3 }];
+    keep(courier, parked('a', { approvals }, { revision: 3, stage: 'reminded' }));
+    await turns();
+    keep(courier, canceled('a', 4));
+    await turns();
+    expect([did(board), courier.live, clock.pending, courier.pending()]).toEqual([
+      ['posted a-d on 1', 'reminded a-d on 1', 'counted a-d on 1', 'ended a-d on 1'],
+      0,
+      0,
+      [],
+    ]);
+    expect(store.approvals.find('a-d', 'board')).toMatchObject([
+      { ref: { note: 1 }, notice: { outcome: { kind: 'canceled', reason: 'by rita', at: 1_000 } } },
+    ]);
+  });
+
+  it('asks the other target as well when an asking is escalated', async () => {
+    const others = new NoteBoardAdapter('others');
+    const { courier, board } = startCourier([new NoteBoardAdapter(), others]);
+    const escalateTo = 'channel:others:two';
+    keep(courier, parked('a', { escalateTo }));
+    await turns();
+    keep(courier, parked('a', { escalateTo }, { revision: 2, stage: 'escalated' }));
+    await turns();
+    keep(courier, canceled('a', 3));
+    await turns();
+    expect([did(board), did(others)]).toEqual([
+      ['posted a-d on 1', 'changed a-d on 1', 'ended a-d on 1'],
+      ['posted a-d on 1', 'ended a-d on 1'],
+    ]);
+  });
+
+  it('gives nothing to an adapter that nobody can decide through, and leaves strangers alone', async () => {
+    const mute = new NoteBoardAdapter('mute', { approvals: false });
+    const { courier, board } = startCourier([new NoteBoardAdapter(), mute]);
+    keep(courier, parked('a', { to: 'channel:mute:one' }), parked('b', { to: 'channel:gone:one' }));
+    await turns();
+    expect([did(board), did(mute), courier.pending()]).toEqual([
+      [],
+      [],
+      [
+        { adapter: 'gone', unposted: 1, stale: 0 },
+        { adapter: 'mute', unposted: 1, stale: 0 },
+      ],
+    ]);
+  });
+
+  it('posts a thousand in order to a board that takes one a second, and loses none', async () => {
+    const { courier, board } = startCourier();
+    board.answer = oneEvery(1_000, clock);
+    let live = 0;
+    keep(courier, ...ids(0, 1_000).map((id) => parked(id)));
+    await until(() => {
+      live = Math.max(live, courier.live);
+      return board.pinned.length === 1_000;
+    });
+    await turns();
+    expect(board.pinned.map(({ did: what, deferralId }) => `${what} ${deferralId}`)).toEqual(
+      ids(0, 1_000).map((id) => `posted ${id}-d`),
+    );
+    expect([live, board.calls.mostOfOne, courier.live, courier.pending()]).toEqual([1, 1, 0, []]);
+  });
+
+  it('posts what is still pending, oldest first, once a board is reached', async () => {
+    const { courier, board } = startCourier([new NoteBoardAdapter()], false);
+    keep(courier, ...ids(0, 500).map((id) => parked(id)));
+    keep(courier, ...ids(0, 200).map((id) => canceled(id)));
+    await turns();
+    const before = [did(board), courier.live];
+    board.become('connected');
+    keep(courier, ...ids(500, 600).map((id) => parked(id)));
+    await until(() => courier.pending().length === 0);
+    expect([before, board.pinned.map(({ deferralId }) => deferralId)]).toEqual([
+      [[], 0],
+      ids(200, 600).map((id) => `${id}-d`),
+    ]);
+  });
+
+  it('lets targets that fail hold up nobody else, and never has more under way than it may', async () => {
+    const { courier, board, logged } = startCourier();
+    board.answer = async ({ request }) => {
+      await setImmediate();
+      return /[02468]$/.test(request.target) ? noBoard : undefined;
+    };
+    const tasks = ids(0, 200).map((id, index) =>
+      parked(id, { to: `channel:board:${10 + (index % 50)}` }),
+    );
+    keep(courier, ...tasks);
+    await turns(400);
+    expect([board.pinned.length, courier.pending(), courier.live]).toEqual([
+      100,
+      [{ adapter: 'board', unposted: 100, stale: 0 }],
+      25,
+    ]);
+    expect([board.calls.most <= mostSending, board.calls.most > 8, board.calls.mostOfOne]).toEqual([
+      true,
+      true,
+      1,
+    ]);
+    board.answer = () => setImmediate();
+    await until(() => courier.pending().length === 0);
+    expect([board.pinned.length, board.calls.most <= mostSending, logged.length]).toEqual([
+      200,
+      true,
+      25,
+    ]);
+  });
+
+  it('says why a message was not delivered, once, and goes on', async () => {
+    const { courier, board, logged } = startCourier();
+    board.answer = () => noBoard;
+    keep(courier, parked('a'));
+    await until(() => board.calls.all === 5, 300);
+    board.answer = () => undefined;
+    await until(() => board.pinned.length === 1, 61);
+    expect(logged).toEqual([
+      [
+        'error',
+        {
+          task_id: 'a',
+          deferral_id: 'a-d',
+          target: board1,
+          error: 'there is no such board; put one up',
+        },
+        'approvals: a message about a held call was not delivered and is tried again',
+      ],
+    ]);
+  });
+
+  it('tries again after a defect of an adapter, and tells the log no more than its name', async () => {
+    const { courier, board, logged } = startCourier();
+    board.answer = () => {
+      throw new TypeError('secret-token is not a function');
+    };
+    keep(courier, parked('a'));
+    await until(() => board.calls.all === 3, 10);
+    board.answer = () => undefined;
+    await until(() => board.pinned.length === 1, 10);
+    expect([did(board), logged.length, JSON.stringify(logged).includes('secret-token')]).toEqual([
+      ['posted a-d on 1'],
+      1,
+      false,
+    ]);
+    expect(JSON.stringify(logged)).toContain('the board adapter broke with TypeError');
+  });
+
+  it('asks again when an adapter never answers', async () => {
+    const { courier, board } = startCourier();
+    board.answer = () => new Promise(() => undefined);
+    keep(courier, parked('a'));
+    await turns();
+    board.answer = () => undefined;
+    clock.advance(patience);
+    await turns();
+    clock.advance(1_000);
+    await turns();
+    expect(did(board)).toEqual(['posted a-d on 1']);
+  });
+
+  it('closes a message that will never be taken, and goes on with the next', async () => {
+    const { courier, board } = startCourier();
+    board.answer = ({ request }) =>
+      request.taskId === 'a' ? new DeliveryError('too long', { fault: 'message' }) : undefined;
+    keep(courier, parked('a'), parked('b'));
+    await turns(16);
+    keep(courier, canceled('a'), canceled('b'));
+    await turns(16);
+    expect([did(board), courier.pending()]).toEqual([['posted b-d on 1', 'ended b-d on 1'], []]);
+  });
+
+  it('lets a post end whose board is lost meanwhile, begins nothing else, and does not post it again', async () => {
+    const { courier, board } = startCourier();
+    const post = Promise.withResolvers<void>();
+    board.answer = () => post.promise;
+    keep(courier, parked('a'), parked('b'), parked('c', { to: 'channel:board:two' }));
+    await turns();
+    board.become('backoff');
+    const during = courier.live;
+    post.resolve();
+    await turns();
+    const down = [did(board), courier.live];
+    keep(courier, canceled('a'));
+    board.become('connected');
+    await turns(16);
+    expect([during, down, did(board).slice(2).toSorted()]).toEqual([
+      2,
+      [['posted a-d on 1', 'posted c-d on 2'], 0],
+      ['ended a-d on 1', 'posted b-d on 3'],
+    ]);
+  });
+
+  it('drops the pauses of a board that is lost, and begins anew when it is back', async () => {
+    const { courier, board } = startCourier();
+    board.answer = () => later;
+    keep(courier, parked('a'));
+    await turns();
+    const before = [courier.live, clock.pending];
+    board.become('failed');
+    const down = [courier.live, clock.pending];
+    board.answer = () => undefined;
+    board.become('draining');
+    await turns();
+    expect([before, down, did(board)]).toEqual([[1, 1], [0, 0], ['posted a-d on 1']]);
+  });
+
+  it('posts nothing twice while the store cannot keep where a message is', async () => {
+    const { courier, board, logged } = startCourier();
+    const other = new DatabaseSync(storeFiles(folder).path);
+    undo.push(() => other.close());
+    other.exec(`CREATE TRIGGER full BEFORE UPDATE ON approval_notices WHEN NEW.ref IS NOT NULL
+      BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`);
+    keep(courier, parked('a'), parked('b'));
+    await until(() => clock.now() === 30_000, 30);
+    const full = did(board);
+    const complaints = logged.length;
+    other.exec('DROP TRIGGER full');
+    await until(() => courier.pending().length === 0, 20);
+    expect([full, complaints > 1, did(board)]).toEqual([
+      ['posted a-d on 1'],
+      true,
+      ['posted a-d on 1', 'posted b-d on 2'],
+    ]);
+  });
+
+  it('goes on after a restart where it was, with what older versions parked as well', async () => {
+    const first = startCourier();
+    keep(first.courier, parked('a'), parked('b'));
+    await turns(16);
+    await first.courier.stop();
+    keep(first.courier, canceled('a'), parked('c'));
+    await turns();
+    expect([did(first.board), first.board.isStopped]).toEqual([
+      ['posted a-d on 1', 'posted b-d on 2'],
+      true,
+    ]);
+    const { courier, board } = startCourier();
+    await turns(16);
+    keep(courier, canceled('b'));
+    await turns(16);
+    expect(did(board).toSorted()).toEqual(['ended a-d on 1', 'ended b-d on 2', 'posted c-d on 1']);
+  });
+
+  it('lets a post end that is under way when it stops, and keeps where it is', async () => {
+    const { courier, board } = startCourier();
+    const post = Promise.withResolvers<void>();
+    board.answer = () => post.promise;
+    keep(courier, parked('a'), parked('b'));
+    await turns();
+    const stopped = courier.stop();
+    post.resolve();
+    await stopped;
+    expect([
+      did(board),
+      store.approvals.find('a-d', 'board')[0]?.ref,
+      store.approvals.find('b-d', 'board')[0]?.ref,
+      clock.pending,
+    ]).toEqual([['posted a-d on 1'], { note: 1 }, null, 0]);
+  });
+
+  it('waits two seconds at most for it', async () => {
+    const { courier, board } = startCourier();
+    board.answer = () => new Promise(() => undefined);
+    keep(courier, parked('a'));
+    await turns();
+    const stopped = courier.stop();
+    clock.advance(2_000);
+    await stopped;
+    await turns();
+    expect([courier.live, clock.pending, board.isStopped]).toEqual([0, 0, true]);
+  });
+});

@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest';
+import type { DeliveryError, KeptNotice } from '../../../../src/actors/channels/channel-adapter.ts';
+import type { DecisionAttempt } from '../../../../src/machines/governance/approvers.ts';
+import { aNotice, endings } from './slack-notices.ts';
+import { openSlackRig } from './slack-rig.ts';
+
+const never = new AbortController().signal;
+
+describe('the Slack adapter', () => {
+  it('connects, and knows who it is', async () => {
+    const { slack, adapter, states, connect } = await openSlackRig();
+    await connect();
+    const { appId, teamId, botUserId, botId } = slack.workspace;
+    expect({ states, self: adapter.self, state: adapter.state }).toEqual({
+      states: ['connecting', 'connected'],
+      self: { appId, teamId, botUserId, botId, scopes: adapter.self?.scopes },
+      state: 'connected',
+    });
+    expect(adapter.self?.scopes).toContain('chat:write');
+  });
+
+  it('posts a notice in the channel of its target, in the scope of its task', async () => {
+    const { slack, adapter, hops, connect } = await openSlackRig();
+    await connect();
+    hops.length = 0;
+    const notice = aNotice();
+    const ref = await adapter.deliver(notice, never);
+    const [message, ...others] = slack.messages('refunds');
+    const call = slack.calls.find(({ method }) => method === 'chat.postMessage');
+    expect({ ref, others, metadata: message?.metadata, args: call?.args }).toEqual({
+      ref: { channel: 'C0REFUNDS1', ts: message?.ts },
+      others: [],
+      metadata: {
+        event_type: 'holdpoint_approval',
+        event_payload: { deferral_id: notice.request.deferralId },
+      },
+      args: expect.objectContaining({ unfurl_links: false, unfurl_media: false }),
+    });
+    expect(hops.map(({ scope, reason }) => ({ task: scope?.taskId, reason }))).toEqual([
+      { task: 'task-1', reason: null },
+      { task: 'task-1', reason: null },
+    ]);
+  });
+
+  it('takes the buttons away when the wait is over', async () => {
+    const { slack, adapter, connect } = await openSlackRig();
+    await connect();
+    const ref = await adapter.deliver(aNotice(), never);
+    const kinds = () =>
+      slack.messages('refunds').map(({ blocks }) => blocks?.map(({ type }) => type));
+    const before = kinds();
+    await adapter.update(ref, aNotice({}, endings.approved), 'ended', never);
+    expect({
+      before: before.flat().includes('actions'),
+      after: kinds().flat().includes('actions'),
+    }).toEqual({
+      before: true,
+      after: false,
+    });
+  });
+
+  it('reminds in the thread of the message, so that somebody notices', async () => {
+    const { slack, adapter, connect } = await openSlackRig();
+    await connect();
+    const ref = await adapter.deliver(aNotice(), never);
+    await adapter.update(ref, aNotice({ stage: 'reminded' }), 'reminded', never);
+    const [message, reminder] = slack.messages('refunds');
+    expect({ thread: reminder?.threadTs, edits: message?.edits, text: reminder?.text }).toEqual({
+      thread: message?.ts,
+      edits: 1,
+      text: 'Half of the time is over, and a decision is still missing. Without one the call is denied <!date^1782896700^{date_short_pretty} at {time}|2026-07-01 09:05 UTC>.',
+    });
+  });
+
+  it('puts a click to the task, as whom Slack knows, while its link is renewed', async () => {
+    const kept: KeptNotice[] = [];
+    const attempted = Promise.withResolvers<[string, DecisionAttempt]>();
+    const { slack, adapter, clock, told, connect } = await openSlackRig({
+      approvals: {
+        find: () => kept,
+        decide: async (taskId, attempt) => {
+          attempted.resolve([taskId, attempt]);
+          const { approver, verb: decision } = attempt;
+          return {
+            kind: 'resolved',
+            deferralId: aNotice().request.deferralId,
+            approver: approver ?? '',
+            decision,
+          };
+        },
+      },
+    });
+    await connect();
+    kept.push({ notice: aNotice(), ref: await adapter.deliver(aNotice(), never) });
+    clock.advance(60_000);
+    const renewed = told('connected');
+    slack.socket.retire('warning');
+    const click = await slack.click({
+      channel: 'refunds',
+      action: 'holdpoint_approve',
+      user: 'bob',
+    });
+    const [taskId, { verb, email, deferralId, argsSha256, source }] = await attempted.promise;
+    await renewed;
+    expect({ taskId, verb, email, deferralId, argsSha256, source, sent: click.deliveries }).toEqual(
+      {
+        taskId: 'task-1',
+        verb: 'approve',
+        email: 'bob@example.com',
+        deferralId: aNotice().request.deferralId,
+        argsSha256: aNotice().request.argsSha256,
+        source: 'slack',
+        sent: 1,
+      },
+    );
+  });
+
+  it('hears what people say, and acknowledges what it does not know', async () => {
+    const { slack, heard, connect } = await openSlackRig();
+    await connect();
+    await slack.mention({ channel: 'refunds', user: 'ann', text: 'hello there' });
+    const odd = await slack.socket.deliver('slash_commands', { command: '/refund' }, true);
+    const { adapter, text } = await heard();
+    expect({ adapter, text, odd: odd.deliveries }).toEqual({
+      adapter: 'slack',
+      text: 'hello there',
+      odd: 1,
+    });
+  });
+
+  it('waits for what people did, and leaves nothing behind when it stops', async () => {
+    const { slack, adapter, clock, states, heard, connect } = await openSlackRig();
+    await connect();
+    await slack.mention({ channel: 'refunds', user: 'ann', text: 'one more thing' });
+    await slack.called('users.info');
+    await adapter.stop();
+    const { text } = await heard();
+    await slack.connected(0);
+    expect({ text, timers: clock.pending, states }).toEqual({
+      text: 'one more thing',
+      timers: 0,
+      states: ['connecting', 'connected', 'closed'],
+    });
+  });
+
+  it('gives up a delivery that nobody waits for any more', async () => {
+    const { slack, adapter, connect } = await openSlackRig();
+    await connect();
+    slack.fail({ method: 'chat.postMessage', fault: { kind: 'hang' } });
+    const given = new AbortController();
+    const delivery = adapter.deliver(aNotice(), given.signal);
+    await slack.called('chat.postMessage');
+    given.abort();
+    await expect(delivery).rejects.toMatchObject({ fault: 'later', code: 'delivery_failed' });
+  });
+
+  it('posts once and no more when the answer is lost', async () => {
+    const { slack, adapter, connect } = await openSlackRig();
+    await connect();
+    slack.fail({ method: 'chat.postMessage', fault: { kind: 'reset' }, isDone: true });
+    await expect(adapter.deliver(aNotice(), never)).rejects.toMatchObject({
+      message: expect.stringContaining('the connection broke'),
+      fault: 'later',
+    });
+    expect(slack.messages('refunds')).toHaveLength(1);
+  });
+
+  it('changes a message in spite of what passes', async () => {
+    const { slack, adapter, connect } = await openSlackRig();
+    await connect();
+    const ref = await adapter.deliver(aNotice(), never);
+    slack.fail({ method: 'chat.update', fault: { kind: 'status', status: 503 } });
+    await adapter.update(ref, aNotice({}, endings.rejected), 'ended', never);
+    expect(slack.messages('refunds').map(({ edits }) => edits)).toEqual([1]);
+  });
+
+  it('says that a message is gone for good', async () => {
+    const { adapter, connect } = await openSlackRig();
+    await connect();
+    const ended = aNotice({}, endings.timedOut);
+    const gone = { channel: 'C0REFUNDS1', ts: '1.000001' };
+    await expect(adapter.update(gone, ended, 'ended', never)).rejects.toMatchObject({
+      message:
+        'slack: changing a message in C0REFUNDS1 failed: the message is gone (message_not_found)',
+      fault: 'message',
+    });
+    await expect(adapter.update({}, ended, 'ended', never)).rejects.toMatchObject({
+      message: 'slack: it is not known where the message was posted',
+      fault: 'message',
+    });
+  });
+
+  it('says what is to be done when a message cannot be delivered', async () => {
+    const { slack, adapter, connect } = await openSlackRig();
+    await connect();
+    const failing = (target: string) =>
+      adapter
+        .deliver(aNotice({ target: `channel:slack:${target}` }), never)
+        .catch((error: unknown) => {
+          const { message, fault } = error as DeliveryError;
+          return { message, fault };
+        });
+    const answers = [await failing('#outside'), await failing('nowhere'), await failing('*')];
+    slack.fail({ method: 'chat.postMessage', fault: { kind: 'rateLimited', retryAfter: 7 } });
+    const limited: unknown = await adapter
+      .deliver(aNotice(), never)
+      .catch((error: unknown) => error);
+    expect(answers).toEqual([
+      {
+        message:
+          'slack: posting to C0OUTSIDE1 failed: invite the bot into the channel with /invite and its name (not_in_channel)',
+        fault: 'target',
+      },
+      {
+        message:
+          'slack: no channel that the bot can see is called "nowhere"; create it, or invite the bot if it is private',
+        fault: 'target',
+      },
+      {
+        message: 'slack: the target names no channel; write its name or id in "to"',
+        fault: 'target',
+      },
+    ]);
+    expect(limited).toMatchObject({ fault: 'later', retryAfter: 7_000 });
+  });
+});

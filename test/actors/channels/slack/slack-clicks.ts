@@ -1,0 +1,223 @@
+import { onTestFinished } from 'vitest';
+import type { ApprovalAuthority } from '../../../../src/actors/channels/channel-adapter.ts';
+import { messageOf } from '../../../../src/actors/channels/slack/message.ts';
+import { createSlackClient } from '../../../../src/actors/channels/slack/slack-client.ts';
+import type {
+  SlackEnvelope,
+  SlackSelf,
+} from '../../../../src/actors/channels/slack/slack-envelope.ts';
+import { SlackInteractions } from '../../../../src/actors/channels/slack/slack-interactions.ts';
+import { UserDirectory } from '../../../../src/actors/channels/slack/user-directory.ts';
+import { blockActions, viewSubmission } from '../../../../src/cli/slack/fake/payloads.ts';
+import { buttonOf } from '../../../../src/cli/slack/fake/visitors.ts';
+import type { FakeMessage, FakeView } from '../../../../src/cli/slack/fake/workspace.ts';
+import { FakeSlack, type FakeSlackOptions } from '../../../../src/cli/slack/fake-slack.ts';
+import type { JsonObject } from '../../../../src/machines/json.ts';
+import type { Task } from '../../../../src/machines/task/task.ts';
+import { parks, playing, toolCalled } from '../../../helpers/system-story.ts';
+import { openSystem, type TestSystem } from '../../../helpers/test-system.ts';
+
+/** How a test wants its approvals. */
+export interface SlackClicksOptions {
+  /** As `security.defer.tools` has it for the one tool. */
+  rule?: object;
+  slack?: FakeSlackOptions;
+  /** Changes what clicks are decided through. */
+  approvals?: (approvals: ApprovalAuthority) => ApprovalAuthority;
+  self?: (self: SlackSelf) => SlackSelf | null;
+}
+
+/** An envelope that was handled, with every acknowledgement it got; `null` for one without an answer. */
+export interface Handled {
+  acknowledged: (object | null)[];
+}
+
+/** A task that waits, and the message about it. */
+export interface Asked {
+  task: Task;
+  message: FakeMessage;
+}
+
+/** A task system whose one tool waits for a release in a fake Slack, and the people who click there. */
+export class SlackClicks {
+  readonly rig: TestSystem;
+  readonly slack: FakeSlack;
+  readonly interactions: SlackInteractions;
+  readonly pay: ReturnType<typeof toolCalled>;
+  #envelopes = 0;
+
+  private constructor(
+    { rig, slack, pay }: Pick<SlackClicks, 'rig' | 'slack' | 'pay'>,
+    options: SlackClicksOptions,
+  ) {
+    this.rig = rig;
+    this.slack = slack;
+    this.pay = pay;
+    const { store, system, clock, logged } = rig;
+    const log = (level: string) => (fields: object, message: string) =>
+      void logged.push({ level, fields: { ...fields }, message });
+    const noted = { info: log('info'), warn: log('warn'), error: log('error') };
+    const web = createSlackClient({
+      token: slack.botToken,
+      apiUrl: slack.apiUrl,
+      fetch: globalThis.fetch,
+      log: noted,
+    });
+    const approvals: ApprovalAuthority = {
+      find: (deferralId, adapter) => store.approvals.find(deferralId, adapter),
+      decide: (taskId, attempt) => system.decide(taskId, attempt),
+    };
+    const { appId, teamId, botUserId, botId } = slack.workspace;
+    const self: SlackSelf = { appId, teamId, botUserId, botId, scopes: [] };
+    this.interactions = new SlackInteractions({
+      web,
+      people: new UserDirectory({ web, clock }),
+      approvals: options.approvals?.(approvals) ?? approvals,
+      self: () => (options.self === undefined ? self : options.self(self)),
+      look: { dashboardUrl: null },
+      clock,
+      log: noted,
+    });
+  }
+
+  /** Opens both; closed after the test. */
+  static async open(options: SlackClicksOptions = {}): Promise<SlackClicks> {
+    const slack = await FakeSlack.start(options.slack);
+    onTestFinished(() => slack.close());
+    const pay = toolCalled('pay');
+    const rule = { to: 'channel:slack:#refunds', ...options.rule };
+    const rig = await openSystem({ tools: [pay], deferred: { pay: rule } });
+    return new SlackClicks({ rig, slack, pay }, options);
+  }
+
+  /** Parks a task and posts what asks for its release, as the adapter does. */
+  async ask(channel = 'refunds', context = '5'): Promise<Asked> {
+    const asked = await this.askUnkept(channel, context);
+    this.keep(asked.task, asked.message);
+    return asked;
+  }
+
+  /** Parks a task and posts what asks for its release, and Slack has not answered yet. */
+  async askUnkept(channel = 'refunds', context = '5'): Promise<Asked> {
+    const steps = [{ tool: 'pay', args: { amount: context } }, { say: 'done' }];
+    const task = await parks(this.rig.system, playing(steps, { requester: rita }));
+    return { task, message: this.post(task, channel) };
+  }
+
+  /** Posts a message of a task without keeping where it is. */
+  post({ deferral }: Task, channel: string): FakeMessage {
+    const { workspace } = this.slack;
+    const [row] = this.rig.store.approvals.find(deferral?.id ?? '', 'slack');
+    if (row === undefined) throw new Error('nothing is kept of the deferral');
+    const { text, blocks } = messageOf(row.notice, { dashboardUrl: null });
+    return workspace.say({
+      channel: workspace.channel(channel)?.id ?? '',
+      user: workspace.botUserId,
+      text,
+      blocks: blocks as unknown as JsonObject[],
+    });
+  }
+
+  /** Keeps where the message of a task is. */
+  keep({ deferral }: Task, { channel, ts }: FakeMessage): void {
+    const { approvals } = this.rig.store;
+    const rows = approvals.find(deferral?.id ?? '', 'slack');
+    const writes = rows.map(({ position, version, notice }) => ({
+      position,
+      version,
+      told: notice,
+    }));
+    approvals.keep(writes.map((row) => ({ ...row, ref: { channel, ts }, isClosed: false })));
+  }
+
+  /** Makes what Slack says of a click; `changes` are made at the top of it. */
+  clickOf(
+    message: FakeMessage,
+    action: 'Approve' | 'Reject',
+    user = 'ann',
+    changes: JsonObject = {},
+  ): JsonObject {
+    const { workspace } = this.slack;
+    const button = buttonOf(message, action);
+    const channel = workspace.channel(message.channel);
+    const who = workspace.user(user);
+    if (button === null || channel === undefined || who === undefined) throw new Error('no click');
+    return { ...blockActions(workspace, { channel, message, ...button, user: who }), ...changes };
+  }
+
+  /** Clicks and resolves once everything that follows has happened. */
+  click(message: FakeMessage, action: 'Approve' | 'Reject', user = 'ann'): Promise<Handled> {
+    return this.handle(this.clickOf(message, action, user));
+  }
+
+  /** Makes what Slack says of a reason that was sent. */
+  submissionOf(view: FakeView, reason: string, user = view.user): JsonObject {
+    const { workspace } = this.slack;
+    const who = workspace.user(user);
+    if (who === undefined) throw new Error('nobody submits');
+    return viewSubmission(workspace, view, who, { reason });
+  }
+
+  /** Sends the reason of a rejection. */
+  submit(view: FakeView, reason: string, user = view.user): Promise<Handled> {
+    return this.handle(this.submissionOf(view, reason, user));
+  }
+
+  /** Has an envelope handled, under an id of its own unless one is given. */
+  async handle(body: unknown, more: Partial<SlackEnvelope> = {}): Promise<Handled> {
+    this.#envelopes += 1;
+    const acknowledged: (object | null)[] = [];
+    const ack = (response?: object): Promise<void> => {
+      acknowledged.push(response ?? null);
+      return Promise.resolve();
+    };
+    await this.interactions.handle({
+      id: `envelope-${this.#envelopes}`,
+      type: 'interactive',
+      body,
+      ack,
+      ...more,
+    });
+    return { acknowledged };
+  }
+
+  /** What single people were told, by their id. */
+  get told(): { user: string | null; text: string }[] {
+    const { messages } = this.slack.workspace;
+    const own = messages.filter(({ onlyFor }) => onlyFor !== null);
+    return own.map(({ onlyFor, text }) => ({ user: onlyFor, text }));
+  }
+
+  /** The calls of Slack's API, without looking people up. */
+  get calls(): string[] {
+    return this.slack.calls.map(({ method }) => method).filter((method) => method !== 'users.info');
+  }
+
+  /** What the audit log says of the decisions on a task. */
+  decisions({ id }: Task): unknown[] {
+    const decided = this.rig.events(id).filter(({ event }) => event === 'task_deferred_decision');
+    return decided.map(({ fields }) => fields);
+  }
+
+  /** What is logged as wrong. */
+  get warnings(): string[] {
+    const { logged } = this.rig;
+    return logged.filter(({ level }) => level !== 'info').map(({ message }) => message);
+  }
+}
+
+/** Who has the tool called. */
+const rita = { provider: 'ops', userId: 'rita', email: 'rita@example.com' };
+
+/** People of the fake Slack, by id. */
+export const ann = 'U0ANN00001';
+export const bob = 'U0BOB00001';
+
+/** What the audit log says of an approval by Ann at once. */
+export const approvedByAnn = {
+  tool: 'pay',
+  decision: 'approve',
+  approver: 'ann@example.com',
+  wait_ms: 0,
+  source: 'slack',
+};

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { answerWords, refusalWords } from '../../../../src/actors/channels/slack/answer-words.ts';
+import { messageOf } from '../../../../src/actors/channels/slack/message.ts';
+import { tooLate } from '../../../../src/actors/channels/slack/outcome-words.ts';
+import { rejectModal } from '../../../../src/actors/channels/slack/reject-modal.ts';
+import type { ApprovalNotice } from '../../../../src/machines/channels/approval-notice.ts';
+import type { DecisionAnswer } from '../../../../src/machines/governance/decision.ts';
+import { messageInWords, modalInWords } from '../../../helpers/slack-in-words.ts';
+import { aNotice, aRequest, asked, endings, trickyContext } from './slack-notices.ts';
+
+const look = { dashboardUrl: 'http://localhost:4200' };
+const named = ['ann@example.com', 'bob@example.com'];
+const byAnn = [{ approver: 'ann@example.com', at: asked + 30_000 }];
+const letters = 'abcdefghij'.repeat(300);
+
+/** Every message, under what it shows. */
+const messages: Record<string, ApprovalNotice> = {
+  'Asked, and anyone in the channel may decide': aNotice(),
+  'Asked, and only some may decide': aNotice({ approvers: named }),
+  'Asked, and two must approve': aNotice({ quorum: 2 }),
+  'One of two has approved': aNotice({ quorum: 2, approvals: byAnn }),
+  'Four eyes': aNotice({ approvers: named, fourEyes: true }),
+  'Nobody knows who asked': aNotice({ requester: null }),
+  'Reminded at half of the time': aNotice({ stage: 'reminded' }),
+  'Escalated to a second channel': aNotice({
+    stage: 'escalated',
+    target: 'channel:slack:#managers',
+    requestedAt: asked + 225_000,
+  }),
+  Approved: aNotice({}, endings.approved),
+  'Approved with a note': aNotice({}, endings.approvedWithNote),
+  'Approved by two': aNotice(
+    { quorum: 2, approvals: byAnn },
+    { ...endings.approved, approver: 'bob@example.com' },
+  ),
+  'Rejected without a reason': aNotice({}, endings.rejected),
+  'Rejected with a reason': aNotice({}, endings.rejectedWithReason),
+  'Timed out': aNotice({}, endings.timedOut),
+  'Canceled with a reason': aNotice({}, endings.canceled),
+  'Abandoned by a restart': aNotice({}, endings.restarted),
+  'Abandoned, because the caller left': aNotice({}, endings.left),
+  'A context of 3000 characters': aNotice({ context: letters }),
+  'A context of more than 3000 characters': aNotice({ context: `${letters}k` }),
+  'A context that tries to be more than a text': aNotice({ context: trickyContext }),
+};
+
+const ann = { name: 'ann@example.com', email: 'ann@example.com' };
+const guest = { name: 'A Guest (U0GUEST001)', email: null };
+const settled = {
+  id: aRequest().deferralId,
+  tool: 'issue_refund',
+  argsSha256: aRequest().argsSha256,
+  decision: 'approve',
+  approver: 'bob@example.com',
+  note: '',
+  decidedAt: asked + 60_000,
+} as const;
+
+function answered(
+  answer: DecisionAnswer,
+  notice = aNotice(),
+  approver: typeof ann | typeof guest = ann,
+) {
+  return answerWords(answer, { notice, approver, approvals: 1 }) ?? 'nothing; the message says it';
+}
+
+const forbidden: DecisionAnswer = { kind: 'forbidden' };
+
+/** Every word to whoever clicked, under when it is said. */
+const said: Record<string, string> = {
+  'The decision counted': answered({
+    kind: 'resolved',
+    deferralId: '',
+    decision: 'approve',
+    approver: '',
+  }),
+  'The approval counted, and more are needed': answered(
+    { kind: 'recorded', deferralId: '', decision: 'approve', approver: 'ann@example.com' },
+    aNotice({ quorum: 2 }),
+  ),
+  'Not one of those who may decide': answered(forbidden, aNotice({ approvers: named })),
+  'Nobody knows the email, and only some may decide': answered(
+    forbidden,
+    aNotice({ approvers: named }),
+    guest,
+  ),
+  'Nobody knows the email, and two must approve': answered(
+    forbidden,
+    aNotice({ quorum: 2 }),
+    guest,
+  ),
+  'Whoever asked, under four eyes': answered(forbidden, aNotice({ fourEyes: true })),
+  'The list names nobody': answered(forbidden, aNotice({ approvers: [] })),
+  'Somebody was faster': answered({ kind: 'decided', settled }),
+  'Another deferral was decided': answered({
+    kind: 'decided',
+    settled: { ...settled, id: 'other' },
+  }),
+  'The task waits for another call': answered({ kind: 'otherDeferral', pendingId: 'other' }),
+  'The call has other arguments': answered({ kind: 'otherArguments', pendingSha256: 'b2' }),
+  'The task does not wait': answered({ kind: 'notPending' }),
+  'Clicked after an approval': tooLate(aNotice({}, endings.approved)),
+  'Clicked after a rejection': tooLate(aNotice({}, endings.rejectedWithReason)),
+  'Clicked after the time was over': tooLate(aNotice({}, endings.timedOut)),
+  'Clicked after a cancel': tooLate(aNotice({}, endings.canceled)),
+  'Clicked after a restart': tooLate(aNotice({}, endings.restarted)),
+  'Clicked after the caller left': tooLate(aNotice({}, endings.left)),
+  'Nothing is kept of the approval': refusalWords.unknown,
+  'Another message than the one that was posted': refusalWords.misplaced,
+  'The decision could not be recorded': refusalWords.unrecorded,
+  'The form did not open': refusalWords.noModal,
+  'The reason is too long': refusalWords.tooLong,
+};
+
+function page(): string {
+  const shown = Object.entries(messages).map(
+    ([title, notice]) => `### ${title}\n\n${boxed(messageInWords(messageOf(notice, look)))}`,
+  );
+  const place = {
+    deferralId: aRequest().deferralId,
+    channel: 'C0REFUNDS1',
+    ts: '1782896400.000100',
+  };
+  const lines = Object.entries(said).map(([when, words]) => `| ${when} | ${escaped(words)} |`);
+  return [
+    '# What Slack shows',
+    'A test writes this page: every message, form and word of an approval in Slack, block by block. ' +
+      'The dashboard is at `http://localhost:4200` here; without one, nothing links to it.',
+    '## Messages',
+    ...shown,
+    '## The form that asks for a reason',
+    boxed(modalInWords(rejectModal(aRequest(), place))),
+    'When somebody else decided meanwhile, the form stays open and says under the field:',
+    boxed(tooLate(aNotice({}, endings.approved))),
+    '## What only the one who clicked sees',
+    `| When | Words |\n|---|---|\n${lines.join('\n')}`,
+    '',
+  ].join('\n\n');
+}
+
+function boxed(text: string): string {
+  return `\`\`\`\`text\n${text}\n\`\`\`\``;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+describe('the page of what Slack shows', () => {
+  it('shows what the code says today', async () => {
+    await expect(page()).toMatchFileSnapshot('../../../../docs/slack-screens.md');
+  });
+});

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  webhookEvent,
+  webhookEventType,
+  webhookId,
+} from '../../../../src/actors/channels/webhook/webhook-event.ts';
+import type {
+  ApprovalNews,
+  ApprovalOutcome,
+} from '../../../../src/machines/channels/approval-notice.ts';
+import { aNotice, asked, outcomes } from './a-notice.ts';
+
+const sender = {
+  agentId: 'refunds',
+  agentUrl: 'http://127.0.0.1:8080',
+  dashboardUrl: 'https://dash.example.test/',
+};
+
+const now = asked + 1_000;
+
+const data = {
+  agent_id: 'refunds',
+  task_id: 'task:1',
+  deferral_id: '0199aaaa-0000-7000-8000-000000000001',
+  tool: 'issue_refund',
+  context: 'pays back 40 € for order A-1042',
+  args_sha256: 'a1'.repeat(32),
+  requester: 'rita@example.com',
+  target: 'channel:webhook:ops',
+  approvers: ['ann@example.com', 'bob@example.com'],
+  quorum: 1,
+  approvals: [],
+  requested_at: '2026-03-04T05:06:07.008Z',
+  expires_at: '2026-03-04T05:11:07.008Z',
+  decision_url: 'http://127.0.0.1:8080/tasks/task%3A1/decisions',
+  approval_url: 'https://dash.example.test/#/approvals/task%3A1',
+};
+
+describe('webhookEventType', () => {
+  it.each<[ApprovalNews | null, 'asked' | 'reminded' | 'escalated', string]>([
+    [null, 'asked', 'approval.requested'],
+    [null, 'reminded', 'approval.requested'],
+    [null, 'escalated', 'approval.escalated'],
+    ['reminded', 'reminded', 'approval.reminded'],
+    ['changed', 'escalated', 'approval.escalated'],
+    ['counted', 'asked', 'approval.counted'],
+    ['counted', 'escalated', 'approval.counted'],
+  ])('calls %j in the stage %s %s', (news, stage, type) => {
+    expect(webhookEventType(aNotice({ stage }), news)).toBe(type);
+  });
+
+  it.each<[ApprovalOutcome, string]>([
+    [outcomes.approved, 'approval.approved'],
+    [outcomes.rejected, 'approval.rejected'],
+    [outcomes.timedOut, 'approval.timed_out'],
+    [outcomes.canceled, 'approval.canceled'],
+    [outcomes.abandoned, 'approval.abandoned'],
+  ])('names an outcome, also where nothing was said before: %j', (outcome, type) => {
+    const notice = aNotice({ stage: 'escalated' }, outcome);
+    expect([webhookEventType(notice, null), webhookEventType(notice, 'ended')]).toEqual([
+      type,
+      type,
+    ]);
+  });
+});
+
+describe('webhookEvent', () => {
+  it('says what waits, and neither its arguments nor anything else', () => {
+    expect(webhookEvent('approval.requested', aNotice(), sender, now)).toStrictEqual({
+      type: 'approval.requested',
+      timestamp: '2026-03-04T05:06:07.008Z',
+      data,
+    });
+  });
+
+  it('says what nobody knows as null', () => {
+    const notice = aNotice({ requester: null, approvers: null });
+    const event = webhookEvent(
+      'approval.requested',
+      notice,
+      { ...sender, dashboardUrl: null },
+      now,
+    );
+    expect(event.data).toStrictEqual({
+      ...data,
+      requester: null,
+      approvers: null,
+      approval_url: null,
+    });
+  });
+
+  it('says when the last approval was counted', () => {
+    const approvals = [
+      { approver: 'ann@example.com', at: asked + 10_000 },
+      { approver: 'bob@example.com', at: asked + 20_000 },
+    ];
+    const notice = aNotice({ quorum: 3, approvals });
+    expect(webhookEvent('approval.counted', notice, sender, now)).toStrictEqual({
+      type: 'approval.counted',
+      timestamp: '2026-03-04T05:06:27.008Z',
+      data: {
+        ...data,
+        quorum: 3,
+        approvals: [
+          { approver: 'ann@example.com', at: '2026-03-04T05:06:17.008Z' },
+          { approver: 'bob@example.com', at: '2026-03-04T05:06:27.008Z' },
+        ],
+      },
+    });
+  });
+
+  it.each(['approval.reminded', 'approval.escalated'] as const)(
+    'says of %s when it was said',
+    (type) => {
+      const { timestamp } = webhookEvent(type, aNotice(), sender, now);
+      expect(timestamp).toBe('2026-03-04T05:06:08.008Z');
+    },
+  );
+
+  it.each([
+    [outcomes.approved, { kind: 'approved', approver: 'ann@example.com', note: 'checked' }],
+    [outcomes.rejected, { kind: 'rejected', approver: 'bob@example.com', note: '' }],
+    [outcomes.timedOut, { kind: 'timed_out' }],
+    [outcomes.canceled, { kind: 'canceled', reason: 'workflow_failure' }],
+    [outcomes.abandoned, { kind: 'abandoned', reason: 'service_restart' }],
+  ])('says how the wait ended: %j', (outcome, told) => {
+    const notice = aNotice({}, outcome);
+    const type = webhookEventType(notice, 'ended');
+    const at = '2026-03-04T05:07:07.008Z';
+    expect(webhookEvent(type, notice, sender, now)).toStrictEqual({
+      type,
+      timestamp: at,
+      data: { ...data, outcome: { ...told, at } },
+    });
+  });
+
+  it('can be read back from JSON, whatever a model wrote', () => {
+    const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
+    fc.assert(
+      fc.property(fc.string({ unit }), fc.string({ unit }), (context, tool) => {
+        const event = webhookEvent('approval.requested', aNotice({ context, tool }), sender, now);
+        expect(JSON.parse(JSON.stringify(event))).toEqual(event);
+      }),
+    );
+  });
+});
+
+describe('webhookId', () => {
+  it('is the same for the same words, whenever they are said', () => {
+    const id = webhookId('approval.requested', aNotice());
+    expect(id).toMatch(/^msg_[0-9a-f]{32}$/);
+    expect(webhookId('approval.requested', aNotice({ stage: 'reminded' }))).toBe(id);
+  });
+
+  it('is another one for each target, call and thing said', () => {
+    const approval = { approver: 'ann@example.com', at: asked };
+    const ids = [
+      webhookId('approval.requested', aNotice()),
+      webhookId('approval.reminded', aNotice()),
+      webhookId('approval.requested', aNotice({ target: 'channel:webhook:boss' })),
+      webhookId('approval.requested', aNotice({ taskId: 'task:2' })),
+      webhookId('approval.requested', aNotice({ deferralId: 'another' })),
+      webhookId('approval.counted', aNotice({ approvals: [approval] })),
+      webhookId('approval.counted', aNotice({ approvals: [approval, approval] })),
+    ];
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { linesOf, read } from './reading.ts';
+
+it.each([
+  ['slack, telegram, webhook', []],
+  ['console', ['this adapter is always there; remove it']],
+  ['dashboard', ['this adapter is always there; remove it']],
+  ['slak', ['there is no such adapter; did you mean slack?']],
+  ['pigeon', ['there is no such adapter; use one of slack, telegram, webhook']],
+])('tells which adapters channels: [%s] can switch on', (list, messages) => {
+  expect(linesOf(read(`agent_id: x\nchannels: [${list}]`))).toEqual(
+    messages.map((message) => `warning 2:12 channels.0 | ${message}`),
+  );
+});

@@ -1,0 +1,119 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Output } from '../../../src/cli/output.ts';
+import { playSlack } from '../../../src/cli/slack/screen/play-slack.ts';
+import { Prompter } from '../../../src/cli/try/prompter.ts';
+import { openSlack } from './open-slack.ts';
+import { startRefundApp } from './refund-app.ts';
+
+/** A fake Slack with an app that asks, and somebody who plays with it. */
+async function openPlay() {
+  const { slack } = await openSlack();
+  await startRefundApp(slack);
+  const [input, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const output = new Output({
+    stdout,
+    stderr,
+    env: {},
+    isJson: false,
+    isDebug: false,
+    mayColour: false,
+  });
+  const leave = new AbortController();
+  const prompter = new Prompter(input, stdout, () => undefined);
+  onTestFinished(() => prompter.close());
+  const printed: string[] = [];
+  const waiting = new Set<() => void>();
+  for (const stream of [stdout, stderr]) {
+    stream.on('data', (data) => {
+      printed.push(String(data));
+      for (const look of waiting) look();
+    });
+  }
+  const over = playSlack({
+    output,
+    slack,
+    prompter,
+    channel: 'refunds',
+    user: 'ann',
+    signal: leave.signal,
+  });
+  return {
+    slack,
+    over,
+    leave,
+    type: (line: string) => void input.write(`${line}\n`),
+    end: () => void input.end(),
+    seen: () => printed.join(''),
+    /** Waits until something is printed. */
+    sees: (text: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => void (printed.join('').includes(text) && resolve());
+        waiting.add(look);
+        look();
+      }),
+    /** Waits until the last message in the channel says something. */
+    shows: (text: string) =>
+      slack.until(() => (slack.messages('refunds').at(-1)?.text === text ? true : undefined)),
+  };
+}
+
+describe('playing in the fake Slack', () => {
+  it('shows what is asked, clicks Approve, and shows the outcome', async () => {
+    const play = await openPlay();
+    play.type('refund A-1042');
+    await play.sees('Approve, reject or leave? ');
+    play.type('a');
+    await play.shows('Approved by <@U0ANN00001>');
+    play.type('leave');
+    await play.over;
+    const seen = play.seen();
+    expect(seen).toContain('Ann Miller  #refunds\n  | @holdpoint refund A-1042\n');
+    expect(seen).toContain('Holdpoint  #refunds\n  | [ Approve ] [ Reject ]\n');
+    expect(seen).toContain('Holdpoint  #refunds, changed\n  | Approved by @ann\n');
+  });
+
+  it('shows the modal of a rejection, and sends the reason', async () => {
+    const play = await openPlay();
+    play.type('refund A-1042');
+    await play.shows('Refund?');
+    play.type('reject');
+    await play.sees('Reason (may be empty): ');
+    play.type('not broken at all');
+    await play.shows('Rejected: not broken at all');
+    play.end();
+    await play.over;
+    expect(play.seen()).toContain(
+      '  | Reject\n  | Reason (optional): ____\n  | [ Reject ] [  ]\nReason (may be empty): ',
+    );
+  });
+
+  it('leaves the call waiting when somebody leaves', async () => {
+    const play = await openPlay();
+    play.type('refund A-1042');
+    await play.shows('Refund?');
+    play.type('l');
+    await play.over;
+    expect(play.slack.messages('refunds').map(({ text }) => text)).toEqual([
+      '<@U0HOLDPNT1> refund A-1042',
+      'Refund?',
+    ]);
+  });
+
+  it('says so when the agent is not connected, and goes on', async () => {
+    const play = await openPlay();
+    play.slack.socket.drop(false);
+    await play.slack.connected(0);
+    play.type('refund A-1042');
+    await play.slack.until(() => (play.slack.messages('refunds').length === 1 ? true : undefined));
+    play.type('quit');
+    await play.over;
+    expect(play.seen()).toContain('no app is connected to the fake Slack\n');
+  });
+
+  it('ends with the reason of the signal', async () => {
+    const play = await openPlay();
+    play.leave.abort(new Error('interrupted'));
+    await expect(play.over).rejects.toThrow('interrupted');
+  });
+});

@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest';
+import { type SlackAgent, startSlackAgent } from '../helpers/slack-agent.ts';
+import { expectIntact, textOf } from '../helpers/test-agent.ts';
+
+const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid {result}' }];
+
+/** Sends a task and resolves once Slack shows what waits. */
+async function asked(chat: SlackAgent, id = 't1') {
+  const answer = chat.agent.send(id, pay);
+  answer.catch(() => undefined);
+  await chat.shows(/\[Approve\]/);
+  return { answer };
+}
+
+function decisions({ agent }: SlackAgent): unknown[] {
+  return agent
+    .audit('t1')
+    .filter(({ event }) => event === 'task_deferred_decision')
+    .map(({ fields: { wait_ms: _, ...fields } = {} }) => fields);
+}
+
+describe('a click on Approve', () => {
+  it('releases the call, answers the caller, and the message says who it was', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+    expect(textOf(await answer)).toBe('paid {"amount":5}');
+    const [message, ...others] = await chat.shows(/ann@example\.com/);
+    expect(others).toEqual([]);
+    expect(message).not.toMatch(/\[Approve\]|\[Reject\]/);
+    expect(decisions(chat)).toEqual([
+      { tool: 'pay', decision: 'approve', approver: 'ann@example.com', source: 'slack' },
+    ]);
+    expect(chat.folder.paid).toHaveLength(1);
+    await expectIntact(chat.agent.auditPath);
+  });
+
+  it('counts once, however often it is delivered', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    chat.slack.socket.spoil('double', 1);
+    const click = { channel: 'refunds', action: 'Approve', user: 'ann' } as const;
+    await Promise.allSettled([chat.slack.click(click), chat.slack.click(click)]);
+    await answer;
+    await chat.shows(/ann@example\.com/);
+    expect(decisions(chat)).toHaveLength(1);
+    expect(chat.folder.paid).toHaveLength(1);
+  });
+
+  it('of two people at once is the one of who was first, and the other is told so', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    await Promise.all([
+      chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' }),
+      chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'bob' }),
+    ]);
+    await answer;
+    const told = await chat.whispers(/already/i);
+    const [decided] = decisions(chat) as { approver: string }[];
+    expect(decisions(chat)).toHaveLength(1);
+    expect(told).toContain(decided?.approver);
+  });
+});
+
+describe('a click on Reject', () => {
+  it('asks for a reason first, and the task fails with it', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    await chat.slack.click({ channel: 'refunds', action: 'Reject', user: 'ann' });
+    const view = await chat.slack.until(() => chat.slack.views.find(({ isOpen }) => isOpen));
+    expect((await chat.agent.get('/tasks/t1')).body.status.state).toBe('deferred');
+    const values = { [inputOf(view.content)]: 'too much' };
+    expect(await chat.slack.submit(view, { values })).toBeNull();
+    expect(textOf(await answer)).toBe('defer: rejected by ann@example.com: too much');
+    expect((await chat.shows(/too much/)).join()).not.toMatch(/\[Approve\]/);
+  });
+
+  it('needs no reason', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    await chat.slack.click({ channel: 'refunds', action: 'Reject', user: 'ann' });
+    const view = await chat.slack.until(() => chat.slack.views.find(({ isOpen }) => isOpen));
+    await chat.slack.submit(view);
+    expect(textOf(await answer)).toBe('defer: rejected by ann@example.com');
+  });
+
+  it('rejects without a reason when it cannot be asked for', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    chat.slack.fail({ method: 'views.open', fault: { kind: 'refuse', error: 'internal_error' } });
+    await chat.slack.click({ channel: 'refunds', action: 'Reject', user: 'ann' });
+    expect(textOf(await answer)).toBe('defer: rejected by ann@example.com');
+  });
+
+  it('that is taken back leaves the call waiting', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    await chat.slack.click({ channel: 'refunds', action: 'Reject', user: 'ann' });
+    const view = await chat.slack.until(() => chat.slack.views.find(({ isOpen }) => isOpen));
+    await chat.slack.closeView(view);
+    expect((await chat.agent.get('/tasks/t1')).body.status.state).toBe('deferred');
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'bob' });
+    expect(textOf(await answer)).toBe('paid {"amount":5}');
+  });
+});
+
+describe('a click of somebody who may not decide', () => {
+  const listed = { rule: { approvers: ['ann@example.com'] } };
+
+  it.each([
+    ['is not on the list', 'bob', 'bob@example.com'],
+    ['has no email', 'guest', 'guest (U0GUEST001)'],
+  ])('%s: told alone, audited, and the call waits on', async (_, user, approver) => {
+    const chat = await startSlackAgent(listed);
+    const { answer } = await asked(chat);
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user });
+    await chat.whispers(/may not|not allowed|not authorized/i);
+    expect(decisions(chat)).toEqual([
+      { tool: 'pay', decision: 'approve', approver, source: 'slack', authorized: false },
+    ]);
+    expect((await chat.agent.get('/tasks/t1')).body.status.state).toBe('deferred');
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+    expect(textOf(await answer)).toBe('paid {"amount":5}');
+  });
+});
+
+describe('what becomes of a call elsewhere', () => {
+  it('is on the message: a direct decision', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    await chat.agent.decide('t1', { decision: 'reject', approver: 'Cleo', note: 'by phone' });
+    await answer;
+    const [message] = await chat.shows(/Cleo/);
+    expect(message).toContain('by phone');
+    expect(message).not.toMatch(/\[Approve\]/);
+  });
+
+  it('is on the message: nobody decided in time', async () => {
+    const chat = await startSlackAgent({ rule: { timeout: '1s' } });
+    const { answer } = await asked(chat);
+    expect(textOf(await answer)).toBe('defer: no decision within 1s (auto-deny)');
+    const [message] = await chat.shows(/no decision|denied|expired/i);
+    expect(message).not.toMatch(/\[Approve\]/);
+  });
+
+  it('is on the message: the task was called off', async () => {
+    const chat = await startSlackAgent();
+    const { answer } = await asked(chat);
+    await chat.agent.rpc('tasks/cancel', { id: 't1', reason: 'cost_limit_exceeded' });
+    await answer;
+    const [message] = await chat.shows(/cost_limit_exceeded/);
+    expect(message).not.toMatch(/\[Approve\]/);
+  });
+
+  it('is on the message: the service was restarted and gave the call up', async () => {
+    const chat = await startSlackAgent();
+    await asked(chat);
+    await chat.agent.stop();
+    await chat.start();
+    const shown = await chat.shows(/restart/i);
+    expect(shown).toHaveLength(1);
+    expect(shown[0]).not.toMatch(/\[Approve\]/);
+  });
+
+  it('goes on after a restart where tasks are resumed: the message of before still decides', async () => {
+    const chat = await startSlackAgent({ defer: { on_restart: 'resume' } });
+    await asked(chat);
+    await chat.agent.stop();
+    await chat.start();
+    await chat.slack.connected();
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+    const task = await chat.agent.reached('t1', 'completed');
+    expect(textOf({ body: task })).toBe('paid {"amount":5}');
+    expect(await chat.shows(/ann@example\.com/)).toHaveLength(1);
+  });
+});
+
+describe('a Slack that is not there', () => {
+  it('does not hold up the task, and gets what is still pending once it is back, oldest first', async () => {
+    const chat = await startSlackAgent();
+    await chat.slack.connected();
+    chat.slack.fail({
+      method: 'chat.postMessage',
+      times: 2,
+      fault: { kind: 'status', status: 502 },
+    });
+    const first = chat.agent.send('t1', pay);
+    await chat.agent.reached('t1', 'deferred');
+    const second = chat.agent.send('t2', pay);
+    await chat.agent.reached('t2', 'deferred');
+    const two = await chat.slack.until(() => {
+      const messages = chat.slack.messages('refunds');
+      return messages.length === 2 ? messages : undefined;
+    });
+    expect(two.map(({ blocks }) => JSON.stringify(blocks).match(/t[12](?=")/)?.[0])).toEqual([
+      't1',
+      't2',
+    ]);
+    await chat.agent.decide('t1', { decision: 'approve' });
+    await chat.agent.decide('t2', { decision: 'approve' });
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+  });
+
+  it.each([
+    ['a channel that nobody has', '#nowhere'],
+    ['a channel that the bot is not in', '#outside'],
+  ])('%s: an error in the log, nothing posted, and a direct decision counts', async (_, target) => {
+    const chat = await startSlackAgent({ rule: { to: `channel:slack:${target}` } });
+    const answer = chat.agent.send('t1', pay);
+    await chat.agent.reached('t1', 'deferred');
+    await expect
+      .poll(() => chat.agent.log.filter(({ level }) => level === 'error').length, {
+        timeout: 10_000,
+      })
+      .toBeGreaterThan(0);
+    expect(chat.slack.workspace.messages).toEqual([]);
+    expect((await chat.agent.decide('t1', { decision: 'approve' })).status).toBe(200);
+    expect(textOf(await answer)).toBe('paid {"amount":5}');
+    expect(JSON.stringify(chat.agent.log)).not.toContain('xox');
+  });
+});
+
+describe('an escalation', () => {
+  it('asks another channel as well, and both learn who decided', async () => {
+    const chat = await startSlackAgent({
+      rule: { timeout: '8s', escalate_to: 'channel:slack:finance' },
+    });
+    const { answer } = await asked(chat);
+    await chat.shows(/\[Approve\]/, 'finance');
+    await chat.slack.click({ channel: 'finance', action: 'Approve', user: 'bob' });
+    expect(textOf(await answer)).toBe('paid {"amount":5}');
+    await chat.shows(/bob@example\.com/);
+    await chat.shows(/bob@example\.com/, 'finance');
+  }, 20_000);
+});
+
+/** The `action_id` of the input of a modal. */
+function inputOf(view: unknown): string {
+  const found = JSON.stringify(view).match(
+    /"type":"plain_text_input"[^}]*?"action_id":"([^"]+)"|"action_id":"([^"]+)"[^}]*?"type":"plain_text_input"/,
+  );
+  return found?.[1] ?? found?.[2] ?? '';
+}

@@ -1,0 +1,314 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type AnyEventObject, createActor, fromCallback } from 'xstate';
+import {
+  connectionMachine,
+  connectionState,
+  type LinkEvent,
+  type LinkFault,
+  type LinkInput,
+  pauseAfter,
+} from '../../../src/machines/channels/connection-machine.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+
+const passing: LinkFault = { message: 'the line broke', lasting: false, retryAfter: null };
+const lasting: LinkFault = { message: 'the token was revoked', lasting: true, retryAfter: null };
+
+/** A service whose links do what a test says. */
+function startConnection() {
+  const clock = new ManualClock(0);
+  const opened: string[] = [];
+  const open = new Map<string, (event: LinkEvent) => void>();
+  const told: string[] = [];
+  const states: string[] = [];
+  const actor = createActor(
+    connectionMachine.provide({
+      actors: {
+        link: fromCallback<AnyEventObject, LinkInput>(({ input: { link }, sendBack }) => {
+          opened.push(link);
+          open.set(link, sendBack);
+          return () => void open.delete(link);
+        }),
+      },
+      actions: { noteFault: ({ context }) => void told.push(context.fault?.message ?? 'no fault') },
+    }),
+    { clock },
+  );
+  actor.subscribe(({ value }) => {
+    const state = connectionState(value);
+    if (states.at(-1) !== state) states.push(state);
+  });
+  actor.start();
+  return {
+    clock,
+    opened,
+    open,
+    told,
+    states,
+    state: () => connectionState(actor.getSnapshot().value),
+    failures: () => actor.getSnapshot().context.failures,
+    live: () => [...open.keys()],
+    tell: (event: LinkEvent) => actor.send(event),
+    up: (link: string) => actor.send({ type: 'link.up', link }),
+    leaving: (link: string) => actor.send({ type: 'link.leaving', link }),
+    down: (link: string, fault = passing) => actor.send({ type: 'link.down', link, fault }),
+    close: () => actor.send({ type: 'connection.close' }),
+  };
+}
+
+describe('the pause before the next link', () => {
+  it('doubles from a second to a minute, of which chance takes its part', () => {
+    const pauses = [1, 2, 3, 6, 7, 60, 5_000].map((failures) => [
+      pauseAfter({ failures, fault: passing }, 0),
+      pauseAfter({ failures, fault: passing }, 0.5),
+      pauseAfter({ failures, fault: passing }, 1),
+    ]);
+    expect(pauses).toEqual([
+      [0, 500, 1_000],
+      [0, 1_000, 2_000],
+      [0, 2_000, 4_000],
+      [0, 16_000, 32_000],
+      [0, 30_000, 60_000],
+      [0, 30_000, 60_000],
+      [0, 30_000, 60_000],
+    ]);
+  });
+
+  it('is what the service asks for, up to five minutes', () => {
+    const asking = (retryAfter: number) =>
+      pauseAfter({ failures: 1, fault: { ...passing, retryAfter } }, 1);
+    expect([asking(400), asking(7_000), asking(86_400_000)]).toEqual([1_000, 7_000, 300_000]);
+  });
+
+  it('is five minutes when a person has to mend something', () => {
+    expect(pauseAfter({ failures: 1, fault: lasting }, 0)).toBe(300_000);
+  });
+});
+
+describe('the connection', () => {
+  it('is connected once its link is up', () => {
+    const { states, up, live } = startConnection();
+    up('link-1');
+    expect({ states, live: live() }).toEqual({
+      states: ['connecting', 'connected'],
+      live: ['link-1'],
+    });
+  });
+
+  it('opens another link after a pause when one fails, and says why', () => {
+    const connection = startConnection();
+    connection.down('link-1');
+    expect({ state: connection.state(), live: connection.live() }).toEqual({
+      state: 'backoff',
+      live: [],
+    });
+    connection.clock.advance(999);
+    expect(connection.opened).toEqual(['link-1']);
+    connection.clock.advance(1);
+    expect({ state: connection.state(), live: connection.live(), told: connection.told }).toEqual({
+      state: 'connecting',
+      live: ['link-2'],
+      told: ['the line broke'],
+    });
+  });
+
+  it('does not wait for ever for a link that says nothing', () => {
+    const { clock, state, live, told } = startConnection();
+    clock.advance(30_000);
+    expect({ state: state(), live: live(), told }).toEqual({
+      state: 'backoff',
+      live: [],
+      told: ['the service did not answer in time'],
+    });
+  });
+
+  it('forgets failures once a link has been up for a minute', () => {
+    const { clock, down, up, failures } = startConnection();
+    down('link-1');
+    clock.advance(1_000);
+    up('link-2');
+    const fresh = failures();
+    clock.advance(60_000);
+    expect([fresh, failures()]).toEqual([1, 0]);
+  });
+
+  it('opens the next link before it lets go of the one that leaves', () => {
+    const { clock, up, leaving, state, states, live } = startConnection();
+    up('link-1');
+    clock.advance(60_000);
+    leaving('link-1');
+    const meanwhile = { state: state(), live: live() };
+    up('link-2');
+    expect({ meanwhile, live: live(), states }).toEqual({
+      meanwhile: { state: 'draining', live: ['link-1', 'link-2'] },
+      live: ['link-2'],
+      states: ['connecting', 'connected', 'draining', 'connected'],
+    });
+  });
+
+  it('waits for the link that is being opened when the old one goes first', () => {
+    const { clock, up, leaving, down, state, live, opened } = startConnection();
+    up('link-1');
+    clock.advance(60_000);
+    leaving('link-1');
+    down('link-1');
+    const meanwhile = { state: state(), live: live() };
+    up('link-2');
+    expect({ meanwhile, state: state(), opened }).toEqual({
+      meanwhile: { state: 'connecting', live: ['link-2'] },
+      state: 'connected',
+      opened: ['link-1', 'link-2'],
+    });
+  });
+
+  it('keeps the old link while the one that takes over fails', () => {
+    const { clock, up, leaving, down, state, live } = startConnection();
+    up('link-1');
+    clock.advance(60_000);
+    leaving('link-1');
+    down('link-2', lasting);
+    const first = { state: state(), live: live() };
+    clock.advance(300_000);
+    expect({ first, later: { state: state(), live: live() } }).toEqual({
+      first: { state: 'draining', live: ['link-1'] },
+      later: { state: 'draining', live: ['link-1', 'link-3'] },
+    });
+  });
+
+  it('rests when the old link goes while the next is only planned', () => {
+    const { clock, up, leaving, down, state } = startConnection();
+    up('link-1');
+    clock.advance(60_000);
+    leaving('link-1');
+    down('link-2');
+    down('link-1');
+    const first = state();
+    clock.advance(1_000);
+    expect([first, state()]).toEqual(['backoff', 'connecting']);
+  });
+
+  it('has failed when the old link goes and the next cannot be opened by itself', () => {
+    const { clock, up, leaving, down, state } = startConnection();
+    up('link-1');
+    clock.advance(60_000);
+    leaving('link-1');
+    down('link-2', lasting);
+    down('link-1');
+    expect(state()).toBe('failed');
+  });
+
+  it('rests longer and longer from a service that hangs up on every new link', () => {
+    const { clock, up, leaving, opened, live } = startConnection();
+    up('link-1');
+    const counts = [1, 2, 3, 4].map((count) => {
+      leaving(`link-${count}`);
+      const before = opened.length;
+      clock.advance(1_000 * 2 ** (count - 1) - 1);
+      const early = opened.length;
+      clock.advance(1);
+      up(`link-${count + 1}`);
+      return [before, early, opened.length];
+    });
+    expect({ counts, live: live() }).toEqual({
+      counts: [
+        [1, 1, 2],
+        [2, 2, 3],
+        [3, 3, 4],
+        [4, 4, 5],
+      ],
+      live: ['link-5'],
+    });
+  });
+
+  it('has failed when only a person can mend it, and tries again after five minutes', () => {
+    const { clock, down, state, live } = startConnection();
+    down('link-1', lasting);
+    const first = { state: state(), live: live() };
+    clock.advance(299_999);
+    const early = state();
+    clock.advance(1);
+    expect({ first, early, later: { state: state(), live: live() } }).toEqual({
+      first: { state: 'failed', live: [] },
+      early: 'failed',
+      later: { state: 'connecting', live: ['link-2'] },
+    });
+  });
+
+  it('hears nothing of links that are gone', () => {
+    const { clock, down, up, leaving, state, opened } = startConnection();
+    down('link-1');
+    clock.advance(1_000);
+    up('link-1');
+    leaving('link-1');
+    down('link-1', lasting);
+    expect({ state: state(), opened }).toEqual({
+      state: 'connecting',
+      opened: ['link-1', 'link-2'],
+    });
+  });
+
+  it('lets go of everything when it is closed, in every state', () => {
+    const ways: ((connection: ReturnType<typeof startConnection>) => void)[] = [
+      () => undefined,
+      ({ up }) => up('link-1'),
+      ({ down }) => down('link-1'),
+      ({ down }) => down('link-1', lasting),
+      ({ up, leaving, clock }) => {
+        up('link-1');
+        clock.advance(60_000);
+        leaving('link-1');
+      },
+      ({ up, leaving }) => {
+        up('link-1');
+        leaving('link-1');
+      },
+    ];
+    const left = ways.map((way) => {
+      const connection = startConnection();
+      way(connection);
+      connection.close();
+      return [connection.state(), connection.live(), connection.clock.pending];
+    });
+    expect(left).toEqual(ways.map(() => ['closed', [], 0]));
+  });
+
+  it('whatever its links do, it has two at most, goes on by itself, and says connected of what is up', () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constantFrom('up', 'leaving', 'down', 'broken'), back: fc.nat(2) }),
+      fc.record({ kind: fc.constant('wait'), back: fc.integer({ min: 1, max: 400_000 }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const connection = startConnection();
+        const isUp = new Set<string>();
+        for (const { kind, back } of steps) {
+          const link = connection.opened.at(-1 - back);
+          if (kind === 'wait') connection.clock.advance(back);
+          else if (link !== undefined && connection.open.has(link)) {
+            if (kind === 'up') isUp.add(link);
+            if (kind === 'down' || kind === 'broken') isUp.delete(link);
+            if (kind === 'up') connection.up(link);
+            else if (kind === 'leaving') connection.leaving(link);
+            else connection.down(link, kind === 'broken' ? lasting : passing);
+          }
+          const state = connection.state();
+          expect(connection.live().length).toBeLessThanOrEqual(2);
+          expect(state).not.toBe('closed');
+          if (state === 'connected' || state === 'draining') {
+            expect(connection.live().some((name) => isUp.has(name))).toBe(true);
+          } else if (state === 'backoff' || state === 'failed') {
+            expect(connection.live()).toEqual([]);
+          }
+        }
+        // Left alone with a service that is well again, it always comes up.
+        for (let turn = 0; turn < 20 && connection.state() !== 'connected'; turn += 1) {
+          const link = connection.opened.at(-1);
+          if (link !== undefined && connection.open.has(link)) connection.up(link);
+          connection.clock.advance(300_000);
+        }
+        expect(connection.state()).toBe('connected');
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,318 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createActor, fromPromise } from 'xstate';
+import type {
+  ApprovalNotice,
+  ApprovalOutcome,
+} from '../../../src/machines/channels/approval-notice.ts';
+import {
+  type DeliveryFailure,
+  type DeliveryInput,
+  deliveryMachine,
+  longestUpdate,
+  type NoticeVersion,
+  type PostOutcome,
+  pauseAfter,
+  type Told,
+  type UpdateInput,
+  type UpdateOutcome,
+} from '../../../src/machines/channels/delivery-machine.ts';
+import { aNotice } from '../../helpers/approval-notices.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+
+const approved: ApprovalOutcome = { kind: 'approved', approver: 'ann', note: '', at: 9 };
+
+/** The versions of one notice: a reminder, approvals that are counted, the end. */
+const versions = {
+  asked: { version: 1, notice: aNotice() },
+  reminded: { version: 2, notice: aNotice({ stage: 'reminded' }) },
+  counted: {
+    version: 3,
+    notice: aNotice({ stage: 'reminded', approvals: [{ approver: 'ann', at: 5 }] }),
+  },
+  ended: { version: 4, notice: aNotice({ stage: 'reminded' }, approved) },
+} satisfies Record<string, NoticeVersion>;
+
+const later: DeliveryFailure = { kind: 'failed', fault: 'later', retryAfter: null, reason: 'down' };
+const atTarget: DeliveryFailure = { ...later, fault: 'target' };
+const forGood: DeliveryFailure = { ...later, fault: 'message' };
+
+interface Sent {
+  did: string;
+  notice: ApprovalNotice;
+  end: PromiseWithResolvers<never>;
+}
+
+/** A delivery of which everything is noted, to a service that answers when and how a test says. */
+function startDelivery(input: Partial<DeliveryInput> = {}) {
+  const clock = new ManualClock(0);
+  const sent: Sent[] = [];
+  const kept: unknown[] = [];
+  const noted: string[] = [];
+  const send = (did: string, notice: ApprovalNotice): Promise<never> => {
+    const end = Promise.withResolvers<never>();
+    sent.push({ did, notice, end });
+    return end.promise;
+  };
+  const actor = createActor(
+    deliveryMachine.provide({
+      actors: {
+        post: fromPromise<PostOutcome, { notice: ApprovalNotice }>(({ input: { notice } }) =>
+          send('post', notice),
+        ),
+        update: fromPromise<UpdateOutcome, UpdateInput>(({ input: { ref, notice, news } }) =>
+          send(`${news} ${String(ref['ts'])}`, notice),
+        ),
+      },
+      actions: {
+        keepRef: (_, { ref, told }) => void kept.push([told.version, told.isClosed, ref]),
+        keepTold: (_, { version, isClosed }: Told) => void kept.push([version, isClosed]),
+        noteFailure: (_, { fault }: DeliveryFailure) => void noted.push(fault),
+        noteGivenUp: () => void noted.push('given up'),
+      },
+    }),
+    { clock, input: { ref: null, told: null, latest: versions.asked, ...input } },
+  ).start();
+  return {
+    clock,
+    sent,
+    kept,
+    noted,
+    did: () => sent.map(({ did }) => did),
+    state: () => JSON.stringify(actor.getSnapshot().value).replaceAll(/[{}"]/g, ''),
+    change: (latest: NoticeVersion) => actor.send({ type: 'notice.changed', latest }),
+    stop: () => actor.stop(),
+    async answer(outcome: 'taken' | DeliveryFailure) {
+      const last = sent.at(-1);
+      const taken =
+        last?.did === 'post' ? { kind: 'posted', ref: { ts: '1' } } : { kind: 'updated' };
+      last?.end.resolve((outcome === 'taken' ? taken : outcome) as never);
+      for (let turn = 0; turn < 4; turn += 1) await Promise.resolve();
+    },
+  };
+}
+
+const posted = { ref: { ts: '1' }, told: versions.asked.notice };
+
+describe('the delivery of one message about a held call', () => {
+  it('posts, keeps where the message is, and rests', async () => {
+    const delivery = startDelivery();
+    await delivery.answer('taken');
+    expect([delivery.did(), delivery.kept, delivery.state(), delivery.clock.pending]).toEqual([
+      ['post'],
+      [[1, false, { ts: '1' }]],
+      'posted',
+      0,
+    ]);
+  });
+
+  it('tells each piece of news once, and closes with the end', async () => {
+    const delivery = startDelivery();
+    await delivery.answer('taken');
+    for (const version of [versions.reminded, versions.counted, versions.ended]) {
+      delivery.change(version);
+      await delivery.answer('taken');
+    }
+    expect([delivery.did(), delivery.kept, delivery.state()]).toEqual([
+      ['post', 'reminded 1', 'counted 1', 'ended 1'],
+      [
+        [1, false, { ts: '1' }],
+        [2, false],
+        [3, false],
+        [4, true],
+      ],
+      'closed',
+    ]);
+  });
+
+  it('goes on with a message that was posted before', async () => {
+    const resting = startDelivery({ ...posted, latest: { ...versions.asked, version: 7 } });
+    expect([resting.did(), resting.kept, resting.state()]).toEqual([[], [[7, false]], 'posted']);
+    const ended = startDelivery({ ...posted, latest: versions.ended });
+    await ended.answer('taken');
+    expect([ended.did(), ended.kept, ended.state()]).toEqual([['ended 1'], [[4, true]], 'closed']);
+  });
+
+  it('sends nothing of a wait that was over before anybody was asked', () => {
+    const delivery = startDelivery({ latest: versions.ended });
+    expect([delivery.did(), delivery.kept, delivery.state()]).toEqual([[], [[4, true]], 'closed']);
+  });
+
+  it('tells what changed while the post was under way by an update', async () => {
+    const delivery = startDelivery();
+    delivery.change(versions.reminded);
+    delivery.change(versions.ended);
+    expect(delivery.did()).toEqual(['post']);
+    await delivery.answer('taken');
+    await delivery.answer('taken');
+    expect([delivery.did(), delivery.state()]).toEqual([['post', 'ended 1'], 'closed']);
+  });
+
+  it('posts what is newest after a pause', async () => {
+    const delivery = startDelivery();
+    await delivery.answer(later);
+    delivery.change(versions.reminded);
+    delivery.clock.advance(999);
+    const during = [delivery.sent.length, delivery.state()];
+    delivery.clock.advance(1);
+    expect([during, delivery.sent.at(-1)?.notice]).toEqual([
+      [1, 'posting:resting'],
+      versions.reminded.notice,
+    ]);
+  });
+
+  it.each([
+    ['ends during the pause', true],
+    ['ended during the post', false],
+  ])('posts nothing more when the wait %s', async (_, isDuringPause) => {
+    const delivery = startDelivery();
+    if (!isDuringPause) delivery.change(versions.ended);
+    await delivery.answer(later);
+    if (isDuringPause) delivery.change(versions.ended);
+    delivery.clock.advance(60_000);
+    expect([delivery.did(), delivery.kept, delivery.state(), delivery.clock.pending]).toEqual([
+      ['post'],
+      [[4, true]],
+      'closed',
+      0,
+    ]);
+  });
+
+  it('is closed when the message will never be taken', async () => {
+    const delivery = startDelivery();
+    await delivery.answer(forGood);
+    expect([delivery.kept, delivery.noted, delivery.state()]).toEqual([
+      [[1, true]],
+      ['message'],
+      'closed',
+    ]);
+  });
+
+  it('leaves out an update that will never be taken, and tells what comes after it', async () => {
+    const delivery = startDelivery({ ...posted, latest: versions.reminded });
+    await delivery.answer(forGood);
+    const between = delivery.state();
+    delivery.change(versions.ended);
+    await delivery.answer(forGood);
+    expect([between, delivery.did(), delivery.kept, delivery.noted, delivery.state()]).toEqual([
+      'posted',
+      ['reminded 1', 'ended 1'],
+      [
+        [2, false],
+        [4, true],
+      ],
+      ['message', 'message'],
+      'closed',
+    ]);
+  });
+
+  it('pauses for longer after each failure, and for as long as the service asks', () => {
+    const pauses = [1, 2, 3, 6, 7, 8, 1_000].map((failures) => pauseAfter(failures, later));
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 32_000, 60_000, 60_000, 60_000]);
+    expect([
+      pauseAfter(1, atTarget),
+      pauseAfter(9, { ...later, retryAfter: 3_000 }),
+      pauseAfter(1, { ...atTarget, retryAfter: 90_000 }),
+      pauseAfter(1, { ...later, retryAfter: 0 }),
+      pauseAfter(1, { ...later, retryAfter: 1e12 }),
+    ]).toEqual([60_000, 3_000, 90_000, 1_000, 600_000]);
+  });
+
+  it('goes on asking a target that is broken for as long as the task waits', async () => {
+    const delivery = startDelivery();
+    for (let minute = 0; minute < 200; minute += 1) {
+      await delivery.answer(atTarget);
+      delivery.clock.advance(60_000);
+    }
+    await delivery.answer('taken');
+    expect([delivery.sent.length, delivery.state()]).toEqual([201, 'posted']);
+  });
+
+  it('gives an update up after an hour, and closes when it was the end', async () => {
+    const delivery = startDelivery({ ...posted, latest: versions.ended });
+    while (delivery.clock.now() < longestUpdate) {
+      await delivery.answer(later);
+      delivery.clock.advance(30_000);
+    }
+    expect([delivery.noted.at(-1), delivery.kept, delivery.state()]).toEqual([
+      'given up',
+      [[4, true]],
+      'closed',
+    ]);
+  });
+
+  it('gives what changed during the hour an hour of its own', async () => {
+    const delivery = startDelivery({ ...posted, latest: versions.reminded });
+    await delivery.answer(atTarget);
+    delivery.change(versions.ended);
+    const hours = [];
+    for (let half = 1; half <= 4; half += 1) {
+      delivery.clock.advance(longestUpdate / 2);
+      await delivery.answer(atTarget);
+      hours.push([delivery.state(), delivery.noted.includes('given up')]);
+    }
+    expect(hours).toEqual([
+      ['updating:resting', false],
+      ['updating:resting', false],
+      ['updating:resting', false],
+      ['closed', true],
+    ]);
+  });
+
+  it('ends up saying what is true, posts once, and falls silent after the end, whatever happens', async () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('change' as const), end: fc.boolean() }),
+      fc.record({
+        do: fc.constant('answer' as const),
+        with: fc.constantFrom('taken' as const, later, atTarget, { ...later, retryAfter: 5_000 }),
+      }),
+      fc.record({ do: fc.constant('wait' as const), for: fc.integer({ min: 1, max: 70_000 }) }),
+      fc.record({ do: fc.constant('restart' as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        let latest: NoticeVersion = versions.asked;
+        let run = startDelivery();
+        const told: ApprovalNotice[] = [];
+        let row: Pick<DeliveryInput, 'ref' | 'told'> = { ref: null, told: null };
+        let posts = 0;
+        /** What was taken reaches the row at once, so a stop in between loses nothing but what was under way. */
+        const answer = async (outcome: 'taken' | DeliveryFailure) => {
+          const last = run.sent.at(-1);
+          const isOpen = run.state().endsWith('sending');
+          await run.answer(outcome);
+          if (!isOpen || outcome !== 'taken' || last === undefined) return;
+          if (last.did === 'post') posts += 1;
+          told.push(last.notice);
+          row = { ref: { ts: '1' }, told: last.notice };
+        };
+        for (const now of steps) {
+          if (now.do === 'change' && latest.notice.outcome === null) {
+            const at = latest.version + 1;
+            const notice = aNotice({ expiresAt: at }, now.end ? approved : null);
+            latest = { version: at, notice };
+            run.change(latest);
+          }
+          if (now.do === 'answer') await answer(now.with);
+          if (now.do === 'wait') run.clock.advance(now.for);
+          if (now.do === 'restart' && run.state() !== 'closed') {
+            run.stop();
+            run = startDelivery({ ...row, latest });
+          }
+        }
+        while (run.state().includes('ing:')) {
+          run.clock.advance(600_000);
+          await answer('taken');
+        }
+        const isSilent = latest.notice.outcome !== null && posts === 0;
+        const ends = told.filter(({ outcome }) => outcome !== null);
+        expect({ posts, last: told.at(-1), ends: ends.length }).toEqual({
+          posts: isSilent ? 0 : 1,
+          last: isSilent ? undefined : latest.notice,
+          ends: isSilent || latest.notice.outcome === null ? 0 : 1,
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

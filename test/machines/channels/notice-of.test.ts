@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AskedRecord,
+  type EndedRecord,
+  noticeOf,
+  outcomeOf,
+} from '../../../src/machines/channels/notice-of.ts';
+import type { Caller, SettledDeferral } from '../../../src/machines/task/task.ts';
+import { aNotice } from '../../helpers/approval-notices.ts';
+import { aCaller, aDeferral, digest } from '../../helpers/task-fixtures.ts';
+
+function asked(requester: Caller | null = aCaller()): AskedRecord {
+  const { args: _, ...deferral } = aDeferral({ context: 'refund order 7' });
+  return { taskId: 'task-1', deferral, requester, stage: 'asked' };
+}
+
+function ended(overrides: Partial<EndedRecord>): EndedRecord {
+  return {
+    state: 'failed',
+    text: null,
+    changedAt: 9_000,
+    settled: null,
+    failure: null,
+    ...overrides,
+  };
+}
+
+const settled: SettledDeferral = {
+  id: 'call-1',
+  tool: 'issue_refund',
+  argsSha256: digest,
+  decision: 'reject',
+  approver: 'ann@example.com',
+  note: 'too much',
+  decidedAt: 8_000,
+};
+
+describe('what a target is to know of a held call', () => {
+  it('is what approvers are shown, with no outcome while it waits', () => {
+    expect(noticeOf('channel:slack:#refunds', asked(), null)).toEqual(aNotice());
+  });
+
+  it('counts the approvals so far, and says how far the asking has gone', () => {
+    const { deferral, ...rest } = asked();
+    const approvals = [{ approver: 'ann@example.com', at: 5_000 }];
+    const counted = {
+      ...rest,
+      deferral: { ...deferral, quorum: 2, approvals },
+      stage: 'escalated',
+    } as const;
+    expect(noticeOf('channel:console:*', counted, null)).toEqual(
+      aNotice({ target: 'channel:console:*', quorum: 2, approvals, stage: 'escalated' }),
+    );
+  });
+
+  it.each([
+    [aCaller(), 'rita@example.com'],
+    [{ provider: 'ops', userId: 'rita' }, 'rita'],
+    [{ provider: 'ops', userId: 'rita', email: '' }, 'rita'],
+    [{ provider: 'runtime', userId: 'runtime' }, null],
+    [{ provider: 'runtime', userId: 'runtime', email: 'rita@example.com' }, 'rita@example.com'],
+    [null, null],
+  ])('names the requester %o as %s', (requester, name) => {
+    expect(noticeOf('channel:slack:#refunds', asked(requester), null).request.requester).toBe(name);
+  });
+
+  it.each([
+    [
+      'an approval',
+      { state: 'working', settled: { ...settled, decision: 'approve', note: '' } },
+      { kind: 'approved', approver: 'ann@example.com', note: '', at: 8_000 },
+    ],
+    [
+      'a rejection',
+      { settled, failure: { kind: 'rejected', tool: 'x', text: 'defer: rejected' } },
+      { kind: 'rejected', approver: 'ann@example.com', note: 'too much', at: 8_000 },
+    ],
+    [
+      'a rejection that the model is told of',
+      { state: 'working', settled },
+      { kind: 'rejected', approver: 'ann@example.com', note: 'too much', at: 8_000 },
+    ],
+    [
+      'the deadline',
+      { failure: { kind: 'timedOut', tool: 'x', text: 'defer: no decision' } },
+      { kind: 'timedOut', at: 9_000 },
+    ],
+    [
+      'a cancel',
+      { state: 'canceled', text: 'canceled: wrong order' },
+      { kind: 'canceled', reason: 'wrong order', at: 9_000 },
+    ],
+    [
+      'a lost caller',
+      { failure: { kind: 'abandoned', tool: 'x', text: 'defer: abandoned, caller disconnected' } },
+      { kind: 'abandoned', reason: 'caller_disconnected', at: 9_000 },
+    ],
+    [
+      'a restart',
+      { failure: { kind: 'abandoned', tool: 'x', text: 'defer: abandoned by service restart' } },
+      { kind: 'abandoned', reason: 'service_restart', at: 9_000 },
+    ],
+    [
+      'a defect',
+      { failure: { kind: 'internal', text: 'the task failed inside the service' } },
+      { kind: 'canceled', reason: 'the task failed inside the service', at: 9_000 },
+    ],
+    [
+      'an earlier decision on another call, and a cancel',
+      { state: 'canceled', text: 'canceled: late', settled: { ...settled, id: 'call-0' } },
+      { kind: 'canceled', reason: 'late', at: 9_000 },
+    ],
+    [
+      'nothing that is known',
+      { state: 'working' },
+      { kind: 'canceled', reason: 'the task went on without a decision', at: 9_000 },
+    ],
+  ] as [string, Partial<EndedRecord>, object][])('tells of the end by %s', (_, record, outcome) => {
+    expect(outcomeOf({ id: 'call-1' }, ended(record))).toEqual(outcome);
+  });
+});
