@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   cleanUp,
   holdpoint,
-  type Running,
   shellCommand,
   startCommand,
   startProcess,
   temporaryFolder,
 } from './holdpoint.ts';
+import { onTerminal, printed } from './terminal.ts';
 
 afterAll(cleanUp);
 
@@ -131,30 +130,3 @@ describe('try on a terminal', () => {
     expect(await readdir(home)).toEqual([]);
   });
 });
-
-/** Runs the command on a terminal of its own. */
-function onTerminal(args: readonly string[], env: Record<string, string> = {}): Running {
-  const command = shellCommand(args);
-  return startProcess('script', ['-qec', command, '/dev/null'], { env: { TERM: 'xterm', ...env } });
-}
-
-/** Returns once a command has printed some text after what was waited for before. */
-async function printed({ child, ended }: Running, wanted: string | RegExp): Promise<void> {
-  let seen = '';
-  const pattern = typeof wanted === 'string' ? RegExp(RegExp.escape(wanted)) : wanted;
-  const found = new Promise<void>((resolve) => {
-    const look = (chunk: Buffer): void => {
-      seen += chunk.toString();
-      // Colours and cursor movements stand between the words of a terminal.
-      if (stripVTControlCharacters(seen).search(pattern) === -1) return;
-      child.stdout?.off('data', look);
-      resolve();
-    };
-    child.stdout?.on('data', look);
-  });
-  const over = ended.then(({ code, stdout, stderr }) => {
-    throw new Error(`ended with ${code} before it printed ${String(wanted)}: ${stdout}${stderr}`);
-  });
-  await Promise.race([found, over]);
-  over.catch(() => undefined);
-}

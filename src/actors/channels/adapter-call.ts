@@ -36,11 +36,11 @@ export function callAdapter<Result>(
 export function failureOf(adapter: string, error: unknown): DeliveryFailure {
   if (error instanceof DeliveryError) {
     const { fault, retryAfter, message: reason } = error;
-    return { kind: 'failed', fault, retryAfter, reason };
+    return { kind: 'failed', fault, retryAfter, reason, isDefect: false };
   }
   const name = error instanceof Error ? error.name : typeof error;
   const reason = `the ${adapter} adapter broke with ${name}; this is a defect, please report it`;
-  return { kind: 'failed', fault: 'later', retryAfter: null, reason };
+  return { kind: 'failed', fault: 'later', retryAfter: null, reason, isDefect: true };
 }
 
 function tooSlow(): DeliveryError {

@@ -26,6 +26,9 @@ export interface AdapterDeliveriesOptions {
 /** Messages of one adapter that are under way at once. */
 export const mostSending = 16;
 
+/** Messages that may be set aside at once, because the adapter breaks on them. */
+const mostSetAside = 4;
+
 /** Failures that are remembered, so that each is logged once. */
 const mostRemembered = 1_000;
 
@@ -38,6 +41,8 @@ export class AdapterDeliveries {
   readonly #live = new Map<number, LiveDelivery>();
   readonly #logic: DeliveryLogic;
   readonly #logged = new Set<string>();
+  /** Rows that the adapter breaks on: they are tried again, and hold up nobody else meanwhile. */
+  readonly #setAside = new Set<number>();
   #last: ApprovalSlot | null = null;
   #isUp = false;
 
@@ -50,7 +55,10 @@ export class AdapterDeliveries {
         this.#forgetFailures(write.position);
         options.keep(write);
       },
-      onFailure: (position, failure) => this.#logFailure(position, failure),
+      onFailure: (position, failure) => {
+        if (failure.isDefect && this.#setAside.size < mostSetAside) this.#setAside.add(position);
+        this.#logFailure(position, failure);
+      },
       onGivenUp: (notice) => this.#logGivenUp(notice),
     });
   }
@@ -74,7 +82,9 @@ export class AdapterDeliveries {
     const start = this.#last;
     for (let slot = this.#nextSlot(start); slot !== undefined && this.#hasRoom(); ) {
       this.#last = slot;
-      const row = this.#isBusy(slot) ? undefined : rows.oldestDue(adapter.name, slot);
+      const row = this.#isBusy(slot)
+        ? undefined
+        : rows.oldestDue(adapter.name, slot, [...this.#setAside]);
       if (row !== undefined) this.#begin(row);
       slot = this.#nextSlot(slot);
     }
@@ -94,6 +104,7 @@ export class AdapterDeliveries {
     this.#isUp = false;
     for (const delivery of this.#live.values()) delivery.stop();
     this.#live.clear();
+    this.#setAside.clear();
   }
 
   #nextSlot(after: ApprovalSlot | null): ApprovalSlot | undefined {
@@ -107,7 +118,10 @@ export class AdapterDeliveries {
 
   #isBusy({ target, isPosted }: ApprovalSlot): boolean {
     return [...this.#live.values()].some(
-      (delivery) => delivery.isPosted === isPosted && delivery.row.notice.request.target === target,
+      (delivery) =>
+        delivery.isPosted === isPosted &&
+        delivery.row.notice.request.target === target &&
+        !this.#setAside.has(delivery.row.position),
     );
   }
 
@@ -126,6 +140,7 @@ export class AdapterDeliveries {
     const isOver = delivery.isAtRest || (!this.#isUp && !delivery.isSending);
     if (isOver && this.#live.get(delivery.row.position) === delivery) {
       this.#live.delete(delivery.row.position);
+      this.#setAside.delete(delivery.row.position);
       delivery.stop();
     }
     if (!delivery.isSending) this.#options.onRoom();

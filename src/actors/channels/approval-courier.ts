@@ -31,7 +31,8 @@ export class ApprovalCourier {
   #writes: ApprovalWrite[] = [];
   #isScheduled = false;
   #isStopped = false;
-  #isStoreDown = false;
+  /** The timer that ends a pause of the store; `null` while there is none. */
+  #storePause: unknown = null;
   #onIdle: () => void = () => undefined;
 
   constructor(options: ApprovalCourierOptions) {
@@ -88,6 +89,8 @@ export class ApprovalCourier {
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
+    if (this.#storePause !== null) this.#options.clock.clearTimeout(this.#storePause);
+    this.#storePause = null;
     for (const deliveries of this.#deliveries.values()) deliveries.setUp(false);
     await this.#idle();
     for (const deliveries of this.#deliveries.values()) deliveries.stop();
@@ -101,7 +104,7 @@ export class ApprovalCourier {
 
   /** Everything that happens in one turn of the event loop is kept in one commit, before anything new begins. */
   #schedule(): void {
-    if (this.#isScheduled || this.#isStoreDown) return;
+    if (this.#isScheduled || this.#storePause !== null) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -126,15 +129,12 @@ export class ApprovalCourier {
       run();
       return true;
     } catch (error) {
+      if (this.#storePause !== null) return false;
       const { log, clock } = this.#options;
-      log.error(
-        { error },
-        'approvals: the store failed; messages wait until it takes writes again',
-      );
-      if (this.#isStoreDown || this.#isStopped) return false;
-      this.#isStoreDown = true;
-      clock.setTimeout(() => {
-        this.#isStoreDown = false;
+      log.error({ error }, 'approvals: the store failed; messages wait until it can be used again');
+      if (this.#isStopped) return false;
+      this.#storePause = clock.setTimeout(() => {
+        this.#storePause = null;
         this.#schedule();
       }, storePause);
       return false;

@@ -90,9 +90,14 @@ export class ApprovalRows {
     return { target: String(found['target']), isPosted: found['is_posted'] === 1 };
   }
 
-  /** Returns the oldest row of a slot with something due. */
-  oldestDue(adapter: string, { target, isPosted }: ApprovalSlot): ApprovalRow | undefined {
-    const found = this.#sql.oldestDue.get(adapter, target, isPosted ? 1 : 0);
+  /** Returns the oldest row of a slot with something due, but for some positions. */
+  oldestDue(
+    adapter: string,
+    { target, isPosted }: ApprovalSlot,
+    except: readonly number[] = [],
+  ): ApprovalRow | undefined {
+    const others = JSON.stringify(except);
+    const found = this.#sql.oldestDue.get(adapter, target, isPosted ? 1 : 0, others);
     return found === undefined ? undefined : rowOf(found);
   }
 
@@ -173,7 +178,8 @@ function prepare(database: DatabaseSync) {
     otherSlot: sql(slot('AND target = ?2 AND is_posted > ?3')),
     nextTarget: sql(slot('AND target > ?2')),
     oldestDue: sql(`SELECT ${columns} FROM approval_notices
-      WHERE due = 1 AND adapter = ? AND target = ? AND is_posted = ? ORDER BY position LIMIT 1`),
+      WHERE due = 1 AND adapter = ? AND target = ? AND is_posted = ?
+        AND position NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT 1`),
     keep: sql(`UPDATE approval_notices SET ref = coalesce(?3, ref), told = ?4, is_closed = ?5,
       is_posted = is_posted OR ?3 IS NOT NULL, due = NOT ?5 AND version > ?2 WHERE position = ?1`),
     backlog: sql(`SELECT adapter, sum(is_posted = 0) AS unposted, sum(is_posted) AS stale

@@ -29,6 +29,8 @@ export interface DeliveryFailure {
   /** Milliseconds that the service asks to be left alone for; `null` when it did not say. */
   retryAfter: number | null;
   reason: string;
+  /** True when the adapter broke, rather than its service said so. */
+  isDefect: boolean;
 }
 
 /** What became of a post; the ports never reject. */

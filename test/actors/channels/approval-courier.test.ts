@@ -205,6 +205,17 @@ describe('the courier of approvals', () => {
     ]);
   });
 
+  it('gives every target its turn when there are more of them than places', async () => {
+    const { courier, board } = startCourier();
+    board.answer = () => setImmediate();
+    const targets = ids(0, 40).map((id) => `channel:board:${id}`);
+    const tasks = ids(0, 200).map((id, index) => parked(id, { to: targets[index % 40] as string }));
+    keep(courier, ...tasks);
+    await until(() => board.pinned.length === 200, 200);
+    const early = new Set(board.pinned.slice(0, 80).map(({ target }) => target));
+    expect([...early].toSorted()).toEqual(targets);
+  });
+
   it('says why a message was not delivered, once, and goes on', async () => {
     const { courier, board, logged } = startCourier();
     board.answer = () => noBoard;
@@ -241,6 +252,37 @@ describe('the courier of approvals', () => {
       false,
     ]);
     expect(JSON.stringify(logged)).toContain('the board adapter broke with TypeError');
+  });
+
+  it('lets a few messages that an adapter breaks on hold up nobody else', async () => {
+    const { courier, board } = startCourier();
+    board.answer = ({ request }) => {
+      if (['a', 'c'].includes(request.taskId)) throw new URIError('URI malformed');
+    };
+    keep(courier, ...['a', 'b', 'c', 'd'].map((id) => parked(id)));
+    await turns(32);
+    const during = [did(board), courier.live];
+    keep(courier, canceled('a'), canceled('b'));
+    board.answer = () => undefined;
+    await until(() => courier.pending().length === 0, 10);
+    expect([during, did(board).slice(2).toSorted(), courier.live]).toEqual([
+      [['posted b-d on 1', 'posted d-d on 2'], 2],
+      ['ended b-d on 1', 'posted c-d on 3'],
+      0,
+    ]);
+  });
+
+  it('stands still, and fills no memory, when an adapter breaks on everything', async () => {
+    const { courier, board } = startCourier();
+    board.answer = () => {
+      throw new URIError('URI malformed');
+    };
+    keep(courier, ...ids(0, 100).map((id) => parked(id)));
+    await until(() => clock.now() === 300_000, 300);
+    const during = courier.live;
+    board.answer = () => undefined;
+    await until(() => courier.pending().length === 0, 300);
+    expect([during, board.pinned.length, courier.live]).toEqual([5, 100, 0]);
   });
 
   it('asks again when an adapter never answers', async () => {

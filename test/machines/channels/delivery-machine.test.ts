@@ -33,7 +33,13 @@ const versions = {
   ended: { version: 4, notice: aNotice({ stage: 'reminded' }, approved) },
 } satisfies Record<string, NoticeVersion>;
 
-const later: DeliveryFailure = { kind: 'failed', fault: 'later', retryAfter: null, reason: 'down' };
+const later: DeliveryFailure = {
+  kind: 'failed',
+  fault: 'later',
+  retryAfter: null,
+  reason: 'down',
+  isDefect: false,
+};
 const atTarget: DeliveryFailure = { ...later, fault: 'target' };
 const forGood: DeliveryFailure = { ...later, fault: 'message' };
 

@@ -52,24 +52,26 @@ export class Conversations {
     });
   }
 
-  /** Takes a message in; one that was heard before is dropped. Never throws. */
-  receive(message: ChatMessage): void {
+  /**
+   * Takes a message in; one that was heard before is dropped, and one that comes while the agent stops is answered
+   * after the next start. Returns false when it could not be kept, so that it may be delivered again. Never throws.
+   */
+  receive(message: ChatMessage): boolean {
     const { rows, clock, log } = this.#options;
     const { adapter, id, thread } = message;
-    if (this.#isStopped) return;
     if (!taskId.test(thread)) {
       log.error({ adapter }, 'conversation: a thread has no name that a task may have; report it');
-      return;
+      return true;
     }
-    this.#attempt(() => {
-      if (this.#waiting.length >= mostWaiting) {
-        log.warn({ adapter, id }, 'conversation: a message was dropped, as too many threads wait');
-        return;
-      }
+    if (this.#waiting.length >= mostWaiting) {
+      log.warn({ adapter, id }, 'conversation: a message was not taken, as too many threads wait');
+      return false;
+    }
+    return this.#attempt(() => {
       const now = clock.now();
       rows.deleteBefore(now - remembered);
       const turn: Turn = { message, heldId: null, isLate: false };
-      if (rows.take(turn, now)) this.#hand(turn);
+      if (rows.take(turn, now) && !this.#isStopped) this.#hand(turn);
     });
   }
 
@@ -161,11 +163,13 @@ export class Conversations {
   }
 
   /** Whatever becomes of the store, the daemon and its chats go on. */
-  #attempt(run: () => unknown): void {
+  #attempt(run: () => unknown): boolean {
     try {
       run();
+      return true;
     } catch (error) {
       this.#options.log.error({ error }, 'conversation: the store failed');
+      return false;
     }
   }
 }

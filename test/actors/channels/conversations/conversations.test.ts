@@ -251,6 +251,28 @@ describe('a restart', () => {
     expect([chat.said(), folder.paid.length]).toEqual([['paid: {"amount":7}'], 1]);
   });
 
+  it('answers what was said while the agent stopped', async () => {
+    const agent = await startTestAgent();
+    const store = await openStore(temporaryFolder());
+    onTestFinished(() => store.close());
+    const first = await chatWith(agent, { store });
+    await first.stop();
+    expect(first.conversations.receive(say('hello'))).toBe(true);
+    expect(first.chat.said()).toEqual([]);
+    const { conversations, chat } = await chatWith(agent, { store });
+    conversations.start();
+    expect(await chat.ended('[done]')).toEqual(['[working]', 'echo: hello', '[done]']);
+  });
+
+  it('has what could not be kept delivered again', async () => {
+    const agent = await startTestAgent();
+    const store = await openStore(temporaryFolder());
+    const { conversations, chat } = await chatWith(agent, { store });
+    store.close();
+    expect(conversations.receive(say('hello'))).toBe(false);
+    expect(chat.said()).toEqual([]);
+  });
+
   it('gives an answer that was there and not given, and asks what was never asked', async () => {
     const agent = await startTestAgent();
     const store = await openStore(temporaryFolder());

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Output } from '../../../src/cli/output.ts';
-import { usualChannels, usualUsers } from '../../../src/cli/slack/fake/people.ts';
-import { Workspace } from '../../../src/cli/slack/fake/workspace.ts';
-import { blockLines } from '../../../src/cli/slack/screen/block-lines.ts';
-import { markupWords } from '../../../src/cli/slack/screen/markup-words.ts';
-import { paintMessage } from '../../../src/cli/slack/screen/paint-message.ts';
-import { ManualClock } from '../../helpers/manual-clock.ts';
+import { Output } from '../../../../src/cli/output.ts';
+import { usualChannels, usualUsers } from '../../../../src/cli/slack/fake/people.ts';
+import { Workspace } from '../../../../src/cli/slack/fake/workspace.ts';
+import { blockLines } from '../../../../src/cli/slack/screen/block-lines.ts';
+import { markupWords } from '../../../../src/cli/slack/screen/markup-words.ts';
+import { paintMessage } from '../../../../src/cli/slack/screen/paint-message.ts';
+import { ManualClock } from '../../../helpers/manual-clock.ts';
 
 const silent = { write: () => true } as never;
 const output = new Output({

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Output } from '../../../src/cli/output.ts';
-import { playSlack } from '../../../src/cli/slack/screen/play-slack.ts';
-import { Prompter } from '../../../src/cli/try/prompter.ts';
-import { openSlack } from './open-slack.ts';
-import { startRefundApp } from './refund-app.ts';
+import { Output } from '../../../../src/cli/output.ts';
+import { playSlack } from '../../../../src/cli/slack/screen/play-slack.ts';
+import { Prompter } from '../../../../src/cli/try/prompter.ts';
+import { openSlack } from '../open-slack.ts';
+import { startRefundApp } from '../refund-app.ts';
 
 /** A fake Slack with an app that asks, and somebody who plays with it. */
 async function openPlay() {
