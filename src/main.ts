@@ -9,7 +9,7 @@ import { readAgent } from './actors/agent/read-agent.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
 import { configuredVerifiers } from './actors/auth/configured-verifiers.ts';
 import { CardPublisher } from './actors/card/card.ts';
-import { type Channels, type ChannelsReading, openChannels } from './actors/channels/channels.ts';
+import type { Channels, ChannelsReading } from './actors/channels/channels.ts';
 import { systemClock } from './actors/clock.ts';
 import type { Problem, ServiceConfig } from './actors/config/config.ts';
 import type { Egress } from './actors/egress/egress.ts';
@@ -31,6 +31,7 @@ import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskSystem } from './actors/system.ts';
 import { ScriptGate, type Toolbox } from './actors/tools/tools.ts';
 import { cardBasis } from './card-basis.ts';
+import { connectChannels } from './connect-channels.ts';
 import { writePush } from './http/a2a/push-writer.ts';
 import { createApp } from './http/app.ts';
 import { listen } from './http/listen.ts';
@@ -161,7 +162,13 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
   const basis = cardBasis(options, parts, url);
   const startedWith = { config, skills: parts.toolbox.skills, readAt: parts.readAt };
-  const channels = await talk(options, parts, opened, { url, token: runtime.token });
+  const channels = await connectChannels({
+    ...{ config, settings: parts.channels, clock: parts.clock, undo },
+    ...{ system, store: audit.store, egress },
+    surface: { url, token: runtime.token },
+    console: options.console,
+    log: options.log,
+  });
   answering.channels = channels;
   await card.start(basis, startedWith);
   // It answers from here on, and says that it is starting until what a restart interrupted is dealt with.
@@ -248,32 +255,6 @@ async function openSystem(
   undo.push(() => push.stop());
   await audit.recordStart();
   return { system, audit, egress, push };
-}
-
-/** Opens the ways to people; they are asked once the agent has started. */
-async function talk(
-  { log, console: write = () => undefined }: AgentOptions,
-  { config, channels: settings, clock, undo }: Parts,
-  { system, audit: { store }, egress }: Opened,
-  surface: { url: string; token: string },
-): Promise<Channels> {
-  const { defer } = config.security;
-  const channels = await openChannels({
-    agentId: config.agent_id,
-    settings,
-    defer: defer.enabled ? defer : { default_approvers: [], tools: {} },
-    store,
-    decide: (taskId, attempt) => system.decide(taskId, attempt),
-    surface,
-    publicUrl: config.server.public_url || surface.url,
-    outbound: egress,
-    console: write,
-    clock,
-    log,
-  });
-  undo.push(() => channels.stop());
-  system.onChanged((task) => channels.changed(task));
-  return channels;
 }
 
 /** What answers requests beside the tasks. */

@@ -1,0 +1,45 @@
+import { type Channels, type ChannelsReading, openChannels } from './actors/channels/channels.ts';
+import type { ServiceConfig } from './actors/config/config.ts';
+import type { Egress } from './actors/egress/egress.ts';
+import type { Clock, Log } from './actors/ports.ts';
+import type { TaskStore } from './actors/storage/task-store.ts';
+import type { TaskSystem } from './actors/system.ts';
+
+/** What the channels of an agent are connected to. */
+export interface ConnectionParts {
+  config: ServiceConfig;
+  settings: ChannelsReading;
+  system: TaskSystem;
+  store: TaskStore;
+  egress: Egress;
+  /** Where the agent answers here, and the daemon's own token. */
+  surface: { url: string; token: string };
+  /** Puts a line on the daemon's console; nobody reads it when absent. */
+  console: ((line: string) => void) | undefined;
+  clock: Clock;
+  log: Log;
+  /** What to take back when the agent stops. */
+  undo: (() => unknown)[];
+}
+
+/** Opens the ways to people and has them hear of every task; nobody is asked before `start` (contract section 14). */
+export async function connectChannels(parts: ConnectionParts): Promise<Channels> {
+  const { config, settings, system, store, egress, surface, clock, log, undo } = parts;
+  const { defer } = config.security;
+  const channels = await openChannels({
+    agentId: config.agent_id,
+    settings,
+    defer: defer.enabled ? defer : { default_approvers: [], tools: {} },
+    store,
+    decide: (taskId, attempt) => system.decide(taskId, attempt),
+    surface,
+    publicUrl: config.server.public_url || surface.url,
+    outbound: egress,
+    console: parts.console ?? (() => undefined),
+    clock,
+    log,
+  });
+  undo.push(() => channels.stop());
+  system.onChanged((task) => channels.changed(task));
+  return channels;
+}
