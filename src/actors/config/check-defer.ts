@@ -51,15 +51,20 @@ function checkEntry(entry: Entry): Finding[] {
     ...checkList(rule.approvers, [...path, 'approvers'], config),
     ...checkQuorum(entry),
     ...checkWriteTimeout(entry),
-    ...(rule.four_eyes && config.auth.providers.length === 0
-      ? [
-          warning(
-            [...path, 'four_eyes'],
-            'four_eyes cannot tell who asked without auth.providers; add one',
-            [providers],
-          ),
-        ]
-      : []),
+    ...checkFourEyes(entry),
+  ];
+}
+
+/** Who asked must be known to be told from who approves. */
+function checkFourEyes({ rule, path, config }: Entry): Finding[] {
+  if (!rule.four_eyes) return [];
+  const key = [...path, 'four_eyes'];
+  const anonymous = 'four_eyes cannot tell who asked without auth.providers; add one';
+  const nameless =
+    'four_eyes cannot tell who asked in Telegram, which knows no emails; take telegram out of channels, or let no approver ask there';
+  return [
+    ...(config.auth.providers.length === 0 ? [warning(key, anonymous, [providers])] : []),
+    ...(config.channels.includes('telegram') ? [warning(key, nameless, [['channels']])] : []),
   ];
 }
 

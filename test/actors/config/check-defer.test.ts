@@ -121,6 +121,14 @@ it.each([
 });
 
 describe('with authentication', () => {
+  it('finds four eyes where somebody may ask in Telegram', () => {
+    const before = `channels: [telegram]\n${auth}`;
+    const found = deferring('enabled: true\ntools: {t: {four_eyes: true}}', before);
+    expect(found).toEqual([
+      'warning 7:28 ~.tools.t.four_eyes | four_eyes cannot tell who asked in Telegram, which knows no emails; take telegram out of channels, or let no approver ask there',
+    ]);
+  });
+
   it.each([
     'enabled: true\ntools: {t: {to: "channel:dashboard:ops", timeout: 1h, approvers: [a@b.cd], four_eyes: true}}',
     'enabled: true\ndefault_approvers: [a@b.cd, e@f.gh]\ntools: {t: {quorum: 2}}',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fakeUser, usualUsers } from '../../../../src/cli/slack/fake/people.ts';
+import type { DecisionAttempt } from '../../../../src/machines/governance/approvers.ts';
 import { textsOf } from '../../../helpers/slack-in-words.ts';
 import { ends, turn } from '../../../helpers/system-story.ts';
 import { ann, approvedByAnn, bob, SlackClicks } from './slack-clicks.ts';
@@ -137,6 +138,40 @@ describe('a click on Approve', () => {
       { user: winner === ann ? bob : ann, text: `Already approved by ${settled?.approver}` },
     ]);
     expect(clicks.decisions(task)).toHaveLength(1);
+  });
+});
+
+describe('what a click puts to the task', () => {
+  it('is bound to the deferral and the arguments that were shown', async () => {
+    const attempts: DecisionAttempt[] = [];
+    const clicks = await SlackClicks.open({
+      approvals: ({ find, decide }) => ({
+        find,
+        decide: (taskId, attempt) => {
+          attempts.push(attempt);
+          return decide(taskId, attempt);
+        },
+      }),
+    });
+    const { task, message } = await clicks.ask();
+    const { id: deferralId, argsSha256 } = task.deferral!;
+    await clicks.click(clicks.post(task, 'general'), 'Approve', 'guest');
+    await clicks.click(message, 'Approve');
+    const approval = {
+      verb: 'approve',
+      approver: 'ann@example.com',
+      email: 'ann@example.com',
+      note: '',
+      caller: { provider: 'runtime', userId: 'runtime' },
+      deferralId,
+      argsSha256,
+      at: clicks.rig.clock.now(),
+      source: 'slack',
+    };
+    expect(attempts).toStrictEqual([
+      { ...approval, approver: 'guest (U0GUEST001)', email: null, isUntrusted: true },
+      approval,
+    ]);
   });
 });
 
