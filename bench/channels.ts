@@ -50,6 +50,8 @@ export async function clickFigures(): Promise<Figure[]> {
     for (let index = 0; index < 220; index += 1) {
       const answer = send(office, `c${index}`);
       const asked = await slack.until(() => slack.messages('refunds')[index]);
+      // Nobody clicks before the daemon knows that its message is there.
+      await setTimeout(50);
       const began = performance.now();
       const clicked = slack.click({ channel: 'refunds', ts: asked.ts, action: 'Approve' });
       await answer;

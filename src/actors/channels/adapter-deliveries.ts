@@ -1,4 +1,3 @@
-import type { ApprovalNotice } from '../../machines/channels/approval-notice.ts';
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
 import type { Clock, Log } from '../ports.ts';
 import type {
@@ -8,8 +7,10 @@ import type {
   ApprovalWrite,
 } from '../storage/approval-rows.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
+import { DeliveryLog } from './delivery-log.ts';
 import { createDeliveryLogic, type DeliveryLogic, LiveDelivery } from './live-delivery.ts';
 import { Places } from './places.ts';
+import { SetAside } from './set-aside.ts';
 
 /** What the deliveries of one adapter stand on. */
 export interface AdapterDeliveriesOptions {
@@ -26,12 +27,6 @@ export interface AdapterDeliveriesOptions {
 /** Messages of one adapter that are under way at once. */
 export const mostSending = 16;
 
-/** Messages that may be set aside at once, because the adapter breaks on them. */
-const mostSetAside = 4;
-
-/** Failures that are remembered, so that each is logged once. */
-const mostRemembered = 1_000;
-
 /**
  * What one adapter has under way: for each target one post and one update at a time, oldest first. Of the rest
  * nothing is in memory but the deliveries that pause after a failure, one for each of those.
@@ -40,26 +35,20 @@ export class AdapterDeliveries {
   readonly #options: AdapterDeliveriesOptions;
   readonly #live = new Map<number, LiveDelivery>();
   readonly #logic: DeliveryLogic;
-  readonly #logged = new Set<string>();
-  /** Rows that the adapter breaks on: they are tried again, and hold up nobody else meanwhile. */
-  readonly #setAside = new Set<number>();
+  readonly #log: DeliveryLog;
+  readonly #setAside = new SetAside();
   #last: ApprovalSlot | null = null;
   #isUp = false;
 
   constructor(options: AdapterDeliveriesOptions) {
     this.#options = options;
+    this.#log = new DeliveryLog(options.log);
     this.#logic = createDeliveryLogic({
       ...options,
       places: new Places(mostSending),
-      keep: (write) => {
-        this.#forgetFailures(write.position);
-        options.keep(write);
-      },
-      onFailure: (position, failure) => {
-        if (failure.isDefect && this.#setAside.size < mostSetAside) this.#setAside.add(position);
-        this.#logFailure(position, failure);
-      },
-      onGivenUp: (notice) => this.#logGivenUp(notice),
+      keep: (write) => this.#keep(write),
+      onFailure: (position, failure) => this.#noteFailure(position, failure),
+      onGivenUp: (notice) => this.#log.givenUp(notice),
     });
   }
 
@@ -84,7 +73,7 @@ export class AdapterDeliveries {
       this.#last = slot;
       const row = this.#isBusy(slot)
         ? undefined
-        : rows.oldestDue(adapter.name, slot, [...this.#setAside]);
+        : rows.oldestDue(adapter.name, slot, this.#setAside.positions);
       if (row !== undefined) this.#begin(row);
       slot = this.#nextSlot(slot);
     }
@@ -104,7 +93,6 @@ export class AdapterDeliveries {
     this.#isUp = false;
     for (const delivery of this.#live.values()) delivery.stop();
     this.#live.clear();
-    this.#setAside.clear();
   }
 
   #nextSlot(after: ApprovalSlot | null): ApprovalSlot | undefined {
@@ -140,39 +128,28 @@ export class AdapterDeliveries {
     const isOver = delivery.isAtRest || (!this.#isUp && !delivery.isSending);
     if (isOver && this.#live.get(delivery.row.position) === delivery) {
       this.#live.delete(delivery.row.position);
-      this.#setAside.delete(delivery.row.position);
+      this.#setAside.forget(delivery.row.position);
       delivery.stop();
     }
     if (!delivery.isSending) this.#options.onRoom();
   }
 
-  #logFailure(position: number, { fault, reason }: DeliveryFailure): void {
-    const key = `${position}:${fault}`;
-    const row = this.#live.get(position)?.row;
-    if (row === undefined || this.#logged.has(key)) return;
-    if (this.#logged.size >= mostRemembered) this.#logged.clear();
-    this.#logged.add(key);
-    const level = fault === 'later' ? 'warn' : 'error';
-    const outcome = fault === 'message' ? 'was refused for good' : 'is tried again';
-    this.#options.log[level](
-      { ...placeOf(row.notice), error: reason },
-      `approvals: a message about a held call was not delivered and ${outcome}; the call can be decided all the same`,
-    );
+  #keep(write: ApprovalWrite): void {
+    const { position, ref } = write;
+    const delivery = this.#live.get(position);
+    if (delivery !== undefined && (ref !== null || delivery.isPosted)) {
+      this.#log.delivered(position, delivery.row.notice);
+    }
+    this.#log.forget(position);
+    this.#setAside.forget(position);
+    this.#options.keep(write);
   }
 
-  #forgetFailures(position: number): void {
-    for (const fault of ['later', 'target', 'message']) this.#logged.delete(`${position}:${fault}`);
+  #noteFailure(position: number, failure: DeliveryFailure): void {
+    const delivery = this.#live.get(position);
+    if (delivery === undefined) return;
+    const { notice } = delivery.row;
+    this.#setAside.failed(position, `${delivery.isPosted} ${notice.request.target}`, failure);
+    this.#log.failed(position, notice, failure);
   }
-
-  #logGivenUp(notice: ApprovalNotice): void {
-    this.#options.log.error(
-      placeOf(notice),
-      'approvals: a message about a held call could not be brought up to date for an hour and stays as it is; look at the task instead',
-    );
-  }
-}
-
-function placeOf({ request }: ApprovalNotice): Record<string, string> {
-  const { taskId, deferralId, target } = request;
-  return { task_id: taskId, deferral_id: deferralId, target };
 }

@@ -3,6 +3,7 @@ import type { Clock, Log } from '../ports.ts';
 import type { ApprovalBacklog, ApprovalRows, ApprovalWrite } from '../storage/approval-rows.ts';
 import { AdapterDeliveries } from './adapter-deliveries.ts';
 import type { ChannelAdapter, ChannelState } from './channel-adapter.ts';
+import { within } from './slack/time-limit.ts';
 
 /** What asking people for releases stands on. */
 export interface ApprovalCourierOptions {
@@ -18,6 +19,9 @@ const storePause = 5_000;
 /** How long messages under way are waited for when the courier stops, in milliseconds. */
 const stopPatience = 2_000;
 
+/** How long an adapter may take to let go of everything, in milliseconds. */
+const adapterPatience = 5_000;
+
 /**
  * Has people asked for the releases that tasks wait for, and has the messages say what is true, through whatever
  * the adapters reach. What is not delivered stays in the store, whatever becomes of an adapter or of the process.
@@ -31,6 +35,8 @@ export class ApprovalCourier {
   #writes: ApprovalWrite[] = [];
   #isScheduled = false;
   #isStopped = false;
+  /** False until the tasks that wait are known. */
+  #isCaughtUp = true;
   /** The timer that ends a pause of the store; `null` while there is none. */
   #storePause: unknown = null;
   #onIdle: () => void = () => undefined;
@@ -51,12 +57,9 @@ export class ApprovalCourier {
 
   /** Starts the adapters, and goes on with what was not delivered before. */
   start(): void {
-    const { rows, adapters } = this.#options;
-    this.#attempt(() => {
-      rows.adopt();
-      for (const id of rows.waiting()) this.#waiting.add(id);
-    });
-    for (const adapter of adapters) {
+    this.#isCaughtUp = false;
+    this.#catchUp();
+    for (const adapter of this.#options.adapters) {
       adapter.start((state) => this.#follow(adapter, state));
       this.#follow(adapter, adapter.state);
     }
@@ -95,7 +98,22 @@ export class ApprovalCourier {
     await this.#idle();
     for (const deliveries of this.#deliveries.values()) deliveries.stop();
     this.#keep();
-    await Promise.allSettled(this.#options.adapters.map(async (adapter) => adapter.stop()));
+    await Promise.allSettled(this.#options.adapters.map((adapter) => this.#stopped(adapter)));
+  }
+
+  /** Whatever holds an adapter up, the agent stops. */
+  async #stopped(adapter: ChannelAdapter): Promise<void> {
+    await within(this.#options.clock, adapterPatience, adapter.stop());
+  }
+
+  #catchUp(): boolean {
+    if (this.#isCaughtUp) return true;
+    return this.#attempt(() => {
+      const { rows } = this.#options;
+      rows.adopt();
+      for (const id of rows.waiting()) this.#waiting.add(id);
+      this.#isCaughtUp = true;
+    });
   }
 
   #follow({ name }: ChannelAdapter, state: ChannelState): void {
@@ -109,7 +127,7 @@ export class ApprovalCourier {
     setImmediate(() => {
       this.#isScheduled = false;
       if (this.live === 0) this.#onIdle();
-      if (this.#isStopped || !this.#keep()) return;
+      if (this.#isStopped || !this.#catchUp() || !this.#keep()) return;
       this.#attempt(() => {
         for (const deliveries of this.#deliveries.values()) deliveries.takeUp();
       });

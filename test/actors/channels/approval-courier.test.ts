@@ -5,6 +5,7 @@ import { patience } from '../../../src/actors/channels/adapter-call.ts';
 import { mostSending } from '../../../src/actors/channels/adapter-deliveries.ts';
 import { ApprovalCourier } from '../../../src/actors/channels/approval-courier.ts';
 import { DeliveryError } from '../../../src/actors/channels/channel-adapter.ts';
+import { mostSetAside } from '../../../src/actors/channels/set-aside.ts';
 import type { TaskStore } from '../../../src/actors/storage/task-store.ts';
 import type { Deferral, Task } from '../../../src/machines/task/task.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
@@ -285,6 +286,65 @@ describe('the courier of approvals', () => {
     expect([during, board.pinned.length, courier.live]).toEqual([5, 100, 0]);
   });
 
+  it('goes on with the others of a target when a message is refused again and again', async () => {
+    const { courier, board } = startCourier();
+    board.answer = ({ request: { taskId } }) =>
+      taskId === 'a' ? later : taskId === 'c' ? noBoard : undefined;
+    keep(courier, ...['a', 'b', 'c', 'd'].map((id) => parked(id)));
+    await until(() => board.pinned.length === 2, 120);
+    const asked = did(board);
+    board.answer = () => undefined;
+    await until(() => courier.pending().length === 0, 120);
+    board.answer = ({ request }) => (request.taskId === 'b' ? later : undefined);
+    keep(courier, ...['a', 'b', 'c', 'd'].map((id) => canceled(id)));
+    await until(() => board.pinned.length === 7, 60);
+    board.answer = () => undefined;
+    await until(() => courier.pending().length === 0, 60);
+    const said = board.pinned.map(({ did: what, deferralId }) => `${what} ${deferralId}`);
+    expect([asked, said.slice(2, 4).toSorted(), said.slice(4), courier.live]).toEqual([
+      ['posted b-d on 1', 'posted d-d on 2'],
+      ['posted a-d', 'posted c-d'],
+      ['ended a-d', 'ended c-d', 'ended d-d', 'ended b-d'],
+      0,
+    ]);
+  });
+
+  it('asks a target in order that takes nothing at all for a while', async () => {
+    const { courier, board } = startCourier();
+    board.answer = () => later;
+    keep(courier, ...ids(0, 100).map((id) => parked(id)));
+    await until(() => clock.now() === 600_000, 600);
+    const during = courier.live;
+    board.answer = () => undefined;
+    await until(() => courier.pending().length === 0, 60);
+    const tried = ids(0, mostSetAside + 1).map((id) => `${id}-d`);
+    const posted = board.pinned.map(({ deferralId }) => deferralId);
+    expect([during, posted.filter((id) => !tried.includes(id)), posted.toSorted()]).toEqual([
+      mostSetAside + 1,
+      ids(mostSetAside + 1, 100).map((id) => `${id}-d`),
+      ids(0, 100).map((id) => `${id}-d`),
+    ]);
+  });
+
+  it('says once that a target takes its messages slowly, not of each', async () => {
+    const { courier, board, logged } = startCourier();
+    board.answer = oneEvery(1_000, clock);
+    keep(courier, ...ids(0, 20).map((id) => parked(id)));
+    await until(() => board.pinned.length === 20);
+    await until(() => clock.now() > 60_000);
+    const slow = [
+      'info',
+      { target: board1, error: 'too many' },
+      'approvals: a target takes messages more slowly than they come',
+    ];
+    const once = [...logged];
+    keep(courier, parked('x'));
+    await turns();
+    keep(courier, parked('y'), parked('z'));
+    await until(() => board.pinned.length === 23);
+    expect([once, logged]).toEqual([[slow], [slow, slow]]);
+  });
+
   it('asks again when an adapter never answers', async () => {
     const { courier, board } = startCourier();
     board.answer = () => new Promise(() => undefined);
@@ -363,6 +423,24 @@ describe('the courier of approvals', () => {
     ]);
   });
 
+  it('catches up once a store can be used that failed at the start', async () => {
+    keep(null, parked('a'), parked('b'));
+    const other = new DatabaseSync(storeFiles(folder).path);
+    undo.push(() => other.close());
+    other.exec(`DELETE FROM approval_notices WHERE task_id = 'a';
+      UPDATE approval_notices SET is_posted = 1, ref = '{"note":7}', due = 0;
+      CREATE TRIGGER full BEFORE INSERT ON approval_notices
+      BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`);
+    const { courier, board } = startCourier();
+    await turns();
+    other.exec('DROP TRIGGER full');
+    clock.advance(5_000);
+    await turns();
+    keep(courier, canceled('b'));
+    await turns();
+    expect(did(board)).toEqual(['posted a-d on 1', 'ended b-d on 7']);
+  });
+
   it('goes on after a restart where it was, with what older versions parked as well', async () => {
     const first = startCourier();
     keep(first.courier, parked('a'), parked('b'));
@@ -396,6 +474,16 @@ describe('the courier of approvals', () => {
       store.approvals.find('b-d', 'board')[0]?.ref,
       clock.pending,
     ]).toEqual([['posted a-d on 1'], { note: 1 }, null, 0]);
+  });
+
+  it('stops whether its adapters do or not', async () => {
+    const { courier, board } = startCourier();
+    const never = new Promise<void>(() => undefined);
+    board.stop = () => never;
+    const stopped = courier.stop().then(() => 'stopped');
+    await turns();
+    clock.advance(5_000);
+    expect(await Promise.race([stopped, turns().then(() => 'waits')])).toBe('stopped');
   });
 
   it('waits two seconds at most for it', async () => {

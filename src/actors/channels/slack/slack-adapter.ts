@@ -9,6 +9,7 @@ import type { ApprovalAuthority, ChannelAdapter, ChannelState } from '../channel
 import type { SlackSettings } from '../channel-settings.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import { ChannelDirectory } from './channel-directory.ts';
+import { Pace } from './pace.ts';
 import { createSlackClient } from './slack-client.ts';
 import { SlackConnection } from './slack-connection.ts';
 import { SlackConversation } from './slack-conversation.ts';
@@ -28,8 +29,8 @@ export interface SlackOptions {
   approvals: ApprovalAuthority;
   clock: Clock;
   log: Log;
-  /** Who hears what people say; without it they are not heard. */
-  conversations?: { receive(message: ChatMessage): void } | null;
+  /** Who hears what people say, and tells whether it was taken in; without it they are not heard. */
+  conversations?: { receive(message: ChatMessage): boolean } | null;
   /** A part of chance from 0 to 1 for pauses; Math.random unless given. */
   random?: () => number;
   /** How long the other end of a socket may be silent; the library's own unless given. */
@@ -68,7 +69,7 @@ export class SlackAdapter implements ChannelAdapter {
     this.#options = options;
     this.capabilities = { approvals: true, conversations: settings.conversations };
     this.#connection = this.#createConnection(options, web);
-    this.#deliveries = new SlackDeliveries({ web, once, channels, look });
+    this.#deliveries = new SlackDeliveries({ web, once, channels, pace: new Pace(clock), look });
     const shared = { web, people, self, look, clock, log };
     this.#interactions = new SlackInteractions({ ...shared, approvals, outbound });
     this.conversation = new SlackConversation(shared);
@@ -96,7 +97,7 @@ export class SlackAdapter implements ChannelAdapter {
   }
 
   deliver(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef> {
-    return this.#send(notice, signal, () => this.#deliveries.post(notice));
+    return this.#send(notice, signal, (wanted) => this.#deliveries.post(notice, wanted));
   }
 
   update(
@@ -129,11 +130,11 @@ export class SlackAdapter implements ChannelAdapter {
   #send<Result>(
     { request: { taskId } }: ApprovalNotice,
     signal: AbortSignal,
-    send: () => Promise<Result>,
+    send: (wanted: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const scope = { taskId, correlationId: null, tags: {}, isOwn: true };
     const wanted = AbortSignal.any([signal, this.#ended.signal]);
-    return whileWanted(wanted, () => this.#options.outbound.within(scope, send));
+    return whileWanted(wanted, () => this.#options.outbound.within(scope, () => send(wanted)));
   }
 
   #receive(envelope: SlackEnvelope): void {
@@ -150,7 +151,8 @@ export class SlackAdapter implements ChannelAdapter {
         return await envelope.ack();
       }
       const message = await this.conversation.read(envelope);
-      if (message !== null) conversations.receive(message);
+      // What was not taken in is delivered again.
+      if (message !== null && conversations.receive(message)) await envelope.ack();
     } catch (error) {
       const { message } = deliveryError(error, 'hearing an event');
       log.warn({ envelope: envelope.id }, message);

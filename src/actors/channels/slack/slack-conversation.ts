@@ -12,12 +12,12 @@ import { deliveryError } from './slack-failure.ts';
 import { longestMessage, slackMarkdown } from './slack-markdown.ts';
 import { SlackMarks } from './slack-marks.ts';
 import { cutAt, partsOf } from './text-parts.ts';
-import type { UserDirectory } from './user-directory.ts';
+import type { SlackPerson, UserDirectory } from './user-directory.ts';
 
 /** What conversations in Slack stand on. */
 export interface SlackConversationOptions {
   web: Pick<WebClient, 'chat' | 'reactions' | 'filesUploadV2'>;
-  people: Pick<UserDirectory, 'person'>;
+  people: Pick<UserDirectory, 'person' | 'find'>;
   /** Who we are; `null` while that is not known, when nothing is heard. */
   self: () => SlackSelf | null;
   log: Log;
@@ -49,22 +49,26 @@ export class SlackConversation implements ConversationPort {
     this.#marks = new SlackMarks(options);
   }
 
-  /** Takes an `events_api` envelope and returns what was said to the agent in it; `null` when nothing was. Never rejects. */
+  /**
+   * Reads an `events_api` envelope and returns what was said to the agent in it, to be acknowledged by whoever takes it
+   * in. `null` when nothing was, which is acknowledged here, and when it could not be read yet, so that it comes
+   * again. Never rejects.
+   */
   async read(envelope: SlackEnvelope): Promise<ChatMessage | null> {
     const { self, log } = this.#options;
+    let message: ChatMessage | null = null;
     try {
-      // Without an acknowledgement it comes again, and is known then.
-      await envelope.ack().catch(() => undefined);
       const us = self();
       const said = us === null ? null : saidInSlack(envelope.body, us);
-      return us === null || said === null ? null : await this.#heard(said, us);
+      if (us !== null && said !== null) message = await this.#heard(said, us);
     } catch (error) {
-      log.error(
-        { error: deliveryError(error, 'reading').message },
-        'slack: a message was not read',
-      );
-      return null;
+      const failure = deliveryError(error, 'reading');
+      log.error({ error: failure.message }, 'slack: a message was not read');
+      if (failure.fault === 'later') return null;
     }
+    // Without an acknowledgement it comes again, and is known then.
+    if (message === null) await envelope.ack().catch(() => undefined);
+    return message;
   }
 
   async mark(ref: JsonObject, mark: ChatMark, signal: AbortSignal): Promise<void> {
@@ -104,9 +108,24 @@ export class SlackConversation implements ConversationPort {
       id,
       thread: `slack.${teamId}.${channel}.${threadTs}`,
       text,
-      from: { id: `slack:${teamId}/${user}`, ...(await people.person(user)) },
+      from: { id: `slack:${teamId}/${user}`, ...(await this.#speaker(user)) },
       ref,
     };
+  }
+
+  /**
+   * Whom Slack tells of only later is heard later: somebody whose email nobody knows could release their own call.
+   * Rejects with DeliveryError.
+   */
+  async #speaker(user: string): Promise<SlackPerson> {
+    const { people } = this.#options;
+    try {
+      return await people.find(user);
+    } catch (error) {
+      const failure = deliveryError(error, 'looking up who said something');
+      if (failure.fault === 'later') throw failure;
+      return people.person(user);
+    }
   }
 
   async #post({ channel, thread }: Place, text: string): Promise<void> {

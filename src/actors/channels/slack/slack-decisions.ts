@@ -47,7 +47,7 @@ export interface SlackDecision {
 }
 
 /** How many milliseconds a message may take to be known after Slack shows it, and how often it is looked for. */
-const posting = { patience: 1_500, interval: 100 };
+const posting = { patience: 1_500, interval: 20 };
 
 /** Longest name that Slack shows; with the id of a user it is still shorter than any approver may be. */
 const longestName = 200;

@@ -1,4 +1,4 @@
-import type { WebClient } from '@slack/web-api';
+import type { ChatPostMessageArguments, WebClient } from '@slack/web-api';
 import {
   type ApprovalNews,
   type ApprovalNotice,
@@ -9,6 +9,7 @@ import { DeliveryError } from '../channel-adapter.ts';
 import { localTime } from './blocks.ts';
 import type { ChannelDirectory } from './channel-directory.ts';
 import { type MessageLook, messageOf } from './message.ts';
+import type { Pace } from './pace.ts';
 import { deliveryError } from './slack-failure.ts';
 
 /** What messages are posted with. */
@@ -17,6 +18,7 @@ export interface SlackDeliveriesOptions {
   /** Asks once only: a message whose answer was lost must not be posted again and again. */
   once: Pick<WebClient, 'chat'>;
   channels: Pick<ChannelDirectory, 'resolve'>;
+  pace: Pace;
   look: MessageLook;
 }
 
@@ -29,29 +31,27 @@ export class SlackDeliveries {
   }
 
   /** Posts a notice in the channel that its target names; the ref is the channel with the message's `ts`. */
-  async post(notice: ApprovalNotice): Promise<MessageRef> {
-    const { once, channels, look } = this.#options;
+  async post(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef> {
+    const { channels, pace, look } = this.#options;
     const { deferralId, target } = notice.request;
     const channel = await channels.resolve(splitTarget(target).target);
-    const posted = await attempt(`posting to ${channel}`, () =>
-      once.chat.postMessage({
-        channel,
-        ...messageOf(notice, look),
-        unfurl_links: false,
-        unfurl_media: false,
-        metadata: {
-          event_type: 'holdpoint_approval',
-          event_payload: { deferral_id: deferralId },
-        },
-      }),
-    );
+    await pace.turn(channel);
+    // Whoever gave up meanwhile has it posted again later.
+    signal.throwIfAborted();
+    const posted = await this.#postNow({
+      channel,
+      ...messageOf(notice, look),
+      unfurl_links: false,
+      unfurl_media: false,
+      metadata: { event_type: 'holdpoint_approval', event_payload: { deferral_id: deferralId } },
+    });
     if (posted.ts === undefined) throw unreadable(`posting to ${channel}`);
     return { channel: posted.channel ?? channel, ts: posted.ts };
   }
 
   /** Makes a message say what is true now; a reminder goes into its thread as well, so that people notice. */
   async update(ref: MessageRef, notice: ApprovalNotice, news: ApprovalNews): Promise<void> {
-    const { web, once, look } = this.#options;
+    const { web, look } = this.#options;
     const { channel, ts } = ref;
     if (typeof channel !== 'string' || typeof ts !== 'string') {
       throw new DeliveryError('slack: it is not known where the message was posted', {
@@ -62,16 +62,27 @@ export class SlackDeliveries {
       web.chat.update({ channel, ts, ...messageOf(notice, look) }),
     );
     if (news !== 'reminded') return;
-    await attempt(`reminding in ${channel}`, () =>
-      once.chat.postMessage({
-        channel,
-        thread_ts: ts,
-        reply_broadcast: true,
-        unfurl_links: false,
-        unfurl_media: false,
-        text: `Half of the time is over, and a decision is still missing. Without one the call is denied ${localTime(notice.request.expiresAt)}.`,
-      }),
-    );
+    await this.#postNow({
+      channel,
+      thread_ts: ts,
+      reply_broadcast: true,
+      unfurl_links: false,
+      unfurl_media: false,
+      text: `Half of the time is over, and a decision is still missing. Without one the call is denied ${localTime(notice.request.expiresAt)}.`,
+    });
+  }
+
+  async #postNow(message: ChatPostMessageArguments & { channel: string }) {
+    const { once, pace } = this.#options;
+    const { channel } = message;
+    try {
+      const posted = await attempt(`posting to ${channel}`, () => once.chat.postMessage(message));
+      pace.taken(channel);
+      return posted;
+    } catch (error) {
+      if (error instanceof DeliveryError && error.retryAfter !== null) pace.slow(channel);
+      throw error;
+    }
   }
 }
 

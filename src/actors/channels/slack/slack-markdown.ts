@@ -4,8 +4,12 @@ import { escapeMarkup } from './escape.ts';
 /** The most that a message of Slack takes, in characters; also what the library turns into markup quickly. */
 export const longestMessage = 4_000;
 
-/** Quotes within quotes cost the library a time that grows with the square of their depth. */
+/** Quotes and lists within each other cost the library a time that grows with the square of their depth. */
 const deepQuote = /^((?:[ \t]*>){5})(?:[ \t]*>)+/gm;
+
+/** What begins quotes and lists on one line, as often as it may, unless the line is a rule such as `* * *`. */
+const deepStart =
+  /^(?![ \t]*([-*])(?:[ \t]*\1)*[ \t]*$)((?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){5}[ \t]*\d{0,9})(?=[->*+.)])/gm;
 
 /** A URL in brackets, unless what follows would become a part of it. */
 const bracketed = /<(https?:\/\/[^\s<>|]+)>(?=[.,;:!?)]*(?:\s|$))/g;
@@ -27,6 +31,7 @@ export function slackMarkdown(markdown: string): string | null {
   const plain = markdown.toWellFormed().replaceAll(/[\u{e000}\u{e001}]/gu, '');
   const guarded = plain
     .replaceAll(deepQuote, '$1')
+    .replaceAll(deepStart, '$2\\')
     .replaceAll(bracketed, '$1')
     .replaceAll('<', lessThan)
     .replaceAll('&', ampersand);

@@ -38,6 +38,16 @@ export class UserDirectory {
 
   /** Returns who an id stands for; a look-up that fails is somebody without an email. Never rejects. */
   async person(userId: string): Promise<SlackPerson> {
+    try {
+      return await this.find(userId);
+    } catch (error) {
+      this.#warn(error);
+      return { name: userId, email: null };
+    }
+  }
+
+  /** Returns who an id stands for. Rejects as the client does. */
+  async find(userId: string): Promise<SlackPerson> {
     const known = this.#known.get(userId);
     if (known !== undefined && this.#options.clock.now() < known.until) return known.person;
     const underway = this.#underway.get(userId);
@@ -48,17 +58,12 @@ export class UserDirectory {
   }
 
   async #lookUp(userId: string): Promise<SlackPerson> {
-    try {
-      const { user } = await this.#options.web.users.info({ user: userId });
-      if (user?.id !== userId) return { name: userId, email: null };
-      const person = { name: nameOf(user) ?? userId, email: this.#emailOf(user) };
-      const until = this.#options.clock.now() + knownFor;
-      this.#known.set(userId, { person, until });
-      return person;
-    } catch (error) {
-      this.#warn(error);
-      return { name: userId, email: null };
-    }
+    const { user } = await this.#options.web.users.info({ user: userId });
+    if (user?.id !== userId) return { name: userId, email: null };
+    const person = { name: nameOf(user) ?? userId, email: this.#emailOf(user) };
+    const until = this.#options.clock.now() + knownFor;
+    this.#known.set(userId, { person, until });
+    return person;
   }
 
   /** Bots, people who left and people of other workspaces decide nothing by an email. */

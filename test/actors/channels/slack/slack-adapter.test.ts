@@ -128,6 +128,17 @@ describe('the Slack adapter', () => {
     });
   });
 
+  it('acknowledges what people say once it was taken in, so that nothing is lost', async () => {
+    const tries: string[] = [];
+    const { slack, connect } = await openSlackRig({
+      slack: { ackWithin: 30, mostDeliveries: 10 },
+      takeIn: ({ text }) => tries.push(text) > 2,
+    });
+    await connect();
+    const { deliveries } = await slack.mention({ channel: 'refunds', text: 'hello there' });
+    expect({ deliveries, tries }).toEqual({ deliveries: 3, tries: Array(3).fill('hello there') });
+  });
+
   it('waits for what people did, and leaves nothing behind when it stops', async () => {
     const { slack, adapter, clock, states, heard, connect } = await openSlackRig();
     await connect();

@@ -86,7 +86,26 @@ describe('what is heard in Slack', () => {
       },
       ref: { channel: 'C0GENERAL1', ts: '1780000000.000100', thread: '1780000000.000100' },
     });
-    expect(acks).toBe(1);
+    // It is acknowledged by whoever takes it in.
+    expect(acks).toBe(0);
+  });
+
+  it('comes again while Slack does not tell who said it, as somebody unknown could release their own call', async () => {
+    slack.fail({ method: 'users.info', times: 2, fault: { kind: 'rateLimited', retryAfter: 30 } });
+    expect([await talk.read(envelope(mention())), acks, logged]).toEqual([
+      null,
+      0,
+      [
+        [
+          {
+            error:
+              'slack: looking up who said something failed: Slack wants to be asked less often',
+          },
+          'slack: a message was not read',
+        ],
+      ],
+    ]);
+    expect((await talk.read(envelope(mention())))?.from.email).toBe('ann@example.com');
   });
 
   it('is a direct message, and belongs to the thread that it was said in', async () => {

@@ -46,6 +46,16 @@ describe('an answer in the markup of Slack', () => {
     expect(performance.now() - before).toBeLessThan(5_000);
   });
 
+  it.each<[string, string]>([
+    ['- - - - - - - a', '•   •   •   •   •   - - a'],
+    ['1) - 1) - 1) - a', '1.  •   1.  •   1.  - a'],
+    ['> - > - > - > a', '> •   > •   > - &gt; a'],
+    ['* * * * * * *', '***'],
+    ['- - - - - a', '•   •   •   •   •   a'],
+  ])('begins no more than five lists or quotes on one line of %j', (markdown, markup) => {
+    expect(slackMarkdown(markdown)).toBe(markup);
+  });
+
   const piece = fc.oneof(
     fc.constantFrom(
       ...[

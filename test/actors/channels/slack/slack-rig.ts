@@ -23,6 +23,8 @@ export interface SlackRigOptions {
   /** False leaves the fake Slack off the list of what may be reached. */
   isListed?: boolean;
   approvals?: Partial<ApprovalAuthority>;
+  /** Takes in what people say; everything is taken in without it. */
+  takeIn?: (message: ChatMessage) => boolean;
   /** Changes what the Web API answers. */
   answer?: (method: string, answer: object) => object;
 }
@@ -70,7 +72,12 @@ export async function openSlackRig(options: SlackRigOptions = {}): Promise<Slack
     approvals: { ...nothingKept, ...options.approvals },
     clock,
     log: { info: log('info'), warn: log('warn'), error: log('error') },
-    conversations: { receive: speech.resolve },
+    conversations: {
+      receive(message) {
+        speech.resolve(message);
+        return options.takeIn?.(message) ?? true;
+      },
+    },
     random: () => 0.5,
     ...(options.pings === undefined ? {} : { pings: options.pings }),
   });

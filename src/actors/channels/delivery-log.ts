@@ -1,0 +1,77 @@
+import type { ApprovalNotice } from '../../machines/channels/approval-notice.ts';
+import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
+import type { Log } from '../ports.ts';
+import { isPace } from './set-aside.ts';
+
+/** Failures that are remembered, so that each is logged once. */
+const mostRemembered = 1_000;
+
+/**
+ * Says in the log which messages were not delivered, each fault of a message once. A service that asks for time
+ * is no failure: that is said once for a target, until a message gets through without having to wait.
+ */
+export class DeliveryLog {
+  readonly #log: Log;
+  readonly #told = new Set<string>();
+  readonly #slow = new Set<string>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Says that a try failed. */
+  failed(position: number, notice: ApprovalNotice, failure: DeliveryFailure): void {
+    const { fault, reason } = failure;
+    if (isPace(failure)) return this.#pace(position, notice, reason);
+    if (!this.#isNew(`${position}:${fault}`)) return;
+    const level = fault === 'later' ? 'warn' : 'error';
+    const outcome = fault === 'message' ? 'was refused for good' : 'is tried again';
+    this.#log[level](
+      { ...placeOf(notice), error: reason },
+      `approvals: a message about a held call was not delivered and ${outcome}; the call can be decided all the same`,
+    );
+  }
+
+  /** Hears that a message got through, so that what fails from now on is said again. */
+  delivered(position: number, { request }: ApprovalNotice): void {
+    if (!this.#told.has(`${position}:pace`)) this.#slow.delete(request.target);
+    this.forget(position);
+  }
+
+  /** Hears that a message will not be tried any more. */
+  forget(position: number): void {
+    for (const kind of ['later', 'target', 'message', 'pace']) {
+      this.#told.delete(`${position}:${kind}`);
+    }
+  }
+
+  /** Says that a message will not be brought up to date. */
+  givenUp(notice: ApprovalNotice): void {
+    this.#log.error(
+      placeOf(notice),
+      'approvals: a message about a held call could not be brought up to date for an hour and stays as it is; look at the task instead',
+    );
+  }
+
+  #pace(position: number, { request: { target } }: ApprovalNotice, reason: string): void {
+    this.#isNew(`${position}:pace`);
+    if (this.#slow.has(target)) return;
+    this.#slow.add(target);
+    this.#log.info(
+      { target, error: reason },
+      'approvals: a target takes messages more slowly than they come; each is sent when its service lets it',
+    );
+  }
+
+  #isNew(key: string): boolean {
+    if (this.#told.has(key)) return false;
+    if (this.#told.size >= mostRemembered) this.#told.clear();
+    this.#told.add(key);
+    return true;
+  }
+}
+
+function placeOf({ request }: ApprovalNotice): Record<string, string> {
+  const { taskId, deferralId, target } = request;
+  return { task_id: taskId, deferral_id: deferralId, target };
+}
