@@ -124,6 +124,76 @@ describe('a click of somebody who may not decide', () => {
   });
 });
 
+describe('a bot that may not see emails', () => {
+  it('lets nobody decide under an allowlist, and warns of it at the start', async () => {
+    const chat = await startSlackAgent({
+      rule: { approvers: ['ann@example.com'] },
+      slack: { scopes: ['chat:write', 'channels:read', 'groups:read', 'users:read'] },
+    });
+    const { answer } = await asked(chat);
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+    await chat.whispers(/may not/i);
+    expect((await chat.agent.get('/tasks/t1')).body.status.state).toBe('deferred');
+    await expect
+      .poll(() => chat.agent.log.map(({ message }) => message).join('\n'), { timeout: 10_000 })
+      .toContain('users:read.email');
+    const direct = { decision: 'approve', approver_email: 'ann@example.com' };
+    expect((await chat.agent.decide('t1', direct)).status).toBe(200);
+    await answer;
+  });
+});
+
+describe('a quorum', () => {
+  it('is counted on the message, one click a person', async () => {
+    const chat = await startSlackAgent({ rule: { quorum: 2 } });
+    const { answer } = await asked(chat);
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+    await chat.whispers(/1 of 2/);
+    await chat.shows(/1 of 2/);
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+    await chat.slack.until(() => (chat.slack.ephemerals('refunds').length > 1 ? true : undefined));
+    expect((await chat.agent.get('/tasks/t1')).body.status.state).toBe('deferred');
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'bob' });
+    expect(textOf(await answer)).toBe('paid {"amount":5}');
+    const [message] = await chat.shows(/Approved by/);
+    expect(message).toContain('bob@example.com');
+  });
+});
+
+describe('four eyes', () => {
+  it('keep whoever asked over HTTP from deciding in Slack', async () => {
+    const identity = { user_id: 'ann', email: 'ann@example.com' };
+    const settings = { token: 'ann-token', identity };
+    const chat = await startSlackAgent({
+      rule: { four_eyes: true },
+      settings: { auth: { providers: [{ type: 'static_token', name: 'staff', settings }] } },
+    });
+    const answer = chat.agent.as('ann-token').send('t1', pay);
+    const [message] = await chat.shows(/\[Approve\]/);
+    expect(message).toContain('Asked by: ann@example.com');
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+    await chat.whispers(/may not/i);
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'bob' });
+    expect(textOf(await answer)).toBe('paid {"amount":5}');
+  });
+});
+
+describe('a reminder', () => {
+  it('is one line in the thread at half of the time, and the message says so', async () => {
+    const chat = await startSlackAgent({ rule: { timeout: '4s', remind: true } });
+    const { answer } = await asked(chat);
+    const two = await chat.slack.until(() => {
+      const messages = chat.slack.messages('refunds');
+      return messages.length === 2 ? messages : undefined;
+    });
+    expect(two.map(({ threadTs }) => threadTs)).toEqual([null, two[0]?.ts]);
+    expect(chat.channel()[0]).toMatch(/^Still waiting for approval: pay/);
+    expect(chat.channel()[1]).toMatch(/^Half of the time is over/);
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'bob' });
+    expect(textOf(await answer)).toBe('paid {"amount":5}');
+  });
+});
+
 describe('what becomes of a call elsewhere', () => {
   it('is on the message: a direct decision', async () => {
     const chat = await startSlackAgent();
