@@ -22,6 +22,9 @@ export interface ConnectionParts {
   undo: (() => unknown)[];
 }
 
+/** Calls that are shown on the console of a daemon that finds them waiting. */
+const mostShown = 20;
+
 /** Opens the ways to people and has them hear of every task; nobody is asked before `start` (contract section 14). */
 export async function connectChannels(parts: ConnectionParts): Promise<Channels> {
   const { config, settings, system, store, egress, surface, clock, log, undo } = parts;
@@ -32,6 +35,7 @@ export async function connectChannels(parts: ConnectionParts): Promise<Channels>
     defer: defer.enabled ? defer : { default_approvers: [], tools: {} },
     store,
     decide: (taskId, attempt) => system.decide(taskId, attempt),
+    waiting: () => system.list({ state: 'deferred', limit: mostShown }).tasks.toReversed(),
     surface,
     publicUrl: config.server.public_url || surface.url,
     outbound: egress,

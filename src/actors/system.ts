@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../machines/governance/decision.ts';
 import {
@@ -71,6 +72,9 @@ export class TaskSystem {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #measuring: ((measured: Measured) => void)[] = [];
   readonly #following: ((task: Task) => void)[] = [];
+  /** Decisions that are not on disk yet. */
+  readonly #deciding = new Set<Promise<unknown>>();
+  #isDrained = false;
   #isStopped = false;
 
   constructor(options: TaskSystemOptions) {
@@ -212,6 +216,18 @@ export class TaskSystem {
 
   /** Puts a decision to a task and returns the task's answer, once it is on disk. Throws SystemError. */
   async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
+    // It would put a task to work that is stopped at once, and nobody could tell how far it came.
+    if (this.#isDrained) throw shuttingDown();
+    const deciding = this.#decide(id, attempt);
+    this.#deciding.add(deciding);
+    try {
+      return await deciding;
+    } finally {
+      this.#deciding.delete(deciding);
+    }
+  }
+
+  async #decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
     const answer = await this.#tellParked(id, (task) => {
       let answered: DecisionAnswer | null = null;
       const listening = task.actor.on('decision.answered', (event) => {
@@ -286,7 +302,14 @@ export class TaskSystem {
     const isParked = (id: string): boolean => this.find(id)?.state === 'deferred';
     this.#watchers.lostAll(shuttingDown(), isParked);
     const signal = AbortSignal.timeout(grace);
-    await Promise.allSettled(this.#tasks.atWork().map((id) => this.settled(id, signal)));
+    const isOver = new Promise((over) => signal.addEventListener('abort', over));
+    do {
+      await Promise.race([isOver, Promise.allSettled(this.#deciding)]);
+      await Promise.allSettled(this.#tasks.atWork().map((id) => this.settled(id, signal)));
+      await turn();
+      // A decision may have put a task to work meanwhile.
+    } while (!signal.aborted && this.#deciding.size + this.#tasks.atWork().length > 0);
+    this.#isDrained = true;
     this.#watchers.lostAll(shuttingDown(), () => true);
   }
 

@@ -14,7 +14,10 @@ async function anAgent() {
   const lines: string[] = [];
   const { stderr } = daemon.child;
   if (stderr === null) throw new Error('the daemon has no console');
-  createInterface({ input: stderr }).on('line', (line) => void lines.push(line));
+  createInterface({ input: stderr }).on('line', (line) => {
+    const { adapter, msg } = JSON.parse(line) as { adapter?: string; msg: string };
+    if (adapter === 'console') lines.push(msg);
+  });
   return {
     daemon,
     /** Resolves with the first line from the console that holds some words. */

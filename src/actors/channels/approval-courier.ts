@@ -2,7 +2,7 @@ import type { Task } from '../../machines/task/task.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { ApprovalBacklog, ApprovalRows, ApprovalWrite } from '../storage/approval-rows.ts';
 import { AdapterDeliveries } from './adapter-deliveries.ts';
-import type { ChannelAdapter, ChannelState } from './channel-adapter.ts';
+import type { ChannelAdapter, ChannelState, KeptNotice } from './channel-adapter.ts';
 import { within } from './slack/time-limit.ts';
 
 /** What asking people for releases stands on. */
@@ -76,6 +76,18 @@ export class ApprovalCourier {
       }
     });
     this.#schedule();
+  }
+
+  /**
+   * Returns what is kept of a deferral for the targets of one adapter, oldest first; a message that is there but not
+   * kept yet, such as while the store fails, is where it is. Throws when the store cannot be read.
+   */
+  find(deferralId: string, adapter: string): KeptNotice[] {
+    const placed = this.#writes.filter(({ ref }) => ref !== null);
+    return this.#options.rows.find(deferralId, adapter).map(({ notice, ref, position }) => ({
+      notice,
+      ref: ref ?? placed.find((write) => write.position === position)?.ref ?? null,
+    }));
   }
 
   /** Counts what is not delivered, by adapter. */

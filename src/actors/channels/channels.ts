@@ -9,9 +9,9 @@ import type { ApprovalAuthority, ChannelAdapter, ChannelState } from './channel-
 import type { ChannelsReading } from './channel-settings.ts';
 import { createConsoleAdapter } from './console/console-adapter.ts';
 import type { ConversationPort } from './conversation-port.ts';
-import { AgentSurface } from './conversations/agent-surface.ts';
-import { Conversations } from './conversations/conversations.ts';
+import type { Conversations } from './conversations/conversations.ts';
 import { createDashboardAdapter } from './dashboard/dashboard-adapter.ts';
+import { LocalNotices } from './local-notices.ts';
 
 export type { ChannelsReading } from './channel-settings.ts';
 
@@ -22,6 +22,8 @@ export interface ChannelParts {
   defer: DeferRules;
   store: { approvals: ApprovalRows; conversations: ConversationRows };
   decide: ApprovalAuthority['decide'];
+  /** Returns tasks that wait for a release, oldest first; not all of them when there are many. */
+  waiting: () => Task[];
   /** Where the agent answers here, and the daemon's own token. */
   surface: { url: string; token: string };
   /** Where others reach the agent. */
@@ -62,11 +64,81 @@ interface Opened {
   begun?: () => Promise<void>;
 }
 
+/** What people who ask the agent are heard and answered through. */
+interface Talk {
+  conversations: Conversations;
+  /** How each adapter speaks in threads. */
+  ports: Map<string, ConversationPort>;
+  close(): Promise<void>;
+}
+
 /** Makes the channels of an agent; what a chat needs is loaded with the first agent that has it. */
 export async function openChannels(parts: ChannelParts): Promise<Channels> {
-  const { store, settings, clock, log, outbound, surface } = parts;
+  const { store, settings, clock, log } = parts;
+  const talk = await openTalk(parts);
+  // Nobody decides anything before the adapters are started, by when the courier is there.
+  const approvals: ApprovalAuthority = {
+    find: (id, adapter) => courier.find(id, adapter),
+    decide: parts.decide,
+  };
+  const opened = [
+    ...(settings.slack === null ? [] : [await openSlack(parts, settings.slack, approvals, talk)]),
+    ...(settings.telegram === null ? [] : [await openTelegram(parts, settings.telegram, talk)]),
+    ...(settings.webhook === null ? [] : [await openWebhook(parts, settings.webhook)]),
+  ];
+  for (const { adapter, conversation } of opened) {
+    if (conversation !== null) talk?.ports.set(adapter.name, conversation);
+  }
+  const adapters = opened.map(({ adapter }) => adapter);
+  const courier: ApprovalCourier = new ApprovalCourier({
+    rows: store.approvals,
+    adapters,
+    clock,
+    log,
+  });
+  const builtin = builtinAdapters(parts);
+  const local = new LocalNotices({ adapters: builtin, log });
+  return {
+    start() {
+      local.start(parts.waiting());
+      if (adapters.length > 0) courier.start();
+      talk?.conversations.start();
+      for (const { begun } of opened) void begun?.();
+    },
+    changed(task) {
+      local.changed(task);
+      if (adapters.length > 0) courier.changed(task);
+    },
+    async stopListening() {
+      await talk?.conversations.stop();
+    },
+    async stop() {
+      await talk?.conversations.stop();
+      await courier.stop();
+      await local.stop();
+      await talk?.close();
+    },
+    status: () => [
+      ...statusOf(adapters, courier),
+      ...builtin.map(({ name: adapter, state }) => ({ adapter, state, pending: 0 })),
+    ],
+  };
+}
+
+/** Asks at the daemon itself, which is always there. */
+function builtinAdapters({ console: write, surface, clock }: ChannelParts): ChannelAdapter[] {
+  const agentUrl = () => surface.url;
+  return [createConsoleAdapter({ write, agentUrl, clock }), createDashboardAdapter()];
+}
+
+/** Returns `null` where nobody can say anything to the agent. */
+async function openTalk(parts: ChannelParts): Promise<Talk | null> {
+  const { settings, surface, store, outbound, clock, log } = parts;
+  if (settings.telegram === null && settings.slack?.conversations !== true) return null;
+  const { Conversations } = await import('./conversations/conversations.ts');
+  const { AgentSurface } = await import('./conversations/agent-surface.ts');
   const own = createOwnFetch(new URL(surface.url));
-  const ports = new Map<string, ConversationPort>();
+  const ports: Talk['ports'] = new Map();
   const conversations = new Conversations({
     surface: new AgentSurface({ ...surface, fetch: own.fetch }),
     ports: (adapter) => ports.get(adapter),
@@ -75,55 +147,22 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
     clock,
     log,
   });
-  const opened = [
-    ...(settings.slack === null ? [] : [await openSlack(parts, settings.slack, conversations)]),
-    ...(settings.telegram === null
-      ? []
-      : [await openTelegram(parts, settings.telegram, conversations)]),
-    ...(settings.webhook === null ? [] : [await openWebhook(parts, settings.webhook)]),
-    ...builtin(parts),
-  ];
-  for (const { adapter, conversation } of opened) {
-    if (conversation !== null) ports.set(adapter.name, conversation);
-  }
-  const adapters = opened.map(({ adapter }) => adapter);
-  const courier = new ApprovalCourier({ rows: store.approvals, adapters, clock, log });
-  return {
-    start() {
-      courier.start();
-      if (ports.size > 0) conversations.start();
-      for (const { begun } of opened) void begun?.();
-    },
-    changed: (task) => courier.changed(task),
-    stopListening: () => conversations.stop(),
-    async stop() {
-      await conversations.stop();
-      await courier.stop();
-      await own.close();
-    },
-    status: () => statusOf(adapters, courier),
-  };
-}
-
-function builtin({ console: write, surface, clock }: ChannelParts): Opened[] {
-  const agentUrl = () => surface.url;
-  return [createConsoleAdapter({ write, agentUrl, clock }), createDashboardAdapter()].map(
-    (adapter) => ({ adapter, conversation: null }),
-  );
+  return { conversations, ports, close: () => own.close() };
 }
 
 async function openSlack(
-  { store, decide, outbound, defer, clock, log }: ChannelParts,
+  { outbound, defer, clock, log }: ChannelParts,
   settings: NonNullable<ChannelsReading['slack']>,
-  conversations: Conversations,
+  approvals: ApprovalAuthority,
+  talk: Talk | null,
 ): Promise<Opened> {
   const { createSlackAdapter } = await import('./slack/slack-adapter.ts');
   const { reportSetup } = await import('./slack/report-setup.ts');
   const adapter = createSlackAdapter({
     settings,
     outbound,
-    approvals: { find: (id, name) => store.approvals.find(id, name), decide },
-    conversations: settings.conversations ? conversations : null,
+    approvals,
+    conversations: settings.conversations ? (talk?.conversations ?? null) : null,
     clock,
     log,
   });
@@ -136,9 +175,10 @@ async function openSlack(
 async function openTelegram(
   { outbound, clock, log }: ChannelParts,
   settings: NonNullable<ChannelsReading['telegram']>,
-  conversations: Conversations,
+  talk: Talk | null,
 ): Promise<Opened> {
   const { createTelegramAdapter } = await import('./telegram/telegram-adapter.ts');
+  const conversations = talk?.conversations ?? null;
   const adapter = createTelegramAdapter({ settings, outbound, conversations, clock, log });
   return { adapter, conversation: adapter.conversation };
 }

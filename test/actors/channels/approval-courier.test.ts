@@ -413,11 +413,13 @@ describe('the courier of approvals', () => {
     keep(courier, parked('a'), parked('b'));
     await until(() => clock.now() === 30_000, 30);
     const full = did(board);
+    const places = ['a-d', 'b-d'].map((id) => courier.find(id, 'board')[0]?.ref);
     const complaints = logged.length;
     other.exec('DROP TRIGGER full');
     await until(() => courier.pending().length === 0, 20);
-    expect([full, complaints > 1, did(board)]).toEqual([
+    expect([full, places, complaints > 1, did(board)]).toEqual([
       ['posted a-d on 1'],
+      [{ note: 1 }, null],
       true,
       ['posted a-d on 1', 'posted b-d on 2'],
     ]);

@@ -238,11 +238,10 @@ describe('who is asked for which release, in the store', () => {
     keep(parked());
     store.approvals.keep([told(store.approvals.ofTask('t-1')[0], { isClosed: true })]);
     keep(parked({ revision: 2, stage: 'reminded' }));
+    const reminded = due();
     keep(aTask({ revision: 3, state: 'canceled', text: 'canceled: by rita' }));
-    expect([due(), store.approvals.waiting()]).toEqual([
-      { unposted: undefined, posted: undefined },
-      [],
-    ]);
+    const nothing = { unposted: undefined, posted: undefined };
+    expect([reminded, due(), store.approvals.waiting()]).toEqual([nothing, nothing, []]);
   });
 
   it('goes with its task', () => {

@@ -61,6 +61,38 @@ describe('draining', () => {
     expect(system.find(parked.id)?.state).toBe('deferred');
   });
 
+  it('waits for what a decision puts to work meanwhile, and takes none once it is over', async () => {
+    const door = gate();
+    const till = gate();
+    const { system } = await openSystem({
+      tools: [
+        toolCalled('pay', () => till.opened.then(() => 'paid')),
+        toolCalled('slow', () => door.opened.then(() => 'slowly')),
+      ],
+      deferred: { pay: {} },
+    });
+    const [released, late, unmoved] = [
+      await parks(system),
+      await parks(system),
+      await parks(system),
+    ];
+    const atWork = system.open(playing([{ tool: 'slow' }]));
+    await reaches(system, atWork, 'working');
+    const drained = system.drain(60_000);
+    await system.decide(released.id, decision('approve', 0));
+    door.open();
+    await vi.waitUntil(() => system.find(atWork)?.state === 'completed');
+    const deciding = system.decide(late.id, decision('approve', 0));
+    till.open();
+    await drained;
+    await deciding;
+    const states = [released, late, unmoved].map(({ id }) => system.find(id)?.state);
+    expect(states).toEqual(['completed', 'completed', 'deferred']);
+    const tooLate = system.decide(unmoved.id, decision('approve', 0));
+    await expect(tooLate).rejects.toEqual(shuttingDown);
+    expect(system.find(unmoved.id)?.state).toBe('deferred');
+  });
+
   it('lets go of work that does not end in time', async () => {
     const started = gate();
     const slow = toolCalled('slow', () => {

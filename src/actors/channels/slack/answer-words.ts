@@ -25,6 +25,8 @@ export interface SlackApprover {
   name: string;
   /** `null` when Slack told none that can be relied on. */
   email: string | null;
+  /** True for a bot, or somebody who left. */
+  isBarred?: boolean;
 }
 
 /**

@@ -59,20 +59,21 @@ export class SlackAdapter implements ChannelAdapter {
   readonly #handling = new Set<Promise<void>>();
 
   constructor(options: SlackOptions) {
-    const { settings, approvals, clock, log, outbound } = options;
-    const self = () => this.#connection.self;
+    const { settings, approvals, clock, outbound } = options;
     const look = { dashboardUrl: settings.dashboardUrl };
     const web = this.#createClient(options, 3);
     const once = this.#createClient(options, 0);
-    const people = new UserDirectory({ web, clock, self, log });
+    // Each has a queue of its own: somebody who clicked waits for seconds, and no approval waits for talk.
+    const quick = this.#createClient(options, 3);
+    const talking = this.#createClient(options, 3);
     const channels = new ChannelDirectory({ web, clock });
     this.#options = options;
     this.capabilities = { approvals: true, conversations: settings.conversations };
-    this.#connection = this.#createConnection(options, web);
+    this.#connection = this.#createConnection(options, quick);
     this.#deliveries = new SlackDeliveries({ web, once, channels, pace: new Pace(clock), look });
-    const shared = { web, people, self, look, clock, log };
-    this.#interactions = new SlackInteractions({ ...shared, approvals, outbound });
-    this.conversation = new SlackConversation(shared);
+    const deciding = { ...this.#meeting(quick), approvals, look, clock, outbound };
+    this.#interactions = new SlackInteractions(deciding);
+    this.conversation = new SlackConversation(this.#meeting(talking));
   }
 
   get state(): ChannelState {
@@ -107,6 +108,13 @@ export class SlackAdapter implements ChannelAdapter {
     signal: AbortSignal,
   ): Promise<void> {
     return this.#send(notice, signal, () => this.#deliveries.update(ref, notice, news));
+  }
+
+  /** What people are met with over a client. */
+  #meeting(web: WebClient) {
+    const { clock, log } = this.#options;
+    const self = () => this.#connection.self;
+    return { web, people: new UserDirectory({ web, clock, self, log }), self, log };
   }
 
   #createClient({ settings, outbound, log }: SlackOptions, retries: number): WebClient {

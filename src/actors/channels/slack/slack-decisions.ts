@@ -1,4 +1,7 @@
-import type { ApprovalNotice } from '../../../machines/channels/approval-notice.ts';
+import type {
+  ApprovalNotice,
+  ApprovalRequest,
+} from '../../../machines/channels/approval-notice.ts';
 import {
   type DecisionAttempt,
   isApprover,
@@ -83,9 +86,8 @@ export class SlackDecisions {
 
   /** Tells whether somebody is refused whatever they decide; whether they are is for the task to say. */
   async isRefused(sender: Sender, { request }: ApprovalNotice): Promise<boolean> {
-    const { email } = await this.#approver(sender);
-    if (email === null && needsEmail(request)) return true;
-    return !isApprover(request.approvers, email);
+    const approver = await this.#approver(sender);
+    return isUntrusted(approver, request) || !isApprover(request.approvers, approver.email);
   }
 
   /** Puts a decision to its task and tells what came of it. Never rejects. */
@@ -110,28 +112,27 @@ export class SlackDecisions {
 
   /** A name can be anybody's, even another's email, so the id of the user goes with it. */
   async #approver({ userId }: Sender): Promise<SlackApprover> {
-    const { name, email } = await this.#options.people.person(userId);
-    if (email !== null) return { name: email, email };
+    const { name, email, isBarred = false } = await this.#options.people.person(userId);
+    if (email !== null) return { name: email, email, isBarred };
     const shown = cut(oneLine(name, userId), longestName);
-    return { name: shown === userId ? userId : `${shown} (${userId})`, email };
+    return { name: shown === userId ? userId : `${shown} (${userId})`, email, isBarred };
   }
 
   #attempt(
     { verb, note, notice: { request }, isMisplaced }: SlackDecision,
-    { name, email }: SlackApprover,
+    approver: SlackApprover,
   ): DecisionAttempt {
-    const isUntrusted = isMisplaced || (email === null && needsEmail(request));
     return {
       verb,
-      approver: name,
-      email,
+      approver: approver.name,
+      email: approver.email,
       note,
       caller: { provider: runtimeProvider, userId: runtimeProvider },
       deferralId: request.deferralId,
       argsSha256: request.argsSha256,
       at: this.#options.clock.now(),
       source: 'slack',
-      ...(isUntrusted && { isUntrusted }),
+      ...((isMisplaced || isUntrusted(approver, request)) && { isUntrusted: true }),
     };
   }
 
@@ -144,4 +145,12 @@ export class SlackDecisions {
     );
     return new Set([...names, answer.approver].map((name) => name.toLowerCase())).size;
   }
+}
+
+/** Tells whether nothing that somebody decides may count, whoever is on the list. */
+function isUntrusted(
+  { email, isBarred = false }: SlackApprover,
+  request: ApprovalRequest,
+): boolean {
+  return isBarred || (email === null && needsEmail(request));
 }

@@ -4,7 +4,14 @@ import type { SlackSelf } from './slack-envelope.ts';
 
 /** Asks Slack who a token speaks for. Rejects as the client does, or with a SlackSetupError. */
 export async function readSelf(web: Pick<WebClient, 'auth'>): Promise<SlackSelf> {
-  const { user_id, team_id, bot_id, app_id, response_metadata } = await web.auth.test({});
+  const { user_id, team_id, bot_id, app_id, is_enterprise_install, response_metadata } =
+    await web.auth.test({});
+  // What people do there comes without a workspace, so that nobody could tell colleagues from strangers.
+  if (is_enterprise_install === true) {
+    throw new SlackSetupError(
+      'the Slack app is installed for a whole organisation; install it in the one workspace where people decide',
+    );
+  }
   if (!user_id || !team_id || !bot_id) {
     throw new SlackSetupError(
       'the token is not one of a bot; put the bot token (xoxb-) into the environment',

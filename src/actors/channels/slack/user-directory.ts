@@ -18,6 +18,8 @@ export interface SlackPerson {
   name: string;
   /** In lower case; `null` when Slack vouches for none. */
   email: string | null;
+  /** True for bots and for people who left, who decide nothing. */
+  isBarred?: true;
 }
 
 type SlackUser = NonNullable<UsersInfoResponse['user']>;
@@ -60,7 +62,11 @@ export class UserDirectory {
   async #lookUp(userId: string): Promise<SlackPerson> {
     const { user } = await this.#options.web.users.info({ user: userId });
     if (user?.id !== userId) return { name: userId, email: null };
-    const person = { name: nameOf(user) ?? userId, email: this.#emailOf(user) };
+    const person = {
+      name: nameOf(user) ?? userId,
+      email: this.#emailOf(user),
+      ...(isBarred(user) && { isBarred: true as const }),
+    };
     const until = this.#options.clock.now() + knownFor;
     this.#known.set(userId, { person, until });
     return person;
@@ -69,8 +75,7 @@ export class UserDirectory {
   /** Bots, people who left and people of other workspaces decide nothing by an email. */
   #emailOf(user: SlackUser): string | null {
     const email = user.profile?.email?.trim().toLowerCase() ?? '';
-    if (user.deleted === true || user.is_bot === true || user.id === 'USLACKBOT') return null;
-    if (user.is_email_confirmed === false || this.#isStranger(user)) return null;
+    if (isBarred(user) || user.is_email_confirmed === false || this.#isStranger(user)) return null;
     return isEmailShaped(email) ? email : null;
   }
 
@@ -91,6 +96,10 @@ export class UserDirectory {
       'slack: people cannot be looked up, so nobody is known by email',
     );
   }
+}
+
+function isBarred({ id, deleted, is_bot: isBot }: SlackUser): boolean {
+  return deleted === true || isBot === true || id === 'USLACKBOT';
 }
 
 function nameOf({ profile, real_name: realName, name }: SlackUser): string | null {

@@ -115,6 +115,29 @@ describe('the Slack adapter', () => {
     );
   });
 
+  it('asks for a reason at once, however much else Slack leaves unanswered', async () => {
+    const kept: KeptNotice[] = [];
+    const { slack, adapter, clock, connect } = await openSlackRig({
+      approvals: { find: () => kept },
+    });
+    await connect();
+    kept.push({ notice: aNotice(), ref: await adapter.deliver(aNotice(), never) });
+    slack.fail({ method: 'users.info', fault: { kind: 'hang' } });
+    slack.fail({ method: 'reactions.add', times: 9, fault: { kind: 'hang' } });
+    slack.mention({ channel: 'refunds', user: 'bob', text: 'hello' }).catch(() => undefined);
+    await slack.called('users.info');
+    for (let index = 0; index < 5; index += 1) {
+      const ref = { channel: 'C0REFUNDS1', ts: `1.${index}`, thread: '1.0' };
+      adapter.conversation.mark(ref, 'working', never).catch(() => undefined);
+    }
+    await slack.called('reactions.add');
+    await slack.click({ channel: 'refunds', action: 'holdpoint_reject', user: 'bob' });
+    await slack.called('views.open');
+    const stopped = adapter.stop();
+    clock.advance(3_000);
+    await stopped;
+  }, 5_000);
+
   it('hears what people say, and acknowledges what it does not know', async () => {
     const { slack, heard, connect } = await openSlackRig();
     await connect();

@@ -209,6 +209,21 @@ describe('the connection to Slack', () => {
     ]);
   });
 
+  it('has failed with an app of a whole organisation, whose clicks name no workspace', async () => {
+    const { connect, logged } = await openSlackRig({
+      answer: (method, answer) =>
+        method === 'auth.test' ? { ...answer, is_enterprise_install: true } : answer,
+    });
+    await connect('failed');
+    expect(logged.map(({ fields }) => fields)).toEqual([
+      {
+        error:
+          'the Slack app is installed for a whole organisation; install it in the one workspace where people decide',
+        lasting: true,
+      },
+    ]);
+  });
+
   it('skips frames that Slack never sends, and lives', async () => {
     const { slack, adapter, connect, logged, heard } = await openSlackRig();
     await connect();

@@ -48,6 +48,21 @@ describe('a click on Approve', () => {
     expect(clicks.decisions(task)).toEqual([refused, approvedByAnn]);
   });
 
+  it.each(['robot', 'gone'])(
+    'counts nothing that comes from %s, as only people decide',
+    async (user) => {
+      const clicks = await SlackClicks.open();
+      const { task, message } = await clicks.ask();
+      await clicks.click(message, 'Approve', user);
+      await clicks.click(message, 'Reject', user);
+      expect(clicks.decisions(task)).toMatchObject([
+        { decision: 'approve', authorized: false },
+        { decision: 'reject', authorized: false },
+      ]);
+      expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
+    },
+  );
+
   it.each([
     { why: 'whose account has no email', user: 'guest', scopes: null },
     { why: 'whose email Slack may not tell', user: 'ann', scopes: ['chat:write', 'users:read'] },

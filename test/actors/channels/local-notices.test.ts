@@ -1,0 +1,114 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { LocalNotices } from '../../../src/actors/channels/local-notices.ts';
+import type { Deferral, Task } from '../../../src/machines/task/task.ts';
+import { NoteBoardAdapter } from '../../helpers/note-board-adapter.ts';
+import { aTask } from '../../helpers/stored-tasks.ts';
+import { aDeferral } from '../../helpers/task-fixtures.ts';
+
+const console = 'channel:console:*';
+
+/** Boards that stand for the console and the dashboard, with what was logged. */
+function aDesk() {
+  const boards = [new NoteBoardAdapter('console'), new NoteBoardAdapter('dashboard')] as const;
+  const logged: string[] = [];
+  const log = {
+    info: () => undefined,
+    warn: (_: object, message: string) => void logged.push(message),
+    error: () => undefined,
+  };
+  const notices = new LocalNotices({ adapters: boards, log });
+  const said = async (board: NoteBoardAdapter = boards[0]) => {
+    await setImmediate();
+    return board.pinned.map(({ did, deferralId, target, outcome }) =>
+      [did, deferralId, target.slice(8), outcome].filter((each) => each !== null).join(' '),
+    );
+  };
+  return { notices, boards, logged, said };
+}
+
+function waiting(deferral: Partial<Deferral> = {}, more: Partial<Task> = {}): Task {
+  const held = aDeferral({ id: 'd-1', to: console, ...deferral });
+  return aTask({ state: 'deferred', deferral: held, stage: 'asked', ...more });
+}
+
+const settled = {
+  id: 'd-1',
+  tool: 'issue_refund',
+  argsSha256: '',
+  decision: 'approve',
+  approver: 'ann',
+  note: '',
+  decidedAt: 2_000,
+} as const;
+
+it('tells once that a task waits, and how it ended', async () => {
+  const { notices, said } = aDesk();
+  notices.changed(aTask());
+  notices.changed(waiting());
+  notices.changed(waiting({}, { revision: 2 }));
+  notices.changed(aTask({ settled, revision: 3 }));
+  notices.changed(aTask({ state: 'completed', settled, revision: 4 }));
+  expect(await said()).toEqual(['posted d-1 console:*', 'ended d-1 console:* approved']);
+});
+
+it('tells of a task that waits on something else at once', async () => {
+  const { notices, said } = aDesk();
+  notices.changed(waiting());
+  notices.changed(waiting({ id: 'd-2' }, { settled }));
+  notices.changed(aTask({ state: 'failed', settled: null }));
+  expect(await said()).toEqual([
+    'posted d-1 console:*',
+    'ended d-1 console:* approved',
+    'posted d-2 console:*',
+    'ended d-2 console:* canceled',
+  ]);
+});
+
+it('tells what is new, and whoever is asked as well', async () => {
+  const { notices, boards, said } = aDesk();
+  const escalateTo = 'channel:dashboard:managers';
+  const approvals = [{ approver: 'ann', at: 1 }];
+  notices.changed(waiting({ quorum: 2, escalateTo }));
+  notices.changed(waiting({ quorum: 2, escalateTo, approvals }));
+  notices.changed(waiting({ quorum: 2, escalateTo, approvals }, { stage: 'reminded' }));
+  notices.changed(waiting({ quorum: 2, escalateTo, approvals }, { stage: 'escalated' }));
+  expect(await said()).toEqual([
+    'posted d-1 console:*',
+    'counted d-1 console:*',
+    'reminded d-1 console:*',
+    'changed d-1 console:*',
+  ]);
+  expect(await said(boards[1])).toEqual(['posted d-1 dashboard:managers']);
+});
+
+it('leaves to others what goes elsewhere', async () => {
+  const { notices, boards, said } = aDesk();
+  notices.changed(waiting({ to: 'channel:slack:#refunds' }));
+  notices.changed(aTask({ settled }));
+  expect([await said(), await said(boards[1])]).toEqual([[], []]);
+});
+
+it('tells of what waits already when it starts', async () => {
+  const { notices, said } = aDesk();
+  notices.start([waiting()]);
+  notices.changed(aTask({ settled }));
+  expect(await said()).toEqual(['posted d-1 console:*', 'ended d-1 console:* approved']);
+});
+
+it('goes on when nobody can be told', async () => {
+  const { notices, boards, logged, said } = aDesk();
+  boards[0].answer = () => new Error('the console is closed');
+  notices.changed(waiting());
+  await setImmediate();
+  boards[0].answer = () => undefined;
+  notices.changed(aTask({ settled }));
+  expect(await said()).toEqual(['ended d-1 console:* approved']);
+  expect(logged).toEqual(['approvals: nobody here could be told of a call']);
+});
+
+it('lets go of the adapters', async () => {
+  const { notices, boards } = aDesk();
+  await notices.stop();
+  expect(boards.map(({ isStopped }) => isStopped)).toEqual([true, true]);
+});
