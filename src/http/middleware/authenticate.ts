@@ -3,6 +3,7 @@ import type { AuditEvent, Authenticator, Clock, Verification } from '../../actor
 import { runtimeProvider } from '../../machines/governance/approvers.ts';
 import { isEmailShaped } from '../../machines/governance/email.ts';
 import type { Caller } from '../../machines/task/task.ts';
+import { isTagValue } from '../../machines/workflow.ts';
 import type { RequestState } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
@@ -61,10 +62,20 @@ function bearerOf(authorization: string): string | null {
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }
 
-/** The daemon's own token speaks for people elsewhere, such as in a chat; what others say of whom they mean counts for nothing. */
-function onBehalfOf(email: string, caller: Caller): Caller {
-  const isBelieved = caller.provider === runtimeProvider && isEmailShaped(email);
-  return isBelieved ? { ...caller, email: email.trim().toLowerCase() } : caller;
+/**
+ * The daemon's own token speaks for people elsewhere, such as in a chat, and says for whom by an id, an email or both;
+ * what others say of whom they mean counts for nothing.
+ */
+function onBehalfOf(header: string, caller: Caller): Caller {
+  if (caller.provider !== runtimeProvider) return caller;
+  const words = header.split(' ').filter(isTagValue);
+  const email = words.find(isEmailShaped)?.toLowerCase();
+  const userId = words.find((word) => !isEmailShaped(word));
+  return {
+    ...caller,
+    ...(userId === undefined ? {} : { userId }),
+    ...(email === undefined ? {} : { email }),
+  };
 }
 
 /** An organisation is a short word; a header that is none counts as absent. */

@@ -71,5 +71,6 @@ function nameOf(requester: Caller | null): string | null {
   if (requester === null) return null;
   const { provider, userId, email = '' } = requester;
   if (email !== '') return email;
-  return provider === runtimeProvider || userId === '' ? null : userId;
+  const isNobody = provider === runtimeProvider && userId === runtimeProvider;
+  return isNobody || userId === '' ? null : userId;
 }

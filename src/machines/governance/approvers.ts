@@ -94,7 +94,7 @@ function isRequester(
 ): boolean {
   if (requester === null) return false;
   const { caller } = attempt;
-  if (caller !== null && caller.provider !== runtimeProvider) {
+  if (caller !== null && !isNobodyInParticular(caller)) {
     if (caller.provider === requester.provider && caller.userId === requester.userId) return true;
     if (sameEmail(caller.email, requester.email)) return true;
   }
@@ -102,6 +102,11 @@ function isRequester(
     sameEmail(approverEmail(deferral, attempt), requester.email) ||
     sameEmail(attempt.approver, requester.email)
   );
+}
+
+/** The daemon's own token without the word on behalf of whom it is shown. */
+function isNobodyInParticular({ provider, userId }: Caller): boolean {
+  return provider === runtimeProvider && userId === runtimeProvider;
 }
 
 function boundEmail(deferral: Deferral, { caller }: DecisionAttempt): string | null {

@@ -99,13 +99,17 @@ describe('whom a caller says to speak for', () => {
     });
   });
 
-  it.each(['', 'ann', 'ann@localhost', 'a b@example.com'])('is nobody as %j', async (email) => {
+  it.each([
+    ['slack:T01/U02 ann@example.com', { userId: 'slack:T01/U02', email: 'ann@example.com' }],
+    ['ann@example.com slack:T01/U02', { userId: 'slack:T01/U02', email: 'ann@example.com' }],
+    ['telegram:7', { userId: 'telegram:7' }],
+    ['', { userId: 'runtime' }],
+    [' ', { userId: 'runtime' }],
+    ['x'.repeat(257), { userId: 'runtime' }],
+  ])('of %j is %j', async (said, person) => {
     const { client } = await serveGate();
-    const answer = await client.get('/', { ...bearer('own'), ...header(email) });
-    expect(answer.body).toEqual({
-      caller: { provider: 'runtime', userId: 'runtime' },
-      next: 2,
-    });
+    const answer = await client.get('/', { ...bearer('own'), ...header(said) });
+    expect(answer.body).toEqual({ caller: { provider: 'runtime', ...person }, next: 2 });
   });
 
   it('counts for nothing from anybody else', async () => {

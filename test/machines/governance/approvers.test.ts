@@ -185,6 +185,19 @@ describe('four_eyes', () => {
     expect(isRefused(guarded, click, chat)).toBe(false);
   });
 
+  it('knows whoever asked in a chat by their id there, email or not', () => {
+    const asked = aCaller({ provider: 'runtime', userId: 'slack:T1/U1' });
+    const own = anAttempt({
+      caller: { provider: 'runtime', userId: 'slack:T1/U1' },
+      email: 'a@b.cd',
+    });
+    const other = anAttempt({ caller: { provider: 'runtime', userId: 'slack:T1/U2' } });
+    expect([isRefused(guarded, own, asked), isRefused(guarded, other, asked)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it('takes no two identities without an email for the same one', () => {
     const requester = { provider: 'ops', userId: 'one' };
     const other = { provider: 'ops', userId: 'two' };

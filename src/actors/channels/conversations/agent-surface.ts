@@ -105,11 +105,12 @@ function messageIdOf({ adapter, id }: Turn['message']): string {
   return `${adapter}:${id}`.slice(0, longestHeader);
 }
 
-/** Says who asks; an email that cannot stand in a header is left out. */
+/** Says who asks; what cannot stand in a header is left out. */
 function asking({ id, email }: Turn['message']['from']): Record<string, string> {
+  const words = [id, email ?? ''].filter(isHeader);
   return {
     ...(isHeader(id) ? { 'X-Invocation-Caller': id } : {}),
-    ...(email !== null && isHeader(email) ? { 'X-Service-On-Behalf-Of': email } : {}),
+    ...(words.length > 0 ? { 'X-Service-On-Behalf-Of': words.join(' ') } : {}),
   };
 }
 

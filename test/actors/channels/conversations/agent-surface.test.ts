@@ -60,7 +60,7 @@ describe('what the agent is asked', () => {
       call: 'POST /tasks/send',
       authorization: 'Bearer canary',
       caller: 'memory:ann',
-      behalf: 'ann@example.com',
+      behalf: 'memory:ann ann@example.com',
       body: {
         task: {
           id: 'memory.room.1',
@@ -75,12 +75,12 @@ describe('what the agent is asked', () => {
     });
   });
 
-  it('names nobody whom no email stands for', async () => {
+  it('names by id alone whom no email stands for', async () => {
     const { asked, surface } = await anAgent(({ method }, response) =>
       json(response, method === 'GET' ? 404 : 429, { error: 'x' }),
     );
     await surface.ask(aTurn({ from: { id: 'memory:eve', name: 'Eve', email: null } }), signal);
-    expect(Object.keys(asked[1]!.headers)).not.toContain('x-service-on-behalf-of');
+    expect(asked[1]!.headers['x-service-on-behalf-of']).toBe('memory:eve');
   });
 
   it('is not asked again when the answer to a late message is gone', async () => {
