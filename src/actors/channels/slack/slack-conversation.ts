@@ -8,11 +8,11 @@ import { escapeMarkup } from './escape.ts';
 import { plainText } from './plain-text.ts';
 import { type SaidInSlack, saidInSlack } from './said-in-slack.ts';
 import type { SlackEnvelope, SlackSelf } from './slack-envelope.ts';
-import { deliveryError } from './slack-failure.ts';
+import { deliveryError, slackCode } from './slack-failure.ts';
 import { longestMessage, slackMarkdown } from './slack-markdown.ts';
 import { SlackMarks } from './slack-marks.ts';
 import { cutAt, partsOf } from './text-parts.ts';
-import type { SlackPerson, UserDirectory } from './user-directory.ts';
+import { personId, type SlackPerson, type UserDirectory } from './user-directory.ts';
 
 /** What conversations in Slack stand on. */
 export interface SlackConversationOptions {
@@ -35,6 +35,16 @@ const longestOpening = 600;
 
 /** What a long answer without a file is split into. */
 const parts = { limit: 3_900, most: 10 };
+
+/** Refusals to tell of somebody that pass by themselves, as whatever else than a refusal may. */
+const passing: ReadonlySet<string | null> = new Set([
+  null,
+  'ratelimited',
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+]);
 
 /** How the agent hears and speaks in Slack: mentions and direct messages, answered in their thread. */
 export class SlackConversation implements ConversationPort {
@@ -108,7 +118,7 @@ export class SlackConversation implements ConversationPort {
       id,
       thread: `slack.${teamId}.${channel}.${threadTs}`,
       text,
-      from: { id: `slack:${teamId}/${user}`, ...(await this.#speaker(user)) },
+      from: { id: personId(teamId, user), ...(await this.#speaker(user)) },
       ref,
     };
   }
@@ -123,7 +133,7 @@ export class SlackConversation implements ConversationPort {
       return await people.find(user);
     } catch (error) {
       const failure = deliveryError(error, 'looking up who said something');
-      if (failure.fault === 'later') throw failure;
+      if (failure.fault === 'later' && passing.has(slackCode(error))) throw failure;
       return people.person(user);
     }
   }

@@ -15,7 +15,7 @@ import { cut, oneLine } from './escape.ts';
 import type { Sender } from './read-interaction.ts';
 import type { MessagePlace } from './reject-modal.ts';
 import { pause } from './time-limit.ts';
-import type { UserDirectory } from './user-directory.ts';
+import { personId, type UserDirectory } from './user-directory.ts';
 
 /** What decisions are made with. */
 export interface SlackDecisionsOptions {
@@ -119,7 +119,7 @@ export class SlackDecisions {
   }
 
   #attempt(
-    { verb, note, notice: { request }, isMisplaced }: SlackDecision,
+    { verb, note, sender, notice: { request }, isMisplaced }: SlackDecision,
     approver: SlackApprover,
   ): DecisionAttempt {
     return {
@@ -127,7 +127,8 @@ export class SlackDecisions {
       approver: approver.name,
       email: approver.email,
       note,
-      caller: { provider: runtimeProvider, userId: runtimeProvider },
+      // Whoever asked is known by it under four eyes even where no email was.
+      caller: { provider: runtimeProvider, userId: personId(sender.teamId ?? '', sender.userId) },
       deferralId: request.deferralId,
       argsSha256: request.argsSha256,
       at: this.#options.clock.now(),

@@ -55,7 +55,7 @@ export function slackCode(error: unknown): string | null {
 function failureOf(error: unknown): Failure {
   const refused = egressCause(error);
   if (refused instanceof EgressError) {
-    const words = `${refused.message}; list the host under egress.allowed_domains`;
+    const words = `${refused.message}; ${remedyOf(refused)}`;
     return { ...passing, words, fault: 'target', lasting: true };
   }
   if (error instanceof SlackSetupError) {
@@ -66,6 +66,12 @@ function failureOf(error: unknown): Failure {
   if (error instanceof WebAPIPlatformError) return platformFailure(error);
   if (error instanceof WebAPIHTTPError) return httpFailure(error.statusCode);
   return { ...passing, words: networkWords(error) };
+}
+
+function remedyOf({ why }: EgressError): string {
+  return why === 'is not on the allowlist'
+    ? 'list the host under egress.allowed_domains'
+    : 'look at api_url, or list its network under egress.allowed_private_cidrs';
 }
 
 function platformFailure(error: WebAPIPlatformError): Failure {

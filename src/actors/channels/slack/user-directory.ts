@@ -22,6 +22,11 @@ export interface SlackPerson {
   isBarred?: true;
 }
 
+/** Names somebody of a workspace to the agent, alike whether they ask or decide. */
+export function personId(teamId: string, userId: string): string {
+  return `slack:${teamId}/${userId}`;
+}
+
 type SlackUser = NonNullable<UsersInfoResponse['user']>;
 
 /** How long what was looked up is taken for true, in milliseconds. */

@@ -13,7 +13,7 @@ import { buttonOf } from '../../../../src/cli/slack/fake/visitors.ts';
 import type { FakeMessage, FakeView } from '../../../../src/cli/slack/fake/workspace.ts';
 import { FakeSlack, type FakeSlackOptions } from '../../../../src/cli/slack/fake-slack.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
-import type { Task } from '../../../../src/machines/task/task.ts';
+import type { Caller, Task } from '../../../../src/machines/task/task.ts';
 import { parks, playing, toolCalled } from '../../../helpers/system-story.ts';
 import { openSystem, type TestSystem } from '../../../helpers/test-system.ts';
 
@@ -91,16 +91,16 @@ export class SlackClicks {
   }
 
   /** Parks a task and posts what asks for its release, as the adapter does. */
-  async ask(channel = 'refunds', context = '5'): Promise<Asked> {
-    const asked = await this.askUnkept(channel, context);
+  async ask(channel = 'refunds', context = '5', requester: Caller = rita): Promise<Asked> {
+    const asked = await this.askUnkept(channel, context, requester);
     this.keep(asked.task, asked.message);
     return asked;
   }
 
   /** Parks a task and posts what asks for its release, and Slack has not answered yet. */
-  async askUnkept(channel = 'refunds', context = '5'): Promise<Asked> {
+  async askUnkept(channel = 'refunds', context = '5', requester: Caller = rita): Promise<Asked> {
     const steps = [{ tool: 'pay', args: { amount: context } }, { say: 'done' }];
-    const task = await parks(this.rig.system, playing(steps, { requester: rita }));
+    const task = await parks(this.rig.system, playing(steps, { requester }));
     return { task, message: this.post(task, channel) };
   }
 

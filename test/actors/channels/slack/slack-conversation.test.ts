@@ -185,18 +185,26 @@ describe('what is heard in Slack', () => {
     ]);
   });
 
-  it('goes on where the acknowledgement is lost, and where nobody can be looked up', async () => {
-    slack.fail({
-      method: 'users.info',
-      times: 9,
-      fault: { kind: 'refuse', error: 'missing_scope' },
-    });
-    const lost = { ...envelope(mention()), ack: () => Promise.reject(new Error('gone')) };
-    expect((await talk.read(lost))?.from).toEqual({
-      id: `slack:${self.teamId}/U0ANN00001`,
-      name: 'U0ANN00001',
-      email: null,
-    });
+  it.each(['missing_scope', 'user_not_visible'])(
+    'goes on where nobody can be looked up for %s',
+    async (error) => {
+      slack.fail({
+        method: 'users.info',
+        times: 9,
+        fault: { kind: 'refuse', error },
+      });
+      expect((await talk.read(envelope(mention())))?.from).toEqual({
+        id: `slack:${self.teamId}/U0ANN00001`,
+        name: 'U0ANN00001',
+        email: null,
+      });
+    },
+  );
+
+  it('does not mind that an acknowledgement is lost', async () => {
+    const edit = mention({ edited: { user: 'U0ANN00001', ts: '1780000001.000000' } });
+    const lost = { ...envelope(edit), ack: () => Promise.reject(new Error('gone')) };
+    expect([await talk.read(lost), logged]).toEqual([null, []]);
   });
 
   it('never breaks whoever listens', async () => {

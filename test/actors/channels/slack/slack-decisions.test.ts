@@ -117,6 +117,19 @@ describe('a click on Approve', () => {
     expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
   });
 
+  it('refuses whoever asked in Slack under four eyes, though no email of theirs was known then', async () => {
+    const clicks = await SlackClicks.open({ rule: { four_eyes: true } });
+    const userId = `slack:${clicks.slack.workspace.teamId}/U0BOB00001`;
+    const { task, message } = await clicks.ask('refunds', '5', { provider: 'runtime', userId });
+    await clicks.click(message, 'Approve', 'bob');
+    expect(clicks.decisions(task)).toMatchObject([
+      { approver: 'bob@example.com', authorized: false },
+    ]);
+    expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
+    await clicks.click(message, 'Approve', 'ann');
+    expect((await ends(clicks.rig.system, task.id)).state).toBe('completed');
+  });
+
   it('counts one approval for each person until there are enough', async () => {
     const clicks = await SlackClicks.open({ rule: { quorum: 2 } });
     const { task, message } = await clicks.ask();
@@ -177,14 +190,20 @@ describe('what a click puts to the task', () => {
       approver: 'ann@example.com',
       email: 'ann@example.com',
       note: '',
-      caller: { provider: 'runtime', userId: 'runtime' },
+      caller: { provider: 'runtime', userId: 'slack:T0HOLDPNT1/U0ANN00001' },
       deferralId,
       argsSha256,
       at: clicks.rig.clock.now(),
       source: 'slack',
     };
     expect(attempts).toStrictEqual([
-      { ...approval, approver: 'guest (U0GUEST001)', email: null, isUntrusted: true },
+      {
+        ...approval,
+        approver: 'guest (U0GUEST001)',
+        email: null,
+        caller: { provider: 'runtime', userId: 'slack:T0HOLDPNT1/U0GUEST001' },
+        isUntrusted: true,
+      },
       approval,
     ]);
   });

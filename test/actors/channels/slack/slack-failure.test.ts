@@ -29,6 +29,12 @@ const blocked = new EgressError({
   mode: 'allowlist',
 });
 
+const closed = new EgressError({
+  host: 'slack.corp.test',
+  why: 'resolves to a private address',
+  mode: 'allowlist',
+});
+
 const rows: [string, unknown, 'later' | 'target' | 'message', number | null, boolean, string][] = [
   [
     'a bot that is not in the channel',
@@ -159,6 +165,14 @@ const rows: [string, unknown, 'later' | 'target' | 'message', number | null, boo
     null,
     true,
     'egress blocked: slack.com is not on the allowlist (mode=allowlist); list the host under egress.allowed_domains',
+  ],
+  [
+    'an address that the egress policy keeps closed',
+    new WebAPIRequestError(closed),
+    'target',
+    null,
+    true,
+    'egress blocked: slack.corp.test resolves to a private address (mode=allowlist); look at api_url, or list its network under egress.allowed_private_cidrs',
   ],
   [
     'a limit of the egress policy',

@@ -85,7 +85,7 @@ describe('a socket to Slack', () => {
     expect({ fault: linkFault(await down), announced }).toEqual({
       fault: {
         message: expect.stringMatching(
-          /^egress blocked: localhost .*list the host under egress\.allowed_domains$/,
+          /^egress blocked: localhost .*list its network under egress\.allowed_private_cidrs$/,
         ),
         lasting: true,
         retryAfter: null,
