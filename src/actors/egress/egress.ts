@@ -35,7 +35,7 @@ export type { DerivedEndpoint, EffectiveHost } from './effective-hosts.ts';
 export { EgressError, EgressLimitError, egressCause } from './egress-error.ts';
 export { matchesHost, normaliseHost, readHostPattern, writeHostPattern } from './host-pattern.ts';
 export { type DialLimits, type EgressLimits, patientLimits } from './limits.ts';
-export { createOwnFetch, type OwnFetch } from './own-fetch.ts';
+export { createOwnFetch } from './own-fetch.ts';
 export type { Hop } from './rule-hop.ts';
 
 /** What the policy of one daemon is made of (contract section 11). */
