@@ -74,9 +74,9 @@ export async function clickFigures(): Promise<Figure[]> {
  * lost, whether they come in order, and what the daemon holds in memory meanwhile.
  */
 export async function floodFigures(
-  count = 1_000,
-  messageEvery = 50,
-  within = 10,
+  count = 60,
+  messageEvery = 1_000,
+  within = 3,
 ): Promise<Figure[]> {
   const office = await openOffice(messageEvery);
   const { slack, daemon } = office;

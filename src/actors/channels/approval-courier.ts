@@ -3,7 +3,7 @@ import type { Clock, Log } from '../ports.ts';
 import type { ApprovalBacklog, ApprovalRows, ApprovalWrite } from '../storage/approval-rows.ts';
 import { AdapterDeliveries } from './adapter-deliveries.ts';
 import type { ChannelAdapter, ChannelState, KeptNotice } from './channel-adapter.ts';
-import { within } from './slack/time-limit.ts';
+import { within } from './time-limit.ts';
 
 /** What asking people for releases stands on. */
 export interface ApprovalCourierOptions {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports.ts';
-import { pause } from './time-limit.ts';
+import { pause } from '../time-limit.ts';
 
 /** Time between two messages in a channel that Slack keeps to one a second, with a margin, in milliseconds. */
 const gap = 1_050;

@@ -8,6 +8,7 @@ import type { Clock, Log, ScopedOutbound } from '../../ports.ts';
 import type { ApprovalAuthority, ChannelAdapter, ChannelState } from '../channel-adapter.ts';
 import type { SlackSettings } from '../channel-settings.ts';
 import type { ChatMessage } from '../conversation-port.ts';
+import { within } from '../time-limit.ts';
 import { ChannelDirectory } from './channel-directory.ts';
 import { Pace } from './pace.ts';
 import { createSlackClient } from './slack-client.ts';
@@ -18,7 +19,6 @@ import type { SlackEnvelope, SlackSelf } from './slack-envelope.ts';
 import { deliveryError } from './slack-failure.ts';
 import { SlackInteractions } from './slack-interactions.ts';
 import type { SlackSocketOptions } from './slack-socket.ts';
-import { within } from './time-limit.ts';
 import { UserDirectory } from './user-directory.ts';
 import { fetchUntil, whileWanted } from './while-wanted.ts';
 

@@ -10,11 +10,11 @@ import {
 import type { DecisionAnswer } from '../../../machines/governance/decision.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { ApprovalAuthority } from '../channel-adapter.ts';
+import { pause } from '../time-limit.ts';
 import { answerWords, needsEmail, refusalWords, type SlackApprover } from './answer-words.ts';
 import { cut, oneLine } from './escape.ts';
 import type { Sender } from './read-interaction.ts';
 import type { MessagePlace } from './reject-modal.ts';
-import { pause } from './time-limit.ts';
 import { personId, type UserDirectory } from './user-directory.ts';
 
 /** What decisions are made with. */

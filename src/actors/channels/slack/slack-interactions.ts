@@ -1,4 +1,5 @@
 import type { ApprovalNotice } from '../../../machines/channels/approval-notice.ts';
+import { late, within } from '../time-limit.ts';
 import { refusalWords } from './answer-words.ts';
 import { tooLate } from './outcome-words.ts';
 import { type Click, readInteraction, type Submission } from './read-interaction.ts';
@@ -8,7 +9,6 @@ import { SlackDecisions, type SlackDecisionsOptions, type Verdict } from './slac
 import type { SlackEnvelope, SlackSelf } from './slack-envelope.ts';
 import { deliveryError } from './slack-failure.ts';
 import { SlackReplies, type SlackRepliesOptions } from './slack-replies.ts';
-import { late, within } from './time-limit.ts';
 
 /** What interactions are handled with. */
 export interface SlackInteractionsOptions extends SlackDecisionsOptions, SlackRepliesOptions {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../ports.ts';
 
 /** What is answered in the place of something that took too long. */
 export const late = Symbol('late');

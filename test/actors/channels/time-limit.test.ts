@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { late, pause, within } from '../../../../src/actors/channels/slack/time-limit.ts';
-import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { late, pause, within } from '../../../src/actors/channels/time-limit.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
 
 describe('a limit of time', () => {
   it('hands on what comes in time, and leaves no timer', async () => {
