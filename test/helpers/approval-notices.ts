@@ -5,30 +5,32 @@ import type {
 } from '../../src/machines/channels/approval-notice.ts';
 import { digest, times } from './task-fixtures.ts';
 
+/** A held refund that anybody in a channel may release within five minutes. */
+export function aRequest(overrides: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  return {
+    taskId: 'task-1',
+    deferralId: 'call-1',
+    tool: 'issue_refund',
+    context: 'refund order 7',
+    argsSha256: digest,
+    requester: 'rita@example.com',
+    target: 'channel:slack:#refunds',
+    approvers: null,
+    quorum: 1,
+    fourEyes: false,
+    approvals: [],
+    stage: 'asked',
+    timeout: 300_000,
+    requestedAt: times.thought,
+    expiresAt: times.expired,
+    ...overrides,
+  };
+}
+
 /** A notice of a held call; it waits unless an outcome says otherwise. */
 export function aNotice(
   request: Partial<ApprovalRequest> = {},
   outcome: ApprovalOutcome | null = null,
 ): ApprovalNotice {
-  return {
-    request: {
-      taskId: 'task-1',
-      deferralId: 'call-1',
-      tool: 'issue_refund',
-      context: 'refund order 7',
-      argsSha256: digest,
-      requester: 'rita@example.com',
-      target: 'channel:slack:#refunds',
-      approvers: null,
-      quorum: 1,
-      fourEyes: false,
-      approvals: [],
-      stage: 'asked',
-      timeout: 300_000,
-      requestedAt: times.thought,
-      expiresAt: times.expired,
-      ...request,
-    },
-    outcome,
-  };
+  return { request: aRequest(request), outcome };
 }

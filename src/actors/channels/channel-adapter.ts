@@ -3,6 +3,7 @@ import type {
   ApprovalNotice,
   MessageRef,
 } from '../../machines/channels/approval-notice.ts';
+import type { ConnectionState } from '../../machines/channels/connection-machine.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 
@@ -15,13 +16,7 @@ export interface ChannelCapabilities {
 }
 
 /** How an adapter stands with its service; messages are delivered while it is `connected` or `draining`. */
-export type ChannelState =
-  | 'connecting'
-  | 'connected'
-  | 'draining'
-  | 'backoff'
-  | 'failed'
-  | 'closed';
+export type ChannelState = ConnectionState;
 
 /** The way to one chat, or to whatever else people are asked through. A broken one never breaks a task. */
 export interface ChannelAdapter {

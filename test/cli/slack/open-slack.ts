@@ -1,6 +1,7 @@
 import { SocketModeClient } from '@slack/socket-mode';
-import { LogLevel, WebClient } from '@slack/web-api';
+import { WebClient } from '@slack/web-api';
 import { onTestFinished } from 'vitest';
+import { silentSlackLog } from '../../../src/actors/channels/slack/slack-log.ts';
 import { FakeSlack, type FakeSlackOptions } from '../../../src/cli/slack/fake-slack.ts';
 
 /** Starts a fake Slack and a client of its Web API that tries nothing twice; it ends with the test. */
@@ -16,21 +17,10 @@ export function webClient(slack: FakeSlack, token: string): WebClient {
     slackApiUrl: slack.apiUrl,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
-    logger: silent,
+    logger: silentSlackLog,
     timeout: 5_000,
   });
 }
-
-/** What the libraries say of what tests do wrong on purpose is of no interest. */
-const silent = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  setLevel: () => undefined,
-  getLevel: () => LogLevel.ERROR,
-  setName: () => undefined,
-};
 
 /** What an app hears. */
 export interface Heard {
@@ -46,7 +36,7 @@ export async function connect(slack: FakeSlack, hear: (heard: Heard) => void = (
     appToken: slack.appToken,
     autoReconnectEnabled: false,
     clientOptions: { slackApiUrl: slack.apiUrl, retryConfig: { retries: 0 } },
-    logger: silent,
+    logger: silentSlackLog,
     clientPingTimeout: 60_000,
   });
   socket.on('slack_event', hear);

@@ -3,30 +3,21 @@ import type {
   ApprovalOutcome,
   ApprovalRequest,
 } from '../../../../src/machines/channels/approval-notice.ts';
+import { aRequest as anyRequest } from '../../../helpers/approval-notices.ts';
 
 /** 2026-07-01 09:00 UTC, in epoch milliseconds. */
 export const asked = Date.UTC(2026, 6, 1, 9);
 
 /** A refund that waits five minutes in a channel of Slack for anybody there. */
 export function aRequest(overrides: Partial<ApprovalRequest> = {}): ApprovalRequest {
-  return {
-    taskId: 'task-1',
+  return anyRequest({
     deferralId: '0199aaaa-0000-7000-8000-000000000001',
-    tool: 'issue_refund',
     context: 'Refund 40 € for order A-1042 to rita@example.com',
     argsSha256: 'a1'.repeat(32),
-    requester: 'rita@example.com',
-    target: 'channel:slack:#refunds',
-    approvers: null,
-    quorum: 1,
-    fourEyes: false,
-    approvals: [],
-    stage: 'asked',
-    timeout: 300_000,
     requestedAt: asked,
     expiresAt: asked + 300_000,
     ...overrides,
-  };
+  });
 }
 
 /** The refund with how its wait ended; `null` while it waits. */

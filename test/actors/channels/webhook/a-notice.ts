@@ -3,37 +3,28 @@ import type {
   ApprovalOutcome,
   ApprovalRequest,
 } from '../../../../src/machines/channels/approval-notice.ts';
+import { aRequest } from '../../../helpers/approval-notices.ts';
 
 /** 2026-03-04 05:06:07.008 UTC, in epoch milliseconds. */
 export const asked = Date.UTC(2026, 2, 4, 5, 6, 7, 8);
-
-function aRequest(overrides: Partial<ApprovalRequest> = {}): ApprovalRequest {
-  return {
-    taskId: 'task:1',
-    deferralId: '0199aaaa-0000-7000-8000-000000000001',
-    tool: 'issue_refund',
-    context: 'pays back 40 € for order A-1042',
-    argsSha256: 'a1'.repeat(32),
-    requester: 'rita@example.com',
-    target: 'channel:webhook:ops',
-    approvers: ['ann@example.com', 'bob@example.com'],
-    quorum: 1,
-    fourEyes: false,
-    approvals: [],
-    stage: 'asked',
-    timeout: 300_000,
-    requestedAt: asked,
-    expiresAt: asked + 300_000,
-    ...overrides,
-  };
-}
 
 /** A refund that waits five minutes for Ann or Bob. */
 export function aNotice(
   overrides: Partial<ApprovalRequest> = {},
   outcome: ApprovalOutcome | null = null,
 ): ApprovalNotice {
-  return { request: aRequest(overrides), outcome };
+  const request = aRequest({
+    taskId: 'task:1',
+    deferralId: '0199aaaa-0000-7000-8000-000000000001',
+    context: 'pays back 40 € for order A-1042',
+    argsSha256: 'a1'.repeat(32),
+    target: 'channel:webhook:ops',
+    approvers: ['ann@example.com', 'bob@example.com'],
+    requestedAt: asked,
+    expiresAt: asked + 300_000,
+    ...overrides,
+  });
+  return { request, outcome };
 }
 
 /** One minute after the request. */
