@@ -57,7 +57,9 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
   const { audit } = config;
   const path = resolve(directory, audit.path);
   const keys = openAuditKeys(audit.signing, env);
-  const rotated = await keyRotation(await lastSignedLine(logFilesOf(path)), keys);
+  // Without a key there is nothing to compare, and the whole log would be read for a line that is signed.
+  const rotated =
+    keys.signer === null ? null : await keyRotation(await lastSignedLine(logFilesOf(path)), keys);
   const entity = agentEntity(config.agent_id, env);
   const sinks = createAuditSinks({
     sinks: audit.sinks,

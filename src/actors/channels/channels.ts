@@ -96,11 +96,13 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
     clock,
     log,
   });
-  const builtin = builtinAdapters(parts);
-  const local = new LocalNotices({ adapters: builtin, log });
+  const desk = consoleAdapter(parts);
+  const local = new LocalNotices({ adapters: [desk], log });
+  const dashboard = createDashboardAdapter();
   return {
     start() {
       local.start(parts.waiting());
+      dashboard.start(() => undefined);
       if (adapters.length > 0) courier.start();
       talk?.conversations.start();
       for (const { begun } of opened) void begun?.();
@@ -116,19 +118,18 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
       await talk?.conversations.stop();
       await courier.stop();
       await local.stop();
+      await dashboard.stop();
       await talk?.close();
     },
     status: () => [
       ...statusOf(adapters, courier),
-      ...builtin.map(({ name: adapter, state }) => ({ adapter, state, pending: 0 })),
+      ...[desk, dashboard].map(({ name: adapter, state }) => ({ adapter, state, pending: 0 })),
     ],
   };
 }
 
-/** Asks at the daemon itself, which is always there. */
-function builtinAdapters({ console: write, surface, clock }: ChannelParts): ChannelAdapter[] {
-  const agentUrl = () => surface.url;
-  return [createConsoleAdapter({ write, agentUrl, clock }), createDashboardAdapter()];
+function consoleAdapter({ console: write, surface, clock }: ChannelParts): ChannelAdapter {
+  return createConsoleAdapter({ write, agentUrl: () => surface.url, clock });
 }
 
 /** Returns `null` where nobody can say anything to the agent. */
