@@ -24,6 +24,14 @@ export async function printed({ child, ended }: Running, wanted: string | RegExp
   const over = ended.then(({ code, stdout, stderr }) => {
     throw new Error(`ended with ${code} before it printed ${String(wanted)}: ${stdout}${stderr}`);
   });
-  await Promise.race([found, over]);
+  const patience = AbortSignal.timeout(20_000);
+  const silent = new Promise<never>((_, reject) => {
+    patience.addEventListener('abort', () => {
+      const shown = stripVTControlCharacters(seen);
+      reject(new Error(`${String(wanted)} was not printed within 20 s, but: ${shown}`));
+    });
+  });
+  await Promise.race([found, over, silent]);
   over.catch(() => undefined);
+  silent.catch(() => undefined);
 }
