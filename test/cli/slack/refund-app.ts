@@ -1,8 +1,8 @@
 import type { FakeSlack } from '../../../src/cli/slack/fake-slack.ts';
 import { buttons, connect, type Heard, modal, webClient } from './open-slack.ts';
 
-/** An app on Slack's own libraries that asks for a release of whatever it is told. */
-export async function startRefundApp(slack: FakeSlack): Promise<void> {
+/** An app on Slack's own libraries that asks for a release of whatever it is told; a talker talks before it listens. */
+export async function startRefundApp(slack: FakeSlack, isTalker = false): Promise<void> {
   const web = webClient(slack, slack.botToken);
   const approvals: { channel: string; ts: string }[] = [];
   const end = async (text: string): Promise<void> => {
@@ -19,6 +19,7 @@ export async function startRefundApp(slack: FakeSlack): Promise<void> {
     } else if (body.actions?.[0].action_id === 'approve') {
       await end(`Approved by <@${body.user.id}>`);
     } else if (body.actions?.[0].action_id === 'reject') {
+      if (isTalker) await web.chat.postMessage({ channel: body.channel.id, text: 'One moment.' });
       await web.views.open({ trigger_id: body.trigger_id, view: modal });
     }
   };

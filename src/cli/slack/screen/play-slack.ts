@@ -58,26 +58,28 @@ async function answer(play: SlackPlay, line: string): Promise<void> {
   await slack.mention({ channel, user, text: line });
 }
 
-async function approve({ slack, user, signal }: SlackPlay, message: FakeMessage): Promise<void> {
+async function approve(play: SlackPlay, message: FakeMessage): Promise<void> {
+  const { slack, user } = play;
   const { channel, ts } = message;
-  await slack.click({ channel, ts, action: 'Approve', user });
-  await settled(slack, message, signal);
+  const click = { channel, ts, action: 'Approve', user };
+  await untilShown(play, message, () => slack.click(click));
 }
 
 async function reject(play: SlackPlay, message: FakeMessage): Promise<void> {
   const { slack, user, signal, output, prompter } = play;
   const { channel, ts } = message;
   const modals = slack.views.length;
-  await slack.click({ channel, ts, action: 'Reject', user });
-  await settled(slack, message, signal, () => slack.views.length > modals);
+  const click = { channel, ts, action: 'Reject', user };
+  const isAsked = (): boolean => slack.views.length > modals;
+  await untilShown(play, message, () => slack.click(click), isAsked);
   const view = slack.views[modals];
   if (view === undefined) return;
   output.line();
   for (const line of paintView(output, view, slack.workspace)) output.line(line);
   const reason = await prompter.ask(() => 'Reason (may be empty): ', signal);
   if (reason === null) return void (await slack.closeView(view));
-  await slack.submit(view, { values: valuesOf(view, reason.trim()) });
-  await settled(slack, message, signal);
+  const values = valuesOf(view, reason.trim());
+  await untilShown(play, message, () => slack.submit(view, { values }));
 }
 
 /** Puts a text into every field of a modal; those of approvals have one. */
@@ -91,19 +93,23 @@ function valuesOf({ content }: FakeView, text: string): Record<string, string> {
   return Object.fromEntries(fields.map((id) => [id, text]));
 }
 
-/** Waits until a click shows: the message was changed, somebody was told something, or `isSeen`. */
-async function settled(
-  slack: FakeSlack,
+/**
+ * Does something about a message and waits until that shows: the message was changed, somebody alone was told
+ * something, or `isSeen`. What others say meanwhile shows nothing.
+ */
+async function untilShown(
+  { slack, signal }: SlackPlay,
   message: FakeMessage,
-  signal: AbortSignal,
+  act: () => Promise<unknown>,
   isSeen: () => boolean = () => false,
 ): Promise<void> {
   const { edits } = message;
-  const said = slack.workspace.messages.length;
+  const whispers = (): number =>
+    slack.workspace.messages.filter(({ onlyFor }) => onlyFor !== null).length;
+  const before = whispers();
+  await act();
   const shows = slack.until(() =>
-    message.edits !== edits || slack.workspace.messages.length > said || isSeen()
-      ? true
-      : undefined,
+    message.edits !== edits || whispers() > before || isSeen() ? true : undefined,
   );
   const limit = AbortSignal.any([signal, AbortSignal.timeout(longestWait)]);
   await unlessAborted(shows, limit).catch(() => undefined);

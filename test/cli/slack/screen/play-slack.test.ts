@@ -7,9 +7,9 @@ import { openSlack } from '../open-slack.ts';
 import { startRefundApp } from '../refund-app.ts';
 
 /** A fake Slack with an app that asks, and somebody who plays with it. */
-async function openPlay() {
+async function openPlay(isTalker = false) {
   const { slack } = await openSlack();
-  await startRefundApp(slack);
+  await startRefundApp(slack, isTalker);
   const [input, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const output = new Output({
     stdout,
@@ -86,6 +86,17 @@ describe('playing in the fake Slack', () => {
     expect(play.seen()).toContain(
       '  | Reject\n  | Reason (optional): ____\n  | [ Reject ] [  ]\nReason (may be empty): ',
     );
+  });
+
+  it('waits for the modal, whatever is said meanwhile', async () => {
+    const play = await openPlay(true);
+    play.type('refund A-1042');
+    await play.shows('Refund?');
+    play.type('reject');
+    await play.sees('Reason (may be empty): ');
+    expect(play.seen()).toContain('One moment.');
+    play.end();
+    await play.over;
   });
 
   it('leaves the call waiting when somebody leaves', async () => {
