@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { doubledPause } from '../back-off.ts';
 
 /** Lines have arrived, or nobody wants them delivered any more. */
 export type SinkEvent = { type: 'lines.delivered' } | { type: 'sink.close' };
@@ -8,12 +9,11 @@ export interface SinkContext {
   failures: number;
 }
 
-const shortestPause = 1_000;
 const longestPause = 60_000;
 
 /** How long a sink is left alone after so many failures in a row, in milliseconds: 1 s, doubled up to a minute. */
 export function sinkPause(failures: number): number {
-  return Math.min(longestPause, shortestPause * 2 ** Math.max(0, failures - 1));
+  return doubledPause(failures, longestPause);
 }
 
 const unfilled = () => Promise.reject(new Error('the port is not filled'));

@@ -1,4 +1,5 @@
 import { type AnyEventObject, assign, fromCallback, setup, stopChild } from 'xstate';
+import { doubledPause } from '../back-off.ts';
 
 /** Why a link is gone; the message shows neither secrets nor what was said over it. */
 export interface LinkFault {
@@ -47,7 +48,6 @@ export type ConnectionState =
   | 'failed'
   | 'closed';
 
-const shortestPause = 1_000;
 const longestPause = 60_000;
 
 /** How long a service is left alone that a person has to mend, and the most it may ask for itself. */
@@ -64,7 +64,7 @@ export function pauseAfter(
   chance: number,
 ): number {
   if (fault?.lasting === true) return lastingPause;
-  const most = Math.min(longestPause, shortestPause * 2 ** Math.max(0, failures - 1));
+  const most = doubledPause(failures, longestPause);
   return Math.max(Math.round(most * chance), Math.min(fault?.retryAfter ?? 0, lastingPause));
 }
 

@@ -1,3 +1,5 @@
+import { doubledPause } from '../back-off.ts';
+
 /** Milliseconds that a thread waits for an answer before it is told that the task goes on (document 1 section 8). */
 export const answerWindow = 360_000;
 
@@ -20,6 +22,5 @@ const longestRest = 300_000;
 
 /** The pause after so many tries that failed, in milliseconds: doubled from a second to five minutes. */
 export function restAfter(tries: number, asked: number | null): number {
-  const doubled = 1_000 * 2 ** Math.max(0, tries - 1);
-  return Math.min(longestRest, Math.max(doubled, asked ?? 0));
+  return Math.min(longestRest, Math.max(doubledPause(tries, longestRest), asked ?? 0));
 }

@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { doubledPause } from '../back-off.ts';
 import {
   type ApprovalNews,
   type ApprovalNotice,
@@ -78,7 +79,7 @@ const longestRetryAfter = 600_000;
 export function pauseAfter(failures: number, { fault, retryAfter }: DeliveryFailure): number {
   if (retryAfter !== null) return Math.min(Math.max(retryAfter, 1_000), longestRetryAfter);
   if (fault === 'target') return longestPause;
-  return Math.min(1_000 * 2 ** Math.min(failures - 1, 6), longestPause);
+  return doubledPause(failures, longestPause);
 }
 
 /**

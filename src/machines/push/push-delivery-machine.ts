@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { doubledPause } from '../back-off.ts';
 import { isFinal, type Task } from '../task/task.ts';
 
 /** What happens to a receiver of notifications. */
@@ -21,7 +22,7 @@ export const mostAttempts = 19;
 
 /** The pause after an attempt that failed, in milliseconds: doubling from a second to five minutes. */
 export function pauseAfter(attempts: number): number {
-  return Math.min(1_000 * 2 ** Math.max(0, attempts - 1), 300_000);
+  return doubledPause(attempts, 300_000);
 }
 
 /**
