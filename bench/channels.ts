@@ -5,6 +5,7 @@ import { Pool } from 'undici';
 import { FakeSlack } from '../src/cli/slack/fake-slack.ts';
 import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
+import { percentile } from './load.ts';
 
 const held = [{ tool: 'datetime_now' }, { say: 'it is {result}' }];
 
@@ -54,11 +55,12 @@ export async function clickFigures(): Promise<Figure[]> {
       await setTimeout(50);
       const began = performance.now();
       const clicked = slack.click({ channel: 'refunds', ts: asked.ts, action: 'Approve' });
-      await answer;
-      clicks.push(performance.now() - began);
-      await clicked;
-      await slack.until(() => (asked.edits > 0 ? true : undefined));
-      messages.push(performance.now() - began);
+      const shown = slack.until(() => (asked.edits > 0 ? true : undefined));
+      await Promise.all([
+        answer.then(() => clicks.push(performance.now() - began)),
+        shown.then(() => messages.push(performance.now() - began)),
+        clicked,
+      ]);
     }
     return [
       figure('a click to the answer of the held request', quantiles(clicks.slice(20))),
@@ -145,10 +147,7 @@ async function send({ pool }: Office, id: string, isHeld = true): Promise<void> 
 }
 
 function quantiles(values: readonly number[]): string {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (part: number): string =>
-    (sorted[Math.floor(part * (sorted.length - 1))] ?? 0).toFixed(1);
-  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
+  return `p50 ${percentile(values, 0.5).toFixed(1)} ms, p99 ${percentile(values, 0.99).toFixed(1)} ms`;
 }
 
 function range(values: readonly number[]): string {
