@@ -88,8 +88,8 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(traceRequest());
   app.use(authenticate(ports));
   const router = createRouter(ports);
+  app.use(allowMethods(router));
   app.use(router.routes());
-  app.use(allowMethods());
   return app;
 }
 

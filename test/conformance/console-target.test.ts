@@ -50,10 +50,10 @@ it('shows the command that releases a held call, and says who released it', asyn
 it('shows the command that refuses a held call, which works once', async () => {
   const { daemon, said } = await anAgent();
   const { directory } = daemon;
-  const sent = holdpoint(['task', 'send', 'refund', '--id', '-n', '--dir', directory]);
+  const sent = holdpoint(['task', 'send', 'refund', '--id', 't-2', '--dir', directory]);
   const reject = (await said('holdpoint task reject')).replace('WHY', "'too much'");
   expect(await pasted(reject, directory)).toMatchObject({ code: 0, stderr: '' });
-  expect(await said('issue_refund of task -n')).toMatch(/^.* was rejected by \S+: too much$/);
+  expect(await said('issue_refund of task t-2')).toMatch(/^.* was rejected by \S+: too much$/);
   expect((await sent).code).toBe(1);
   expect((await pasted(reject, directory)).code).toBe(1);
   await daemon.stop();

@@ -178,26 +178,35 @@ describe('a send', () => {
     [
       'an empty id',
       { id: '', message: { parts: [text] } },
-      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
     ],
     [
       'a long id',
       { id: 'x'.repeat(129), message: { parts: [text] } },
-      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
     ],
     [
       'a path for an id',
       { task: { id: '../x', message: { parts: [text] } } },
-      'task.id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+      'task.id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
     ],
     [
       'an id with a newline',
       { id: 'x\n', message: { parts: [text] } },
-      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -',
+      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
     ],
+    ...['.', '..', '-h', '--json', '-', '_x', ':x', '.x'].map((id): [string, object, string] => [
+      `${id} for an id`,
+      { id, message: { parts: [text] } },
+      'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
+    ]),
   ])('with %s is refused in words', async (_, body, error) => {
     const refusal = { status: 400, body: { error } };
     expect(await agent.post('/tasks/send', body)).toMatchObject(refusal);
+    expect((await agent.rpc('tasks/send', body)).body.error).toEqual({
+      code: -32602,
+      message: error,
+    });
     expect(await agent.post('/tasks/sendSubscribe', body)).toMatchObject(refusal);
     expect((await agent.get('/tasks')).body).toEqual({ tasks: [] });
   });

@@ -43,8 +43,11 @@ describe('a known path', () => {
     ['GET', '/tasks/done/decisions', 'POST'],
     ['GET', '/tasks/done/cancel', 'POST'],
     ['POST', '/tasks/done/events', 'HEAD, GET'],
-    ['DELETE', '/tasks/send', 'HEAD, GET, POST'],
-    ['PATCH', '/tasks/sendSubscribe', 'HEAD, GET, POST'],
+    ['GET', '/tasks/send', 'POST'],
+    ['GET', '/tasks/send/', 'POST'],
+    ['GET', '/tasks/sendSubscribe', 'POST'],
+    ['DELETE', '/tasks/send', 'POST'],
+    ['PATCH', '/tasks/sendSubscribe', 'POST'],
     ['POST', '/deferrals', 'HEAD, GET'],
     ['POST', '/deferrals/x', 'HEAD, GET'],
     ['POST', '/healthz', 'HEAD, GET'],
@@ -64,7 +67,7 @@ describe('a known path', () => {
   it.each([
     ['/', 'POST'],
     ['/tasks', 'HEAD, GET'],
-    ['/tasks/send', 'HEAD, GET, POST'],
+    ['/tasks/send', 'POST'],
     ['/healthz', 'HEAD, GET'],
   ])('OPTIONS %s says what it allows', async (path, allow) => {
     const { status, headers, body } = await agent.request('OPTIONS', path);

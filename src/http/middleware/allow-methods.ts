@@ -1,14 +1,33 @@
+import type Router from '@koa/router';
 import type { Next } from 'koa';
-import type { RoutedContext } from '../request-state.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
 
-/** Answers what no route took: `OPTIONS`, and 405 with `Allow` for a known path (contract section 5). */
-export function allowMethods() {
+/**
+ * Answers what no route takes: `OPTIONS`, and 405 with `Allow` for a known path (contract section 5). It
+ * stands before the router, since a path that a route spells out, such as `/tasks/send`, is nobody's id.
+ */
+export function allowMethods({ stack }: Router<RequestState>) {
+  const spelledOut = new Map<string, Set<string>>();
+  for (const { path, methods } of stack) {
+    if (typeof path !== 'string' || path.includes(':')) continue;
+    spelledOut.set(path, new Set([...(spelledOut.get(path) ?? []), ...methods]));
+  }
   return async function methodAllower(ctx: RoutedContext, next: Next) {
+    const own = spelledOut.get(withoutLastSlash(ctx.path));
+    if (own !== undefined && !own.has(ctx.method)) return refuse(ctx, own);
     await next();
     const methods = new Set((ctx.matched ?? []).flatMap((layer) => layer.methods));
     const isAnswered = ctx.body !== undefined && ctx.body !== null;
-    if (methods.size === 0 || ctx.status !== 404 || isAnswered) return;
-    ctx.set('Allow', [...methods].join(', '));
-    ctx.status = ctx.method === 'OPTIONS' ? 204 : 405;
+    if (methods.size > 0 && ctx.status === 404 && !isAnswered) refuse(ctx, methods);
   };
+}
+
+function refuse(ctx: RoutedContext, methods: ReadonlySet<string>): void {
+  ctx.set('Allow', [...methods].join(', '));
+  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405;
+}
+
+/** The router takes a path with and without it. */
+function withoutLastSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
