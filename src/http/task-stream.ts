@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { TaskSystem } from '../actors/system.ts';
+import type { Progress, TaskSystem } from '../actors/system.ts';
 import { isFinal, type Task } from '../machines/task/task.ts';
 import { isNews } from './is-news.ts';
 import { EventStream } from './wire/sse.ts';
@@ -30,6 +30,8 @@ export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStrea
   const current = seen === 'start' ? undefined : system.find(id);
   let position = positionOf(seen, current);
   let shown: Task | null = null;
+  // What a run does before its first state is on disk; that state is told first.
+  let early: Progress[] = [];
   const stream = new EventStream(ctx, (why) => {
     leave();
     if (why === 'left') onGone?.();
@@ -40,21 +42,30 @@ export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStrea
     shown = task;
     const data = presentTask(task);
     const status = isToldAnew ? [{ id: `${position.revision}.0`, event: 'status', data }] : [];
-    if (!isFinal(task.state)) return status.forEach((event) => stream.send(event));
+    if (!isFinal(task.state)) {
+      for (const event of status) stream.send(event);
+      const waiting = early;
+      early = [];
+      return waiting.forEach(tell);
+    }
     leave();
     const hasEnd = position.event > 0;
     stream.finish(
       hasEnd ? [] : [...status, { id: `${position.revision}.1`, event: 'result', data }],
     );
   };
+  const tell = (progress: Progress): void => {
+    position = { revision: Math.max(0, position.revision), event: position.event + 1 };
+    const event = { id: `${position.revision}.${position.event}`, event: 'progress' };
+    const { text } = progress;
+    if (text === undefined) stream.send({ ...event, data: { task_id: id, ...progress } });
+    else stream.sendText({ ...event, data: { task_id: id, ...progress, text } });
+  };
   const leave = system.watch(id, {
     onTask: show,
     onProgress: (progress) => {
-      position = { revision: Math.max(0, position.revision), event: position.event + 1 };
-      const event = { id: `${position.revision}.${position.event}`, event: 'progress' };
-      const { text } = progress;
-      if (text === undefined) stream.send({ ...event, data: { task_id: id, ...progress } });
-      else stream.sendText({ ...event, data: { task_id: id, ...progress, text } });
+      if (shown === null) early.push(progress);
+      else tell(progress);
     },
     onLost: () => {
       leave();

@@ -25,9 +25,7 @@ describe('a stream', () => {
       'x-correlation-id': expect.any(String),
     });
     const before = await stream.untilState('deferred');
-    expect(before.map(gist).filter((line) => line !== 'status working')).toEqual([
-      'status deferred',
-    ]);
+    expect(before.map(gist)).toEqual(['status working', 'status deferred']);
     await agent.decide('t1', { decision: 'approve' });
     const after = await stream.rest();
     expect(after.map(gist)).toEqual([
@@ -58,6 +56,28 @@ describe('a stream', () => {
     expect(textOf({ body: events.at(-1)?.data })).toMatch(
       /break failed with exit code 3: the till is stuck/,
     );
+  });
+
+  it('tells each step of a run that is over at once, and what it did in between', async () => {
+    const agent = await startTestAgent();
+    const events = await (await agent.subscribe('t1', [{ say: 'all done' }])).rest();
+    expect(events.map(gist)).toEqual([
+      'status working',
+      'progress token all ',
+      'progress token done',
+      'status completed',
+      'result completed',
+    ]);
+    const again = await (await agent.subscribe('t1', [{ say: 'done' }])).rest();
+    expect(again.map(gist)).toEqual([
+      'status working',
+      'progress token done',
+      'status completed',
+      'result completed',
+    ]);
+    const ids = [...events, ...again].map(({ id }) => id);
+    expect(ids).toEqual(ids.toSorted(byPosition));
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   it('says which deferral waits, as GET does', async () => {

@@ -1,5 +1,5 @@
 import type { ActorRefFrom, Snapshot, SnapshotFrom } from 'xstate';
-import { describeCrash, describeTask } from '../../machines/task/describe-task.ts';
+import { describeCrash, describeTask, stateOf } from '../../machines/task/describe-task.ts';
 import * as factOf from '../../machines/task/fact-of.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
@@ -11,6 +11,7 @@ import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
 import type { TaskStore, TaskWrite } from '../storage/task-store.ts';
 import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/run-trace.ts';
+import { EnteredStates } from './entered-states.ts';
 
 /** The actor of one task. */
 export type TaskActor = ActorRefFrom<typeof taskMachine>;
@@ -23,7 +24,8 @@ export interface LiveTaskPorts {
   envelope: AgentEntity;
   /** Takes contents into the log; `null` while none are. */
   capture: Capture | null;
-  onCommitted: (live: LiveTask, task: Task) => void;
+  /** Hears what was saved, and before it how the task stood in each state it passed on the way. */
+  onCommitted: (live: LiveTask, task: Task, passed: readonly Task[]) => void;
   onLost: (live: LiveTask, error: Error) => void;
   /** Hears of every tool call and of every wait for a decision that has ended. */
   onMeasured: (measured: Measured) => void;
@@ -51,7 +53,8 @@ export class LiveTask {
   #events: AuditEvent[] = [];
   #saving: Promise<void> | null = null;
   #isQueued = false;
-  #pending: Task | null = null;
+  #pending: { task: Task; passed: readonly Task[] } | null = null;
+  readonly #states: EnteredStates;
   #crashed = false;
   #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
 
@@ -69,6 +72,8 @@ export class LiveTask {
     this.#revision = stored?.task.revision ?? 0;
     this.#auditSeq = stored?.auditSeq ?? 0;
     this.#startedCall = stored?.startedCall ?? null;
+    const state = stored?.task.state ?? null;
+    this.#states = new EnteredStates(state !== null && isFinal(state) ? null : state);
   }
 
   /** The actor; there is one as soon as the task is live. */
@@ -79,6 +84,11 @@ export class LiveTask {
 
   set actor(actor: TaskActor) {
     this.#actor = actor;
+    actor.subscribe({
+      next: (snapshot) => this.#states.see(snapshot, this.#ports.clock.now()),
+      // The registry hears of it.
+      error: () => undefined,
+    });
   }
 
   /** What goes out on behalf of the run is counted as. */
@@ -161,13 +171,15 @@ export class LiveTask {
     this.#isQueued = false;
     const snapshot = this.actor.getSnapshot();
     const at = this.#ports.clock.now();
-    const revision = this.#revision + 1;
-    const described = describeTask(snapshot, at, revision, this.#committed);
+    const saved = this.#crashed ? 'failed' : stateOf(snapshot);
+    const passed = this.#states.passed(this.#committed, this.#revision, saved);
+    const revision = this.#revision + passed.length + 1;
+    const described = describeTask(snapshot, at, revision, passed.at(-1) ?? this.#committed);
     const task = this.#crashed ? describeCrash(described, failureOf.crashed, at) : described;
     const final = isFinal(task.state);
     const events = this.#events;
     this.#events = [];
-    this.#pending = task;
+    this.#pending = { task, passed };
     return {
       change: {
         task,
@@ -183,14 +195,14 @@ export class LiveTask {
   }
 
   #committedTo(saving: Promise<void>): void {
-    const task = this.#pending;
+    const { task, passed } = this.#pending ?? { task: null, passed: [] };
     if (this.#saving === saving) this.#saving = null;
     if (task === null || task.revision === this.#revision) return;
     this.#traceWait(this.#committed, task);
     if (isFinal(task.state)) this.trace.end(task.state);
     this.#committed = task;
     this.#revision = task.revision;
-    this.#ports.onCommitted(this, task);
+    this.#ports.onCommitted(this, task, passed);
   }
 
   #measure(fact: TaskFact): void {

@@ -68,7 +68,7 @@ export class LiveTasks {
       clock,
       envelope,
       capture: options.capture ?? null,
-      onCommitted: (task, committed) => this.#onCommitted(task, committed),
+      onCommitted: (task, committed, passed) => this.#onCommitted(task, committed, passed),
       onLost: (task, error) => this.#onLost(task, error),
       onMeasured: options.onMeasured,
     };
@@ -261,11 +261,11 @@ export class LiveTasks {
     task.crash();
   }
 
-  #onCommitted(task: LiveTask, committed: Task): void {
+  #onCommitted(task: LiveTask, committed: Task, passed: readonly Task[]): void {
     if (isFinal(committed.state)) {
       if (this.#live.get(task.id) === task) this.#live.delete(task.id);
     } else this.noticeUnfollowed(task.id);
-    this.#options.watchers.changed(committed);
+    for (const step of [...passed, committed]) this.#options.watchers.changed(step);
     this.#options.onChanged(committed);
   }
 

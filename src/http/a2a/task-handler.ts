@@ -81,7 +81,7 @@ export class TaskHandler implements A2ARequestHandler {
     const id = await this.#open(params, context);
     requestOf(context).taskId = id;
     const task = await this.#refusing(context, () =>
-      returnImmediately ? firstOf(followTask(system, id, gone)) : system.settled(id, gone),
+      returnImmediately ? saved(system, id, gone) : system.settled(id, gone),
     );
     const challenge = challengeOf(task);
     if (challenge !== null) throw this.#refused(context, challenge.rest, challenge);
@@ -94,7 +94,7 @@ export class TaskHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const id = await this.#open(params, context);
-    yield* this.#follow(id, context);
+    yield* this.#follow(id, context, true);
   }
 
   async getTask(
@@ -136,7 +136,7 @@ export class TaskHandler implements A2ARequestHandler {
       const { UnsupportedOperationError } = this.#sdk;
       throw new UnsupportedOperationError(`task ${id} is ${state}; get it instead of following it`);
     }
-    yield* this.#follow(id, context);
+    yield* this.#follow(id, context, false);
   }
 
   async createTaskPushNotificationConfig(
@@ -216,10 +216,11 @@ export class TaskHandler implements A2ARequestHandler {
   async *#follow(
     id: string,
     context: ServerCallContext,
+    isNewRun: boolean,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { gone } = requestOf(context);
     try {
-      yield* taskUpdates(this.#tasks, followTask(this.#ports.system, id, gone));
+      yield* taskUpdates(this.#tasks, followTask(this.#ports.system, id, gone), isNewRun);
     } catch (error) {
       throw this.#told(context, error);
     }
@@ -311,7 +312,8 @@ export class TaskHandler implements A2ARequestHandler {
   }
 }
 
-async function firstOf(tasks: AsyncGenerator<Task, void, undefined>): Promise<Task> {
-  for await (const task of tasks) return task;
+/** Waits until a task is on disk and returns it as it stands there. */
+async function saved(system: TaskSystem, id: string, gone: AbortSignal): Promise<Task> {
+  for await (const task of followTask(system, id, gone)) return system.find(id) ?? task;
   throw new Error('the caller left');
 }

@@ -1,24 +1,26 @@
 import type { StreamResponse } from '@a2a-js/sdk';
+import { describeSubmitted } from '../../machines/task/describe-task.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { isNews } from '../is-news.ts';
 import type { CoreTasks } from './core-task.ts';
 
 /**
- * Tells the changes of a task in the events of the protocol: the task itself first, then each change of
- * its state, and the answer before the end.
+ * Tells the changes of a task in the events of the protocol: the task itself first, as submitted where the
+ * stream began the run, then each change of its state, and the answer before the end.
  */
 export async function* taskUpdates(
   core: CoreTasks,
   changes: AsyncIterable<Task>,
+  isNewRun: boolean,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   let shown: Task | null = null;
   for await (const task of changes) {
+    if (shown === null) {
+      shown = isNewRun ? describeSubmitted(task) : task;
+      yield { payload: { $case: 'task', value: core.task(shown) } };
+    }
     const before = shown;
     shown = task;
-    if (before === null) {
-      yield { payload: { $case: 'task', value: core.task(task) } };
-      continue;
-    }
     if (!isNews(before, task)) continue;
     const { id: taskId, contextId } = task;
     if (task.state === 'completed') {

@@ -26,7 +26,7 @@ export function describeTask(
   revision: number,
   previous: Task | null,
 ): Task {
-  const state = taskStates.find((tag) => tags.has(tag)) ?? 'working';
+  const state = stateOf({ tags });
   const text = textOf(state, context);
   const stage = stageOf(state, tags);
   const unchanged = previous !== null && previous.state === state && previous.text === text;
@@ -48,6 +48,25 @@ export function describeTask(
     settled: context.settled,
     failure: context.failure,
     records: context.records,
+  };
+}
+
+/** Tells in which public state a snapshot is. */
+export function stateOf({ tags }: Pick<DescribedSnapshot, 'tags'>): TaskState {
+  return taskStates.find((tag) => tags.has(tag)) ?? 'working';
+}
+
+/** Returns the task of a new run as it was when the request was taken in. */
+export function describeSubmitted(task: Task): Task {
+  return {
+    ...task,
+    state: 'submitted',
+    text: null,
+    failure: null,
+    deferral: null,
+    stage: null,
+    wakeAt: null,
+    answer: null,
   };
 }
 

@@ -166,7 +166,7 @@ export interface Task {
   /** Epoch milliseconds of the last change of `state` or `text`. */
   changedAt: number;
   createdAt: number;
-  /** Counts committed changes; an event stream is resumed from it. */
+  /** Counts committed changes, and the states passed between them; an event stream is resumed from it. */
   revision: number;
   history: Message[];
   /** The parts of the answer of a completed task. */

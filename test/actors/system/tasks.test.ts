@@ -90,13 +90,20 @@ describe('what the outside sees of a task', () => {
     await reaches(system, id, 'deferred');
     await system.decide(id, decision('approve', clock.now()));
     await ends(system, id);
-    expect(seen.map((pair) => (pair as [Task])[0].state)).toEqual([
+    const [[passed, saved], ...others] = seen as [[Task, Task], ...[Task, Task][]];
+    expect([passed.state, passed.revision, saved.state, saved.revision]).toEqual([
+      'working',
+      1,
+      'deferred',
+      2,
+    ]);
+    expect(others.map(([told]) => told.state)).toEqual([
       'deferred',
       'working',
       'working',
       'completed',
     ]);
-    for (const [told, stored] of seen as [Task, Task][]) expect(told).toEqual(stored);
+    for (const [told, stored] of others) expect(told).toEqual(stored);
     expect(progress).toEqual([
       { phase: 'tool_start', tool: 'pay' },
       { phase: 'tool_end', tool: 'pay' },
@@ -156,7 +163,7 @@ describe('a run of a task that had ended', () => {
       contextId: 'context-1',
       createdAt: nine,
       changedAt: nine + 60_000,
-      revision: 2,
+      revision: 4,
       text: 'two',
     });
     expect(ended.history.map(({ role, messageId }) => [role, messageId])).toEqual([

@@ -93,7 +93,8 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     const stream = client.sendMessageStream(sending({ ...paying, contextId }));
     const first = await nextOf(stream);
     const task = new PayingTask(first.task.id, contextId);
-    expect(first).toEqual({ task: task.waiting });
+    expect(first).toEqual({ task: task.submitted });
+    expect([await nextOf(stream), await nextOf(stream)]).toEqual(task.heldEvents);
     await agent.decide(task.id, approval);
     expect(await restOf(stream)).toEqual(task.approvedEvents);
   });
@@ -105,8 +106,9 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
       signal: drop.signal,
     });
     const task = new PayingTask((await nextOf(dropped)).task.id, contextId);
+    await waitingIn(agent, contextId);
     drop.abort();
-    await expect(dropped.next()).rejects.toThrow();
+    await expect(restOf(dropped)).rejects.toThrow();
     const stream = client.resubscribeTask({ tenant: '', id: task.id });
     expect(await nextOf(stream)).toEqual({ task: task.waiting });
     await agent.decide(task.id, approval);
@@ -151,11 +153,12 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     const granting = script({ tool: 'grant', args: {} });
     const stream = client.sendMessageStream(sending({ ...granting, contextId }));
     const { task } = await nextOf(stream);
-    expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
     const expected = new PayingTask(task.id, contextId);
-    const status = expected.status('FAILED', 'defer: no decision within 1s (auto-deny)');
-    expect(await restOf(stream)).toEqual([
-      { statusUpdate: { taskId: task.id, contextId, status } },
+    const told = (await restOf(stream)).map(({ statusUpdate }) => statusUpdate.status);
+    expect(told).toEqual([
+      expected.status('WORKING', null),
+      expected.status('AUTH_REQUIRED', 'Deferred: awaiting channel:console:desk decision on grant'),
+      expected.status('FAILED', 'defer: no decision within 1s (auto-deny)'),
     ]);
   });
 

@@ -34,12 +34,14 @@ export class PayingTask {
     this.contextId = contextId;
   }
 
+  /** The task as it is taken in. */
+  get submitted() {
+    return { ...this.#named, status: this.status('SUBMITTED', null), history: [this.asked] };
+  }
+
   /** The task while it waits. */
   get waiting() {
-    const status = this.status(
-      'AUTH_REQUIRED',
-      'Deferred: awaiting channel:console:desk decision on pay',
-    );
+    const status = this.#held;
     return { ...this.#named, status, history: [this.asked], metadata: { deferral } };
   }
 
@@ -61,6 +63,16 @@ export class PayingTask {
   /** The task when it ended otherwise. */
   ended(state: string, text: string) {
     return { ...this.#named, status: this.status(state, text), history: [this.asked] };
+  }
+
+  /** What becomes of it before it is approved, in the events of a stream. */
+  get heldEvents() {
+    const { id: taskId, contextId } = this;
+    const metadata = { deferral };
+    return [
+      { statusUpdate: { taskId, contextId, status: this.status('WORKING', null) } },
+      { statusUpdate: { taskId, contextId, status: this.#held, metadata } },
+    ];
   }
 
   /** What became of it after it was approved, in the events of a stream. */
@@ -86,6 +98,10 @@ export class PayingTask {
 
   get asked() {
     return { ...this.#message, messageId: 'm1', role: 'ROLE_USER', ...paying };
+  }
+
+  get #held() {
+    return this.status('AUTH_REQUIRED', 'Deferred: awaiting channel:console:desk decision on pay');
   }
 
   get #named() {

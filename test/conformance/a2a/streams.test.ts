@@ -31,6 +31,27 @@ describe.each(wireSurfaces)('a stream of $name', (surface) => {
     expect((last.statusUpdate ?? last).status.state).toBe(surface.state('completed'));
   });
 
+  it.each([
+    ['held at its first step', [{ tool: 'pay' }], ['working', 'auth-required', 'canceled']],
+    ['over at once', [{ say: 'hi' }], ['working', 'completed']],
+    ['failed at once', [{ tool: 'ghost' }], ['working', 'failed']],
+  ])('begins as submitted and tells each step of a task that is %s', async (_, script, states) => {
+    const agent = await startTestAgent(deferring());
+    const { stream, first, id } = await start(agent, script);
+    const task = surface.resultOf(first?.data);
+    expect((task.task ?? task).status).toEqual({
+      state: surface.state('submitted'),
+      timestamp: expect.any(String),
+    });
+    if (states.includes('auth-required')) {
+      await agent.reached(id, 'deferred');
+      await agent.post(`/tasks/${id}/cancel`);
+    }
+    const rest = (await stream.rest()).map(({ data }) => surface.resultOf(data));
+    const told = rest.flatMap((result) => (result.statusUpdate ?? result).status ?? []);
+    expect(told.map(({ state }: { state: string }) => state)).toEqual(states.map(surface.state));
+  });
+
   it('loses nothing when the caller leaves', async () => {
     const agent = await startTestAgent(deferring());
     const { stream, id } = await start(agent, [{ tool: 'pay' }, { say: 'paid' }]);
