@@ -4,6 +4,7 @@ import { cardMachine } from '../../src/machines/card/card-machine.ts';
 import { connectionMachine } from '../../src/machines/channels/connection-machine.ts';
 import { conversationMachine } from '../../src/machines/channels/conversation-machine.ts';
 import { deliveryMachine } from '../../src/machines/channels/delivery-machine.ts';
+import { laneMachine } from '../../src/machines/channels/lane-machine.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
 import { pushDeliveryMachine } from '../../src/machines/push/push-delivery-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
@@ -43,6 +44,11 @@ export const charts: Chart[] = [
     name: 'approval-delivery',
     source: 'src/machines/channels/delivery-machine.ts',
     machine: deliveryMachine,
+  },
+  {
+    name: 'approval-lane',
+    source: 'src/machines/channels/lane-machine.ts',
+    machine: laneMachine,
   },
   {
     name: 'connection',

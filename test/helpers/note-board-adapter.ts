@@ -35,8 +35,11 @@ export class NoteBoardAdapter implements ChannelAdapter {
   #onState: (state: ChannelState) => void = () => undefined;
   readonly #now = new Map<string, number>();
 
-  constructor(name = 'board', capabilities: { approvals?: boolean } = {}) {
+  readonly mostAtOnce: number;
+
+  constructor(name = 'board', capabilities: { approvals?: boolean } = {}, mostAtOnce = 1) {
     this.name = name;
+    this.mostAtOnce = mostAtOnce;
     Object.assign(this.capabilities, capabilities);
   }
 

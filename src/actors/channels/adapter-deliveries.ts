@@ -1,3 +1,4 @@
+import type { ApprovalNotice } from '../../machines/channels/approval-notice.ts';
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
 import type { Clock, Log } from '../ports.ts';
 import type {
@@ -8,9 +9,9 @@ import type {
 } from '../storage/approval-rows.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import { DeliveryLog } from './delivery-log.ts';
+import { Lanes, laneOf, type Ticket } from './lanes.ts';
 import { createDeliveryLogic, type DeliveryLogic, LiveDelivery } from './live-delivery.ts';
-import { Places } from './places.ts';
-import { SetAside } from './set-aside.ts';
+import { isPace, SetAside } from './set-aside.ts';
 
 /** What the deliveries of one adapter stand on. */
 export interface AdapterDeliveriesOptions {
@@ -28,24 +29,30 @@ export interface AdapterDeliveriesOptions {
 export const mostSending = 16;
 
 /**
- * What one adapter has under way: for each target one post and one update at a time, oldest first. Of the rest
- * nothing is in memory but the deliveries that pause after a failure, one for each of those.
+ * What one adapter has under way: for each target as many posts and updates as its lanes take, those whose time is
+ * nearest first. Of the rest nothing is in memory but the deliveries that pause after a failure.
  */
 export class AdapterDeliveries {
   readonly #options: AdapterDeliveriesOptions;
   readonly #live = new Map<number, LiveDelivery>();
   readonly #logic: DeliveryLogic;
   readonly #log: DeliveryLog;
-  readonly #setAside = new SetAside();
+  readonly #setAside: SetAside;
+  readonly #lanes: Lanes;
   #last: ApprovalSlot | null = null;
   #isUp = false;
 
   constructor(options: AdapterDeliveriesOptions) {
     this.#options = options;
+    const { adapter, clock, onRoom } = options;
+    const mostOfOne = adapter.mostAtOnce ?? 1;
     this.#log = new DeliveryLog(options.log);
+    this.#setAside = new SetAside(mostOfOne === 1);
+    this.#lanes = new Lanes({ clock, most: mostSending, mostOfOne, onRoom });
     this.#logic = createDeliveryLogic({
       ...options,
-      places: new Places(mostSending),
+      lanes: this.#lanes,
+      ticketOf: (notice, isPosted) => this.#ticketOf(notice, isPosted),
       keep: (write) => this.#keep(write),
       onFailure: (position, failure) => this.#noteFailure(position, failure),
       onGivenUp: (notice) => this.#log.givenUp(notice),
@@ -61,23 +68,21 @@ export class AdapterDeliveries {
   setUp(isUp: boolean): void {
     this.#isUp = isUp;
     for (const delivery of [...this.#live.values()]) this.#settle(delivery);
-    if (isUp) this.#options.onRoom();
+    if (!isUp) return;
+    this.#lanes.clear();
+    this.#options.onRoom();
   }
 
   /** Takes up rows that are due, as far as there is room. Must not be called while writes are not kept. */
   takeUp(): void {
     if (!this.#isUp) return;
-    const { adapter, rows } = this.#options;
     const start = this.#last;
     for (let slot = this.#nextSlot(start); slot !== undefined && this.#hasRoom(); ) {
       this.#last = slot;
-      const row = this.#isBusy(slot)
-        ? undefined
-        : rows.oldestDue(adapter.name, slot, this.#setAside.positions);
-      if (row !== undefined) this.#begin(row);
+      this.#fill(slot);
       slot = this.#nextSlot(slot);
     }
-    if (start === null || !this.#hasRoom()) return;
+    if (start === null || !this.#hasRoom()) return this.#lanes.letIn();
     // Those before the one it began with have their turn now.
     this.#last = null;
     this.takeUp();
@@ -93,24 +98,44 @@ export class AdapterDeliveries {
     this.#isUp = false;
     for (const delivery of this.#live.values()) delivery.stop();
     this.#live.clear();
+    this.#lanes.stop();
   }
 
   #nextSlot(after: ApprovalSlot | null): ApprovalSlot | undefined {
     return this.#options.rows.nextSlot(this.#options.adapter.name, after);
   }
 
+  /** Those set aside are let in when nobody else wants to be, so they take nobody's room. */
   #hasRoom(): boolean {
-    const sending = [...this.#live.values()].filter(({ isSending }) => isSending);
+    const sending = [...this.#live.values()].filter(
+      ({ isSending, row }) => isSending && !this.#setAside.has(row.position),
+    );
     return sending.length < mostSending;
   }
 
-  #isBusy({ target, isPosted }: ApprovalSlot): boolean {
-    return [...this.#live.values()].some(
-      (delivery) =>
-        delivery.isPosted === isPosted &&
-        delivery.row.notice.request.target === target &&
-        !this.#setAside.has(delivery.row.position),
+  #fill(slot: ApprovalSlot): void {
+    const { adapter, rows } = this.#options;
+    const width = this.#lanes.width(laneOf(slot.target, slot.isPosted));
+    for (;;) {
+      const live = [...this.#live.values()].filter((delivery) => isIn(slot, delivery));
+      const busy = live.filter(({ row }) => !this.#setAside.has(row.position));
+      if (busy.length >= width || !this.#hasRoom()) return;
+      const except = live.map(({ row }) => row.position);
+      const row = rows.nextDue(adapter.name, slot, except);
+      if (row === undefined) return;
+      this.#begin(row);
+    }
+  }
+
+  #ticketOf({ request }: ApprovalNotice, isPosted: boolean): Ticket {
+    const { target, deferralId, expiresAt } = request;
+    const live = [...this.#live.values()].find(
+      ({ row: { notice } }) =>
+        notice.request.deferralId === deferralId && notice.request.target === target,
     );
+    const position = live?.row.position ?? 0;
+    const isSetAside = this.#setAside.has(position);
+    return { lane: laneOf(target, isPosted), position, expiresAt, isSetAside };
   }
 
   #begin(row: ApprovalRow): void {
@@ -125,7 +150,8 @@ export class AdapterDeliveries {
   }
 
   #settle(delivery: LiveDelivery): void {
-    const isOver = delivery.isAtRest || (!this.#isUp && !delivery.isSending);
+    const isOver =
+      delivery.isAtRest || (!this.#isUp && !this.#lanes.isSending(delivery.row.position));
     if (isOver && this.#live.get(delivery.row.position) === delivery) {
       this.#live.delete(delivery.row.position);
       this.#setAside.forget(delivery.row.position);
@@ -149,7 +175,13 @@ export class AdapterDeliveries {
     const delivery = this.#live.get(position);
     if (delivery === undefined) return;
     const { notice } = delivery.row;
-    this.#setAside.failed(position, `${delivery.isPosted} ${notice.request.target}`, failure);
+    const lane = laneOf(notice.request.target, delivery.isPosted);
+    this.#setAside.failed(position, lane, failure);
+    if (this.#lanes.isKnownToFail(lane) && !isPace(failure)) return;
     this.#log.failed(position, notice, failure);
   }
+}
+
+function isIn({ target, isPosted }: ApprovalSlot, delivery: LiveDelivery): boolean {
+  return delivery.isPosted === isPosted && delivery.row.notice.request.target === target;
 }

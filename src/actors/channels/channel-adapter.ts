@@ -24,6 +24,11 @@ export interface ChannelAdapter {
   readonly name: string;
   readonly capabilities: ChannelCapabilities;
   readonly state: ChannelState;
+  /**
+   * Messages of one target that may be under way at once; one when left out. A service that takes one at a time means
+   * its whole target when it asks for time.
+   */
+  readonly mostAtOnce?: number;
   /** Begins to connect and returns at once; `onState` hears each change of `state`. Never throws. */
   start(onState: (state: ChannelState) => void): void;
   /** Lets go of everything; what was not delivered is delivered after the next start. */

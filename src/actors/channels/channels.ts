@@ -41,6 +41,8 @@ export interface ChannelStatus {
   state: ChannelState;
   /** Messages that are not delivered yet. */
   pending: number;
+  /** When the oldest call that they tell of was held, in epoch milliseconds; `null` when there are none. */
+  oldestAt: number | null;
 }
 
 /** The ways to people: those who are asked for a release, and those who ask the agent (contract section 14). */
@@ -123,7 +125,12 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
     },
     status: () => [
       ...statusOf(adapters, courier),
-      ...[desk, dashboard].map(({ name: adapter, state }) => ({ adapter, state, pending: 0 })),
+      ...[desk, dashboard].map(({ name: adapter, state }) => ({
+        adapter,
+        state,
+        pending: 0,
+        oldestAt: null,
+      })),
     ],
   };
 }
@@ -195,12 +202,9 @@ async function openWebhook(
 }
 
 function statusOf(adapters: readonly ChannelAdapter[], courier: ApprovalCourier): ChannelStatus[] {
-  const pending = new Map(
-    courier.pending().map(({ adapter, unposted, stale }) => [adapter, unposted + stale]),
-  );
-  return adapters.map(({ name: adapter, state }) => ({
-    adapter,
-    state,
-    pending: pending.get(adapter) ?? 0,
-  }));
+  const backlogs = new Map(courier.pending().map((backlog) => [backlog.adapter, backlog]));
+  return adapters.map(({ name: adapter, state }) => {
+    const { unposted = 0, stale = 0, oldestAt = null } = backlogs.get(adapter) ?? {};
+    return { adapter, state, pending: unposted + stale, oldestAt };
+  });
 }

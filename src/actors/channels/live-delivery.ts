@@ -13,12 +13,14 @@ import type { Clock } from '../ports.ts';
 import type { ApprovalRow, ApprovalWrite } from '../storage/approval-rows.ts';
 import { callAdapter, failureOf } from './adapter-call.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
-import type { Places } from './places.ts';
+import type { Lanes, Ticket } from './lanes.ts';
 
 /** What the deliveries of one adapter have in common; positions are those of rows. */
 export interface DeliveryPorts {
   adapter: ChannelAdapter;
-  places: Places;
+  lanes: Lanes;
+  /** Says how a message stands with others of its target; `isPosted` is true when it is there already. */
+  ticketOf: (notice: ApprovalNotice, isPosted: boolean) => Ticket;
   clock: Clock;
   /** Keeps what became of a row. */
   keep: (write: ApprovalWrite) => void;
@@ -49,13 +51,13 @@ export function createDeliveryLogic({ keep, onFailure, onGivenUp, ...service }: 
   return deliveryMachine.provide({
     actors: {
       post: fromPromise<PostOutcome, { notice: ApprovalNotice }>(({ input: { notice }, signal }) =>
-        attempt(service, `post ${notice.request.target}`, signal, async (within) => {
+        attempt(service, service.ticketOf(notice, false), signal, async (within) => {
           const ref = await service.adapter.deliver(notice, within);
           return { kind: 'posted', ref } as const;
         }),
       ),
       update: fromPromise<UpdateOutcome, UpdateInput>(({ input: { ref, notice, news }, signal }) =>
-        attempt(service, `update ${notice.request.target}`, signal, async (within) => {
+        attempt(service, service.ticketOf(notice, true), signal, async (within) => {
           await service.adapter.update(ref, notice, news, within);
           return { kind: 'updated' } as const;
         }),
@@ -116,15 +118,18 @@ export class LiveDelivery {
   }
 }
 
-function attempt<Result>(
-  { adapter, places, clock }: Pick<DeliveryPorts, 'adapter' | 'places' | 'clock'>,
-  key: string,
+function attempt<Outcome extends PostOutcome | UpdateOutcome>(
+  { adapter, lanes, clock }: Pick<DeliveryPorts, 'adapter' | 'lanes' | 'clock'>,
+  ticket: Ticket,
   signal: AbortSignal,
-  call: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result | DeliveryFailure> {
-  return places
-    .run(key, signal, () => callAdapter(clock, signal, call))
-    .catch((error: unknown) => failureOf(adapter.name, error));
+  call: (signal: AbortSignal) => Promise<Outcome>,
+): Promise<Outcome | DeliveryFailure> {
+  const failed = (error: unknown): DeliveryFailure => failureOf(adapter.name, error);
+  return lanes
+    .run(ticket, signal, () =>
+      callAdapter<Outcome | DeliveryFailure>(clock, signal, call).catch(failed),
+    )
+    .catch(failed);
 }
 
 function versionOf({ version, notice }: ApprovalRow): NoticeVersion {

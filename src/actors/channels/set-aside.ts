@@ -1,50 +1,39 @@
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
 
-/** Messages of one target, posts and updates each for themselves, that may be set aside at once. */
-export const mostSetAside = 4;
+/** Messages of one lane that may be set aside at once. */
+export const mostSetAside = 64;
 
 /**
- * Messages that fail where others may not: an adapter breaks on them, or a receiver refuses them again and again.
- * They are tried as before, and hold up nobody else of their target meanwhile. They are few, so that a target
- * that takes nothing at all is still asked in order.
+ * Messages that failed. They are tried again by themselves, and hold up nobody else of their target meanwhile; beyond
+ * a bound they wait in the store, so that a target that takes nothing fills no memory.
  */
 export class SetAside {
-  readonly #slots = new Map<number, string>();
-  readonly #failures = new Map<number, number>();
+  readonly #lanes = new Map<number, string>();
+  readonly #isPaced: boolean;
 
-  /** The positions of their rows. */
-  get positions(): number[] {
-    return [...this.#slots.keys()];
+  /** `isPaced` is true where a service that asks for time says nothing against its message. */
+  constructor(isPaced: boolean) {
+    this.#isPaced = isPaced;
   }
 
   has(position: number): boolean {
-    return this.#slots.has(position);
+    return this.#lanes.has(position);
   }
 
-  /** Counts a failure of a row; a service that only asks for time says nothing against its message. */
-  failed(position: number, slot: string, failure: DeliveryFailure): void {
-    if (isPace(failure) || this.has(position)) return;
-    const failures = (this.#failures.get(position) ?? 0) + 1;
-    this.#failures.set(position, failures);
-    if (failures < mostFailures(failure)) return;
-    const others = [...this.#slots.values()].filter((other) => other === slot);
-    if (others.length < mostSetAside) this.#slots.set(position, slot);
+  /** Sets a row aside that failed, as far as its lane has room for it. */
+  failed(position: number, lane: string, failure: DeliveryFailure): void {
+    if (this.#isPaced && isPace(failure)) return;
+    const others = [...this.#lanes.values()].filter((other) => other === lane);
+    if (others.length < mostSetAside) this.#lanes.set(position, lane);
   }
 
   /** Forgets a row that was told, or is no longer tried. */
   forget(position: number): void {
-    this.#slots.delete(position);
-    this.#failures.delete(position);
+    this.#lanes.delete(position);
   }
 }
 
 /** Tells whether a service only asks for time, such as with 429 and `Retry-After`. */
 export function isPace({ fault, retryAfter }: DeliveryFailure): boolean {
   return fault === 'later' && retryAfter !== null;
-}
-
-/** A defect has nothing to do with others; what a service says may be about all of its messages at first. */
-function mostFailures({ fault, isDefect }: DeliveryFailure): number {
-  if (isDefect) return 1;
-  return fault === 'target' ? 2 : 3;
 }

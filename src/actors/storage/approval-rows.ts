@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { ApprovalNotice, MessageRef } from '../../machines/channels/approval-notice.ts';
 import { type AskedRecord, type EndedRecord, noticeOf } from '../../machines/channels/notice-of.ts';
-import { approvalSchema, askings } from './approval-schema.ts';
+import { approvalSchema, askings, deadline } from './approval-schema.ts';
 
 /** What is kept of one held call for one target. */
 export interface ApprovalRow {
@@ -42,6 +42,8 @@ export interface ApprovalBacklog {
   unposted: number;
   /** Messages that do not say yet what is true. */
   stale: number;
+  /** When the oldest call among them was held, in epoch milliseconds. */
+  oldestAt: number;
 }
 
 /**
@@ -53,7 +55,9 @@ export class ApprovalRows {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    const made = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'approval_notices'");
+    const made = database.prepare(
+      "SELECT 1 FROM sqlite_schema WHERE name = 'approval_notices_next'",
+    );
     if (made.get() === undefined) transact(database, () => database.exec(approvalSchema));
     this.#database = database;
     this.#sql = prepare(database);
@@ -90,14 +94,14 @@ export class ApprovalRows {
     return { target: String(found['target']), isPosted: found['is_posted'] === 1 };
   }
 
-  /** Returns the oldest row of a slot with something due, but for some positions. */
-  oldestDue(
+  /** Returns the row of a slot with something due whose call is denied first, but for some positions. */
+  nextDue(
     adapter: string,
     { target, isPosted }: ApprovalSlot,
     except: readonly number[] = [],
   ): ApprovalRow | undefined {
     const others = JSON.stringify(except);
-    const found = this.#sql.oldestDue.get(adapter, target, isPosted ? 1 : 0, others);
+    const found = this.#sql.nextDue.get(adapter, target, isPosted ? 1 : 0, others);
     return found === undefined ? undefined : rowOf(found);
   }
 
@@ -127,6 +131,7 @@ export class ApprovalRows {
       adapter: String(row['adapter']),
       unposted: Number(row['unposted']),
       stale: Number(row['stale']),
+      oldestAt: Number(row['oldest']),
     }));
   }
 }
@@ -177,12 +182,14 @@ function prepare(database: DatabaseSync) {
     firstSlot: sql(slot('')),
     otherSlot: sql(slot('AND target = ?2 AND is_posted > ?3')),
     nextTarget: sql(slot('AND target > ?2')),
-    oldestDue: sql(`SELECT ${columns} FROM approval_notices
+    nextDue: sql(`SELECT ${columns} FROM approval_notices
       WHERE due = 1 AND adapter = ? AND target = ? AND is_posted = ?
-        AND position NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT 1`),
+        AND position NOT IN (SELECT value FROM json_each(?))
+      ORDER BY ${deadline}, position LIMIT 1`),
     keep: sql(`UPDATE approval_notices SET ref = coalesce(?3, ref), told = ?4, is_closed = ?5,
       is_posted = is_posted OR ?3 IS NOT NULL, due = NOT ?5 AND version > ?2 WHERE position = ?1`),
-    backlog: sql(`SELECT adapter, sum(is_posted = 0) AS unposted, sum(is_posted) AS stale
+    backlog: sql(`SELECT adapter, sum(is_posted = 0) AS unposted, sum(is_posted) AS stale,
+        min(asked ->> '$.deferral.requestedAt') AS oldest
       FROM approval_notices WHERE due = 1 GROUP BY adapter ORDER BY adapter`),
   };
 }

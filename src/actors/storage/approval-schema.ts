@@ -23,6 +23,9 @@ export function askings(from: string, filter = ''): string {
       WHERE asked <> excluded.asked`;
 }
 
+/** SQL for when a held call is denied by itself; the index of what is due is in its order. */
+export const deadline = "asked ->> '$.deferral.expiresAt'";
+
 /** The middle of `channel:<adapter>:<target>`; all after the first colon when there is no other. */
 function adapterOf(channel: string): string {
   const rest = `substr(${channel}, instr(${channel}, ':') + 1)`;
@@ -54,8 +57,9 @@ export const approvalSchema = `
     UNIQUE (deferral_id, target)
   );
   CREATE INDEX IF NOT EXISTS approval_notices_of_task ON approval_notices (task_id);
-  CREATE INDEX IF NOT EXISTS approval_notices_due ON approval_notices (adapter, target, is_posted, position)
-    WHERE due = 1;
+  DROP INDEX IF EXISTS approval_notices_due;
+  CREATE INDEX IF NOT EXISTS approval_notices_next
+    ON approval_notices (adapter, target, is_posted, ${deadline}, position) WHERE due = 1;
   CREATE TRIGGER IF NOT EXISTS approval_notices_of_new AFTER INSERT ON tasks
     WHEN NEW.deferral_id IS NOT NULL
     BEGIN ${askings(changed)}; END;

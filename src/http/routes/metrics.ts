@@ -15,7 +15,8 @@ export interface MetricsPorts {
   /** How the sinks of the audit log fare. */
   auditSinks?: () => { name: string; delivered: number; dropped: number; lag: number }[];
   /** How the ways to approvers and other people stand. */
-  channels?: () => { adapter: string; state: string; pending: number }[];
+  channels?: () => { adapter: string; state: string; pending: number; oldestAt: number | null }[];
+  clock: { now(): number };
 }
 
 type Library = typeof library;
@@ -48,7 +49,7 @@ async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   const observeWaits = addWaits(loaded, registry, counts);
   addCalls(loaded, registry, counts);
   addDoor(loaded, registry, ports);
-  if (ports.channels !== undefined) addChannels(loaded, registry, ports.channels);
+  if (ports.channels !== undefined) addChannels(loaded, registry, ports.channels, ports.clock);
   return { registry, observeWaits };
 }
 
@@ -141,6 +142,7 @@ function addChannels(
   { Gauge }: Library,
   registry: Registry,
   status: NonNullable<MetricsPorts['channels']>,
+  clock: MetricsPorts['clock'],
 ): void {
   const common = { labelNames: ['adapter'], registers: [registry] };
   new Gauge({
@@ -159,6 +161,17 @@ function addChannels(
     help: 'Messages about releases that are not delivered yet.',
     collect() {
       for (const { adapter, pending } of status()) this.set({ adapter }, pending);
+    },
+  });
+  new Gauge({
+    ...common,
+    name: 'holdpoint_channel_oldest_pending_seconds',
+    help: 'How long ago the oldest call was held that a message not delivered yet tells of.',
+    collect() {
+      const now = clock.now();
+      for (const { adapter, oldestAt } of status()) {
+        this.set({ adapter }, oldestAt === null ? 0 : Math.max(0, now - oldestAt) / 1_000);
+      }
     },
   });
 }

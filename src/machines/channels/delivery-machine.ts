@@ -1,5 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
-import { doubledPause } from '../back-off.ts';
+import { doubledPause, longestRetryAfter } from '../back-off.ts';
 import {
   type ApprovalNews,
   type ApprovalNotice,
@@ -72,14 +72,10 @@ export const longestUpdate = 3_600_000;
 
 const longestPause = 60_000;
 
-/** A service that asks for more is asked again all the same: it may have meant seconds. */
-const longestRetryAfter = 600_000;
-
-/** The pause after a failure in milliseconds: what the service asks for, else doubling from a second to a minute. */
+/** The pause after a failure in milliseconds: doubling from a second to a minute, or longer where the service asks for it. */
 export function pauseAfter(failures: number, { fault, retryAfter }: DeliveryFailure): number {
-  if (retryAfter !== null) return Math.min(Math.max(retryAfter, 1_000), longestRetryAfter);
-  if (fault === 'target') return longestPause;
-  return doubledPause(failures, longestPause);
+  const asked = Math.min(retryAfter ?? 0, longestRetryAfter);
+  return Math.max(asked, fault === 'target' ? longestPause : doubledPause(failures, longestPause));
 }
 
 /**

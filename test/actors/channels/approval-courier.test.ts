@@ -89,6 +89,7 @@ const did = ({ pinned }: NoteBoardAdapter) =>
 const ids = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `t-${String(from + index).padStart(4, '0')}`);
 const later = new DeliveryError('the board is full; make room', { fault: 'later' });
+const asksForTime = new DeliveryError('one moment', { fault: 'later', retryAfter: 30_000 });
 const noBoard = new DeliveryError('there is no such board; put one up', { fault: 'target' });
 
 describe('the courier of approvals', () => {
@@ -139,8 +140,8 @@ describe('the courier of approvals', () => {
       [],
       [],
       [
-        { adapter: 'gone', unposted: 1, stale: 0 },
-        { adapter: 'mute', unposted: 1, stale: 0 },
+        { adapter: 'gone', unposted: 1, stale: 0, oldestAt: 2_000 },
+        { adapter: 'mute', unposted: 1, stale: 0, oldestAt: 2_000 },
       ],
     ]);
   });
@@ -189,8 +190,8 @@ describe('the courier of approvals', () => {
     await turns(400);
     expect([board.pinned.length, courier.pending(), courier.live]).toEqual([
       100,
-      [{ adapter: 'board', unposted: 100, stale: 0 }],
-      25,
+      [{ adapter: 'board', unposted: 100, stale: 0, oldestAt: 2_000 }],
+      50,
     ]);
     expect([board.calls.most <= mostSending, board.calls.most > 8, board.calls.mostOfOne]).toEqual([
       true,
@@ -202,7 +203,7 @@ describe('the courier of approvals', () => {
     expect([board.pinned.length, board.calls.most <= mostSending, logged.length]).toEqual([
       200,
       true,
-      25,
+      50,
     ]);
   });
 
@@ -283,7 +284,7 @@ describe('the courier of approvals', () => {
     const during = courier.live;
     board.answer = () => undefined;
     await until(() => courier.pending().length === 0, 300);
-    expect([during, board.pinned.length, courier.live]).toEqual([5, 100, 0]);
+    expect([during, board.pinned.length, courier.live]).toEqual([63, 100, 0]);
   });
 
   it('goes on with the others of a target when a message is refused again and again', async () => {
@@ -324,6 +325,58 @@ describe('the courier of approvals', () => {
       ids(mostSetAside + 1, 100).map((id) => `${id}-d`),
       ids(0, 100).map((id) => `${id}-d`),
     ]);
+  });
+
+  it('tells the next within a second of a message that a target refuses for good', async () => {
+    for (const [name, refusal] of Object.entries({ later, noBoard, asksForTime })) {
+      const { courier, board } = startCourier([new NoteBoardAdapter('board', {}, 4)]);
+      board.answer = ({ request }) => (request.taskId.startsWith('bad') ? refusal : undefined);
+      keep(courier, ...['bad', 'good1', 'good2'].map((id) => parked(`${id}-${name}`)));
+      await turns(16);
+      expect(did(board)).toEqual([`posted good1-${name}-d on 1`, `posted good2-${name}-d on 2`]);
+      await courier.stop();
+    }
+  });
+
+  it('tells the others within seconds of six messages that a target refuses, one at a time or four', async () => {
+    const seconds = [];
+    for (const mostAtOnce of [1, 4]) {
+      const { courier, board } = startCourier([new NoteBoardAdapter('board', {}, mostAtOnce)]);
+      board.answer = ({ request }) => (request.taskId.startsWith('bad') ? later : undefined);
+      const bad = Array.from({ length: 6 }, (_, index) => parked(`bad${index}-${mostAtOnce}`));
+      keep(courier, ...bad, parked(`good-${mostAtOnce}`));
+      const start = clock.now();
+      await until(() => board.pinned.length === 1, 60);
+      seconds.push((clock.now() - start) / 1_000);
+      keep(courier, ...bad.map(({ id }) => canceled(id)));
+      await courier.stop();
+    }
+    expect(seconds).toEqual([18, 8]);
+  });
+
+  it('asks a slow target four times at once, the call first whose time is nearest', async () => {
+    const { courier, board } = startCourier([new NoteBoardAdapter('board', {}, 4)]);
+    board.answer = () => new Promise((done) => clock.setTimeout(() => done(undefined), 800));
+    const tasks = ids(0, 60).map((id, index) => parked(id, { expiresAt: 100_000 - index }));
+    keep(courier, ...tasks);
+    await until(() => board.pinned.length === 60, 20);
+    expect([board.pinned.map(({ deferralId }) => deferralId), board.calls.mostOfOne]).toEqual([
+      ids(0, 60)
+        .toReversed()
+        .map((id) => `${id}-d`),
+      4,
+    ]);
+  });
+
+  it('tries a target that is gone with one message every five seconds, and says so twice', async () => {
+    const { courier, board, logged } = startCourier([new NoteBoardAdapter('board', {}, 4)]);
+    board.answer = () => later;
+    keep(courier, ...ids(0, 1_000).map((id) => parked(id)));
+    await until(() => clock.now() === 600_000, 600);
+    const during = [board.calls.all < 140, courier.live <= mostSetAside + 4, logged.length];
+    board.answer = () => undefined;
+    await until(() => courier.pending().length === 0, 70);
+    expect([during, board.pinned.length]).toEqual([[true, true, 4], 1_000]);
   });
 
   it('says once that a target takes its messages slowly, not of each', async () => {

@@ -41,8 +41,8 @@ const slack = 'channel:slack:#refunds';
 const unposted = { target: slack, isPosted: false };
 const posted = { target: slack, isPosted: true };
 const due = () => ({
-  unposted: store.approvals.oldestDue('slack', unposted)?.notice.request.deferralId,
-  posted: store.approvals.oldestDue('slack', posted)?.notice.request.deferralId,
+  unposted: store.approvals.nextDue('slack', unposted)?.notice.request.deferralId,
+  posted: store.approvals.nextDue('slack', posted)?.notice.request.deferralId,
 });
 
 describe('who is asked for which release, in the store', () => {
@@ -105,7 +105,7 @@ describe('who is asked for which release, in the store', () => {
     const slots = [];
     let slot = store.approvals.nextSlot('slack', null);
     while (slot !== undefined) {
-      const { deferralId } = store.approvals.oldestDue('slack', slot)?.notice.request ?? {};
+      const { deferralId } = store.approvals.nextDue('slack', slot)?.notice.request ?? {};
       slots.push([slot.target, slot.isPosted, deferralId]);
       slot = store.approvals.nextSlot('slack', slot);
     }
@@ -115,8 +115,8 @@ describe('who is asked for which release, in the store', () => {
       ['channel:slack:C024BE91L', false, 'c-d'],
     ]);
     expect(store.approvals.backlog()).toEqual([
-      { adapter: 'console', unposted: 1, stale: 0 },
-      { adapter: 'slack', unposted: 2, stale: 1 },
+      { adapter: 'console', unposted: 1, stale: 0, oldestAt: 2_000 },
+      { adapter: 'slack', unposted: 2, stale: 1, oldestAt: 2_000 },
     ]);
   });
 

@@ -212,16 +212,17 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
-  it('pauses for longer after each failure, and for as long as the service asks', () => {
+  it('pauses for longer after each failure, and for longer where the service asks', () => {
     const pauses = [1, 2, 3, 6, 7, 8, 1_000].map((failures) => pauseAfter(failures, later));
     expect(pauses).toEqual([1_000, 2_000, 4_000, 32_000, 60_000, 60_000, 60_000]);
     expect([
       pauseAfter(1, atTarget),
       pauseAfter(9, { ...later, retryAfter: 3_000 }),
+      pauseAfter(2, { ...later, retryAfter: 3_000 }),
       pauseAfter(1, { ...atTarget, retryAfter: 90_000 }),
       pauseAfter(1, { ...later, retryAfter: 0 }),
       pauseAfter(1, { ...later, retryAfter: 1e12 }),
-    ]).toEqual([60_000, 3_000, 90_000, 1_000, 600_000]);
+    ]).toEqual([60_000, 60_000, 3_000, 90_000, 1_000, 600_000]);
   });
 
   it('goes on asking a target that is broken for as long as the task waits', async () => {

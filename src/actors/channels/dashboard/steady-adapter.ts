@@ -1,13 +1,19 @@
 import type { ChannelAdapter, ChannelState } from '../channel-adapter.ts';
 
 /** What an adapter does that keeps no connection. */
-export type SteadyAdapter = Pick<ChannelAdapter, 'name' | 'deliver' | 'update'>;
+export type SteadyAdapter = Pick<ChannelAdapter, 'name' | 'mostAtOnce' | 'deliver' | 'update'>;
 
 /** Makes an adapter for approvals that is connected from its start to its end, as it keeps no connection. */
-export function steadyAdapter({ name, deliver, update }: SteadyAdapter): ChannelAdapter {
+export function steadyAdapter({
+  name,
+  mostAtOnce = 1,
+  deliver,
+  update,
+}: SteadyAdapter): ChannelAdapter {
   let state: ChannelState = 'closed';
   return {
     name,
+    mostAtOnce,
     capabilities: { approvals: true, conversations: false },
     get state() {
       return state;

@@ -22,6 +22,9 @@ export interface WebhookOptions {
   clock: Clock;
 }
 
+/** Posts to one receiver that are under way at once; each tells of a call of its own. */
+const mostAtOnce = 4;
+
 /**
  * Makes the adapter behind `channel:webhook:<name>`: it posts what becomes of a held call to a URL, signed as
  * Standard Webhooks has it, and leaves the decision to the endpoint that it names (contract section 14).
@@ -29,6 +32,7 @@ export interface WebhookOptions {
 export function createWebhookAdapter(options: WebhookOptions): ChannelAdapter {
   return steadyAdapter({
     name: 'webhook',
+    mostAtOnce,
     deliver: async (notice, signal) => ({ id: await postNotice(options, notice, null, signal) }),
     async update(_ref, notice, news, signal) {
       await postNotice(options, notice, news, signal);

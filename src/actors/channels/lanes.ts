@@ -1,0 +1,181 @@
+import { type ActorRefFrom, createActor } from 'xstate';
+import type {
+  DeliveryFailure,
+  PostOutcome,
+  UpdateOutcome,
+} from '../../machines/channels/delivery-machine.ts';
+import { laneMachine } from '../../machines/channels/lane-machine.ts';
+import type { Clock } from '../ports.ts';
+
+/** Names the lane of one target; posts and updates each have their own. */
+export function laneOf(target: string, isPosted: boolean): string {
+  return `${isPosted ? 'update' : 'post'} ${target}`;
+}
+
+/** What the lanes of one adapter stand on. */
+export interface LanesOptions {
+  clock: Clock;
+  /** Messages of the adapter that are under way at once. */
+  most: number;
+  /** Messages of one lane that are under way at once. */
+  mostOfOne: number;
+  /** Hears that a lane may take another message; `letIn` is to be called once those who should be first have come. */
+  onRoom: () => void;
+}
+
+/** A message that wants to be sent: on which lane, and who goes first. */
+export interface Ticket {
+  /** As `laneOf` names it. */
+  lane: string;
+  /** The position of its row. */
+  position: number;
+  /** Epoch milliseconds at which its call is denied. */
+  expiresAt: number;
+  /** True for one that failed before; it goes last. */
+  isSetAside: boolean;
+}
+
+interface Waiting {
+  ticket: Ticket;
+  begin: () => void;
+}
+
+interface Lane {
+  actor: ActorRefFrom<typeof laneMachine>;
+  sending: number;
+}
+
+/**
+ * Lets messages through to their targets, as many at once as their lanes take: those that never failed first, and of
+ * these the one whose time is nearest.
+ */
+export class Lanes {
+  readonly #options: LanesOptions;
+  readonly #lanes = new Map<string, Lane>();
+  #waiting: Waiting[] = [];
+  readonly #sending = new Set<number>();
+  #isStopped = false;
+
+  constructor(options: LanesOptions) {
+    this.#options = options;
+  }
+
+  /** True while a message is on its way to the service. */
+  isSending(position: number): boolean {
+    return this.#sending.has(position);
+  }
+
+  /** How many messages that never failed may be under way, or about to be, on a lane. */
+  width(name: string): number {
+    const lane = this.#lanes.get(name);
+    if (lane === undefined || lane.actor.getSnapshot().hasTag('open')) {
+      return this.#options.mostOfOne;
+    }
+    return lane.actor.getSnapshot().hasTag('probing') ? 1 : 0;
+  }
+
+  /** True once several messages in a row were refused on a lane, so that another refusal is no news. */
+  isKnownToFail(name: string): boolean {
+    return (this.#lanes.get(name)?.actor.getSnapshot().context.failures ?? 0) > 1;
+  }
+
+  /** Sends once there is a place, and notes what came of it. Rejects with the signal's reason when that comes first. */
+  async run<Outcome extends PostOutcome | UpdateOutcome>(
+    ticket: Ticket,
+    signal: AbortSignal,
+    send: () => Promise<Outcome | DeliveryFailure>,
+  ): Promise<Outcome | DeliveryFailure> {
+    await this.#take(ticket, signal);
+    const lane = this.#lane(ticket.lane);
+    try {
+      const outcome = await send();
+      if (!signal.aborted) note(lane, ticket, outcome);
+      return outcome;
+    } finally {
+      lane.sending -= 1;
+      this.#sending.delete(ticket.position);
+      this.#options.onRoom();
+    }
+  }
+
+  /** Lets those in for whom there is a place. */
+  letIn(): void {
+    while (this.#sending.size < this.#options.most) {
+      const free = this.#waiting.filter(({ ticket }) => this.#isFree(ticket));
+      const next = free.toSorted(byTurn)[0];
+      if (next === undefined) return;
+      this.#waiting = this.#waiting.filter((other) => other !== next);
+      this.#sending.add(next.ticket.position);
+      this.#lane(next.ticket.lane).sending += 1;
+      next.begin();
+    }
+  }
+
+  /** Ends the pauses of all lanes; every target is trusted again. */
+  clear(): void {
+    for (const { actor } of this.#lanes.values()) actor.send({ type: 'message.taken' });
+  }
+
+  /** Ends all lanes. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const { actor } of this.#lanes.values()) actor.stop();
+  }
+
+  #isFree({ lane }: Ticket): boolean {
+    return (this.#lanes.get(lane)?.sending ?? 0) < this.width(lane);
+  }
+
+  #lane(name: string): Lane {
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const { clock, mostOfOne, onRoom } = this.#options;
+    const actor = createActor(laneMachine, { clock, input: { isPaced: mostOfOne === 1 } });
+    actor.subscribe(() => {
+      if (!this.#isStopped) onRoom();
+    });
+    actor.start();
+    const lane = { actor, sending: 0 };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  #take(ticket: Ticket, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const leave = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        reject(signal.reason);
+      };
+      const begin = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const waiting = { ticket, begin };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(waiting);
+      this.#options.onRoom();
+    });
+  }
+}
+
+function byTurn({ ticket: one }: Waiting, { ticket: other }: Waiting): number {
+  return (
+    Number(one.isSetAside) - Number(other.isSetAside) ||
+    one.expiresAt - other.expiresAt ||
+    one.position - other.position
+  );
+}
+
+/** A service that says that one message will never do takes others. */
+function note(
+  { actor }: Lane,
+  { position }: Ticket,
+  outcome: PostOutcome | UpdateOutcome | DeliveryFailure,
+): void {
+  if (outcome.kind !== 'failed' || outcome.fault === 'message') {
+    return actor.send({ type: 'message.taken' });
+  }
+  const retryAfter = outcome.fault === 'later' ? outcome.retryAfter : null;
+  actor.send({ type: 'message.refused', message: position, retryAfter });
+}

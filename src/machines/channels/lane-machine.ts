@@ -1,0 +1,118 @@
+import { assign, setup } from 'xstate';
+import { doubledPause, longestRetryAfter } from '../back-off.ts';
+
+/** What a lane starts from. */
+export interface LaneInput {
+  /** True when a service that asks for time means the whole target, and not the one message. */
+  isPaced: boolean;
+}
+
+/** What becomes of the messages of one target; `message` tells them apart, `retryAfter` is milliseconds. */
+export type LaneEvent =
+  | { type: 'message.taken' }
+  | { type: 'message.refused'; message: number; retryAfter: number | null };
+
+export interface LaneContext extends LaneInput {
+  /** The message that was refused since one was taken; `null` while none was. */
+  doubted: number | null;
+  /** Refusals in a row since the target itself is doubted. */
+  failures: number;
+  /** Milliseconds until the target is tried again. */
+  pause: number;
+}
+
+/** The longest time for which nobody else is tried, in milliseconds: a good message may wait behind the bad. */
+const longestPause = 5_000;
+
+/**
+ * The way to one target. One message that is refused is its own fault until the next is refused as well; from then on
+ * it is the target's, which is tried with one message after each pause until it takes one. A message that failed rests
+ * by itself besides, so that no message holds up another for longer than seconds.
+ */
+export const laneMachine = setup({
+  types: {
+    input: {} as LaneInput,
+    context: {} as LaneContext,
+    events: {} as LaneEvent,
+    tags: {} as 'open' | 'probing',
+  },
+  actions: {
+    trust: assign({ doubted: null, failures: 0 }),
+    doubt: assign((_, doubted: number) => ({ doubted })),
+    holdPause: assign((_, pause: number) => ({ pause: Math.min(pause, longestRetryAfter) })),
+    growPause: assign(({ context }) => {
+      const failures = context.failures + 1;
+      return { failures, pause: doubledPause(failures, longestPause) };
+    }),
+  },
+  guards: {
+    isAskedForTime: ({ context }, retryAfter: number | null) =>
+      context.isPaced && retryAfter !== null,
+    isAnother: ({ context }, message: number) => context.doubted !== message,
+  },
+  delays: { pause: ({ context }) => context.pause },
+}).createMachine({
+  id: 'approval-lane',
+  description:
+    'The way to one target of approvals. A refusal counts against its message alone until another message is refused as well; then the target itself is doubted, and one message at a time is tried after a pause of a second, doubled up to five, until one is taken. A service that takes messages by the second is left alone for as long as it asks.',
+  context: ({ input }) => ({ ...input, doubted: null, failures: 0, pause: 0 }),
+  initial: 'open',
+  on: {
+    'message.taken': { target: '.open', actions: 'trust' },
+  },
+  states: {
+    open: {
+      description: 'The target takes what it is sent.',
+      tags: 'open',
+      on: {
+        'message.refused': [
+          {
+            guard: { type: 'isAskedForTime', params: ({ event }) => event.retryAfter },
+            target: 'shut',
+            actions: { type: 'holdPause', params: ({ event }) => event.retryAfter ?? 0 },
+          },
+          {
+            target: 'doubted',
+            actions: { type: 'doubt', params: ({ event }) => event.message },
+          },
+        ],
+      },
+    },
+    doubted: {
+      description: 'One message was refused. The others go on, and tell whose fault it is.',
+      tags: 'open',
+      on: {
+        'message.refused': [
+          {
+            guard: { type: 'isAskedForTime', params: ({ event }) => event.retryAfter },
+            target: 'shut',
+            actions: { type: 'holdPause', params: ({ event }) => event.retryAfter ?? 0 },
+          },
+          {
+            guard: { type: 'isAnother', params: ({ event }) => event.message },
+            target: 'shut',
+            actions: 'growPause',
+          },
+        ],
+      },
+    },
+    shut: {
+      description: 'The target takes nothing for now and is left alone.',
+      after: { pause: 'probing' },
+    },
+    probing: {
+      description: 'One message at a time finds out whether the target takes any again.',
+      tags: 'probing',
+      on: {
+        'message.refused': [
+          {
+            guard: { type: 'isAskedForTime', params: ({ event }) => event.retryAfter },
+            target: 'shut',
+            actions: { type: 'holdPause', params: ({ event }) => event.retryAfter ?? 0 },
+          },
+          { target: 'shut', actions: 'growPause' },
+        ],
+      },
+    },
+  },
+});

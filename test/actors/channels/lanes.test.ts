@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Lanes, laneOf } from '../../../src/actors/channels/lanes.ts';
+import type { UpdateOutcome } from '../../../src/machines/channels/delivery-machine.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+
+const updated: UpdateOutcome = { kind: 'updated' };
+const refused: UpdateOutcome = {
+  kind: 'failed',
+  fault: 'later',
+  retryAfter: null,
+  reason: 'no',
+  isDefect: false,
+};
+
+/** Lanes whose messages end when a test says. */
+function someLanes(most: number, mostOfOne = 1) {
+  const clock = new ManualClock(0);
+  const lanes = new Lanes({ clock, most, mostOfOne, onRoom: () => lanes.letIn() });
+  const running: { position: number; lane: string; end: (outcome: UpdateOutcome) => void }[] = [];
+  const begun: number[] = [];
+  let positions = 0;
+  const run = (
+    lane: string,
+    { isSetAside = false, expiresAt = 0, signal = new AbortController().signal } = {},
+  ) => {
+    const position = ++positions;
+    return lanes.run({ lane, position, expiresAt, isSetAside }, signal, () => {
+      const { promise, resolve } = Promise.withResolvers<UpdateOutcome>();
+      running.push({ position, lane, end: resolve });
+      begun.push(position);
+      return promise;
+    });
+  };
+  const turn = async () => {
+    for (let count = 0; count < 12; count += 1) await Promise.resolve();
+  };
+  const end = async (outcome = updated) => {
+    await turn();
+    running.shift()?.end(outcome);
+    await turn();
+  };
+  return { lanes, clock, run, begun, running, turn, end };
+}
+
+describe('the lanes of an adapter', () => {
+  it('are one for the posts and one for the updates of a target', () => {
+    expect([laneOf('channel:slack:#a', false), laneOf('channel:slack:#a', true)]).toEqual([
+      'post channel:slack:#a',
+      'update channel:slack:#a',
+    ]);
+  });
+
+  it('let so many in at once, and of each lane as many as it takes', async () => {
+    const { run, begun, end, turn } = someLanes(3, 2);
+    const ends = Promise.all([run('a'), run('a'), run('a'), run('b'), run('b')]);
+    await turn();
+    const steps = [[...begun]];
+    for (let step = 0; step < 5; step += 1) {
+      await end();
+      steps.push([...begun]);
+    }
+    expect([steps, (await ends).length]).toEqual([
+      [
+        [1, 2, 4],
+        [1, 2, 4, 3],
+        [1, 2, 4, 3, 5],
+        [1, 2, 4, 3, 5],
+        [1, 2, 4, 3, 5],
+        [1, 2, 4, 3, 5],
+      ],
+      5,
+    ]);
+  });
+
+  it('let those first who never failed, and of these the one whose time is nearest', async () => {
+    const { run, begun, end } = someLanes(1);
+    void run('a');
+    void run('a', { isSetAside: true, expiresAt: 1 });
+    void run('a', { expiresAt: 9 });
+    void run('a', { expiresAt: 5 });
+    for (let step = 0; step < 4; step += 1) await end();
+    expect(begun).toEqual([1, 4, 3, 2]);
+  });
+
+  it('let one through after a pause when two were refused, and all once it is taken', async () => {
+    const { lanes, clock, run, begun, end, turn } = someLanes(16, 2);
+    for (let message = 0; message < 5; message += 1) void run('a');
+    await end(refused);
+    await end(refused);
+    await end(refused);
+    const shut = [lanes.width('a'), [...begun]];
+    clock.advance(1_000);
+    await turn();
+    const probing = [lanes.width('a'), [...begun]];
+    await end();
+    expect([shut, probing, lanes.width('a'), begun]).toEqual([
+      [0, [1, 2, 3]],
+      [1, [1, 2, 3, 4]],
+      2,
+      [1, 2, 3, 4, 5],
+    ]);
+  });
+
+  it('trust every target again when they are cleared', async () => {
+    const { lanes, run, begun, end, turn } = someLanes(16);
+    for (let message = 0; message < 3; message += 1) void run('a');
+    await end(refused);
+    await end(refused);
+    const before = lanes.width('a');
+    lanes.clear();
+    await turn();
+    expect([before, lanes.width('a'), begun]).toEqual([0, 1, [1, 2, 3]]);
+  });
+
+  it('give the place of a message that broke to the next', async () => {
+    const { lanes, clock } = someLanes(1);
+    const ticket = { lane: 'a', position: 1, expiresAt: 0, isSetAside: false };
+    const { signal } = new AbortController();
+    const broken = lanes.run(ticket, signal, () => Promise.reject(new Error('no')));
+    const next = lanes.run({ ...ticket, position: 2 }, signal, () => Promise.resolve(updated));
+    await expect(broken).rejects.toThrow('no');
+    expect([await next, clock.pending]).toEqual([updated, 0]);
+  });
+
+  it('forget one that no longer waits, or never did', async () => {
+    const { run, begun, end } = someLanes(1);
+    const gone = new AbortController();
+    const first = run('a');
+    const second = run('a', { signal: gone.signal });
+    const third = run('a');
+    gone.abort(new Error('not needed'));
+    await expect(second).rejects.toThrow('not needed');
+    await expect(run('b', { signal: gone.signal })).rejects.toThrow('not needed');
+    await end();
+    await end();
+    expect([await first, await third, begun]).toEqual([updated, updated, [1, 3]]);
+  });
+
+  it('never have more under way than they may, and send everything, whatever is refused', async () => {
+    const story = fc.array(
+      fc.record({ lane: fc.constantFrom('a', 'b', 'c'), isTaken: fc.boolean() }),
+      {
+        maxLength: 30,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(story, fc.integer({ min: 1, max: 3 }), async (messages, mostOfOne) => {
+        const { clock, run, running, begun, end } = someLanes(4, mostOfOne);
+        for (const { lane } of messages) void run(lane);
+        for (let step = 0; step < 400 && begun.length < messages.length; step += 1) {
+          expect(running.length).toBeLessThanOrEqual(4);
+          for (const lane of ['a', 'b', 'c']) {
+            const own = running.filter((message) => message.lane === lane);
+            expect(own.length).toBeLessThanOrEqual(mostOfOne);
+          }
+          const [next] = running;
+          await end(messages[(next?.position ?? 1) - 1]?.isTaken === true ? updated : refused);
+          if (running.length === 0) clock.advance(5_000);
+        }
+        expect(begun.toSorted((one, other) => one - other)).toEqual(
+          messages.map((_, index) => index + 1),
+        );
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
