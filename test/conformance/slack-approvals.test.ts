@@ -124,6 +124,15 @@ describe('a click of somebody who may not decide', () => {
   });
 });
 
+it('lists the channels of the workspace once, though their names are checked at the start', async () => {
+  const chat = await startSlackAgent();
+  const { answer } = await asked(chat);
+  await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+  await answer;
+  const lists = chat.slack.calls.filter(({ method }) => method === 'conversations.list');
+  expect(lists).toHaveLength(1);
+});
+
 describe('a bot that may not see emails', () => {
   it('lets nobody decide under an allowlist, and warns of it at the start', async () => {
     const chat = await startSlackAgent({

@@ -195,6 +195,18 @@ describe('a receiver that fails', () => {
     expect(agent.folder.paid).toEqual([]);
   });
 
+  it('holds up no other call with one that it refuses, nor with six', async () => {
+    const agent = await anAgent({ pay: { timeout: '40s' } });
+    receiver.answerTo = ({ body }) => (body.includes('"task_id":"bad') ? { status: 400 } : null);
+    for (const id of ['bad0', 'bad1', 'bad2', 'bad3', 'bad4', 'bad5']) void agent.send(id, script);
+    await vi.waitUntil(() => receiver.posts.length >= 2, { timeout: 15_000, interval: 5 });
+    const began = performance.now();
+    void agent.send('good', script);
+    const isGood = ({ body }: RawPost) => body.includes('"task_id":"good"');
+    await vi.waitUntil(() => receiver.posts.some(isGood), { timeout: 20_000, interval: 5 });
+    expect(performance.now() - began).toBeLessThan(15_000);
+  });
+
   it('releases nothing and stops nobody from deciding', async () => {
     receiver.answers.push(...Array(20).fill({ status: 404 }));
     const agent = await anAgent({ pay: {}, grant: { timeout: '1s' } });

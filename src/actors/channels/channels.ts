@@ -2,6 +2,7 @@ import type { Task } from '../../machines/task/task.ts';
 import { createOwnFetch } from '../egress/egress.ts';
 import type { Clock, Log, ScopedOutbound } from '../ports.ts';
 import type { ApprovalRows } from '../storage/approval-rows.ts';
+import type { ChannelNameRows } from '../storage/channel-name-rows.ts';
 import type { ConversationRows } from '../storage/conversation-rows.ts';
 import { ApprovalCourier } from './approval-courier.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
@@ -20,7 +21,11 @@ export interface ChannelParts {
   agentId: string;
   settings: ChannelsReading;
   defer: DeferRules;
-  store: { approvals: ApprovalRows; conversations: ConversationRows };
+  store: {
+    approvals: ApprovalRows;
+    conversations: ConversationRows;
+    channelNames: ChannelNameRows;
+  };
   decide: ApprovalAuthority['decide'];
   /** Returns tasks that wait for a release, oldest first; not all of them when there are many. */
   waiting: () => Task[];
@@ -159,24 +164,32 @@ async function openTalk(parts: ChannelParts): Promise<Talk | null> {
 }
 
 async function openSlack(
-  { outbound, defer, clock, log }: ChannelParts,
+  { outbound, defer, store, clock, log }: ChannelParts,
   settings: NonNullable<ChannelsReading['slack']>,
   approvals: ApprovalAuthority,
   talk: Talk | null,
 ): Promise<Opened> {
   const { createSlackAdapter } = await import('./slack/slack-adapter.ts');
   const { reportSetup } = await import('./slack/report-setup.ts');
+  const names = {
+    find: (name: string) => store.channelNames.find('slack', name),
+    keep: (name: string, id: string) => store.channelNames.keep('slack', name, id),
+  };
   const adapter = createSlackAdapter({
     settings,
     outbound,
     approvals,
+    names,
     conversations: settings.conversations ? (talk?.conversations ?? null) : null,
     clock,
     log,
   });
   const conversation = settings.conversations ? adapter.conversation : null;
   const begun = () =>
-    reportSetup({ settings, outbound, clock, log, ...askedThrough('slack', defer) });
+    reportSetup({
+      ...{ settings, outbound, directory: adapter.channels, log },
+      ...askedThrough('slack', defer),
+    });
   return { adapter, conversation, begun };
 }
 

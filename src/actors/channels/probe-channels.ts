@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Log } from '../ports.ts';
+import { readChannelNames } from '../storage/channel-name-rows.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ChannelsReading } from './channel-settings.ts';
 import type { SetupFinding } from './slack/setup-finding.ts';
@@ -13,15 +14,16 @@ export interface ChannelFinding extends SetupFinding {
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
- * Looks at whether people can be asked and heard through the chats of an agent; nothing is posted. Goes
+ * Looks at whether people can be asked and heard through the chats of an agent, whose store is at `storePath`; nothing is posted. Goes
  * straight to the services, so it is not for a running agent. Never rejects.
  */
 export async function probeChannels(
   { slack, telegram }: ChannelsReading,
   defer: DeferRules,
+  storePath: string,
 ): Promise<ChannelFinding[]> {
   const [inSlack, inTelegram] = await Promise.all([
-    slack === null ? [] : probeSlack(slack, defer),
+    slack === null ? [] : probeSlack(slack, defer, storePath),
     telegram === null ? [] : probeTelegram(telegram),
   ]);
   return [
@@ -33,6 +35,7 @@ export async function probeChannels(
 async function probeSlack(
   { botToken, appToken, apiUrl, conversations }: NonNullable<ChannelsReading['slack']>,
   defer: DeferRules,
+  storePath: string,
 ): Promise<SetupFinding[]> {
   const [{ createSlackClient }, { ChannelDirectory }, { checkSlackSetup }] = await Promise.all([
     import('./slack/slack-client.ts'),
@@ -42,12 +45,14 @@ async function probeSlack(
   const client = (token: string) =>
     createSlackClient({ token, apiUrl, fetch: globalThis.fetch, log: silent });
   const web = client(botToken);
+  const kept = readChannelNames(storePath, 'slack');
+  const names = { find: (name: string) => kept.get(name), keep: () => undefined };
   return checkSlackSetup({
     ...askedThrough('slack', defer),
     web,
     app: client(appToken),
     conversations,
-    directory: new ChannelDirectory({ web, clock: systemClock() }),
+    directory: new ChannelDirectory({ web, clock: systemClock(), names }),
   });
 }
 

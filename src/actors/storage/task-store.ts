@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEvent } from '../ports.ts';
 import { ApprovalRows } from './approval-rows.ts';
 import { AuditFile, type AuditFileOptions } from './audit-file.ts';
+import { ChannelNameRows } from './channel-name-rows.ts';
 import { ConversationRows } from './conversation-rows.ts';
 import { openDatabase } from './database.ts';
 import type { AuditRecovery } from './mend-tail.ts';
@@ -63,6 +64,8 @@ export class TaskStore {
   readonly approvals: ApprovalRows;
   /** What was said to the agent in chats. */
   readonly conversations: ConversationRows;
+  /** Which channel of a chat a name stands for. */
+  readonly channelNames: ChannelNameRows;
   readonly #database: DatabaseSync;
   readonly #audit: AuditFile;
   readonly #onCommitted: (lines: Uint8Array) => void;
@@ -86,6 +89,7 @@ export class TaskStore {
     this.push = new PushRows(database);
     this.approvals = new ApprovalRows(database);
     this.conversations = new ConversationRows(database);
+    this.channelNames = new ChannelNameRows(database);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),
       setInterval(() => this.checkpoint(), checkpointEvery).unref(),

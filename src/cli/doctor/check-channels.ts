@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type ChannelFinding, probeChannels } from '../../actors/channels/probe-channels.ts';
 import type { ServiceConfig } from '../../actors/config/config.ts';
 import { plainLine } from '../plain-text.ts';
@@ -23,7 +24,11 @@ export async function checkChannels(
   if (config === null || channels === null || listed.length === 0) {
     return [['slack', { status: 'pass', message: 'no chat adapter' }]];
   }
-  const found = await probeChannels(channels, rulesOf(config));
+  const found = await probeChannels(
+    channels,
+    rulesOf(config),
+    resolve(directory, config.store.path),
+  );
   const checks = listed.map(async (adapter): Promise<Named[]> => {
     if (channels[adapter] === null) return [[adapter, idle(adapter, directory)]];
     const findings =

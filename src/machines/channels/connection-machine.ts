@@ -4,8 +4,11 @@ import { doubledPause } from '../back-off.ts';
 /** Why a link is gone; the message shows neither secrets nor what was said over it. */
 export interface LinkFault {
   message: string;
-  /** True when only a person can mend it, such as a token that was revoked. */
-  lasting: boolean;
+  /**
+   * True when only a person can mend it, such as a token that was revoked; `maybe` for what looks like it and may pass,
+   * such as another reader that is about to end.
+   */
+  lasting: boolean | 'maybe';
   /** Milliseconds that the service asks to be left alone for; `null` when it did not say. */
   retryAfter: number | null;
 }
@@ -53,6 +56,14 @@ const longestPause = 60_000;
 /** How long a service is left alone that a person has to mend, and the most it may ask for itself. */
 const lastingPause = 300_000;
 
+/** Faults in a row that may pass, after which they are taken to last: with their pauses a minute as a rule. */
+const mostDoubted = 8;
+
+/** Tells whether a fault is left to a person, after so many links in a row that did not last. */
+function isLasting({ lasting }: LinkFault, failures: number): boolean {
+  return lasting === 'maybe' ? failures >= mostDoubted : lasting;
+}
+
 /**
  * How long a service is left alone after links that did not last, in milliseconds: any part of a second,
  * doubled up to a minute, at least what the service asks for; five minutes when a person has to mend it.
@@ -63,7 +74,7 @@ export function pauseAfter(
   { failures, fault }: Pick<ConnectionContext, 'failures' | 'fault'>,
   chance: number,
 ): number {
-  if (fault?.lasting === true) return lastingPause;
+  if (fault !== null && isLasting(fault, failures)) return lastingPause;
   const most = doubledPause(failures, longestPause);
   return Math.max(Math.round(most * chance), Math.min(fault?.retryAfter ?? 0, lastingPause));
 }
@@ -127,9 +138,9 @@ export const connectionMachine = setup({
     isCurrent: ({ context }, { link }: { link: string }) => link === context.current,
     isNext: ({ context }, { link }: { link: string }) => link === context.next,
     isBroken: ({ context }, { link, fault }: { link: string; fault: LinkFault }) =>
-      link === context.current && fault.lasting,
-    isKnownBroken: ({ context }, { link }: { link: string }) =>
-      link === context.current && context.fault?.lasting === true,
+      link === context.current && isLasting(fault, context.failures + 1),
+    isKnownBroken: ({ context: { current, fault, failures } }, { link }: { link: string }) =>
+      link === current && fault !== null && isLasting(fault, failures),
   },
   delays: {
     /** How long a link may take to come up. */
@@ -142,7 +153,7 @@ export const connectionMachine = setup({
 }).createMachine({
   id: 'connection',
   description:
-    'The way to a service that hangs up now and then. When it says so beforehand, a second link is opened before the first is let go. A link that fails is opened again after a pause that grows with every failure; one that only a person can mend is tried again every five minutes.',
+    'The way to a service that hangs up now and then. When it says so beforehand, a second link is opened before the first is let go. A link that fails is opened again after a pause that grows with every failure; one that only a person can mend, or that lasts for a minute and looks like it, is tried again every five minutes.',
   context: { opened: 0, current: null, next: null, failures: 0, fault: null },
   entry: 'openCurrent',
   initial: 'connecting',

@@ -12,8 +12,8 @@ import { namesOf } from './who-may-decide.ts';
 export const refusalWords = {
   unknown: 'This approval is not known any more, so nothing was decided.',
   misplaced:
-    'This message is not the one that was posted for this approval, so nothing was decided. ' +
-    'Use the original message.',
+    'This message is not the one that counts for this approval, so nothing was decided. ' +
+    'Use the newer message.',
   unrecorded: 'The decision could not be recorded, so nothing was decided. Try again in a moment.',
   noModal: 'Slack could not ask you for a reason, so the call was rejected without one.',
   tooLong: `A reason may have ${longestReason} characters at most. Shorten it and try again.`,

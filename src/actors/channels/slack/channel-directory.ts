@@ -8,6 +8,15 @@ import { deliveryError } from './slack-failure.ts';
 export interface ChannelDirectoryOptions {
   web: Pick<WebClient, 'conversations'>;
   clock: Clock;
+  /** Where it is kept which channel a name stood for when it was first found; nothing is kept without it. */
+  names?: KeptNames;
+}
+
+/** The ids that names were first found to stand for. */
+export interface KeptNames {
+  find(name: string): string | undefined;
+  /** Keeps the id of a name that has none. */
+  keep(name: string, id: string): void;
 }
 
 /** The channels of one name, and until when that is taken for true. */
@@ -40,7 +49,8 @@ export class ChannelDirectory {
 
   /**
    * Returns the id of the channel that a target names, which is an id or a name, with or without its `#`.
-   * Rejects with a DeliveryError: of the fault `target` when no channel or more than one has the name.
+   * A name goes on standing for the channel that it was first found to mean, whatever that is called by now. Rejects
+   * with a DeliveryError: of the fault `target` when no channel or more than one has the name, or another one than before.
    */
   async resolve(target: string): Promise<string> {
     const asked = target.trim();
@@ -49,7 +59,8 @@ export class ChannelDirectory {
     if (name === '' || name === '*') {
       throw targetError('the target names no channel; write its name or id in "to"');
     }
-    const [id, ...others] = await this.#idsOf(name);
+    const kept = this.#options.names?.find(name);
+    const [id = kept, ...others] = await this.#idsOf(name);
     if (id === undefined) {
       throw targetError(
         `no channel that the bot can see is called ${JSON.stringify(name)}; create it, or invite the bot if it is private`,
@@ -61,6 +72,12 @@ export class ChannelDirectory {
         `more than one channel is called ${JSON.stringify(name)} (${ids}); write the id of one of them in "to"`,
       );
     }
+    if (kept !== undefined && kept !== id) {
+      throw targetError(
+        `${JSON.stringify(name)} is another channel (${id}) than the one that was asked so far (${kept}), as after one was renamed; write the id of the one you mean in "to"`,
+      );
+    }
+    this.#options.names?.keep(name, id);
     return id;
   }
 

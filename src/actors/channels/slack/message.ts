@@ -53,6 +53,18 @@ export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessa
   return { text: fallbackOf(notice), blocks };
 }
 
+/** Makes what a message says that was posted twice: nothing can be decided on it, and `link` leads to the one that counts. */
+export function supersededMessage({ request }: ApprovalNotice, link: string | null): SlackMessage {
+  const where = link === null ? 'the newer message' : `<${escapeMarkup(link)}|the newer message>`;
+  return {
+    text: escapeMarkup(`${cut(oneLine(request.tool), 100)}: decide on the newer message`),
+    blocks: [
+      header(`Posted twice: ${oneLine(request.tool)}`),
+      smallPrint(`This message does not count. Decide on ${where}.`),
+    ],
+  };
+}
+
 /** Returns the page of a task in the dashboard; `null` when there is no dashboard. */
 export function pageOf(taskId: string, { dashboardUrl }: MessageLook): string | null {
   if (dashboardUrl === null) return null;

@@ -1,6 +1,6 @@
-import type { Clock, Log, Outbound } from '../../ports.ts';
+import type { Log, Outbound } from '../../ports.ts';
 import type { SlackSettings } from '../channel-settings.ts';
-import { ChannelDirectory } from './channel-directory.ts';
+import type { ChannelDirectory } from './channel-directory.ts';
 import { checkSlackSetup } from './check-setup.ts';
 import { createSlackClient } from './slack-client.ts';
 
@@ -11,7 +11,8 @@ export interface SetupParts {
   targets: string[];
   approvers: string[];
   outbound: Pick<Outbound, 'fetch'>;
-  clock: Clock;
+  /** The channels of the workspace, as the adapter finds them, so that they are listed once. */
+  directory: ChannelDirectory;
   log: Log;
 }
 
@@ -21,12 +22,11 @@ export async function reportSetup({
   targets,
   approvers,
   outbound,
-  clock,
+  directory,
   log,
 }: SetupParts): Promise<void> {
   const { botToken: token, apiUrl, conversations } = settings;
   const web = createSlackClient({ token, apiUrl, fetch: outbound.fetch, log });
-  const directory = new ChannelDirectory({ web, clock });
   const findings = await checkSlackSetup({ web, targets, approvers, conversations, directory });
   for (const { severity, subject, message, fix } of findings) {
     if (severity === 'ok') continue;

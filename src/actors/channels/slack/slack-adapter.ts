@@ -9,7 +9,7 @@ import type { ApprovalAuthority, ChannelAdapter, ChannelState } from '../channel
 import type { SlackSettings } from '../channel-settings.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import { within } from '../time-limit.ts';
-import { ChannelDirectory } from './channel-directory.ts';
+import { ChannelDirectory, type KeptNames } from './channel-directory.ts';
 import { Pace } from './pace.ts';
 import { createSlackClient } from './slack-client.ts';
 import { SlackConnection } from './slack-connection.ts';
@@ -27,6 +27,8 @@ export interface SlackOptions {
   settings: SlackSettings;
   outbound: ScopedOutbound;
   approvals: ApprovalAuthority;
+  /** Which channel each name stood for so far; nothing is kept without it. */
+  names?: KeptNames;
   clock: Clock;
   log: Log;
   /** Who hears what people say, and tells whether it was taken in; without it they are not heard. */
@@ -50,6 +52,8 @@ export class SlackAdapter implements ChannelAdapter {
   readonly name = 'slack';
   readonly capabilities;
   readonly conversation: SlackConversation;
+  /** The channels of the workspace. */
+  readonly channels: ChannelDirectory;
   readonly #options: SlackOptions;
   readonly #connection: SlackConnection;
   readonly #deliveries: SlackDeliveries;
@@ -59,14 +63,15 @@ export class SlackAdapter implements ChannelAdapter {
   readonly #handling = new Set<Promise<void>>();
 
   constructor(options: SlackOptions) {
-    const { settings, approvals, clock, outbound } = options;
+    const { settings, approvals, names, clock, outbound } = options;
     const look = { dashboardUrl: settings.dashboardUrl };
     const web = this.#createClient(options, 3);
     const once = this.#createClient(options, 0);
     // Each has a queue of its own: somebody who clicked waits for seconds, and no approval waits for talk.
     const quick = this.#createClient(options, 3);
     const talking = this.#createClient(options, 3);
-    const channels = new ChannelDirectory({ web, clock });
+    this.channels = new ChannelDirectory({ web, clock, ...(names && { names }) });
+    const { channels } = this;
     this.#options = options;
     this.capabilities = { approvals: true, conversations: settings.conversations };
     this.#connection = this.#createConnection(options, quick);

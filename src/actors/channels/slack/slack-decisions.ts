@@ -1,6 +1,7 @@
 import type {
   ApprovalNotice,
   ApprovalRequest,
+  MessageRef,
 } from '../../../machines/channels/approval-notice.ts';
 import {
   type DecisionAttempt,
@@ -15,11 +16,11 @@ import { answerWords, needsEmail, refusalWords, type SlackApprover } from './ans
 import { cut, oneLine } from './escape.ts';
 import type { Sender } from './read-interaction.ts';
 import type { MessagePlace } from './reject-modal.ts';
-import { personId, type UserDirectory } from './user-directory.ts';
+import { personId, type SlackPerson, type UserDirectory } from './user-directory.ts';
 
 /** What decisions are made with. */
 export interface SlackDecisionsOptions {
-  people: Pick<UserDirectory, 'person'>;
+  people: Pick<UserDirectory, 'person' | 'personNow'>;
   approvals: ApprovalAuthority;
   clock: Clock;
   log: Log;
@@ -28,7 +29,9 @@ export interface SlackDecisionsOptions {
 /** How the message stands that somebody decides on; `misplaced` when it is not the one that was posted. */
 export type Standing =
   | { kind: 'unknown' }
-  | { kind: 'waiting' | 'misplaced'; notice: ApprovalNotice }
+  | { kind: 'waiting'; notice: ApprovalNotice }
+  /** `live` is where the message is that counts; `null` while that is not known. */
+  | { kind: 'misplaced'; notice: ApprovalNotice; live: MessageRef | null }
   /** `isPostedHere` when the deferral was shown in this channel, though maybe by another message. */
   | { kind: 'ended'; notice: ApprovalNotice; isPostedHere: boolean };
 
@@ -79,24 +82,25 @@ export class SlackDecisions {
       }
       if (here !== undefined) return { kind: 'waiting', notice };
       const isPosting = kept.some(({ ref }) => ref === null);
-      if (!isPosting || clock.now() >= until) return { kind: 'misplaced', notice };
+      if (!isPosting) return { kind: 'misplaced', notice, live: (nearby[0] ?? first).ref };
+      if (clock.now() >= until) return { kind: 'misplaced', notice, live: null };
       await pause(clock, posting.interval);
     }
   }
 
   /** Tells whether somebody is refused whatever they decide; whether they are is for the task to say. */
   async isRefused(sender: Sender, { request }: ApprovalNotice): Promise<boolean> {
-    const approver = await this.#approver(sender);
+    const approver = approverOf(sender, await this.#options.people.person(sender.userId));
     return isUntrusted(approver, request) || !isApprover(request.approvers, approver.email);
   }
 
   /** Puts a decision to its task and tells what came of it. Never rejects. */
   async decide(decision: SlackDecision): Promise<Verdict> {
     const { sender, notice, isMisplaced } = decision;
-    const { approvals, log } = this.#options;
+    const { approvals, people, log } = this.#options;
     const { taskId } = notice.request;
     try {
-      const approver = await this.#approver(sender);
+      const approver = approverOf(sender, await people.personNow(sender.userId));
       const answer = await approvals.decide(taskId, this.#attempt(decision, approver));
       if (isMisplaced && answer.kind === 'forbidden') {
         return { words: refusalWords.misplaced, isRecorded: true };
@@ -108,14 +112,6 @@ export class SlackDecisions {
       log.warn({ error, task_id: taskId }, 'slack: a decision could not be recorded');
       return { words: refusalWords.unrecorded, isRecorded: false };
     }
-  }
-
-  /** A name can be anybody's, even another's email, so the id of the user goes with it. */
-  async #approver({ userId }: Sender): Promise<SlackApprover> {
-    const { name, email, isBarred = false } = await this.#options.people.person(userId);
-    if (email !== null) return { name: email, email, isBarred };
-    const shown = cut(oneLine(name, userId), longestName);
-    return { name: shown === userId ? userId : `${shown} (${userId})`, email, isBarred };
   }
 
   #attempt(
@@ -146,6 +142,14 @@ export class SlackDecisions {
     );
     return new Set([...names, answer.approver].map((name) => name.toLowerCase())).size;
   }
+}
+
+/** A name can be anybody's, even another's email, so the id of the user goes with it. */
+function approverOf({ userId }: Sender, { name, email, isBarred }: SlackPerson): SlackApprover {
+  const barred = isBarred === true;
+  if (email !== null) return { name: email, email, isBarred: barred };
+  const shown = cut(oneLine(name, userId), longestName);
+  return { name: shown === userId ? userId : `${shown} (${userId})`, email, isBarred: barred };
 }
 
 /** Tells whether nothing that somebody decides may count, whoever is on the list. */

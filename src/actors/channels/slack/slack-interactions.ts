@@ -82,6 +82,7 @@ export class SlackInteractions {
     if (isAsked && (await this.#isAskedWhy(click, notice))) return true;
     const decision = { verb, note: '', sender: click, notice, isMisplaced };
     const { words, isRecorded } = await this.#decisions.decide(decision);
+    if (standing.kind === 'misplaced') await this.#replies.supersede(place, notice, standing.live);
     await this.#tell(click, words ?? (isAsked ? refusalWords.noModal : null), notice);
     return isRecorded;
   }

@@ -1,9 +1,9 @@
 import type { WebClient } from '@slack/web-api';
-import type { ApprovalNotice } from '../../../machines/channels/approval-notice.ts';
+import type { ApprovalNotice, MessageRef } from '../../../machines/channels/approval-notice.ts';
 import type { Log, ScopedOutbound } from '../../ports.ts';
 import { section } from './blocks.ts';
 import { escapeMarkup } from './escape.ts';
-import { type MessageLook, messageOf } from './message.ts';
+import { type MessageLook, messageOf, supersededMessage } from './message.ts';
 import { type MessagePlace, rejectModal } from './reject-modal.ts';
 import { deliveryError } from './slack-failure.ts';
 
@@ -51,6 +51,27 @@ export class SlackReplies {
     const { web, look } = this.#options;
     await this.#send(notice, 'taking the buttons off a message', () =>
       web.chat.update({ channel, ts, ...messageOf(notice, look) }),
+    );
+  }
+
+  /**
+   * Takes the buttons off a message of ours that does not count, as one that was posted again because its answer got
+   * lost, and has it lead to the one that does; while that one is not known, the message stays as it is.
+   */
+  async supersede(
+    { channel, ts }: MessagePlace,
+    notice: ApprovalNotice,
+    live: MessageRef | null,
+  ): Promise<void> {
+    const { web } = this.#options;
+    if (typeof live?.['channel'] !== 'string' || typeof live['ts'] !== 'string') return;
+    const place = { channel: live['channel'], message_ts: live['ts'] };
+    let link: string | undefined;
+    await this.#send(notice, 'finding the link of a message', async () => {
+      link = (await web.chat.getPermalink(place)).permalink;
+    });
+    await this.#send(notice, 'taking the buttons off a message that does not count', () =>
+      web.chat.update({ channel, ts, ...supersededMessage(notice, link ?? null) }),
     );
   }
 

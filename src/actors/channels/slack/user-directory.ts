@@ -43,10 +43,19 @@ export class UserDirectory {
     this.#options = options;
   }
 
-  /** Returns who an id stands for; a look-up that fails is somebody without an email. Never rejects. */
-  async person(userId: string): Promise<SlackPerson> {
+  /** Returns who an id stood for a while ago at most; a look-up that fails is somebody without an email. Never rejects. */
+  person(userId: string): Promise<SlackPerson> {
+    return this.#unlessFailed(userId, this.find(userId));
+  }
+
+  /** Returns who an id stands for now, as whoever decides must be known; a look-up that fails is somebody without an email. Never rejects. */
+  personNow(userId: string): Promise<SlackPerson> {
+    return this.#unlessFailed(userId, this.#lookUp(userId));
+  }
+
+  async #unlessFailed(userId: string, lookup: Promise<SlackPerson>): Promise<SlackPerson> {
     try {
-      return await this.find(userId);
+      return await lookup;
     } catch (error) {
       this.#warn(error);
       return { name: userId, email: null };

@@ -66,5 +66,5 @@ function faultOf(error: unknown): LinkFault {
     return { message, lasting: false, retryAfter: null };
   }
   const { message, fault, retryAfter } = error;
-  return { message, lasting: fault !== 'later', retryAfter };
+  return { message, lasting: fault === 'later' ? false : 'maybe', retryAfter };
 }

@@ -9,6 +9,7 @@ export const chatMethods: Record<string, Method> = {
   'chat.postMessage': { token: 'bot', scopes: ['chat:write'], answer: postMessage },
   'chat.update': { token: 'bot', scopes: ['chat:write'], answer: update },
   'chat.delete': { token: 'bot', scopes: ['chat:write'], answer: remove },
+  'chat.getPermalink': { token: 'bot', scopes: [], answer: permalink },
   'chat.postEphemeral': { token: 'bot', scopes: ['chat:write'], answer: postEphemeral },
   'reactions.add': { token: 'bot', scopes: ['reactions:write'], answer: addReaction },
   'reactions.remove': { token: 'bot', scopes: ['reactions:write'], answer: removeReaction },
@@ -45,6 +46,14 @@ function remove(args: JsonObject, context: MethodContext): JsonObject {
   const { messages } = context.workspace;
   messages.splice(messages.indexOf(message), 1);
   return { channel: message.channel, ts: message.ts };
+}
+
+function permalink(args: JsonObject, { workspace }: MethodContext): JsonObject {
+  const message = workspace.message(text(args, 'channel'), text(args, 'message_ts'));
+  if (message === undefined) throw new SlackRefusal('message_not_found');
+  const { channel, ts } = message;
+  const permalink = `https://${workspace.teamDomain}.slack.com/archives/${channel}/p${ts.replace('.', '')}`;
+  return { channel, permalink };
 }
 
 function postEphemeral(args: JsonObject, context: MethodContext): JsonObject {

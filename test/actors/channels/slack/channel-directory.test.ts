@@ -1,6 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DeliveryError } from '../../../../src/actors/channels/channel-adapter.ts';
-import { ChannelDirectory } from '../../../../src/actors/channels/slack/channel-directory.ts';
+import {
+  ChannelDirectory,
+  type KeptNames,
+} from '../../../../src/actors/channels/slack/channel-directory.ts';
 import { createSlackClient } from '../../../../src/actors/channels/slack/slack-client.ts';
 import { fakeChannel } from '../../../../src/cli/slack/fake/people.ts';
 import { FakeSlack, type FakeSlackOptions } from '../../../../src/cli/slack/fake-slack.ts';
@@ -8,13 +11,13 @@ import { ManualClock } from '../../../helpers/manual-clock.ts';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-async function openDirectory(channels?: FakeSlackOptions['channels']) {
+async function openDirectory(channels?: FakeSlackOptions['channels'], names?: KeptNames) {
   const slack = await FakeSlack.start(channels === undefined ? {} : { channels });
   onTestFinished(() => slack.close());
   const { botToken: token, apiUrl } = slack;
   const web = createSlackClient({ token, apiUrl, fetch: globalThis.fetch, log: silent });
   const clock = new ManualClock(1_000);
-  const directory = new ChannelDirectory({ web, clock });
+  const directory = new ChannelDirectory({ web, clock, ...(names && { names }) });
   return {
     slack,
     clock,
@@ -113,6 +116,37 @@ describe('the channels of a workspace', () => {
           'slack: more than one channel is called "ops" (C000000001 and C000000002); write the id of one of them in "to"',
         fault: 'target',
       },
+    ]);
+  });
+
+  it('holds a name to the channel that it was first found to mean', async () => {
+    const kept = new Map<string, string>();
+    const names: KeptNames = {
+      find: (name) => kept.get(name),
+      keep: (name, id) => void (kept.has(name) || kept.set(name, id)),
+    };
+    const first = await openDirectory(undefined, names);
+    const before = await first.resolve('#Refunds');
+    const renamed = fakeChannel({ id: 'C0REFUNDS1', name: 'refunds-2025' });
+    const gone = await openDirectory([renamed], names);
+    const other = fakeChannel({ id: 'C0INTRUDER', name: 'refunds' });
+    const taken = await openDirectory([renamed, other], names);
+    expect([
+      before,
+      await gone.resolve('#refunds'),
+      await taken.failure('#refunds'),
+      await taken.resolve('C0INTRUDER'),
+      Object.fromEntries(kept),
+    ]).toEqual([
+      'C0REFUNDS1',
+      'C0REFUNDS1',
+      {
+        message:
+          'slack: "refunds" is another channel (C0INTRUDER) than the one that was asked so far (C0REFUNDS1), as after one was renamed; write the id of the one you mean in "to"',
+        fault: 'target',
+      },
+      'C0INTRUDER',
+      { refunds: 'C0REFUNDS1' },
     ]);
   });
 

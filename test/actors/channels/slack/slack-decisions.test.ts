@@ -100,6 +100,25 @@ describe('a click on Approve', () => {
     },
   );
 
+  it.each([
+    { what: 'left', change: { isDeleted: true } },
+    { what: 'has another email', change: { email: 'robert@example.com' } },
+  ])(
+    'refuses somebody known a moment ago who $what by the time of the click',
+    async ({ change }) => {
+      const bob = fakeUser({ id: 'U0BOB00001', name: 'bob', email: 'bob@example.com' });
+      const clicks = await SlackClicks.open({ rule: named, slack: { users: [bob] } });
+      const first = await clicks.ask();
+      await clicks.click(first.message, 'Approve', 'bob');
+      const second = await clicks.ask();
+      Object.assign(clicks.slack.workspace.user('bob') ?? {}, change);
+      await clicks.click(second.message, 'Approve', 'bob');
+      expect(clicks.decisions(first.task)).toMatchObject([{ approver: 'bob@example.com' }]);
+      expect(clicks.decisions(second.task)).toMatchObject([{ authorized: false }]);
+      expect(clicks.rig.system.find(second.task.id)?.state).toBe('deferred');
+    },
+  );
+
   it('refuses whoever asked under four eyes', async () => {
     const rita = fakeUser({ id: 'U0RITA0001', name: 'rita', email: 'Rita@Example.com' });
     const clicks = await SlackClicks.open({
@@ -225,8 +244,8 @@ describe('a long context', () => {
 
 describe('a click on a message that is not the one that was posted', () => {
   const misplaced =
-    'This message is not the one that was posted for this approval, so nothing was decided. ' +
-    'Use the original message.';
+    'This message is not the one that counts for this approval, so nothing was decided. ' +
+    'Use the newer message.';
 
   it.each(['general', 'refunds'])(
     'is refused and recorded as nobody may decide there, in #%s, and tells that the message is wrong',
@@ -234,7 +253,10 @@ describe('a click on a message that is not the one that was posted', () => {
       const clicks = await SlackClicks.open();
       const { task } = await clicks.ask();
       const other = clicks.post(task, channel);
-      for (const action of ['Approve', 'Reject'] as const) await clicks.click(other, action);
+      const bodies = (['Approve', 'Reject'] as const).map((action) =>
+        clicks.clickOf(other, action),
+      );
+      for (const body of bodies) await clicks.handle(body);
       expect(clicks.decisions(task)).toEqual([
         { ...approvedByAnn, authorized: false },
         { ...approvedByAnn, decision: 'reject', authorized: false },
@@ -244,6 +266,31 @@ describe('a click on a message that is not the one that was posted', () => {
       expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
     },
   );
+
+  it('has its buttons taken off and leads to the one that counts', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask();
+    const other = clicks.post(task, 'refunds');
+    await clicks.click(other, 'Approve');
+    const link = `https://holdpoint-demo.slack.com/archives/${message.channel}/p${message.ts.replace('.', '')}`;
+    expect(other).toMatchObject({
+      text: 'pay: decide on the newer message',
+      blocks: [
+        { type: 'header', text: { text: 'Posted twice: pay' } },
+        {
+          type: 'context',
+          elements: [
+            { text: `This message does not count. Decide on <${link}|the newer message>.` },
+          ],
+        },
+      ],
+    });
+    await clicks.click(message, 'Approve');
+    expect(clicks.decisions(task)).toEqual([
+      { ...approvedByAnn, authorized: false },
+      approvedByAnn,
+    ]);
+  });
 
   it('waits for a message that is just being posted', async () => {
     const clicks = await SlackClicks.open();
@@ -271,6 +318,8 @@ describe('a click on a message that is not the one that was posted', () => {
     await handled;
     expect(clicks.decisions(task)).toMatchObject([{ authorized: false, wait_ms: 1_500 }]);
     expect(clicks.told).toEqual([{ user: ann, text: misplaced }]);
+    // It may be the one that counts and only not be kept yet.
+    expect(message.blocks.map(({ type }) => type)).toContain('actions');
   });
 
   it('is told when nothing is kept of the approval', async () => {

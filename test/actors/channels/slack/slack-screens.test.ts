@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerWords, refusalWords } from '../../../../src/actors/channels/slack/answer-words.ts';
-import { messageOf } from '../../../../src/actors/channels/slack/message.ts';
+import { messageOf, supersededMessage } from '../../../../src/actors/channels/slack/message.ts';
 import { tooLate } from '../../../../src/actors/channels/slack/outcome-words.ts';
 import { rejectModal } from '../../../../src/actors/channels/slack/reject-modal.ts';
 import type { ApprovalNotice } from '../../../../src/machines/channels/approval-notice.ts';
@@ -112,6 +112,8 @@ const said: Record<string, string> = {
   'The reason is too long': refusalWords.tooLong,
 };
 
+const newer = 'https://acme.slack.com/archives/C0REFUNDS1/p1782896400000200';
+
 function page(): string {
   const shown = Object.entries(messages).map(
     ([title, notice]) => `### ${title}\n\n${boxed(messageInWords(messageOf(notice, look)))}`,
@@ -128,6 +130,7 @@ function page(): string {
       'The dashboard is at `http://localhost:4200` here; without one, nothing links to it.',
     '## Messages',
     ...shown,
+    `### Posted twice, and not the one that counts\n\n${boxed(messageInWords(supersededMessage(aNotice(), newer)))}`,
     '## The form that asks for a reason',
     boxed(modalInWords(rejectModal(aRequest(), place))),
     'When somebody else decided meanwhile, the form stays open and says under the field:',

@@ -19,6 +19,8 @@ export class RawReceiver {
   readonly posts: RawPost[] = [];
   /** What it answers to the next requests; 204 to any later one. */
   readonly answers: RawAnswer[] = [];
+  /** Says what it answers to one request; `null` leaves that to `answers`. */
+  answerTo: (post: RawPost) => RawAnswer | null = () => null;
   readonly port: number;
   #heard = Promise.withResolvers<void>();
 
@@ -33,8 +35,9 @@ export class RawReceiver {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const { method, url, headers } = request;
-        receiver.posts.push({ method, path: url, headers, body: Buffer.concat(chunks).toString() });
-        const answer = receiver.answers.shift() ?? { status: 204 };
+        const post = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
+        receiver.posts.push(post);
+        const answer = receiver.answerTo(post) ?? receiver.answers.shift() ?? { status: 204 };
         if (answer === 'reset') request.socket.destroy();
         else if (answer !== 'silence') response.writeHead(answer.status, answer.headers).end('ok');
         receiver.#heard.resolve();
