@@ -13,6 +13,7 @@ import type { Figure } from './figure.ts';
 import { governanceFigures } from './governance.ts';
 import { guardrailFigures } from './guardrails.ts';
 import { cyclesInProcess } from './in-process.ts';
+import { listFigures } from './lists.ts';
 import {
   coldStartFigures,
   cycleFigures,
@@ -41,6 +42,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   auditLag: auditLagFigures,
   held1k: () => heldFigures(1_000),
   held10k: () => heldFigures(10_000),
+  lists: listFigures,
   start: coldStartFigures,
   resting10k: () => restingFigures(10_000),
   resume10k: () => resumeFigures(10_000),

@@ -35,7 +35,8 @@ export async function connectChannels(parts: ConnectionParts): Promise<Channels>
     defer: defer.enabled ? defer : { default_approvers: [], tools: {} },
     store,
     decide: (taskId, attempt) => system.decide(taskId, attempt),
-    waiting: () => system.list({ state: 'deferred', limit: mostShown }).tasks.toReversed(),
+    waiting: () =>
+      store.rows.listing.made({ state: 'deferred', limit: mostShown }).tasks.toReversed(),
     surface,
     publicUrl: config.server.public_url || surface.url,
     outbound: egress,

@@ -95,7 +95,7 @@ async function storedTasks(directory: string): Promise<Map<string, number>> {
   const tasks: Task[] = [];
   let cursor: string | null = null;
   do {
-    const page = store.rows.list({ limit: 1_000, ...(cursor === null ? {} : { cursor }) });
+    const page = store.rows.listing.made({ limit: 1_000, ...(cursor === null ? {} : { cursor }) });
     tasks.push(...page.tasks);
     ({ cursor } = page);
   } while (cursor !== null);

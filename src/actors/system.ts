@@ -12,11 +12,13 @@ import {
 import { egressWords } from './audit/audit.ts';
 import { screenPrompt } from './policy/screen-prompt.ts';
 import type { EgressRecord } from './ports.ts';
-import type { StoredTask, TaskFilter, TaskPage, TaskQuery } from './storage/task-rows.ts';
+import type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from './storage/task-listing.ts';
+import type { StoredTask } from './storage/task-rows.ts';
 import { ConflictError, type TaskStore } from './storage/task-store.ts';
 import type { LiveTask, Measured } from './system/live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './system/live-tasks.ts';
 import { SystemError } from './system/system-error.ts';
+import { Turns } from './system/turns.ts';
 import { type Progress, type Watcher, Watchers } from './system/watchers.ts';
 
 export type { SystemErrorCode } from './system/system-error.ts';
@@ -74,6 +76,7 @@ export class TaskSystem {
   readonly #following: ((task: Task) => void)[] = [];
   /** Decisions that are not on disk yet. */
   readonly #deciding = new Set<Promise<unknown>>();
+  readonly #lists = new Turns();
   #isDrained = false;
   #isStopped = false;
 
@@ -176,14 +179,21 @@ export class TaskSystem {
     return this.#store.rows.findByDeferral(deferralId);
   }
 
-  /** Lists tasks, newest first. */
-  list(query: TaskQuery): TaskPage {
-    return this.#store.rows.list(query);
+  /** Lists tasks, the one that was made last first. Many lists at once hold nothing else up. */
+  async list(query: TaskQuery): Promise<TaskPage> {
+    await this.#lists.next();
+    return this.#store.rows.listing.made(query);
   }
 
-  /** Counts the tasks that a listing without its pages would show. */
+  /** Lists tasks, the one whose state changed last first. Many lists at once hold nothing else up. */
+  async listChanged(query: ChangedQuery): Promise<TaskPage> {
+    await this.#lists.next();
+    return this.#store.rows.listing.changed(query);
+  }
+
+  /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
   total(filter: TaskFilter): number {
-    return this.#store.rows.total(filter);
+    return this.#store.rows.listing.total(filter);
   }
 
   /** Follows a task; the returned function stops it. A task at rest stays at rest. */

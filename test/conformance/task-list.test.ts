@@ -27,7 +27,16 @@ describe('the list of tasks', () => {
     expect(seen).toEqual(ids.toReversed());
     const whole = (await agent.get('/tasks')).body;
     expect(Object.keys(whole)).toEqual(['tasks']);
-    expect(whole.tasks[0]).toEqual((await agent.get('/tasks/t6')).body);
+  });
+
+  it('leaves out what was said unless it is asked for', async () => {
+    await agent.send('t1', [{ say: 'hello' }]);
+    const { history, artifacts, ...brief } = (await agent.get('/tasks/t1')).body;
+    expect((await agent.get('/tasks')).body).toEqual({ tasks: [brief] });
+    expect((await agent.get('/tasks?include=')).body).toEqual({ tasks: [brief] });
+    expect((await agent.get('/tasks?include=artifacts')).body).toEqual({
+      tasks: [{ ...brief, history, artifacts }],
+    });
   });
 
   it('can be narrowed to a state', async () => {
@@ -70,6 +79,8 @@ describe('a query', () => {
     ['/tasks', 'state=waiting', state],
     ['/tasks', 'state=DEFERRED', state],
     ['/tasks', 'state=failed&state=failed', state],
+    ['/tasks', 'include=history', 'include must be artifacts'],
+    ['/tasks', 'include=artifacts&include=artifacts', 'include must be artifacts'],
     ['/deferrals', 'limit=0', limit],
     ['/deferrals', 'cursor=x', cursor],
   ])('%s?%s is refused in words', async (path, query, error) => {

@@ -1,49 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { schemaSteps } from './schema-steps.ts';
 
-/** Raised with every change of the tables below. */
-const schemaVersion = 2;
-
-const schema = `
-  CREATE TABLE tasks (
-    position INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    state TEXT NOT NULL,
-    revision INTEGER NOT NULL,
-    changed_at INTEGER NOT NULL,
-    deadline_at INTEGER,
-    deferral_id TEXT,
-    machine_version INTEGER NOT NULL,
-    audit_seq INTEGER NOT NULL,
-    started_call TEXT,
-    task TEXT NOT NULL,
-    snapshot TEXT
-  );
-  CREATE INDEX tasks_by_state ON tasks (state);
-  CREATE INDEX tasks_by_deadline ON tasks (deadline_at) WHERE deadline_at IS NOT NULL;
-  CREATE INDEX tasks_by_deferral ON tasks (deferral_id) WHERE deferral_id IS NOT NULL;
-  CREATE TABLE audit_head (
-    one INTEGER PRIMARY KEY CHECK (one = 1),
-    bytes INTEGER NOT NULL,
-    events INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    checkpointed INTEGER NOT NULL
-  );
-  CREATE TABLE audit_outbox (offset INTEGER PRIMARY KEY, lines BLOB NOT NULL);
-`;
-
-/** What a store of version 1 lacks: the log is kept in several files. */
-const rotation = `
-  ALTER TABLE audit_head ADD COLUMN first INTEGER NOT NULL DEFAULT 1;
-  ALTER TABLE audit_head ADD COLUMN opened TEXT NOT NULL DEFAULT '';
-  ALTER TABLE audit_head ADD COLUMN kept_from INTEGER NOT NULL DEFAULT 1;
-  ALTER TABLE audit_head ADD COLUMN finishing_first INTEGER;
-  ALTER TABLE audit_head ADD COLUMN finishing_bytes INTEGER;
-`;
-
-/** What leads from each version to the next one. */
-const steps = [schema, rotation];
+const schemaVersion = schemaSteps.length;
 
 /** A store that this version cannot use; the message says why and what to do. */
 export class StoreError extends Error {
@@ -82,7 +42,7 @@ function checkVersion(path: string, database: DatabaseSync): void {
   if (versionOf(database) < schemaVersion) {
     database.exec('BEGIN IMMEDIATE');
     // Another process may have made the tables while this one waited for the lock.
-    const missing = steps.slice(versionOf(database));
+    const missing = schemaSteps.slice(versionOf(database));
     if (missing.length > 0) {
       database.exec(`${missing.join('')} PRAGMA user_version = ${schemaVersion}`);
     }

@@ -1,5 +1,15 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Task, TaskState } from '../../machines/task/task.ts';
+import { TaskListing } from './task-listing.ts';
+import {
+  columnsOf,
+  openState,
+  parseTask,
+  type TaskRow,
+  taskOf,
+  unreadableTask,
+  wholeColumns,
+} from './task-row.ts';
 
 /** A task as it stands on disk. */
 export interface StoredTask {
@@ -11,48 +21,37 @@ export interface StoredTask {
   auditSeq: number;
   /** The tool call whose start is on disk and whose end is not. */
   startedCall: string | null;
+  /**
+   * The state that a task stands in whose row cannot be read, `null` when it had ended; absent for any other.
+   * `task` is then what can be said of it.
+   */
+  unreadable?: TaskState | null;
 }
 
 /** The next version of a task; `expected` is the revision it replaces, 0 for a new one. */
-export interface TaskChange extends Omit<StoredTask, 'snapshot'> {
+export interface TaskChange extends Omit<StoredTask, 'snapshot' | 'unreadable'> {
   expected: number;
   /** JSON, or `null` for a final task. */
   snapshot: string | null;
-}
-
-/** A page of tasks, newest first; `cursor` asks for the next one. */
-export interface TaskPage {
-  tasks: Task[];
-  cursor: string | null;
-}
-
-/** Which tasks are meant; all of them when nothing is said. */
-export interface TaskFilter {
-  state?: TaskState;
-  contextId?: string;
-  /** Epoch milliseconds. */
-  changedAfter?: number;
-}
-
-/** What to list; `cursor` comes from the page before. */
-export interface TaskQuery extends TaskFilter {
-  limit: number;
-  cursor?: string;
 }
 
 const final = `('completed', 'failed', 'canceled')`;
 
 /** The statements over the tasks of an agent. Every read sees committed rows alone. */
 export class TaskRows {
+  /** The tasks as pages. */
+  readonly listing: TaskListing;
   readonly #sql;
 
   constructor(database: DatabaseSync) {
+    this.listing = new TaskListing(database);
     this.#sql = prepare(database);
   }
 
   /** Writes a change and tells whether the row was still at the expected revision. */
   write(change: TaskChange): boolean {
     const { task } = change;
+    const { brief, contents } = columnsOf(task);
     const values = [
       task.state,
       task.revision,
@@ -62,8 +61,10 @@ export class TaskRows {
       change.machineVersion,
       change.auditSeq,
       change.startedCall,
-      JSON.stringify(task),
+      brief,
       change.snapshot,
+      task.contextId,
+      contents,
       task.id,
     ];
     const done =
@@ -77,14 +78,16 @@ export class TaskRows {
   read(id: string): StoredTask | undefined {
     const row = this.#sql.read.get(id);
     if (row === undefined) return undefined;
-    const snapshot = row['snapshot'];
-    return {
-      task: taskOf(row),
-      snapshot: snapshot === null ? null : (JSON.parse(String(snapshot)) as unknown),
+    const kept = {
       machineVersion: Number(row['machine_version']),
       auditSeq: Number(row['audit_seq']),
       startedCall: row['started_call'] === null ? null : String(row['started_call']),
     };
+    try {
+      return { task: parseTask(row), snapshot: snapshotOf(row), ...kept };
+    } catch {
+      return { task: unreadableTask(row), snapshot: null, ...kept, unreadable: openState(row) };
+    }
   }
 
   /** Returns the public task. */
@@ -97,24 +100,6 @@ export class TaskRows {
   findByDeferral(deferralId: string): Task | undefined {
     const row = this.#sql.findByDeferral.get(deferralId);
     return row === undefined ? undefined : taskOf(row);
-  }
-
-  /** Lists tasks, newest first. */
-  list({ limit, cursor, ...filter }: TaskQuery): TaskPage {
-    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor);
-    const { state, contextId, changedAfter } = filter;
-    const isPlain = contextId === undefined && changedAfter === undefined;
-    const rows = !isPlain
-      ? this.#sql.listBy.all(...boundTo(filter), before, limit + 1)
-      : state === undefined
-        ? this.#sql.list.all(before, limit + 1)
-        : this.#sql.listByState.all(state, before, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      tasks: page.map(taskOf),
-      cursor: rows.length > limit && last !== undefined ? String(last['position']) : null,
-    };
   }
 
   /** Returns the ids of tasks at work, oldest first: the ones a restart has to go on with. */
@@ -138,11 +123,6 @@ export class TaskRows {
     return at === null || at === undefined ? null : Number(at);
   }
 
-  /** Counts the tasks that a filter lets through. */
-  total(filter: TaskFilter): number {
-    return Number(this.#sql.countBy.get(...boundTo(filter))?.['tasks']);
-  }
-
   /** Counts tasks in a state. */
   count(state: TaskState): number {
     return Number(this.#sql.count.get(state)?.['tasks']);
@@ -160,37 +140,25 @@ export class TaskRows {
   }
 }
 
-/** The column holds what `write` put there. */
-function taskOf(row: Record<string, SQLOutputValue>): Task {
-  return JSON.parse(String(row['task'])) as Task;
+/** The column holds what `write` put there. Throws SyntaxError when it does not any more. */
+function snapshotOf(row: TaskRow): unknown {
+  const snapshot = row['snapshot'];
+  return snapshot === null ? null : JSON.parse(String(snapshot));
 }
-
-/** A filter's values in the order of `filtered`; what is not asked for lets everything through. */
-function boundTo({ state, contextId, changedAfter }: TaskFilter): (string | number | null)[] {
-  return [state ?? null, contextId ?? null, changedAfter ?? 0];
-}
-
-const filtered = `(?1 IS NULL OR state = ?1) AND (?2 IS NULL OR json_extract(task, '$.contextId') = ?2)
-      AND changed_at >= ?3`;
 
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
     insert: sql(`INSERT INTO tasks (state, revision, changed_at, deadline_at, deferral_id,
-      machine_version, audit_seq, started_call, task, snapshot, id)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
+      machine_version, audit_seq, started_call, task, snapshot, context_id, contents, id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
     update: sql(`UPDATE tasks SET state = ?, revision = ?, changed_at = ?, deadline_at = ?,
-      deferral_id = ?, machine_version = ?, audit_seq = ?, started_call = ?, task = ?, snapshot = ? WHERE id = ? AND revision = ?`),
-    read: sql(`SELECT task, snapshot, machine_version, audit_seq, started_call
+      deferral_id = ?, machine_version = ?, audit_seq = ?, started_call = ?, task = ?, snapshot = ?,
+      context_id = ?, contents = ? WHERE id = ? AND revision = ?`),
+    read: sql(`SELECT ${wholeColumns}, snapshot, machine_version, audit_seq, started_call
       FROM tasks WHERE id = ?`),
-    find: sql('SELECT task FROM tasks WHERE id = ?'),
-    findByDeferral: sql('SELECT task FROM tasks WHERE deferral_id = ?'),
-    list: sql('SELECT position, task FROM tasks WHERE position < ? ORDER BY position DESC LIMIT ?'),
-    listByState: sql(`SELECT position, task FROM tasks WHERE state = ? AND position < ?
-      ORDER BY position DESC LIMIT ?`),
-    listBy: sql(`SELECT position, task FROM tasks WHERE ${filtered} AND position < ?4
-      ORDER BY position DESC LIMIT ?5`),
-    countBy: sql(`SELECT count(*) AS tasks FROM tasks WHERE ${filtered}`),
+    find: sql(`SELECT ${wholeColumns} FROM tasks WHERE id = ?`),
+    findByDeferral: sql(`SELECT ${wholeColumns} FROM tasks WHERE deferral_id = ?`),
     working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working') ORDER BY position`),
     parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' ORDER BY position`),
     overdue: sql('SELECT id FROM tasks WHERE deadline_at <= ? ORDER BY deadline_at'),

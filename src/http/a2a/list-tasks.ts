@@ -6,19 +6,19 @@ import type { Sdk } from './sdk.ts';
 const usualPage = 50;
 const largestPage = 100;
 
-/** Lists tasks, newest first, by the filters of A2A 1.0. Throws the SDK's error for one that cannot be read. */
-export function listedTasks(
+/** Lists tasks, the one that changed last first, by the filters of A2A 1.0. Rejects with the SDK's error for one that cannot be read. */
+export async function listedTasks(
   { RequestMalformedError }: Sdk,
   system: TaskSystem,
   core: CoreTasks,
   params: ListTasksRequest,
-): ListTasksResponse {
+): Promise<ListTasksResponse> {
   const { contextId, status, pageToken, historyLength, statusTimestampAfter } = params;
   const pageSize = params.pageSize ?? usualPage;
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > largestPage) {
     throw new RequestMalformedError(`pageSize must be a whole number from 1 to ${largestPage}`);
   }
-  if (pageToken && !/^\d{1,15}$/.test(pageToken)) {
+  if (pageToken && !/^\d{1,15}-\d{1,15}$/.test(pageToken)) {
     throw new RequestMalformedError('pageToken must be the nextPageToken of the page before');
   }
   const changedAfter = statusTimestampAfter ? Date.parse(statusTimestampAfter) : undefined;
@@ -36,9 +36,10 @@ export function listedTasks(
     ...(contextId ? { contextId } : {}),
     ...(changedAfter === undefined ? {} : { changedAfter }),
   };
-  const page = system.list({
+  const page = await system.listChanged({
     ...filter,
     limit: pageSize,
+    withContents: params.includeArtifacts === true || (historyLength ?? 0) > 0,
     ...(pageToken ? { cursor: pageToken } : {}),
   });
   return {

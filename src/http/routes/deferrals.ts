@@ -6,8 +6,8 @@ import { readPage } from '../wire/query.ts';
 
 /** `GET /deferrals`: what waits for a decision, newest first (contract section 5). */
 export function deferralsList({ system }: { system: TaskSystem }) {
-  return function list(ctx: RoutedContext) {
-    const { tasks, cursor } = system.list({ state: 'deferred', ...readPage(ctx.query) });
+  return async function list(ctx: RoutedContext) {
+    const { tasks, cursor } = await system.list({ state: 'deferred', ...readPage(ctx.query) });
     ctx.body = {
       deferrals: tasks.map(presentDeferral).filter((deferral) => deferral !== null),
       ...(cursor === null ? {} : { next_cursor: cursor }),

@@ -18,10 +18,10 @@ export function tasksGet({ system }: { system: TaskSystem }) {
   };
 }
 
-/** `GET /tasks`: a page of tasks, newest first (contract section 5). */
+/** `GET /tasks`: a page of tasks, newest first; what was said is left out unless it is asked for (contract section 5). */
 export function tasksList({ system }: { system: TaskSystem }) {
-  return function list(ctx: RoutedContext) {
-    const { tasks, cursor } = system.list(readTaskQuery(ctx.query));
+  return async function list(ctx: RoutedContext) {
+    const { tasks, cursor } = await system.list(readTaskQuery(ctx.query));
     ctx.body = {
       tasks: tasks.map((task) => presentTask(task)),
       ...(cursor === null ? {} : { next_cursor: cursor }),

@@ -9,15 +9,15 @@ const usualLimit = 50;
 /** Most entries of a page. */
 const largestLimit = 500;
 
-/** Reads `state`, `limit` and `cursor` of a listing. Throws a 400 Problem that names what is wrong. */
+/** Reads `state`, `include`, `limit` and `cursor` of a listing. Throws a 400 Problem that names what is wrong. */
 export function readTaskQuery(query: ParsedUrlQuery): TaskQuery {
-  const state = query['state'];
-  const { limit, cursor } = readPage(query);
-  if (state === undefined || state === '') return { limit, ...(cursor ? { cursor } : {}) };
+  const { state, include } = query;
+  const page = { ...readPage(query), withContents: readInclude(include) };
+  if (state === undefined || state === '') return page;
   if (!isTaskState(state)) {
     throw new Problem(400, { error: `state must be one of ${taskStates.join(', ')}` });
   }
-  return { state, limit, ...(cursor ? { cursor } : {}) };
+  return { state, ...page };
 }
 
 /** Reads `limit` and `cursor` of a listing. Throws a 400 Problem. */
@@ -40,6 +40,13 @@ export function readFlag(query: ParsedUrlQuery, name: string): boolean {
   if (text === undefined || text === '' || text === 'false') return false;
   if (text === 'true') return true;
   throw new Problem(400, { error: `${name} must be true or false` });
+}
+
+/** Tells whether history and artifacts are to be in a list. */
+function readInclude(include: ParsedUrlQuery[string]): boolean {
+  if (include === undefined || include === '') return false;
+  if (include === 'artifacts') return true;
+  throw new Problem(400, { error: 'include must be artifacts' });
 }
 
 function readWhole(

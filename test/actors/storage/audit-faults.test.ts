@@ -141,7 +141,7 @@ describe('a log that fails once', () => {
     expect(kept).toEqual(numbers.filter((number) => number !== failed));
     const ids = kept.map((number) => `n-${number}`);
     expect(recordedEvents(directory).map(({ task_id: id }) => id)).toEqual(['t-1', ...ids]);
-    expect(store.rows.list({ limit: 9 }).tasks).toHaveLength(6);
+    expect(store.rows.listing.made({ limit: 9 }).tasks).toHaveLength(6);
     expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 6 });
   });
 });

@@ -67,7 +67,7 @@ async function play(directory: string): Promise<string[]> {
 async function lookAt(directory: string, saved: readonly string[]) {
   const { path } = storeFiles(directory).audit;
   const store = await openRotating(directory);
-  const known = store.rows.list({ limit: 99 }).tasks.map(({ id }) => id);
+  const known = store.rows.listing.made({ limit: 99 }).tasks.map(({ id }) => id);
   await store.save('last', () => aWrite(aTask({ id: 'last' })));
   store.close();
   const written = eventsOf(path).flatMap(({ task_id: id }) => id ?? []);

@@ -1,11 +1,11 @@
 import { chmodSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyFiles } from '../../../src/actors/audit/audit.ts';
 import type { Rotation } from '../../../src/actors/storage/audit-file.ts';
 import { logFilesOf } from '../../../src/actors/storage/log-files.ts';
 import { TaskStore } from '../../../src/actors/storage/task-store.ts';
+import { makeOlder } from '../../helpers/older-store.ts';
 import { anEvent } from '../../helpers/stored-tasks.ts';
 import { copyFiles, nine, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
 import { hearDisk } from './disk-steps.ts';
@@ -347,7 +347,7 @@ describe('a store whose file another one rotated', () => {
   });
 });
 
-describe('a store of the version before', () => {
+describe('a store of the first version', () => {
   it('is taken over with its tasks, its log and what it had not put on disk', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
@@ -355,12 +355,7 @@ describe('a store of the version before', () => {
     await recordEach(store, 2);
     const copy = copyFiles(directory);
     store.close();
-    const database = new DatabaseSync(storeFiles(copy).path);
-    for (const column of ['first', 'opened', 'kept_from', 'finishing_first', 'finishing_bytes']) {
-      database.exec(`ALTER TABLE audit_head DROP COLUMN ${column}`);
-    }
-    database.exec('PRAGMA user_version = 1');
-    database.close();
+    makeOlder(storeFiles(copy).path, 1);
     const log = storeFiles(copy).audit.path;
     writeFileSync(log, readFileSync(log).subarray(0, 100));
     const again = await openRotating(copy, { maxBytes: 1 });

@@ -52,10 +52,10 @@ describe('reading a task', () => {
 describe('listing tasks', () => {
   it('pages from the newest to the oldest without a gap, whatever changes in between', () => {
     keep(...['a', 'b', 'c', 'd', 'e'].map((id) => aTask({ id })));
-    const first = store.rows.list({ limit: 2 });
+    const first = store.rows.listing.made({ limit: 2 });
     keep(aTask({ id: 'c', revision: 2, state: 'completed' }), aTask({ id: 'f' }));
-    const second = store.rows.list({ limit: 2, cursor: first.cursor! });
-    const third = store.rows.list({ limit: 2, cursor: second.cursor! });
+    const second = store.rows.listing.made({ limit: 2, cursor: first.cursor! });
+    const third = store.rows.listing.made({ limit: 2, cursor: second.cursor! });
     expect([first, second, third].map(({ tasks }) => idsOf(tasks))).toEqual([
       ['e', 'd'],
       ['c', 'b'],
@@ -66,15 +66,15 @@ describe('listing tasks', () => {
 
   it('has no cursor when the page is the last and exactly full', () => {
     keep(aTask({ id: 'a' }), aTask({ id: 'b' }));
-    expect(store.rows.list({ limit: 2 })).toMatchObject({ cursor: null });
-    expect(store.rows.list({ limit: 1 }).cursor).not.toBeNull();
+    expect(store.rows.listing.made({ limit: 2 })).toMatchObject({ cursor: null });
+    expect(store.rows.listing.made({ limit: 1 }).cursor).not.toBeNull();
   });
 
   it('lists one state alone', () => {
     const states: TaskState[] = ['completed', 'working', 'completed', 'failed', 'completed'];
     keep(...states.map((state, index) => aTask({ id: `t-${index}`, state })));
-    const first = store.rows.list({ state: 'completed', limit: 2 });
-    const second = store.rows.list({ state: 'completed', limit: 2, cursor: first.cursor! });
+    const first = store.rows.listing.made({ state: 'completed', limit: 2 });
+    const second = store.rows.listing.made({ state: 'completed', limit: 2, cursor: first.cursor! });
     expect([idsOf(first.tasks), idsOf(second.tasks), second.cursor]).toEqual([
       ['t-4', 't-2'],
       ['t-0'],
@@ -86,7 +86,7 @@ describe('listing tasks', () => {
   it('keeps the place of a task that runs again', () => {
     keep(aTask({ id: 'a', state: 'completed' }), aTask({ id: 'b' }));
     keep(aTask({ id: 'a', revision: 2 }));
-    expect(idsOf(store.rows.list({ limit: 9 }).tasks)).toEqual(['b', 'a']);
+    expect(idsOf(store.rows.listing.made({ limit: 9 }).tasks)).toEqual(['b', 'a']);
   });
 });
 
@@ -132,7 +132,7 @@ describe('deleting tasks that ended', () => {
     expect(store.rows.deleteEnded(3, 2)).toBe(2);
     expect(store.rows.deleteEnded(3, 2)).toBe(1);
     expect(store.rows.deleteEnded(3, 2)).toBe(0);
-    expect(idsOf(store.rows.list({ limit: 9 }).tasks)).toEqual(['parked', 't-4', 't-3']);
+    expect(idsOf(store.rows.listing.made({ limit: 9 }).tasks)).toEqual(['parked', 't-4', 't-3']);
     expect(store.deleteEnded(5)).toBe(1);
     expect(store.rows.find('t-4')).toBeUndefined();
   });

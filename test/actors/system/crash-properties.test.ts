@@ -72,14 +72,15 @@ async function checkAfter(death: Death, onRestart: 'abandon' | 'resume'): Promis
   const rig = await systemThatPays(runs, { directory: copyFiles(death.directory), onRestart });
   try {
     const unended = () =>
-      rig.system.list({ limit: 99 }).tasks.filter(({ state }) => !isFinal(state));
+      rig.store.rows.listing.made({ limit: 99 }).tasks.filter(({ state }) => !isFinal(state));
     for (let turns = 0; turns < 40 && unended().length > 0; turns += 1) {
       await turn();
       rig.clock.advance(60_000);
     }
     expect(unended()).toEqual([]);
     expect(new Set(runs).size).toBe(runs.length);
-    for (const { id } of rig.system.list({ limit: 99 }).tasks) checkLogOf(rig.events(id), 'pay');
+    for (const { id } of rig.store.rows.listing.made({ limit: 99 }).tasks)
+      checkLogOf(rig.events(id), 'pay');
     const decided = rig.events().filter(({ event }) => event === 'task_deferred_decision');
     expect(decided.length).toBeGreaterThanOrEqual(death.answered.length);
     expect(await rig.verify()).toMatchObject({ ok: true });

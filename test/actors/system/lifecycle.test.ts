@@ -147,7 +147,7 @@ describe('a task of another version of the chart', () => {
     const { directory, clock } = before;
     const rig = await openSystem({ directory, clock, onRestart, deferred: { pay: {} } });
     expect(rig.system.find(strange.id)).toEqual(strange);
-    expect(rig.system.list({ limit: 9 }).tasks).toHaveLength(2);
+    expect((await rig.system.list({ limit: 9 })).tasks).toHaveLength(2);
     await expect(rig.system.decide(strange.id, decision('approve', clock.now()))).rejects.toEqual(
       new SystemError(
         'unknown_machine_version',

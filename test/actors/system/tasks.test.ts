@@ -173,7 +173,7 @@ describe('a run of a task that had ended', () => {
       ['agent', 't-1:answer:3'],
     ]);
     expect(events('t-1').map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(system.list({ limit: 9 }).tasks).toHaveLength(1);
+    expect((await system.list({ limit: 9 })).tasks).toHaveLength(1);
   });
 
   it('is refused while it runs, from its first moment to its last', async () => {

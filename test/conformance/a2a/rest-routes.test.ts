@@ -202,7 +202,7 @@ describe('the list of tasks of A2A 1.0', () => {
     const first = (await page('')).body;
     expect({ ...first, tasks: first.tasks.length }).toEqual({
       tasks: 2,
-      nextPageToken: expect.stringMatching(/^\d+$/),
+      nextPageToken: expect.stringMatching(/./),
       pageSize: 2,
       totalSize: 3,
     });
