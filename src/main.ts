@@ -17,6 +17,7 @@ import type { Guardrails } from './actors/guardrails/guardrails.ts';
 import { randomIds } from './actors/ids.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
 import type {
+  AuditEvent,
   Authenticator,
   CardSource,
   Clock,
@@ -34,6 +35,7 @@ import { cardBasis } from './card-basis.ts';
 import { connectChannels } from './connect-channels.ts';
 import { writePush } from './http/a2a/push-writer.ts';
 import { createApp } from './http/app.ts';
+import { AuthLog } from './http/auth-log.ts';
 import { listen } from './http/listen.ts';
 import { type OpenLog, openLog } from './open-log.ts';
 import { openWayOut } from './open-way-out.ts';
@@ -277,10 +279,15 @@ async function serve(
   const admission = settings && new Admission({ settings, agentId, clock, log, outbound });
   undo.push(() => admission?.stop());
   const { authenticator, ids, card } = answering;
+  const record = (event: AuditEvent): Promise<void> => store.record([event]);
+  const authLog = new AuthLog({ clock, record });
+  // After the last request, and while the log can still be written.
+  undo.push(() => authLog.flush());
   const app = createApp({
     system,
     push,
     authenticator,
+    authLog,
     ids,
     card,
     clock,
@@ -290,7 +297,7 @@ async function serve(
     origins: config.server.cors_origins,
     writeTimeout: config.server.write_timeout,
     admission,
-    record: (event) => store.record([event]),
+    record,
     entity,
     auditKeys: keys.published,
     auditLag: () => store.unsynced,
@@ -302,6 +309,7 @@ async function serve(
     port: port ?? defaultPort,
     isFixed: port !== null,
     ids,
+    trustedProxies: limits.trustedProxies,
   });
   undo.push(() => closeServer(server));
   return (server.address() as AddressInfo).port;

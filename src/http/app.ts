@@ -6,6 +6,7 @@ import { a2aCalls } from './a2a/a2a-calls.ts';
 import { a2aRest } from './a2a/a2a-rest.ts';
 import { restRoutes } from './a2a/rest-routes.ts';
 import type { TaskHandlerPorts } from './a2a/task-handler.ts';
+import type { AuthLog } from './auth-log.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
@@ -44,6 +45,7 @@ export interface AppPorts extends AdmitPorts, AuditPorts, Pick<TaskHandlerPorts,
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   system: TaskSystem;
   authenticator: Authenticator;
+  authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
   card: CardSource;
   clock: Clock;
   ids: Ids;

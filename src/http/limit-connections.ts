@@ -1,7 +1,10 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Ids } from '../actors/ports.ts';
-import { rawRefusal } from './raw-refusal.ts';
+import { ConnectionShares } from './connection-shares.ts';
+import { addressGroup, proxyTrust } from './middleware/client-address.ts';
+import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
+import { SilentConnections } from './silent-connections.ts';
 
 /** Most connections that are served at once, however many files the process may open. */
 const mostEver = 20_000;
@@ -15,20 +18,52 @@ const refusedAtOnce = 32;
 /** Milliseconds that a refused caller is given to read why. */
 const lingering = 1_000;
 
+/** Milliseconds after which an address may have no more than a few connections that have sent nothing yet. */
+const usualPatience = 1_000;
+
+/** How many connections are served, and whose. */
+export interface ConnectionLimits {
+  most: number;
+  ids: Ids;
+  /** Addresses, networks and named ranges of proxies: one of them may have every connection. */
+  trustedProxies?: readonly string[];
+  patience?: number;
+}
+
 /**
- * Serves at most so many connections at once; one more is answered with 503 and closed. It is to
- * be called before the server listens.
+ * Serves at most so many connections at once, and of one address a share of them; one more is answered
+ * with 503 and closed (contract section 5). It is to be called before the server listens.
  */
-export function limitConnections(server: Server, { most, ids }: { most: number; ids: Ids }): void {
+export function limitConnections(
+  server: Server,
+  { most, ids, trustedProxies = [], patience = usualPatience }: ConnectionLimits,
+): void {
   const serving = server.listeners('connection') as ((socket: Socket) => void)[];
-  let open = 0;
+  const isProxy = proxyTrust(trustedProxies);
+  const shares = new ConnectionShares({ most, groupOf: addressGroup, isProxy });
+  const close = (socket: Socket): void => {
+    socket.end(rawRefusal(tooSlow, ids.next()), () => socket.destroy());
+  };
+  const silent = new SilentConnections({ patience, close });
+  let refusals = 0;
   server.removeAllListeners('connection');
   server.on('connection', (socket) => {
-    if (open >= most) return refuse(socket, ids.next());
-    open += 1;
-    socket.once('close', () => (open -= 1));
+    const address = socket.remoteAddress ?? '';
+    const leave = shares.take(address);
+    if (leave === null) {
+      if (refusals >= refusedAtOnce) return void socket.destroy();
+      refusals += 1;
+      socket.once('close', () => (refusals -= 1));
+      return refuse(socket, ids.next());
+    }
+    if (!isProxy(address)) silent.add(socket, addressGroup(address));
+    socket.once('close', () => {
+      silent.delete(socket);
+      leave();
+    });
     for (const serve of serving) serve.call(server, socket);
   });
+  server.on('request', ({ socket }) => silent.delete(socket));
   server.maxConnections = most + refusedAtOnce;
 }
 
@@ -41,6 +76,17 @@ export function mostConnections(openFiles: number = openFilesLimit()): number {
   return Math.min(mostEver, Math.max(leastEver, openFiles - kept));
 }
 
+const tooMany: RawRefusal = {
+  status: 503,
+  error: 'too many connections; try again',
+  headers: ['Retry-After: 1'],
+};
+
+const tooSlow: RawRefusal = {
+  status: 408,
+  error: 'too many connections of this address wait for a request; send it at once',
+};
+
 function refuse(socket: Socket, correlationId: string): void {
   const cutOff = setTimeout(() => socket.destroy(), lingering);
   socket.on('error', () => undefined);
@@ -48,16 +94,7 @@ function refuse(socket: Socket, correlationId: string): void {
   socket.once('close', () => clearTimeout(cutOff));
   // What the caller has sent is read and dropped: closing on unread bytes would take the answer back.
   socket.resume();
-  socket.end(
-    rawRefusal(
-      {
-        status: 503,
-        error: 'too many connections; try again',
-        headers: ['Retry-After: 1'],
-      },
-      correlationId,
-    ),
-  );
+  socket.end(rawRefusal(tooMany, correlationId));
 }
 
 /** The report of the process is the one place where Node tells; addresses and variables are left out of it. */

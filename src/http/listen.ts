@@ -25,6 +25,8 @@ export interface ListenOptions {
   arrival?: { headers: number; request: number; checkedEvery: number };
   /** Connections served at once; as many as the process may open files for when absent. */
   connections?: number;
+  /** Proxies whose connections are not limited as those of one address are. */
+  trustedProxies?: readonly string[];
 }
 
 const usualArrival = { headers: 15_000, request: 30_000, checkedEvery: 5_000 };
@@ -48,7 +50,12 @@ export async function listen(app: Koa<RequestState>, options: ListenOptions): Pr
 
 function createHardenedServer(
   app: Koa<RequestState>,
-  { ids, arrival = usualArrival, connections = mostConnections() }: ListenOptions,
+  {
+    ids,
+    arrival = usualArrival,
+    connections = mostConnections(),
+    trustedProxies = [],
+  }: ListenOptions,
 ): Server {
   const handle = app.callback();
   const exchanges = new WeakMap<Duplex, Exchange>();
@@ -73,7 +80,7 @@ function createHardenedServer(
     'clientError',
     answerClientErrors({ ids, exchangeOn: (socket) => exchanges.get(socket) }),
   );
-  limitConnections(server, { most: connections, ids });
+  limitConnections(server, { most: connections, ids, trustedProxies });
   return server;
 }
 

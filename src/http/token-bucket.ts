@@ -29,4 +29,9 @@ export class TokenBucket {
     this.#tokens -= 1;
     return 0;
   }
+
+  /** Puts a token back that was taken for nothing. */
+  giveBack(): void {
+    this.#tokens = Math.min(this.#pace.burst, this.#tokens + 1);
+  }
 }

@@ -110,10 +110,11 @@ describe('whatever a caller writes', () => {
 
   it('is one event a line, in the path and the headers of who is not let in', async () => {
     const agent = await startTestAgent({ auth: { required: true } });
-    const requests = pieces.flatMap((piece) => [
-      `GET /tasks/${encodeURI(piece.toWellFormed())}%0a%1b[2J HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-      `GET /tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Workflow-ID: a${piece}b\r\n\r\n`,
-      `GET /tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Correlation-ID: a${piece}b\r\n\r\n`,
+    // Each at a step of its own, since those of one workflow are told of as one.
+    const requests = pieces.flatMap((piece, index) => [
+      `GET /tasks/${encodeURI(piece.toWellFormed())}%0a%1b[2J HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Workflow-Step-ID: path-${index}\r\n\r\n`,
+      `GET /tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Workflow-Step-ID: tag-${index}\r\nX-Workflow-ID: a${piece}b\r\n\r\n`,
+      `GET /tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Workflow-Step-ID: id-${index}\r\nX-Correlation-ID: a${piece}b\r\n\r\n`,
     ]);
     for (const request of requests) await rawRequest(agent.url, request);
     const events = await expectOneEventALine(agent);

@@ -167,8 +167,10 @@ describe('a provider that cannot be asked', () => {
       bearer(tokenOf(signedUrl())),
       bearer(canary),
     ];
-    for (const headers of tokens) {
-      const answer = await agent.get('/tasks', headers);
+    for (const [index, headers] of tokens.entries()) {
+      // Each in a workflow of its own, since those of one are told of as one.
+      const workflow = { 'x-workflow-id': `wf-${index}` };
+      const answer = await agent.get('/tasks', { ...headers, ...workflow });
       expect(answer).toMatchObject({
         status: 401,
         body: { error: 'unauthorized', message: expect.stringContaining('try again later') },

@@ -28,26 +28,45 @@ async function runWithFiles(files: number): Promise<{ child: ChildProcess; url: 
   return { child, url: /http:\S+/.exec(String(line))?.[0] ?? '' };
 }
 
-async function hold(url: string): Promise<Socket> {
+/** Connects from one of the addresses `127.0.0.2` and on, and begins a request. */
+async function hold(url: string, host: number): Promise<Socket> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const localAddress = `127.0.0.${host}`;
+  const socket = connect({ port: Number(port), host: hostname, localAddress });
   socket.on('error', () => undefined);
   await once(socket, 'connect');
+  socket.write('GET /tasks HTTP/1.1\r\nHost: a\r\nX-A: ');
   return socket;
 }
 
+const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+it('answers everybody else while one address opens all the connections it can', async () => {
+  const { child, url } = await runWithFiles(256);
+  const held: Socket[] = [];
+  onTestFinished(() => held.forEach((socket) => void socket.destroy()));
+  for (let round = 0; round < 3; round += 1) {
+    held.push(...(await Promise.all(Array.from({ length: 100 }, () => hold(url, 2)))));
+    const others = await Promise.all([
+      ...Array.from({ length: 5 }, () => rawRequest(url, request)),
+      ...Array.from({ length: 5 }, () => rawRequest(url, request, '127.0.0.3')),
+    ]);
+    expect(others.map(({ status }) => status)).toEqual(Array(10).fill(200));
+  }
+  expect(child.exitCode).toBeNull();
+});
+
 it('answers 503 once the files of the process run short, and lives on', async () => {
   const { child, url } = await runWithFiles(256);
-  const held = await Promise.all(Array.from({ length: 124 }, () => hold(url)));
+  const held = await Promise.all(Array.from({ length: 124 }, (_, n) => hold(url, 2 + (n % 4))));
   onTestFinished(() => held.forEach((socket) => void socket.destroy()));
-  const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
   const refused: RawAnswer = await rawRequest(url, request);
   expect([refused.status, refused.body, refused.headers['retry-after']]).toEqual([
     503,
     '{"error":"too many connections; try again"}',
     '1',
   ]);
-  held.push(...(await Promise.all(Array.from({ length: 300 }, () => hold(url)))));
+  held.push(...(await Promise.all(Array.from({ length: 300 }, () => hold(url, 9)))));
   for (const socket of held) socket.destroy();
   await vi.waitUntil(
     async () => (await fetch(`${url}/healthz`).catch(() => null))?.status === 200,

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { cleanUp, holdpoint, refundAgent, startDaemon } from '../cli/holdpoint.ts';
-import { saying } from '../helpers/agent-client.ts';
+import { type AgentClient, saying } from '../helpers/agent-client.ts';
 import type { ServiceSettings } from '../helpers/agent-folder.ts';
 import { startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
@@ -72,6 +72,51 @@ describe('the rate limit', () => {
     expect((await cancel(agent)).status).toBe(200);
     expect((await held).body.status).toMatchObject({ state: 'canceled' });
     expect((await cancel(agent)).status).toBe(200);
+  });
+
+  it.each([
+    ['JSON-RPC', (agent: AgentClient) => agent.rpc('tasks/cancel', { id: 't1' })],
+    ['REST', (agent: AgentClient) => agent.post('/tasks/t1/cancel', {})],
+    ['A2A 0.3.0', (agent: AgentClient) => agent.post('/v1/tasks/t1:cancel', {})],
+    ['A2A 1.0', (agent: AgentClient) => agent.post('/a2a/tasks/t1:cancel', {})],
+  ])(
+    'holds a cancel by %s back that does not authenticate, and tells of a thousand in two lines',
+    async (_, cancel) => {
+      const settings: ServiceSettings & { server: object } = {
+        auth: { required: true },
+        server: { rate_limit: { write_rps: 0.001, write_burst: 1 } },
+      };
+      const agent = await startTestAgent(settings);
+      const stranger = agent.as('wrong');
+      expect((await cancel(stranger)).status).toBe(401);
+      for (let round = 0; round < 10; round += 1) {
+        const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(stranger)));
+        for (const answer of answers) expect(answer).toMatchObject(tooMany);
+      }
+      await agent.stop();
+      const told = agent.audit().filter(({ event }) => event === 'auth_fail');
+      expect(told.map(({ fields }) => fields?.['count'])).toEqual([undefined, 100]);
+    },
+  );
+
+  it('lets a cancel through that authenticates, after a thousand that did not from elsewhere', async () => {
+    const settings: ServiceSettings & { server: object } = {
+      auth: { required: true },
+      server: {
+        rate_limit: { write_rps: 0.001, write_burst: 1, trusted_proxies: ['loopback'] },
+      },
+    };
+    const agent = await startTestAgent(settings);
+    const cancel = (token: string, address: string) =>
+      agent
+        .as(token)
+        .post('/tasks/t1/cancel', {}, { 'x-forwarded-for': address })
+        .then(({ status }) => status);
+    for (let tries = 0; tries < 150; tries += 1) await cancel('wrong', '192.0.2.1');
+    expect(await cancel('wrong', '192.0.2.1')).toBe(429);
+    const mine = [];
+    for (let tries = 0; tries < 20; tries += 1) mine.push(await cancel(agent.token, '192.0.2.2'));
+    expect(new Set(mine)).toEqual(new Set([404]));
   });
 
   it('counts a cancel like every write when it is not exempt', async () => {

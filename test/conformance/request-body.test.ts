@@ -28,6 +28,7 @@ describe('a body that cannot be read', () => {
     ['a prototype further down', '{"message":{"parts":[{"__proto__":{}}]}}', 400, malformed],
     ['65 levels', '['.repeat(65) + ']'.repeat(65), 400, tooDeep],
     ['5000 levels', '{"a":'.repeat(5000) + '1' + '}'.repeat(5000), 400, tooDeep],
+    ['two million levels that never end', '['.repeat(2 ** 21), 400, tooDeep],
     ['a million levels', '['.repeat(1_000_000) + ']'.repeat(1_000_000), 400, tooDeep],
   ])('is refused when it is %s', async (_, body, status, expected) => {
     expect(await agent.post('/tasks/send', body)).toMatchObject({ status, body: expected });

@@ -15,5 +15,6 @@ export const openDoor = {
   admission: null,
   card: { current: () => null },
   record: () => Promise.resolve(),
+  authLog: { letIn() {}, letInToRead() {}, refused() {} },
   entity: {},
 } satisfies Partial<AppPorts>;

@@ -7,11 +7,19 @@ export interface RawAnswer {
   body: string;
 }
 
-/** Writes bytes to an agent that no client library would send, and reads until it closes. */
-export function rawRequest(url: string, request: string): Promise<RawAnswer> {
+/**
+ * Writes bytes to an agent that no client library would send, and reads until it closes. `from` is an
+ * address of this machine, such as `127.0.0.2`, that the agent is to see.
+ */
+export function rawRequest(url: string, request: string, from?: string): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
+  const target = {
+    port: Number(port),
+    host: hostname,
+    ...(from === undefined ? {} : { localAddress: from }),
+  };
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => socket.write(request, 'latin1'));
+    const socket = connect(target, () => socket.write(request, 'latin1'));
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     socket.once('error', reject);

@@ -2,21 +2,28 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { limitConnections, mostConnections } from '../../src/http/limit-connections.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  type ConnectionLimits,
+  limitConnections,
+  mostConnections,
+} from '../../src/http/limit-connections.ts';
 import { rawRequest } from '../helpers/raw-request.ts';
 
 interface Limited {
   server: Server;
   url: string;
   /** Opens a connection that sends nothing. */
-  hold(): Promise<Socket>;
+  hold(from?: string): Promise<Socket>;
 }
 
-async function serveLimited(most: number): Promise<Limited> {
+async function serveLimited(
+  most: number,
+  options: Pick<ConnectionLimits, 'trustedProxies' | 'patience'> = {},
+): Promise<Limited> {
   const server = createServer((_, response) => response.end('served'));
-  limitConnections(server, { most, ids: { next: () => 'made-up' } });
-  server.listen(0, '127.0.0.1');
+  limitConnections(server, { most, ids: { next: () => 'made-up' }, ...options });
+  server.setMaxListeners(0).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const held: Socket[] = [];
@@ -25,8 +32,8 @@ async function serveLimited(most: number): Promise<Limited> {
     server.closeAllConnections();
     await new Promise((closed) => server.close(closed));
   });
-  const hold = async (): Promise<Socket> => {
-    const socket = connect(port, '127.0.0.1');
+  const hold = async (from = '127.0.0.1'): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     socket.on('error', () => undefined);
     held.push(socket);
     await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
@@ -86,6 +93,65 @@ it('hangs up without a word on those far beyond the limit', async () => {
   const { server, hold } = await serveLimited(2);
   expect(server.maxConnections).toBe(34);
   await hold();
+});
+
+describe('one address', () => {
+  const one = '127.0.0.2';
+
+  it('has a quarter of the connections, and others have theirs meanwhile', async () => {
+    const { url, hold } = await serveLimited(200);
+    for (let count = 0; count < 50; count += 1) await hold(one);
+    expect(await rawRequest(url, request, one)).toEqual(refused);
+    expect(await rawRequest(url, request, '127.0.0.3')).toMatchObject({ status: 200 });
+  });
+
+  it('keeps nobody else out with connections that are refused', async () => {
+    const { url, hold } = await serveLimited(200);
+    await Promise.all(Array.from({ length: 400 }, () => hold(one).catch(() => undefined)));
+    const others = Array.from({ length: 20 }, () => rawRequest(url, request, '127.0.0.3'));
+    expect(new Set((await Promise.all(others)).map(({ status }) => status))).toEqual(
+      new Set([200]),
+    );
+  });
+
+  it('has them all when it is a trusted proxy', async () => {
+    const { url, hold } = await serveLimited(60, { trustedProxies: [one], patience: 1 });
+    for (let count = 0; count < 59; count += 1) await hold(one);
+    expect(await rawRequest(url, request, one)).toMatchObject({ status: 200 });
+    await hold(one);
+    expect(await rawRequest(url, request, one)).toEqual(refused);
+  });
+
+  it('has 32 that say nothing, the latest ones, and any number that have asked something', async () => {
+    const { url, hold } = await serveLimited(400, { patience: 100 });
+    const asking = [await hold(one), await hold(one)];
+    for (const socket of asking) {
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      await once(socket, 'data');
+    }
+    const elsewhere = await Promise.all(Array.from({ length: 20 }, () => hold('127.0.0.3')));
+    const silent: Socket[] = [];
+    for (let count = 0; count < 40; count += 1) silent.push(await hold(one));
+    const answers = silent.map(() => '');
+    for (const [index, socket] of silent.entries()) {
+      socket.setEncoding('utf8').on('data', (text: string) => (answers[index] += text));
+      socket.write('GET / HTTP/1.1\r\nX-A: ');
+    }
+    const gone = () => silent.map(({ closed }) => closed);
+    await vi.waitUntil(() => gone().filter(Boolean).length === 8);
+    expect(gone()).toEqual([...Array(8).fill(true), ...Array(32).fill(false)]);
+    expect(answers.slice(0, 8).map((answer) => answer.slice(0, 12))).toEqual(
+      Array(8).fill('HTTP/1.1 408'),
+    );
+    expect(await rawRequest(url, request, one)).toMatchObject({ status: 200 });
+    expect([...asking, ...elsewhere].filter(({ closed }) => closed)).toEqual([]);
+  });
+
+  it('may come with many requests at once', async () => {
+    const { url } = await serveLimited(400, { patience: 1_000 });
+    const many = Array.from({ length: 90 }, () => rawRequest(url, request, one));
+    expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
 });
 
 it.each([

@@ -3,17 +3,20 @@ import type { AuditEvent, Authenticator, Clock, Verification } from '../../actor
 import { runtimeProvider } from '../../machines/governance/approvers.ts';
 import { isEmailShaped } from '../../machines/governance/email.ts';
 import type { Caller } from '../../machines/task/task.ts';
-import { isTagValue } from '../../machines/workflow.ts';
+import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
+import type { AuthLog } from '../auth-log.ts';
 import type { RequestState } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
+import { addressGroup } from './client-address.ts';
+import { isRead } from './is-read.ts';
 
 /** What establishing who calls needs. */
 export interface AuthenticatePorts extends EnvelopePorts {
   authenticator: Authenticator;
   clock: Pick<Clock, 'now'>;
-  /** Writes an event to the audit log. */
-  record: (event: AuditEvent) => Promise<void>;
+  /** Tells the audit log. */
+  authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
 }
 
 /** Paths that anybody may read (contract section 8). */
@@ -84,39 +87,53 @@ function orgOf(header: string): string | null {
 }
 
 function record(ports: AuthenticatePorts, ctx: Context, verdict: Verification): void {
-  if (verdict.kind === 'anonymous') return;
-  const caller = verdict.kind === 'verified' ? verdict.caller : null;
-  const event: AuditEvent = {
-    ...requestEnvelope(ports, ctx.state as RequestState, caller),
-    ...(verdict.kind === 'verified' ? verification(ctx, verdict) : failure(ctx, verdict)),
-  };
-  // The store keeps in mind that it could not write; see above.
-  ports.record(event).catch(() => undefined);
+  if (verdict.kind === 'verified') recordVerified(ports, ctx, verdict);
+  if (verdict.kind === 'rejected') recordRejected(ports, ctx, verdict);
 }
 
-type Told = Pick<AuditEvent, 'event' | 'fields'>;
-
-function verification(
+function recordVerified(
+  ports: AuthenticatePorts,
   ctx: Context,
   { caller, tokenKind }: Extract<Verification, { kind: 'verified' }>,
-): Told {
-  return {
+): void {
+  const { provider, userId, orgId, workspaceId } = caller;
+  const event = (): AuditEvent => ({
+    ...requestEnvelope(ports, ctx.state as RequestState, caller),
     event: 'auth_verify',
     fields: {
-      provider: caller.provider,
-      user_id: caller.userId,
-      ...(caller.orgId === undefined ? {} : { org_id: caller.orgId }),
+      provider,
+      user_id: userId,
+      ...(orgId === undefined ? {} : { org_id: orgId }),
       token_kind: tokenKind,
       ...requestOf(ctx),
     },
-  };
+  });
+  if (!isRead(ctx.method) || workflowOf(ctx).length > 0) return ports.authLog.letIn(event());
+  const identity = [provider, userId, orgId, workspaceId, tokenKind];
+  ports.authLog.letInToRead(JSON.stringify(identity), event);
 }
 
-function failure(
+/** Refusals count as one where address, reason and workflow are the same (contract section 8). */
+function recordRejected(
+  ports: AuthenticatePorts,
   ctx: Context,
   { reason, tokenKind }: Extract<Verification, { kind: 'rejected' }>,
-): Told {
-  return { event: 'auth_fail', fields: { reason, token_kind: tokenKind, ...requestOf(ctx) } };
+): void {
+  const address = addressGroup((ctx.state as RequestState).clientAddress);
+  ports.authLog.refused(JSON.stringify([address, reason, ...workflowOf(ctx)]), {
+    ...requestEnvelope(ports, ctx.state as RequestState, null),
+    event: 'auth_fail',
+    fields: { reason, token_kind: tokenKind, ...requestOf(ctx) },
+  });
+}
+
+/** What a request says of the workflow it is part of; empty when it is in none. */
+function workflowOf(ctx: Context): string[] {
+  const { tags } = ctx.state as RequestState;
+  return workflowHeaders.flatMap(([, tag]) => {
+    const value = tags[tag];
+    return value === undefined ? [] : [`${tag}=${value}`];
+  });
 }
 
 function requestOf(ctx: Context): { method: string; path: string; remote_addr: string } {

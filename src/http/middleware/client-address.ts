@@ -21,6 +21,13 @@ export function clientAddress(trustedProxies: readonly string[]): ClientAddress 
   };
 }
 
+/** Tells whether an address is one of `trustedProxies`. Throws TypeError as `clientAddress` does. */
+export function proxyTrust(trustedProxies: readonly string[]): (address: string) => boolean {
+  if (trustedProxies.length === 0) return () => false;
+  const isTrusted = proxyAddress.compile([...trustedProxies]);
+  return (address) => isTrusted(address, 0);
+}
+
 /**
  * Names whom an address counts as: an IPv4 address stands for itself, an IPv6 address for its /64,
  * which is what one household or machine is given.
@@ -33,15 +40,14 @@ export function addressGroup(address: string): string {
   return `${network.join(':')}::/64`;
 }
 
-function peerAddress({ socket }: IncomingMessage): string {
-  return plain(socket.remoteAddress ?? '');
+/** The other end has one spelling already, but a server that listens on IPv6 sees IPv4 callers as `::ffff:192.0.2.1`. */
+function peerAddress({ socket: { remoteAddress = '' } }: Pick<IncomingMessage, 'socket'>): string {
+  return remoteAddress.includes(':') ? plain(remoteAddress) : remoteAddress;
 }
 
-/** A server that listens on IPv6 sees IPv4 callers in the form `::ffff:192.0.2.1`. */
+/** One address has many spellings, such as `192.0.2.1`, `0300.0.2.1` and `3221225985`; the usual one is returned. */
 function plain(address: string): string {
-  return address.includes(':') && ipaddr.isValid(address)
-    ? ipaddr.process(address).toString()
-    : address;
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }
 
 /** Some proxies write `192.0.2.1:50000` or `[2001:db8::1]:50000`. */

@@ -6,6 +6,7 @@ import { type Pace, TokenBucket } from '../token-bucket.ts';
 import { Problem } from '../wire/problem.ts';
 import { addressGroup, clientAddress } from './client-address.ts';
 import { isCancel } from './is-cancel.ts';
+import { isRead } from './is-read.ts';
 
 /** Most addresses that are remembered; the one that has been away longest goes first. */
 const mostAddresses = 10_000;
@@ -13,19 +14,23 @@ const mostAddresses = 10_000;
 /** Longest rest of a refused body that is read for the sake of the connection, in bytes. */
 const longestRest = 64 * 1024;
 
-const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /** What watches the daemon must not be refused for what others do from the same address. */
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
+/** Least number of cancels over the limit that may ask to be let in at once. */
+const leastCancels = 100;
 
 interface Buckets {
   read: TokenBucket;
   write: TokenBucket;
+  /** Cancels over the limit on their way to authentication. */
+  cancel: TokenBucket;
 }
 
 /**
  * Refuses with 429 whoever calls more quickly than allowed, reads and writes counted apart, and
- * puts the caller's address into `ctx.state.clientAddress`. Probes of health are not counted. An
+ * puts the caller's address into `ctx.state.clientAddress`. Probes of health are not counted. A cancel
+ * over the limit passes if it authenticates (contract section 8), and is refused like any other if not. An
  * address that was forgotten, because 10,000 others have called since, starts afresh. Throws
  * TypeError for a trusted proxy that is none.
  */
@@ -41,24 +46,50 @@ export function limitRate({
   return async function rateLimiter(ctx: Context, next: Next) {
     const address = addressOf(ctx.req);
     ctx.state.clientAddress = address;
-    const isRead = reading.has(ctx.method);
-    if (isRead && probes.has(ctx.path)) return void (await next());
+    const reads = isRead(ctx.method);
+    if (reads && probes.has(ctx.path)) return void (await next());
     const now = clock.now();
     const buckets = bucketsOf(addressGroup(address), now);
-    const wait = (isRead ? buckets.read : buckets.write).take(now);
-    if (wait > 0 && !(limits.cancelExempt && (await isCancel(ctx)))) throw tooMany(ctx, wait);
-    await next();
+    const wait = (reads ? buckets.read : buckets.write).take(now);
+    if (wait === 0) return void (await next());
+    if (!limits.cancelExempt || !(await isCancel(ctx))) throw tooMany(ctx, wait);
+    await passIfLetIn(ctx, next, { wait, bucket: buckets.cancel, now });
   };
+}
+
+/**
+ * Lets a cancel on to authentication. So many may fail it as their bucket has tokens, since each costs a
+ * question to a provider and a line in the log; one that is let in costs none.
+ */
+async function passIfLetIn(
+  ctx: Context,
+  next: Next,
+  { wait, bucket, now }: { wait: number; bucket: TokenBucket; now: number },
+): Promise<void> {
+  if (bucket.take(now) > 0) throw tooMany(ctx, wait);
+  try {
+    await next();
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) throw tooMany(ctx, wait);
+    bucket.giveBack();
+    throw error;
+  }
+  bucket.giveBack();
 }
 
 function bucketKeeper({ readRps, readBurst, writeRps, writeBurst }: RateLimits) {
   const known = new LRUCache<string, Buckets>({ max: mostAddresses });
   const read: Pace = { rate: readRps, burst: readBurst };
   const write: Pace = { rate: writeRps, burst: writeBurst };
+  const cancel: Pace = { rate: writeRps, burst: Math.max(writeBurst, leastCancels) };
   return (address: string, now: number): Buckets => {
     const found = known.get(address);
     if (found !== undefined) return found;
-    const buckets = { read: new TokenBucket(read, now), write: new TokenBucket(write, now) };
+    const buckets = {
+      read: new TokenBucket(read, now),
+      write: new TokenBucket(write, now),
+      cancel: new TokenBucket(cancel, now),
+    };
     known.set(address, buckets);
     return buckets;
   };

@@ -5,12 +5,14 @@ import { createAuthenticator } from '../../../src/actors/auth/authenticator.ts';
 import { configuredVerifiers } from '../../../src/actors/auth/configured-verifiers.ts';
 import { authSchema } from '../../../src/actors/config/schema-auth.ts';
 import type { AuditEvent } from '../../../src/actors/ports.ts';
+import { AuthLog } from '../../../src/http/auth-log.ts';
 import { listen } from '../../../src/http/listen.ts';
 import { authenticate } from '../../../src/http/middleware/authenticate.ts';
 import { correlate } from '../../../src/http/middleware/correlate.ts';
 import { countSequence } from '../../../src/http/middleware/count-sequence.ts';
 import { handleErrors } from '../../../src/http/middleware/handle-errors.ts';
 import { limitRate } from '../../../src/http/middleware/limit-rate.ts';
+import { tagEvents } from '../../../src/http/middleware/tag-events.ts';
 import { traceRequest } from '../../../src/http/middleware/trace-request.ts';
 import type { RequestState } from '../../../src/http/request-state.ts';
 import { AgentClient } from '../../helpers/agent-client.ts';
@@ -30,6 +32,8 @@ const limits = {
 interface Gate {
   client: AgentClient;
   events: AuditEvent[];
+  clock: ManualClock;
+  authLog: AuthLog;
 }
 
 interface GateOptions {
@@ -51,18 +55,23 @@ async function serveGate({ entity, isOptional = false, record }: GateOptions = {
     ],
   });
   const tokens = configuredVerifiers(providers, {}, silent);
+  const authLog = new AuthLog({
+    clock,
+    record: record ?? (async (event) => void events.push(event)),
+  });
   const app = new Koa<RequestState>();
   app.use(correlate({ ids }));
   app.use(handleErrors({ log: silent }));
   app.use(limitRate({ limits, clock }));
   app.use(countSequence());
+  app.use(tagEvents({ log: silent }));
   app.use(traceRequest());
   app.use(
     authenticate({
       authenticator: createAuthenticator({ runtimeToken: 'own', tokens, isOptional }),
       clock,
       entity: { entity_id: 'till', entity_type: 'agent', ...entity },
-      record: record ?? (async (event) => void events.push(event)),
+      authLog,
     }),
   );
   app.use((ctx) => {
@@ -74,7 +83,7 @@ async function serveGate({ entity, isOptional = false, record }: GateOptions = {
     await new Promise((closed) => server.close(closed));
   });
   const { port } = server.address() as AddressInfo;
-  return { client: new AgentClient(`http://127.0.0.1:${port}`, null), events };
+  return { client: new AgentClient(`http://127.0.0.1:${port}`, null), events, clock, authLog };
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -237,5 +246,96 @@ describe('the audit log', () => {
       expect((await client.get('/tasks', bearer('secret'))).status).toBe(200);
       expect((await client.get('/tasks')).status).toBe(401);
     }
+  });
+
+  const told = (events: AuditEvent[]) =>
+    events.map(({ event, workflow_id, fields }) => ({
+      event,
+      ...(workflow_id === undefined ? {} : { workflow_id }),
+      ...(fields?.['count'] === undefined ? {} : { count: fields['count'] }),
+    }));
+  const at = (address: string) => ({ 'x-forwarded-for': address });
+
+  it('is told of the first refusal at once, and of those that follow within a minute by their number', async () => {
+    const { client, events, clock } = await serveGate();
+    for (let tries = 0; tries < 9; tries += 1) await client.post(`/tasks/${tries}`, {});
+    expect(told(events)).toEqual([{ event: 'auth_fail' }]);
+    clock.advance(59_999);
+    await client.get('/last');
+    expect(events).toHaveLength(1);
+    clock.advance(1);
+    expect(events.slice(1)).toStrictEqual([
+      {
+        ...envelope,
+        ts: '2026-11-21T12:01:00.000Z',
+        event: 'auth_fail',
+        fields: {
+          reason: 'missing_token',
+          token_kind: 'none',
+          ...request,
+          path: '/last',
+          count: 9,
+        },
+      },
+    ]);
+    await client.get('/tasks');
+    expect(told(events.slice(2))).toEqual([{ event: 'auth_fail' }]);
+    clock.advance(600_000);
+    expect(events).toHaveLength(3);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is told of refusals apart by address, reason and workflow', async () => {
+    const { client, events, clock } = await serveGate();
+    for (let round = 0; round < 3; round += 1) {
+      await client.get('/tasks', at('203.0.113.7'));
+      await client.get('/tasks', at('2001:db8::1'));
+      await client.get('/tasks', at(`2001:db8::${round}:2`));
+      await client.get('/tasks', { ...at('203.0.113.7'), ...bearer('wrong') });
+      await client.get('/tasks', { ...at('203.0.113.7'), ...bearer('a.b.c') });
+      await client.get('/tasks', { ...at('203.0.113.7'), 'x-workflow-id': 'wf' });
+      await client.get('/tasks', { ...at('203.0.113.7'), 'x-service-org-id': `org-${round}` });
+    }
+    const once = [
+      { event: 'auth_fail' },
+      { event: 'auth_fail' },
+      { event: 'auth_fail' },
+      { event: 'auth_fail', workflow_id: 'wf' },
+    ];
+    expect(told(events)).toEqual(once);
+    clock.advance(60_000);
+    expect(told(events.slice(4))).toEqual(
+      [5, 5, 5, 2].map((count, index) => ({ ...once[index], count })),
+    );
+  });
+
+  it('is told of every change, and once a minute of each who reads', async () => {
+    const { client, events, clock } = await serveGate();
+    for (let round = 0; round < 3; round += 1) {
+      await client.get('/tasks', bearer('secret'));
+      await client.request('HEAD', '/tasks', { headers: bearer('secret') });
+      await client.get('/deferrals', { ...bearer('secret'), ...at('203.0.113.7') });
+      await client.get('/tasks', bearer('own'));
+    }
+    expect(events.map(({ fields }) => fields?.['user_id'])).toEqual(['ops', 'runtime']);
+    await client.post('/tasks/send', {}, bearer('secret'));
+    await client.post('/tasks/send', {}, bearer('secret'));
+    await client.get('/tasks', { ...bearer('secret'), 'x-workflow-stage-id': 'one' });
+    await client.get('/tasks', { ...bearer('secret'), 'x-workflow-stage-id': 'one' });
+    expect(events.map(({ seq }) => seq)).toEqual([1, 1, 1, 1, 1, 1]);
+    clock.advance(59_999);
+    await client.get('/tasks', bearer('secret'));
+    expect(events).toHaveLength(6);
+    clock.advance(1);
+    await client.get('/tasks', bearer('secret'));
+    expect(told(events)).toEqual(Array(7).fill({ event: 'auth_verify' }));
+  });
+
+  it('has every refusal once the daemon has stopped', async () => {
+    const { client, events, clock, authLog } = await serveGate();
+    for (let tries = 0; tries < 5; tries += 1) await client.get('/tasks');
+    await authLog.flush();
+    expect(told(events)).toEqual([{ event: 'auth_fail' }, { event: 'auth_fail', count: 4 }]);
+    expect(clock.pending).toBe(0);
   });
 });

@@ -9,6 +9,10 @@ function from(remoteAddress: string | undefined, forwarded?: string): IncomingMe
   return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
 }
 
+function octal(part: number): string {
+  return `0${part.toString(8)}`;
+}
+
 describe('the address of a caller', () => {
   it.each([
     ['the other end', [], '192.0.2.9', undefined, '192.0.2.9'],
@@ -48,6 +52,11 @@ describe('the address of a caller', () => {
       'unknown',
       '127.0.0.1',
     ],
+    ['an address in octal', ['loopback'], '::1', '0306.0063.0144.07', '198.51.100.7'],
+    ['an address in one number', ['loopback'], '::1', '3325256711', '198.51.100.7'],
+    ['an address in hexadecimal', ['loopback'], '::1', '0xc6336407', '198.51.100.7'],
+    ['an address in two parts', ['loopback'], '::1', '198.3367943', '198.51.100.7'],
+    ['an IPv6 address at length', ['loopback'], '::1', '2001:DB8:0:0::0001', '2001:db8::1'],
     ['what stands before an empty entry', ['loopback'], '::1', '198.51.100.1, ', '198.51.100.1'],
     ['nothing once the connection is gone', [], undefined, '198.51.100.1', ''],
     ['nothing behind a proxy that is gone', ['loopback'], undefined, '198.51.100.1', ''],
@@ -61,6 +70,25 @@ describe('the address of a caller', () => {
       fc.property(fc.string(), (madeUp) => {
         const forwarded = `${madeUp}, 198.51.100.1, 10.0.0.7`;
         expect(addressOf(from('10.1.2.3', forwarded))).toBe('198.51.100.1');
+      }),
+    );
+  });
+
+  it('is one for every spelling of an IPv4 address', () => {
+    const addressOf = clientAddress(['loopback']);
+    const bases = [(part: number) => `${part}`, octal, (part: number) => `0x${part.toString(16)}`];
+    const spelt = fc.tuple(fc.constantFrom(...bases), fc.integer({ min: 1, max: 4 }));
+    const octets = fc.tuple(
+      fc.integer({ min: 128, max: 223 }),
+      fc.nat(255),
+      fc.nat(255),
+      fc.nat(255),
+    );
+    fc.assert(
+      fc.property(octets, spelt, (parts, [write, count]) => {
+        const rest = parts.slice(count - 1).reduce((sum, part) => sum * 256 + part, 0);
+        const text = [...parts.slice(0, count - 1), rest].map(write).join('.');
+        expect(addressOf(from('127.0.0.1', text))).toBe(parts.join('.'));
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { rawRequest } from '../../helpers/raw-request.ts';
 import { serveDoor } from './serve-middleware.ts';
 
@@ -118,6 +118,8 @@ describe('another address', () => {
 describe('a cancel', () => {
   it.each([
     ['its path', '/tasks/t1/cancel', {}],
+    ['its path in A2A 0.3.0', '/v1/tasks/t1:cancel', {}],
+    ['its path in A2A 1.0', '/a2a/tasks/t1:cancel', {}],
     ['JSON-RPC', '/', cancelling],
     ['JSON-RPC as A2A 1.0 calls it', '/', { ...cancelling, method: 'CancelTask' }],
   ])('is never refused by %s, and reaches its route whole', async (_, path, body) => {
@@ -136,6 +138,57 @@ describe('a cancel', () => {
   ])('counts as a write by %s when it is not exempt', async (_, path, body) => {
     const { client } = await serveDoor({ limits: { cancelExempt: false } });
     expect(await statuses(3, () => client.post(path, body))).toEqual([200, 200, 429]);
+  });
+
+  const wrong = { authorization: 'Bearer wrong' };
+
+  it.each([
+    ['its path', '/tasks/t1/cancel', {}],
+    ['JSON-RPC', '/', cancelling],
+  ])(
+    'over the limit is refused like any other by %s when it does not authenticate',
+    async (_, path, body) => {
+      const { client, asked } = await serveDoor({ limits: { writeBurst: 1 } });
+      expect((await client.post(path, body, wrong)).status).toBe(401);
+      expect(await statuses(300, () => client.post(path, body, wrong))).toEqual(
+        Array(300).fill(429),
+      );
+      expect(asked).toHaveLength(101);
+    },
+  );
+
+  it('that does not authenticate asks again at the rate of writes', async () => {
+    const { client, clock, asked } = await serveDoor({ limits: { writeBurst: 150 } });
+    await statuses(400, () => client.post('/tasks/t1/cancel', {}, wrong));
+    expect(asked).toHaveLength(300);
+    clock.advance(3_000);
+    const found = await statuses(9, () => client.post('/tasks/t1/cancel', {}, wrong));
+    expect(found).toEqual([401, 401, 401, ...Array(6).fill(429)]);
+    expect(asked).toHaveLength(306);
+  });
+
+  it('that authenticates never waits for those that did, nor for other addresses that did not', async () => {
+    const { client } = await serveDoor({ limits: { writeBurst: 1, trustedProxies: ['loopback'] } });
+    const cancel = (address: string, more: object = {}) =>
+      client.post('/tasks/t1/cancel', {}, { 'x-forwarded-for': address, ...more });
+    await statuses(300, () => cancel('192.0.2.1', wrong));
+    expect(await statuses(300, () => cancel('192.0.2.2'))).toEqual(Array(300).fill(200));
+  });
+
+  it('waits for its turn with at most a hundred others at once', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { client, asked } = await serveDoor({ limits: { writeBurst: 1 }, arriving: promise });
+    let refused = 0;
+    const cancel = async () => {
+      const { status } = await client.post('/tasks/t1/cancel', {});
+      if (status === 429) refused += 1;
+      return status;
+    };
+    const sent = Array.from({ length: 150 }, cancel);
+    await vi.waitUntil(() => refused === 49);
+    expect(asked).toHaveLength(101);
+    resolve();
+    expect((await Promise.all(sent)).filter((status) => status === 200)).toHaveLength(101);
   });
 
   it('is recognised however slowly and in however many pieces it comes', async () => {
@@ -168,6 +221,10 @@ describe('a cancel', () => {
     ['no version', { ...cancelling, jsonrpc: '1.0' }],
     ['a notification', { ...cancelling, id: undefined }],
     ['a malformed body', json.slice(0, -1)],
+    [
+      'a body that is nested too deeply',
+      { ...cancelling, params: JSON.parse(`${'['.repeat(70)}${']'.repeat(70)}`) },
+    ],
     ['a body that is too long', { ...cancelling, params: { reason: 'x'.repeat(65_536) } }],
     ['nothing', undefined],
   ])('is not %s', async (_, body) => {
@@ -219,6 +276,16 @@ it('tells what comes after it whose request it is', async () => {
     'x-forwarded-for': '192.0.2.1, ::ffff:198.51.100.7',
   });
   expect(answer.body).toEqual({ address: '198.51.100.7', sent: null });
+});
+
+it.each([
+  [65_536, 'keep-alive'],
+  [65_537, 'close'],
+])('says of the connection of a refused body of %d bytes: %s', async (length, connection) => {
+  const { client } = await serveDoor();
+  await statuses(2, () => client.post('/tasks/send', {}));
+  const answer = await client.post('/tasks/send', JSON.stringify('x'.repeat(length - 2)));
+  expect([answer.status, answer.headers.get('connection')]).toEqual([429, connection]);
 });
 
 it('closes the connection of a refused body that may never end', async () => {

@@ -11,6 +11,7 @@ import { hardenResponse } from '../../../src/http/middleware/harden-response.ts'
 import { limitRate } from '../../../src/http/middleware/limit-rate.ts';
 import { readJson } from '../../../src/http/middleware/read-json.ts';
 import type { RequestState } from '../../../src/http/request-state.ts';
+import { Problem } from '../../../src/http/wire/problem.ts';
 import { AgentClient } from '../../helpers/agent-client.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
@@ -19,6 +20,8 @@ export interface Door {
   client: AgentClient;
   clock: ManualClock;
   log: string[];
+  /** The paths of the requests that came as far as authentication, which refuses the token `wrong`. */
+  asked: string[];
 }
 
 /** Limits of one read and one write a second, two of them at once. */
@@ -35,11 +38,15 @@ const slow: RateLimits = {
 export async function serveDoor({
   limits = {},
   origins = [],
+  arriving,
 }: {
   limits?: Partial<RateLimits>;
   origins?: string[];
+  /** What authentication waits for. */
+  arriving?: Promise<void>;
 } = {}): Promise<Door> {
   const log: string[] = [];
+  const asked: string[] = [];
   const note = (_: object, message: string) => void log.push(message);
   const ids = { next: () => v7() };
   const clock = new ManualClock(1_000_000);
@@ -52,6 +59,12 @@ export async function serveDoor({
   app.use(handleErrors({ log: { info: note, warn: note, error: note } }));
   app.use(allowOrigins({ origins }));
   app.use(limitRate({ limits: { ...slow, ...limits }, clock }));
+  app.use(async (ctx, next) => {
+    asked.push(ctx.path);
+    await (arriving ?? Promise.resolve());
+    if (ctx.get('Authorization') === 'Bearer wrong') throw new Problem(401, { error: 'wrong' });
+    await next();
+  });
   app.use(readJson());
   app.use((ctx) => {
     const { clientAddress } = ctx.state as RequestState & { clientAddress: string };
@@ -63,5 +76,5 @@ export async function serveDoor({
     await new Promise((closed) => server.close(closed));
   });
   const { port } = server.address() as AddressInfo;
-  return { client: new AgentClient(`http://127.0.0.1:${port}`, null), clock, log };
+  return { client: new AgentClient(`http://127.0.0.1:${port}`, null), clock, log, asked };
 }
