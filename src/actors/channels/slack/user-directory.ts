@@ -1,6 +1,6 @@
 import type { UsersInfoResponse, WebClient } from '@slack/web-api';
 import { LRUCache } from 'lru-cache';
-import { isEmailShaped } from '../../../machines/governance/email.ts';
+import { normaliseEmail } from '../../../machines/governance/email.ts';
 import type { Clock, Log } from '../../ports.ts';
 import { linkFault } from './slack-failure.ts';
 
@@ -88,9 +88,8 @@ export class UserDirectory {
 
   /** Bots, people who left and people of other workspaces decide nothing by an email. */
   #emailOf(user: SlackUser): string | null {
-    const email = user.profile?.email?.trim().toLowerCase() ?? '';
     if (isBarred(user) || user.is_email_confirmed === false || this.#isStranger(user)) return null;
-    return isEmailShaped(email) ? email : null;
+    return normaliseEmail(user.profile?.email ?? '');
   }
 
   /** Another workspace answers for the email of its own people, not for ours. */
