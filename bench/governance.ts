@@ -65,6 +65,7 @@ async function timesOf(layers: object, configured: readonly (typeof credentials)
   const compiled = compileGuardrails(security.guardrails);
   const { policy, issuer } = createGovernance({
     config: { security, credentials: [...configured] },
+    isAuthOn: false,
     tools,
     guardrails: security.guardrails.enabled && compiled.ok ? compiled.guardrails : null,
     env: { SHOP_KEY: secret },

@@ -60,11 +60,12 @@ async function openSystem(directory: string): Promise<TaskSystem> {
     audit: { path: join(directory, '.service/audit.ndjson'), chain: true },
   });
   const clock = systemClock();
+  const off = { guardrails: null, modify: null, credentials: null };
   const system = new TaskSystem({
     store,
     model: scriptedModel('bench', [{ tool: 'noop' }, { say: '{result}' }]),
     tools,
-    policy: createPolicy({ security, tools, guardrails: null, modify: null, credentials: null }),
+    policy: createPolicy({ security, isAuthOn: false, tools, ...off }),
     judge: null,
     issuer: null,
     egress: null,

@@ -117,6 +117,7 @@ function aDeferral(id: string, at: number): NonNullable<Task['deferral']> {
     ...{ to: 'channel:dashboard:*', timeout: 1e12, approvers: null, quorum: 1, fourEyes: false },
     ...{
       bindApprover: false,
+      distinctCallers: false,
       onReject: 'fail',
       approvals: [],
       requestedAt: at,

@@ -12,8 +12,8 @@ export interface ConnectionParts {
   system: TaskSystem;
   store: TaskStore;
   egress: Egress;
-  /** Where the agent answers here, and the daemon's own token. */
-  surface: { url: string; token: string };
+  /** Where the agent answers here, and what conversations are let in by; `null` where nobody can ask in a chat. */
+  surface: { url: string; token: string | null };
   /** Puts a line on the daemon's console; nobody reads it when absent. */
   console: ((line: string) => void) | undefined;
   clock: Clock;

@@ -9,7 +9,7 @@ import { readAgent } from './actors/agent/read-agent.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
 import { configuredVerifiers } from './actors/auth/configured-verifiers.ts';
 import { CardPublisher } from './actors/card/card.ts';
-import type { Channels, ChannelsReading } from './actors/channels/channels.ts';
+import { type Channels, type ChannelsReading, hearsPeople } from './actors/channels/channels.ts';
 import { systemClock } from './actors/clock.ts';
 import type { Problem, ServiceConfig } from './actors/config/config.ts';
 import type { Egress } from './actors/egress/egress.ts';
@@ -26,7 +26,12 @@ import type {
   Log,
   RateLimits,
 } from './actors/ports.ts';
-import { removeServeFile, writeRuntimeToken, writeServeFile } from './actors/process/serve-file.ts';
+import {
+  randomToken,
+  removeServeFile,
+  writeRuntimeToken,
+  writeServeFile,
+} from './actors/process/serve-file.ts';
 import { PushNotifications } from './actors/push/push-notifications.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskSystem } from './actors/system.ts';
@@ -147,8 +152,11 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   const { system, audit, egress } = opened;
   const stateFolder = join(options.directory, '.service');
   const runtime = writeRuntimeToken(stateFolder);
+  // It may speak for others, so it is in memory alone.
+  const chatToken = hearsPeople(parts.channels) ? randomToken() : null;
   const authenticator = createAuthenticator({
     runtimeToken: runtime.token,
+    chatToken,
     tokens: isAuthOn
       ? configuredVerifiers(config.auth.providers, options.env, options.log, egress)
       : [],
@@ -167,7 +175,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   const channels = await connectChannels({
     ...{ config, settings: parts.channels, clock: parts.clock, undo },
     ...{ system, store: audit.store, egress },
-    surface: { url, token: runtime.token },
+    surface: { url, token: chatToken },
     console: options.console,
     log: options.log,
   });
@@ -231,7 +239,7 @@ async function openSystem(
   const system: TaskSystem = new TaskSystem({
     store: audit.store,
     model: scriptedModel(config.model.name, config.model.script),
-    ...createGovernance({ ...outside, tools, outbound: egress }),
+    ...createGovernance({ ...outside, isAuthOn: parts.door.isAuthOn, tools, outbound: egress }),
     tools,
     clock,
     ids,

@@ -19,7 +19,7 @@ const refusals: ReadonlyMap<number, { code: string; exitCode: ExitCode; hint?: s
     {
       code: 'forbidden',
       exitCode: exitCodes.authentication,
-      hint: 'name an allowed approver with --email',
+      hint: 'name an allowed approver with --email, or show a token of your own with --token-file',
     },
   ],
   [

@@ -209,7 +209,8 @@ describe.concurrent('a held task', () => {
     const hash = metadata?.deferral?.['args_sha256'] as string;
     expect(await task(['approve', 'held-3', '--email', 'eve@example.com'])).toMatchObject({
       code: 4,
-      stderr: 'error: approver not authorized; name an allowed approver with --email\n',
+      stderr:
+        'error: approver not authorized; name an allowed approver with --email, or show a token of your own with --token-file\n',
     });
     const email = ['--email', 'ann@example.com'];
     const [otherArgs, otherDeferral] = await Promise.all([

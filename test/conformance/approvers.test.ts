@@ -81,14 +81,27 @@ describe('an allowlist', () => {
     expect(decisions.length).toBe(17);
     expect(decisions[0]).toEqual([
       'task_deferred_decision',
-      { tool: 'pay', decision: 'approve', approver: 'eve', note: 'let me', authorized: false },
+      {
+        tool: 'pay',
+        decision: 'approve',
+        approver: 'eve',
+        note: 'let me',
+        vouched_by: 'asserted',
+        authorized: false,
+      },
     ]);
     expect(decisions.slice(0, -1).every(([, fields]) => fields?.['authorized'] === false)).toBe(
       true,
     );
     expect(decisions.at(-1)).toEqual([
       'task_deferred_decision',
-      { tool: 'pay', decision: 'approve', approver: 'Bo@EXAMPLE.com' },
+      {
+        tool: 'pay',
+        decision: 'approve',
+        approver: 'Bo@EXAMPLE.com',
+        note: '',
+        vouched_by: 'asserted',
+      },
     ]);
     expect(agent.audit('t1').find(({ event }) => event === 'task_deferred')?.fields).toMatchObject({
       approvers: ['ann@example.com', 'bo@example.com'],
@@ -157,14 +170,43 @@ describe('bind_approver', () => {
     expect(textOf(await held)).toBe('paid');
   });
 
-  it("trusts what the daemon's own token says about whoever clicked", async () => {
+  it("takes nobody's word, the daemon's own token included", async () => {
     const agent = await startTestAgent(bound);
     const { held } = await parked(agent);
-    const runtime = agent.as(agent.token);
-    const claim = (approver_email: string) => ({ decision: 'approve', approver_email });
-    expect(await runtime.decide('t1', claim('bo@example.com'))).toMatchObject(forbidden);
-    expect((await runtime.decide('t1', claim('ann@example.com'))).status).toBe(200);
+    for (const caller of [agent.as(agent.token), agent.as(people.cy)]) {
+      const behalf = { 'x-service-on-behalf-of': 'slack:T1/U1 ann@example.com' };
+      for (const approver_email of ['ann@example.com', null, '']) {
+        for (const decision of ['approve', 'reject']) {
+          const body = { decision, approver: 'ann@example.com', approver_email };
+          expect(await caller.decide('t1', body)).toMatchObject(forbidden);
+          const path = '/tasks/t1/decisions';
+          expect(await caller.request('POST', path, { body, headers: behalf })).toMatchObject(
+            forbidden,
+          );
+        }
+      }
+    }
+    expect((await agent.as(people.ann).decide('t1', { decision: 'approve' })).status).toBe(200);
     expect(textOf(await held)).toBe('paid');
+    const decisions = agent
+      .audit('t1')
+      .filter(({ event }) => event === 'task_deferred_decision')
+      .map(({ fields }) => [fields?.['vouched_by'], fields?.['provider'], fields?.['user_id']]);
+    expect(decisions.at(0)).toEqual(['asserted', 'runtime', 'runtime']);
+    expect(decisions.at(-2)).toEqual(['asserted', 'cy', 'cy']);
+    expect(decisions.at(-1)).toEqual(['token:ann', 'ann', 'ann']);
+  });
+
+  it('lets nobody decide who shows no token, where none is asked for', async () => {
+    const agent = await startTestAgent(
+      deferring({ approvers: ['ann@example.com'] }, { bind_approver: true }),
+    );
+    const held = agent.send('t1', script);
+    await agent.reached('t1', 'deferred');
+    const claim = { decision: 'approve', approver_email: 'ann@example.com' };
+    expect(await agent.decide('t1', claim)).toMatchObject(forbidden);
+    await agent.post('/tasks/t1/cancel');
+    await held;
   });
 });
 
@@ -215,6 +257,29 @@ describe('a quorum of two', () => {
   });
 });
 
+describe('a quorum of callers who sign in', () => {
+  const shared = signedIn(
+    deferring({ quorum: 2, approvers: ['ann@example.com', 'bo@example.com', 'cy@example.com'] }),
+  );
+  const approve = (approver_email: string) => ({ decision: 'approve', approver_email });
+
+  it('is met by no single caller, whomever they name', async () => {
+    const agent = await startTestAgent(shared);
+    const { held } = await parked(agent);
+    for (const email of ['ann@example.com', 'bo@example.com', 'cy@example.com']) {
+      const answer = await agent.as(people.cy).decide('t1', approve(email));
+      expect(answer).toMatchObject({ status: 200, body: { status: 'recorded', approver: email } });
+    }
+    const [shown] = (await agent.as(people.cy).get('/deferrals')).body.deferrals;
+    expect(shown.approvals).toEqual([{ approver: 'ann@example.com', at: expect.any(String) }]);
+    expect(agent.folder.paid).toEqual([]);
+    expect((await agent.as(people.bo).decide('t1', approve('bo@example.com'))).body.status).toBe(
+      'resolved',
+    );
+    expect(textOf(await held)).toBe('paid');
+  });
+});
+
 describe('four_eyes', () => {
   it('keeps the requester from releasing their own call', async () => {
     const agent = await startTestAgent(signedIn(deferring({ four_eyes: true })));
@@ -224,6 +289,15 @@ describe('four_eyes', () => {
     const claim = { ...approve, approver_email: 'ann@example.com' };
     expect(await agent.as(agent.token).decide('t1', claim)).toMatchObject(forbidden);
     expect((await agent.as(people.bo).decide('t1', approve)).status).toBe(200);
+    expect(textOf(await held)).toBe('paid');
+  });
+
+  it("keeps the daemon's own token from releasing what it asked for", async () => {
+    const agent = await startTestAgent(signedIn(deferring({ four_eyes: true })));
+    const { held } = await parked(agent, agent.token);
+    const claim = { decision: 'approve', approver_email: 'bo@example.com' };
+    expect(await agent.as(agent.token).decide('t1', claim)).toMatchObject(forbidden);
+    expect((await agent.as(people.bo).decide('t1', claim)).status).toBe(200);
     expect(textOf(await held)).toBe('paid');
   });
 

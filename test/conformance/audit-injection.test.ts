@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatEvent, type RecordedEvent, verifyFiles } from '../../src/actors/audit/audit.ts';
+import { legible, oneLine } from '../../src/machines/legible.ts';
 import { playing } from '../helpers/agent-client.ts';
 import { rawRequest } from '../helpers/raw-request.ts';
 import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
@@ -38,6 +39,9 @@ const hostile = fc
     maxLength: 6,
   })
   .map((parts) => parts.join(''));
+
+/** What no terminal and no reader of a line should get; JSON escapes the others by itself. */
+const unprintable = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]|\\u(?:00[01]|[dD][89a-fA-F])/u;
 
 /** Expects every line of the log to hold one event of this daemon, in an intact chain. */
 async function expectOneEventALine({ auditPath }: TestAgent): Promise<RecordedEvent[]> {
@@ -81,7 +85,12 @@ describe('whatever a caller writes', () => {
           'session_end',
         ]);
         expect(events[3]?.fields).toMatchObject({ decision });
-        expect(events[3]?.fields?.['note'] ?? '').toBe(note.toWellFormed().trim());
+        expect(events[3]?.fields).toMatchObject({
+          note: legible(note).trim(),
+          approver: oneLine(approver),
+        });
+        const task = JSON.stringify((await agent.get(`/tasks/${id}`)).body.status);
+        if (decision === 'reject') expect(task).not.toMatch(unprintable);
       }),
       { numRuns: 25 },
     );

@@ -66,6 +66,10 @@ describe('a decision that says nothing', () => {
     [{ approver: 'x'.repeat(255) }, 'approver must be at most 254 characters'],
     [{ deferral_id: 1 }, 'deferral_id must be a string'],
     [{ args_sha256: 1 }, 'args_sha256 must be a string'],
+    [{ deferral_id: null }, 'deferral_id must be a string'],
+    [{ deferral_id: [] }, 'deferral_id must be a string'],
+    [{ args_sha256: null }, 'args_sha256 must be a string'],
+    [{ args_sha256: false }, 'args_sha256 must be a string'],
   ])('with %j is 400 and says which', async (extra, error) => {
     const answer = await agent.decide('t1', { decision: 'approve', ...extra });
     expect(answer).toMatchObject({ status: 400, body: { error } });
@@ -118,6 +122,23 @@ describe('a decision that counts', () => {
       expect(textOf(await held)).toBe('paid');
     },
   );
+
+  it('is kept in words that draw on no screen and begin no line', async () => {
+    const agent = await startTestAgent(deferring());
+    const { held } = await parked(agent);
+    const approver = 'Eve\n{"event":"forged"}\r\n\u0007\u001b[31mRED \u202E\ud83d';
+    const note = 'no\r\nway\u001b[2J \u2066\ud800';
+    const shown = 'Eve {"event":"forged"} [U+0007][U+001B][31mRED [U+202E]\ufffd';
+    const reject = { decision: 'reject', approver, note };
+    expect((await agent.decide('t1', reject)).body).toMatchObject({ approver: shown });
+    const text = `defer: rejected by ${shown}: no\nway[U+001B][2J [U+2066]\ufffd`;
+    expect(textOf(await held)).toBe(text);
+    expect((await agent.decide('t1', reject)).body).toMatchObject({ approver: shown });
+    const fields = agent
+      .audit('t1')
+      .find(({ event }) => event === 'task_deferred_decision')?.fields;
+    expect(fields).toMatchObject({ approver: shown, note: 'no\nway[U+001B][2J [U+2066]\ufffd' });
+  });
 
   it.each(['approve', 'reject'])('is told to whoever comes after a %s', async (decision) => {
     const agent = await startTestAgent(deferring());

@@ -126,7 +126,10 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
       ['session_start'],
       turn,
       deferredLine(),
-      ['task_deferred_decision', { tool: 'pay', decision: 'approve', approver: 'ann' }],
+      [
+        'task_deferred_decision',
+        { tool: 'pay', decision: 'approve', approver: 'ann', note: '', vouched_by: 'asserted' },
+      ],
       ...ran,
       turn,
       ['session_end', { state: 'completed' }],
@@ -154,7 +157,13 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
       deferredLine(),
       [
         'task_deferred_decision',
-        { tool: 'pay', decision: 'reject', approver: 'ann@example.com', note },
+        {
+          tool: 'pay',
+          decision: 'reject',
+          approver: 'ann@example.com',
+          note,
+          vouched_by: 'asserted',
+        },
       ],
       ['session_end', { state: 'failed' }],
     ]);

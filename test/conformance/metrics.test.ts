@@ -60,18 +60,20 @@ it('tell how long decisions took, each wait once, by how it ended', async () => 
 });
 
 it('count a wait that two people ended as one approval', async () => {
-  const agent = await startTestAgent(deferring({ quorum: 2 }));
+  const agent = await startTestAgent(
+    deferring({ quorum: 2, approvers: ['ada@example.com', 'bo@example.com'] }),
+  );
   const script = [{ tool: 'pay' }, { say: 'paid' }];
   const counts = () => linesOf(agent, /^holdpoint_decision_latency_seconds_count/);
   const paid = agent.send('paid', script);
   await agent.reached('paid', 'deferred');
-  await agent.decide('paid', { decision: 'approve', approver: 'ada' });
+  await agent.decide('paid', { decision: 'approve', approver_email: 'ada@example.com' });
   expect(await counts()).toEqual([]);
-  await agent.decide('paid', { decision: 'approve', approver: 'bo' });
+  await agent.decide('paid', { decision: 'approve', approver_email: 'bo@example.com' });
   await paid;
   const refused = agent.send('refused', script);
   await agent.reached('refused', 'deferred');
-  await agent.decide('refused', { decision: 'reject', approver: 'ada' });
+  await agent.decide('refused', { decision: 'reject', approver_email: 'ada@example.com' });
   await refused;
   const canceled = agent.send('canceled', script);
   await agent.reached('canceled', 'deferred');

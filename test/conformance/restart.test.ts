@@ -107,9 +107,13 @@ describe('a task that waited when the process was killed', () => {
   });
 
   it('keeps the approvals of a quorum that it had', async () => {
-    const first = await runAgent(folderOf(deferring({ quorum: 2 }, { on_restart: 'resume' })));
+    const rule = { quorum: 2, approvers: ['ann@example.com', 'bo@example.com'] };
+    const first = await runAgent(folderOf(deferring(rule, { on_restart: 'resume' })));
     await begun(first, 't1', pay);
-    const approve = (approver: string) => ({ decision: 'approve', approver });
+    const approve = (name: string) => ({
+      decision: 'approve',
+      approver_email: `${name}@example.com`,
+    });
     expect((await first.decide('t1', approve('ann'))).body.status).toBe('recorded');
     const second = await restarted(first);
     expect((await second.decide('t1', approve('ann'))).body.status).toBe('recorded');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type SlackAgent, startSlackAgent } from '../helpers/slack-agent.ts';
+import { type SlackAgent, startSlackAgent, vouchedInSlack } from '../helpers/slack-agent.ts';
 import { expectIntact, textOf } from '../helpers/test-agent.ts';
 
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid {result}' }];
@@ -29,7 +29,13 @@ describe('a click on Approve', () => {
     expect(others).toEqual([]);
     expect(message).not.toMatch(/\[Approve\]|\[Reject\]/);
     expect(decisions(chat)).toEqual([
-      { tool: 'pay', decision: 'approve', approver: 'ann@example.com', source: 'slack' },
+      {
+        tool: 'pay',
+        decision: 'approve',
+        approver: 'ann@example.com',
+        note: '',
+        ...vouchedInSlack('U0ANN00001'),
+      },
     ]);
     expect(chat.folder.paid).toHaveLength(1);
     await expectIntact(chat.agent.auditPath);
@@ -108,15 +114,22 @@ describe('a click of somebody who may not decide', () => {
   const listed = { rule: { approvers: ['ann@example.com'] } };
 
   it.each([
-    ['is not on the list', 'bob', 'bob@example.com'],
-    ['has no email', 'guest', 'guest (U0GUEST001)'],
-  ])('%s: told alone, audited, and the call waits on', async (_, user, approver) => {
+    ['is not on the list', 'bob', 'bob@example.com', 'U0BOB00001'],
+    ['has no email', 'guest', 'guest (U0GUEST001)', 'U0GUEST001'],
+  ])('%s: told alone, audited, and the call waits on', async (_, user, approver, id) => {
     const chat = await startSlackAgent(listed);
     const { answer } = await asked(chat);
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user });
     await chat.whispers(/may not|not allowed|not authorized/i);
     expect(decisions(chat)).toEqual([
-      { tool: 'pay', decision: 'approve', approver, source: 'slack', authorized: false },
+      {
+        tool: 'pay',
+        decision: 'approve',
+        approver,
+        note: '',
+        ...vouchedInSlack(id),
+        authorized: false,
+      },
     ]);
     expect((await chat.agent.get('/tasks/t1')).body.status.state).toBe('deferred');
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
@@ -154,7 +167,9 @@ describe('a bot that may not see emails', () => {
 
 describe('a quorum', () => {
   it('is counted on the message, one click a person', async () => {
-    const chat = await startSlackAgent({ rule: { quorum: 2 } });
+    const chat = await startSlackAgent({
+      rule: { quorum: 2, approvers: ['ann@example.com', 'bob@example.com'] },
+    });
     const { answer } = await asked(chat);
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
     await chat.whispers(/1 of 2/);

@@ -1,4 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { playing } from '../helpers/agent-client.ts';
 import { type SlackAgent, startSlackAgent, wordsOf } from '../helpers/slack-agent.ts';
 
 /** An agent that pays on any message, and says so. */
@@ -99,6 +104,72 @@ describe('a mention', () => {
     await chat.agent.stop();
     await chat.start();
     await answered(chat, 'general', ts, /restart/);
+  });
+});
+
+describe('what a conversation is let in by', () => {
+  const signedIn = {
+    ...paying,
+    auth: {
+      required: true,
+      providers: [{ type: 'static_token', name: 'ops', settings: { token: 'token-of-ops-1' } }],
+    },
+  };
+
+  it('speaks for people in the chat, decides nothing, and is written nowhere', async () => {
+    const shown = new Set<string>();
+    const look = (message: unknown) => {
+      const { request } = message as { request: IncomingMessage };
+      const { authorization = '', ['x-service-on-behalf-of']: behalf } = request.headers;
+      if (behalf !== undefined) shown.add(authorization.replace('Bearer ', ''));
+    };
+    subscribe('http.server.request.start', look);
+    onTestFinished(() => void unsubscribe('http.server.request.start', look));
+    const chat = await startSlackAgent({ settings: signedIn });
+    const { agent, folder } = chat;
+    const { ts } = await said(chat, 'pay please');
+    await chat.shows(/\[Approve\]/);
+    const [token = '', ...others] = shown;
+    expect([token.length, others]).toEqual([43, []]);
+    expect(token).not.toBe(agent.token);
+
+    const operator = agent.as(agent.token);
+    const { id, requester } = (await operator.get('/deferrals')).body.deferrals[0];
+    expect(requester).toEqual({
+      provider: 'chat',
+      user_id: 'slack:T0HOLDPNT1/U0BOB00001',
+      email: 'bob@example.com',
+    });
+    const { task_id: taskId } = (await operator.get(`/deferrals/${id}`)).body;
+    for (const decision of ['approve', 'reject']) {
+      const body = { decision, approver_email: 'ann@example.com' };
+      const headers = { 'x-service-on-behalf-of': 'slack:T0HOLDPNT1/U0ANN00001 ann@example.com' };
+      const path = `/tasks/${taskId}/decisions`;
+      expect((await agent.as(token).request('POST', path, { body, headers })).status).toBe(403);
+    }
+    const files = readdirSync(folder.path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .filter((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(token));
+    expect([files, JSON.stringify(agent.log).includes(token)]).toEqual([[], false]);
+
+    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+    await answered(chat, 'general', ts, /paid/);
+  });
+
+  it("is not the daemon's token in its folder, which speaks for nobody", async () => {
+    const chat = await startSlackAgent({ settings: signedIn });
+    const operator = chat.agent.as(chat.agent.token);
+    const headers = { 'x-service-on-behalf-of': 'slack:T0HOLDPNT1/U0BOB00001 bob@example.com' };
+    const body = { task: { id: 't1', message: playing([{ tool: 'pay' }, { say: 'paid' }]) } };
+    const sent = operator.request('POST', '/tasks/send', { body, headers });
+    await chat.shows(/\[Approve\]/);
+    expect((await operator.get('/deferrals')).body.deferrals[0].requester).toEqual({
+      provider: 'runtime',
+      user_id: 'runtime',
+      email: null,
+    });
+    await operator.post('/tasks/t1/cancel');
+    await sent;
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { failingDisk } from '../helpers/failing-disk.ts';
-import { startSlackAgent } from '../helpers/slack-agent.ts';
+import { startSlackAgent, vouchedInSlack } from '../helpers/slack-agent.ts';
 
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid {result}' }];
 const approve = { channel: 'refunds', action: 'Approve', user: 'ann' } as const;
@@ -25,7 +25,15 @@ it('takes a click on a message that was posted while the disk took nothing, once
     .map(({ fields: { wait_ms: _, ...fields } = {} }) => fields);
   expect([told, decisions, chat.folder.paid.length]).toEqual([
     'The decision could not be recorded, so nothing was decided. Try again in a moment.',
-    [{ tool: 'pay', decision: 'approve', approver: 'ann@example.com', source: 'slack' }],
+    [
+      {
+        tool: 'pay',
+        decision: 'approve',
+        approver: 'ann@example.com',
+        note: '',
+        ...vouchedInSlack('U0ANN00001'),
+      },
+    ],
     1,
   ]);
 });

@@ -1,7 +1,12 @@
 import { setImmediate as afterInput } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FakeSlack } from '../../src/cli/slack/fake-slack.ts';
-import { type SlackAgent, startSlackAgent, wordsOf } from '../helpers/slack-agent.ts';
+import {
+  type SlackAgent,
+  startSlackAgent,
+  vouchedInSlack,
+  wordsOf,
+} from '../helpers/slack-agent.ts';
 import { expectIntact, textOf } from '../helpers/test-agent.ts';
 
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid {result}' }];
@@ -113,8 +118,10 @@ describe('a connection that breaks again and again', () => {
       return messages.every((words) => words.includes('Approved by')) ? messages : undefined;
     });
     expect(shown).toHaveLength(reconnects);
-    const decision = { tool: 'pay', decision: 'approve', approver: 'ann@example.com' };
-    expect(decisionsOf(chat)).toEqual(ids.map((id) => [id, { ...decision, source: 'slack' }]));
+    const decision = { tool: 'pay', decision: 'approve', approver: 'ann@example.com', note: '' };
+    expect(decisionsOf(chat)).toEqual(
+      ids.map((id) => [id, { ...decision, ...vouchedInSlack('U0ANN00001') }]),
+    );
     expect(folder.paid).toHaveLength(reconnects);
     // Nobody is told off for a click that Slack delivered more than once.
     expect(slack.ephemerals('refunds').map(wordsOf)).toEqual([]);

@@ -161,14 +161,16 @@ describe('a call that is held for a webhook', () => {
 
   it('counts approvals, reminds and asks another target as well', async () => {
     const escalate_to = 'channel:webhook:boss';
-    const agent = await anAgent({ pay: { timeout: '4s', quorum: 2, remind: true, escalate_to } });
+    const approvers = ['ann@example.com', 'bo@example.com'];
+    const rule = { timeout: '4s', quorum: 2, approvers, remind: true, escalate_to };
+    const agent = await anAgent({ pay: rule });
     void agent.send('t1', script);
     const [asked] = await told(1);
-    await clicked(agent, asked, { decision: 'approve', approver: 'ann' });
+    await clicked(agent, asked, { decision: 'approve', approver_email: 'ann@example.com' });
     const [escalated] = await told(1, '/boss');
     const { approvals, quorum, target } = escalated.data;
     expect({ approvals, quorum, target }).toEqual({
-      approvals: [{ approver: 'ann', at: expect.any(String) }],
+      approvals: [{ approver: 'ann@example.com', at: expect.any(String) }],
       quorum: 2,
       target: 'channel:webhook:boss',
     });

@@ -51,7 +51,7 @@ export async function startAgentWithModel(
     store,
     model,
     tools,
-    ...createGovernance({ config, tools, guardrails, env: {}, clock, log }),
+    ...createGovernance({ config, isAuthOn: false, tools, guardrails, env: {}, clock, log }),
     egress: null,
     clock,
     ids,

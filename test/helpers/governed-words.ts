@@ -99,7 +99,8 @@ export function waits(context: string, rest: object = {}): [string, object] {
 
 /** The audit event of a decision by Ann. */
 export function decided(decision: string, rest: object = {}): [string, object] {
-  return ['task_deferred_decision', { tool: 'pay', decision, approver: 'ann', ...rest }];
+  const asserted = { approver: 'ann', note: '', vouched_by: 'asserted' };
+  return ['task_deferred_decision', { tool: 'pay', decision, ...asserted, ...rest }];
 }
 
 /** The whole of a task that has ended, as its caller is shown it. */

@@ -82,6 +82,12 @@ export async function startSlackAgent(options: SlackAgentOptions = {}): Promise<
   return started;
 }
 
+/** What the audit log says of who stands behind a click. */
+export function vouchedInSlack(user: string): object {
+  const user_id = `slack:T0HOLDPNT1/${user}`;
+  return { vouched_by: 'chat:slack', provider: 'chat', user_id, source: 'slack' };
+}
+
 /** Everything that a message says, its buttons in brackets. */
 export function wordsOf({ text, blocks }: { text: string; blocks: JsonObject[] }): string {
   const said = blocks.flatMap((block) => textsIn(block));

@@ -156,6 +156,7 @@ function policyOf(options: TestSystemOptions, tools: Map<string, Tool>): Policy 
   if (!modify.ok || !guardrails.ok) throw new Error('the rules of this test do not compile');
   return createPolicy({
     security,
+    isAuthOn: false,
     tools,
     guardrails: security.guardrails.enabled ? guardrails.guardrails : null,
     modify: security.modify.enabled ? modify.modify : null,

@@ -21,6 +21,8 @@ export interface Governance {
 /** What the governance of an agent is made from; its configuration has been checked. */
 export interface GovernanceParts {
   config: Pick<ServiceConfig, 'security' | 'credentials'>;
+  /** True when every caller is known. */
+  isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
   guardrails: Guardrails | null;
   env: NodeJS.ProcessEnv;
@@ -39,6 +41,7 @@ export function createGovernance(parts: GovernanceParts): Governance {
   const issuer = credentials.length === 0 ? null : createCredentialIssuer(credentials, parts);
   const policy = createPolicy({
     security,
+    isAuthOn: parts.isAuthOn,
     tools: parts.tools,
     guardrails: parts.guardrails,
     modify: modifyOf(security.modify),

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../machines/json.ts';
-import type { TaskFact } from '../../machines/task/facts.ts';
+import type { DecisionReport, TaskFact } from '../../machines/task/facts.ts';
 import { cutToRunes } from '../../machines/text.ts';
 import type { AuditEvent } from '../ports.ts';
 import type { Capture } from './capture.ts';
@@ -118,13 +118,16 @@ const wording: Wording = {
   'egress.judged': (fact) => egressWords(fact),
 };
 
-function decisionFields(fact: FactOf<'deferral.decided'> | FactOf<'deferral.refused'>): Fields {
+function decisionFields(fact: DecisionReport): Fields {
   return {
     tool: fact.tool,
     decision: fact.decision,
-    approver: fact.approver || undefined,
-    note: fact.note || undefined,
+    approver: fact.approver,
+    note: fact.note,
     wait_ms: Math.round(fact.wait),
+    vouched_by: fact.vouchedBy,
+    provider: fact.caller?.provider,
+    user_id: fact.caller?.userId,
     source: fact.source,
   };
 }

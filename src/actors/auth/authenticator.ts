@@ -1,5 +1,5 @@
 import { SpanStatusCode } from '@opentelemetry/api';
-import { runtimeProvider } from '../../machines/governance/approvers.ts';
+import { chatProvider, runtimeProvider } from '../../machines/governance/approvers.ts';
 import type { Authenticator, Credentials, TokenKind, Verification } from '../ports.ts';
 import { inSpan } from '../telemetry/spans.ts';
 import { tokenPrefix } from './signed-url.ts';
@@ -10,6 +10,8 @@ import type { TokenVerifier } from './token-verifier.ts';
 export interface AuthenticatorOptions {
   /** The daemon's own token; always first. */
   runtimeToken: string;
+  /** What conversations in chats ask with; none where nobody can ask in one. */
+  chatToken?: string | null;
   /** Who else is asked, in order. */
   tokens: readonly TokenVerifier[];
   /** True lets callers in who show no token; one that is shown must still be known. */
@@ -19,7 +21,13 @@ export interface AuthenticatorOptions {
 /** Makes the authentication chain of an agent: who recognises a credential first decides (contract section 8). */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const runtime = { provider: runtimeProvider, userId: runtimeProvider };
-  const chain = [staticTokenVerifier(options.runtimeToken, runtime, 'runtime'), ...options.tokens];
+  const chat = { provider: chatProvider, userId: chatProvider };
+  const { runtimeToken, chatToken = null } = options;
+  const chain = [
+    staticTokenVerifier(runtimeToken, runtime, 'runtime'),
+    ...(chatToken === null ? [] : [staticTokenVerifier(chatToken, chat, 'runtime')]),
+    ...options.tokens,
+  ];
   const unknown = unknownTo(options);
   return {
     verify: (credentials) =>

@@ -42,3 +42,8 @@ export interface ChannelsReading {
   readonly telegram: TelegramSettings | null;
   readonly webhook: WebhookSettings | null;
 }
+
+/** Tells whether people can ask the agent in a chat. */
+export function hearsPeople({ slack, telegram }: ChannelsReading): boolean {
+  return telegram !== null || slack?.conversations === true;
+}

@@ -7,14 +7,14 @@ import type { ConversationRows } from '../storage/conversation-rows.ts';
 import { ApprovalCourier } from './approval-courier.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ApprovalAuthority, ChannelAdapter, ChannelState } from './channel-adapter.ts';
-import type { ChannelsReading } from './channel-settings.ts';
+import { type ChannelsReading, hearsPeople } from './channel-settings.ts';
 import { createConsoleAdapter } from './console/console-adapter.ts';
 import type { ConversationPort } from './conversation-port.ts';
 import type { Conversations } from './conversations/conversations.ts';
 import { createDashboardAdapter } from './dashboard/dashboard-adapter.ts';
 import { LocalNotices } from './local-notices.ts';
 
-export type { ChannelsReading } from './channel-settings.ts';
+export { type ChannelsReading, hearsPeople } from './channel-settings.ts';
 
 /** What the channels of an agent are made of. */
 export interface ChannelParts {
@@ -29,8 +29,8 @@ export interface ChannelParts {
   decide: ApprovalAuthority['decide'];
   /** Returns tasks that wait for a release, oldest first; not all of them when there are many. */
   waiting: () => Task[];
-  /** Where the agent answers here, and the daemon's own token. */
-  surface: { url: string; token: string };
+  /** Where the agent answers here, and what conversations are let in by; `null` where nobody can ask in a chat. */
+  surface: { url: string; token: string | null };
   /** Where others reach the agent. */
   publicUrl: string;
   outbound: ScopedOutbound;
@@ -147,13 +147,14 @@ function consoleAdapter({ console: write, surface, clock }: ChannelParts): Chann
 /** Returns `null` where nobody can say anything to the agent. */
 async function openTalk(parts: ChannelParts): Promise<Talk | null> {
   const { settings, surface, store, outbound, clock, log } = parts;
-  if (settings.telegram === null && settings.slack?.conversations !== true) return null;
+  const { url, token } = surface;
+  if (!hearsPeople(settings) || token === null) return null;
   const { Conversations } = await import('./conversations/conversations.ts');
   const { AgentSurface } = await import('./conversations/agent-surface.ts');
-  const own = createOwnFetch(new URL(surface.url));
+  const own = createOwnFetch(new URL(url));
   const ports: Talk['ports'] = new Map();
   const conversations = new Conversations({
-    surface: new AgentSurface({ ...surface, fetch: own.fetch }),
+    surface: new AgentSurface({ url, token, fetch: own.fetch }),
     ports: (adapter) => ports.get(adapter),
     rows: store.conversations,
     outbound,

@@ -1,8 +1,10 @@
-import { runtimeProvider } from '../../machines/governance/approvers.ts';
+import { chatProvider, runtimeProvider } from '../../machines/governance/approvers.ts';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
 import type { DirectorySettings, IapSettings, OidcSettings, Sigv4Settings } from './schema-auth.ts';
 import { resolveStaticToken } from './static-token.ts';
+
+const ownProviders = [runtimeProvider, chatProvider];
 
 type Provider = ServiceConfig['auth']['providers'][number];
 
@@ -19,7 +21,7 @@ export function checkAuth(
     const path = ['auth', 'providers', index];
     return [
       ...(names.indexOf(provider.name) < index ? [repeated([...path, 'name'])] : []),
-      ...(provider.name === runtimeProvider ? [reserved([...path, 'name'])] : []),
+      ...(ownProviders.includes(provider.name) ? [reserved([...path, 'name'])] : []),
       ...settingsFindings(provider, providers.slice(0, index), env, path),
       ...(provider.type === 'http_verifier' && index < providers.length - 1
         ? [swallowing([...path, 'type'])]
@@ -62,7 +64,7 @@ function repeated(path: Path): Finding {
   return { path, message, severity: 'error' };
 }
 
-/** Governance lets the daemon's own token speak for others. */
+/** Governance knows the daemon's own tokens by their names. */
 function reserved(path: Path): Finding {
   const message = "this is the name of the daemon's own token; choose another";
   return { path, message, severity: 'error' };

@@ -17,6 +17,7 @@ interface Entry {
 
 const root = ['security', 'defer'] as const;
 const defaultList: Path = [...root, 'default_approvers'];
+const binding: Path = [...root, 'bind_approver'];
 const providers: Path = ['auth', 'providers'];
 
 /** How long a conversation that came through a chat adapter is waited for, in ms (document 1 section 8). */
@@ -38,6 +39,7 @@ export function checkDefer(config: ServiceConfig): Finding[] {
     return [error([...root, 'tools'], message)];
   }
   return [
+    ...checkBinding(config),
     ...checkList(defer.default_approvers, defaultList, config),
     ...entries.flatMap(checkEntry),
   ];
@@ -53,6 +55,23 @@ function checkEntry(entry: Entry): Finding[] {
     ...checkWriteTimeout(entry),
     ...checkFourEyes(entry),
   ];
+}
+
+/** Who approves is as sure as what tells who they are: a verified email, or what callers say of themselves. */
+function checkBinding({ auth, security: { defer } }: ServiceConfig): Finding[] {
+  if (auth.providers.length === 0) {
+    if (!defer.bind_approver) return [];
+    const message =
+      'without auth.providers nobody has a verified email, so only people in a chat can decide; add a provider';
+    return [warning(binding, message, [providers])];
+  }
+  const telling = Object.entries(defer.tools).filter(
+    ([, { quorum, four_eyes: fourEyes }]) => quorum > 1 || fourEyes,
+  );
+  if (defer.bind_approver || telling.length === 0) return [];
+  const tools = telling.map(([tool]) => tool).join(', ');
+  const message = `quorum and four_eyes (${tools}) go by the email that callers say is theirs; set it to true, so that the verified one counts`;
+  return [warning(binding, message, [[...root, 'tools']])];
 }
 
 /** Who asked must be known to be told from who approves. */
@@ -138,7 +157,11 @@ function checkList(list: readonly string[], path: Path, config: ServiceConfig): 
 /** A quorum of one is left to the warnings above: a list that nobody matches may be what is wanted. */
 function checkQuorum({ rule, path, config }: Entry): Finding[] {
   const list = effectiveApprovers(rule.approvers, config.security.defer.default_approvers);
-  if (list === null || rule.quorum === 1) return [];
+  if (rule.quorum === 1) return [];
+  if (list === null) {
+    const message = `a quorum counts people of a list, and there is none; add approvers, at least ${rule.quorum}`;
+    return [error([...path, 'quorum'], message, [defaultList, [...path, 'approvers']])];
+  }
   const approvers = new Set(list.filter(isEmailShaped)).size;
   if (rule.quorum <= approvers) return [];
   const message = `the quorum can never be met: ${rule.quorum} approvals are needed and ${approvers} may approve; lower it or add approvers`;

@@ -26,6 +26,8 @@ export interface Policy {
 /** What a policy is made of; a layer that is `null` is off. */
 export interface PolicyParts {
   security: ServiceConfig['security'];
+  /** True when every caller is known. */
+  isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
   guardrails: Guardrails | null;
   modify: Modify | null;
@@ -34,8 +36,8 @@ export interface PolicyParts {
 
 /** Puts together the policy of an agent (document 1 sections 2.4 and 2.5, contract section 7). */
 export function createPolicy(parts: PolicyParts): Policy {
-  const { security, tools, guardrails, modify, credentials } = parts;
-  const deferRules = deferRulesOf(security.defer);
+  const { security, isAuthOn, tools, guardrails, modify, credentials } = parts;
+  const deferRules = deferRulesOf(security.defer, isAuthOn);
   const stepUp = stepUpRulesOf(security.step_up);
   const intent = intentRulesOf(security.intent_alignment);
   const refusal = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
@@ -62,7 +64,10 @@ function intentRulesOf(
   return { judgesIntent: true, drift: { window, driftThreshold, monotoneN } };
 }
 
-function deferRulesOf(defer: ServiceConfig['security']['defer']): Map<string, DeferRule> {
+function deferRulesOf(
+  defer: ServiceConfig['security']['defer'],
+  isAuthOn: boolean,
+): Map<string, DeferRule> {
   const rules = new Map<string, DeferRule>();
   if (!defer.enabled) return rules;
   for (const [tool, entry] of Object.entries(defer.tools)) {
@@ -74,6 +79,7 @@ function deferRulesOf(defer: ServiceConfig['security']['defer']): Map<string, De
       quorum: entry.quorum,
       fourEyes: entry.four_eyes,
       bindApprover: defer.bind_approver,
+      distinctCallers: isAuthOn,
       onReject: defer.on_reject,
       remind: entry.remind,
       escalateTo: entry.escalate_to ?? null,

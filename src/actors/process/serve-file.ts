@@ -38,9 +38,14 @@ export function removeServeFile(stateFolder: string, pid: number): void {
   if (readServeFile(stateFolder)?.pid === pid) rmSync(join(stateFolder, 'serve.json'));
 }
 
+/** Makes a token that nobody can guess. */
+export function randomToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
 /** Makes the daemon's own token and writes it where only its owner can read it (contract section 8). */
 export function writeRuntimeToken(stateFolder: string): { token: string; path: string } {
-  const token = randomBytes(32).toString('base64url');
+  const token = randomToken();
   const path = join(stateFolder, 'runtime.token');
   writePrivately(path, token);
   return { token, path };

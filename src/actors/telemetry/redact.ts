@@ -15,6 +15,7 @@ const shownKeys = new Set([
   'createdAt',
   'decidedAt',
   'decision',
+  'distinctCallers',
   'duration',
   'checking',
   'credential',

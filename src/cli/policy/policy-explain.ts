@@ -37,7 +37,8 @@ export async function policyExplain(
   if (!tools.has(name)) throw unknownTool(name, [...tools.keys()]);
   // What breaks in a layer is told here alone; the reason for the caller does not say more.
   const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: output.stderr });
-  const governance = createGovernance({ config, tools, guardrails, env, clock, log });
+  const isAuthOn = config.auth.providers.length > 0;
+  const governance = createGovernance({ config, isAuthOn, tools, guardrails, env, clock, log });
   const explanation = await explainCall(
     { tool: name, args, acr: acr ?? null, message: message ?? null },
     { ...governance, tools, outputRules: outputRules(agent, name), clock, log, signal },

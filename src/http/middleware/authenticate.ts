@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { AuditEvent, Authenticator, Clock, Verification } from '../../actors/ports.ts';
-import { runtimeProvider } from '../../machines/governance/approvers.ts';
-import { isEmailShaped } from '../../machines/governance/email.ts';
+import { chatProvider } from '../../machines/governance/approvers.ts';
+import { isEmailShaped, normaliseEmail } from '../../machines/governance/email.ts';
 import type { Caller } from '../../machines/task/task.ts';
 import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 import type { AuthLog } from '../auth-log.ts';
@@ -66,13 +66,13 @@ function bearerOf(authorization: string): string | null {
 }
 
 /**
- * The daemon's own token speaks for people elsewhere, such as in a chat, and says for whom by an id, an email or both;
- * what others say of whom they mean counts for nothing.
+ * The token of conversations speaks for people in a chat, and says for whom by an id, an email or both; what others
+ * say of whom they mean counts for nothing.
  */
 function onBehalfOf(header: string, caller: Caller): Caller {
-  if (caller.provider !== runtimeProvider) return caller;
+  if (caller.provider !== chatProvider) return caller;
   const words = header.split(' ').filter(isTagValue);
-  const email = words.find(isEmailShaped)?.toLowerCase();
+  const email = words.map(normaliseEmail).find((address) => address !== null);
   const userId = words.find((word) => !isEmailShaped(word));
   return {
     ...caller,

@@ -8,19 +8,17 @@ import { Problem } from './problem.ts';
 import { timestamp } from './task-json.ts';
 
 const text = (limit: number) =>
-  z
-    .string({ error: 'must be a string' })
-    .refine((value) => [...value].length <= limit, {
-      error: `must be at most ${limit} characters`,
-    })
-    .nullish();
+  z.string({ error: 'must be a string' }).refine((value) => [...value].length <= limit, {
+    error: `must be at most ${limit} characters`,
+  });
 
 const details = z.object({
-  approver: text(254),
-  approver_email: text(254),
-  note: text(2_000),
-  deferral_id: text(128),
-  args_sha256: text(64),
+  approver: text(254).nullish(),
+  approver_email: text(254).nullish(),
+  note: text(2_000).nullish(),
+  // Nothing stands for "whatever waits" but leaving them out: a variable that was not set is a mistake.
+  deferral_id: text(128).optional(),
+  args_sha256: text(64).optional(),
 });
 
 /** What a body is told that holds no decision (contract section 6). */
@@ -43,7 +41,7 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
     verb,
     approver: approver ?? null,
     email: approver_email ?? null,
-    note: (note ?? '').trim(),
+    note: note ?? '',
     caller,
     deferralId: deferral_id ?? null,
     argsSha256: args_sha256 ?? null,

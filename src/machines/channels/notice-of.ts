@@ -1,4 +1,4 @@
-import { runtimeProvider } from '../governance/approvers.ts';
+import { chatProvider, runtimeProvider } from '../governance/approvers.ts';
 import type { Caller, Deferral, DeferralStage, Task } from '../task/task.ts';
 import type { ApprovalNotice, ApprovalOutcome, ApprovalRequest } from './approval-notice.ts';
 
@@ -71,6 +71,6 @@ function nameOf(requester: Caller | null): string | null {
   if (requester === null) return null;
   const { provider, userId, email = '' } = requester;
   if (email !== '') return email;
-  const isNobody = provider === runtimeProvider && userId === runtimeProvider;
+  const isNobody = [runtimeProvider, chatProvider].includes(provider) && userId === provider;
   return isNobody || userId === '' ? null : userId;
 }

@@ -1,15 +1,17 @@
+import { oneLine } from '../legible.ts';
 import type { Caller, Deferral } from '../task/task.ts';
-import { isEmailShaped } from './email.ts';
+import { normaliseEmail } from './email.ts';
+import { isSameName, isSamePerson } from './same-person.ts';
 
 /** What somebody who decides on a deferral says and who they are (document 1 section 2.2). */
 export interface DecisionAttempt {
   verb: 'approve' | 'reject';
-  /** The name the caller gives the approver. */
+  /** The name the approver is given. */
   approver: string | null;
-  /** The email the caller asserts as the approver's. */
+  /** The email that is said to be the approver's. */
   email: string | null;
   note: string;
-  /** The verified identity of the caller; `null` without authentication. */
+  /** Who decides, as a token or a chat establishes it; `null` without authentication. */
   caller: Caller | null;
   /** Pins the decision to one deferral. */
   deferralId: string | null;
@@ -17,18 +19,24 @@ export interface DecisionAttempt {
   argsSha256: string | null;
   /** Epoch milliseconds. */
   at: number;
-  /** What carried it, such as `slack`; left out when it came over the endpoint itself. */
+  /** The chat that carried it and vouches for the caller, such as `slack`; left out when it came over the endpoint. */
   source?: string;
   /** True when the way it came shows that it may not count, such as a click on a message that nobody posted. */
   isUntrusted?: true;
 }
 
-/** The name of the provider behind the daemon's own token, which speaks for whoever clicked. */
+/** The name of the provider behind the daemon's own token, which speaks for nobody but the operator. */
 export const runtimeProvider = 'runtime';
 
-/** Returns an allowlist trimmed and in lower case, without its blank entries (contract section 6). */
+/** The name of the provider of people whom a chat knows: they ask over the surface, and decide in the daemon alone. */
+export const chatProvider = 'chat';
+
+/**
+ * Returns an allowlist without its blank entries, each as it is compared (contract section 6).
+ * A malformed entry stays as it is, and nobody matches it.
+ */
 export function normaliseApprovers(list: readonly string[]): string[] {
-  return list.map(normaliseEmail).filter((entry) => entry !== '');
+  return list.map((entry) => normaliseEmail(entry) ?? entry.trim()).filter((entry) => entry !== '');
 }
 
 /**
@@ -52,25 +60,31 @@ export function effectiveApprovers(
  */
 export function isApprover(approvers: readonly string[] | null, email: string | null): boolean {
   if (approvers === null) return true;
-  return email !== null && isEmailShaped(email) && approvers.includes(normaliseEmail(email));
+  const normal = normaliseEmail(email ?? '');
+  return normal !== null && approvers.includes(normal);
+}
+
+/** Returns the email that counts as the approver's: the verified one under `bind_approver`, else the asserted one. */
+export function approverEmail(deferral: Deferral, attempt: DecisionAttempt): string | null {
+  return isBound(deferral, attempt) ? verifiedEmail(attempt.caller) : presence(attempt.email);
+}
+
+/** Returns the name under which a decision is recorded, on one line; `unknown` when nobody gave one. */
+export function approverName(deferral: Deferral, attempt: DecisionAttempt): string {
+  const verified = isBound(deferral, attempt) ? verifiedEmail(attempt.caller) : null;
+  return oneLine(verified ?? presence(attempt.approver) ?? attempt.email);
 }
 
 /**
- * Returns the email that counts as the approver's: the verified one under `bind_approver`,
- * else the asserted one.
+ * Tells who stands behind the name of the approver: `token:<provider>` when it is the verified email of the caller,
+ * `chat:<adapter>`, `asserted` when the request just said so, and `nobody` when there is none.
  */
-export function approverEmail(deferral: Deferral, attempt: DecisionAttempt): string | null {
-  return boundEmail(deferral, attempt) ?? presence(attempt.email);
-}
-
-/** Returns the name under which a decision is recorded; `unknown` when nobody gave one. */
-export function approverName(deferral: Deferral, attempt: DecisionAttempt): string {
-  return (
-    boundEmail(deferral, attempt) ??
-    presence(attempt.approver) ??
-    presence(attempt.email) ??
-    'unknown'
-  );
+export function vouchedBy(deferral: Deferral, attempt: DecisionAttempt): string {
+  const { caller, source } = attempt;
+  if (source !== undefined) return `chat:${source}`;
+  const name = approverName(deferral, attempt);
+  if (caller !== null && isSameName(verifiedEmail(caller), name)) return `token:${caller.provider}`;
+  return presence(attempt.approver ?? attempt.email) === null ? 'nobody' : 'asserted';
 }
 
 /** Tells whether an attempt comes from somebody who may not decide this deferral (contract section 6). */
@@ -79,12 +93,22 @@ export function isRefused(
   attempt: DecisionAttempt,
   requester: Caller | null,
 ): boolean {
-  if (attempt.isUntrusted === true) return true;
-  const bound = boundEmail(deferral, attempt);
-  const asserted = presence(attempt.email);
-  if (bound !== null && asserted !== null && !sameEmail(bound, asserted)) return true;
+  if (attempt.isUntrusted === true || isChatOverEndpoint(attempt)) return true;
+  if (isBound(deferral, attempt) && !isOwnEmail(attempt)) return true;
   if (!isApprover(deferral.approvers, approverEmail(deferral, attempt))) return true;
   return deferral.fourEyes && isRequester(deferral, attempt, requester);
+}
+
+/** What chats ask with over the surface decides nothing there: a decision of theirs stays in the daemon. */
+function isChatOverEndpoint({ caller, source }: DecisionAttempt): boolean {
+  return caller?.provider === chatProvider && source === undefined;
+}
+
+/** Tells whether the caller has a verified email and claims no other. */
+function isOwnEmail({ caller, email }: DecisionAttempt): boolean {
+  const verified = verifiedEmail(caller);
+  if (verified === null) return false;
+  return presence(email) === null || normaliseEmail(email ?? '') === normaliseEmail(verified);
 }
 
 function isRequester(
@@ -92,38 +116,23 @@ function isRequester(
   attempt: DecisionAttempt,
   requester: Caller | null,
 ): boolean {
-  if (requester === null) return false;
-  const { caller } = attempt;
-  if (caller !== null && !isNobodyInParticular(caller)) {
-    if (caller.provider === requester.provider && caller.userId === requester.userId) return true;
-    if (sameEmail(caller.email, requester.email)) return true;
-  }
-  return (
-    sameEmail(approverEmail(deferral, attempt), requester.email) ||
-    sameEmail(attempt.approver, requester.email)
-  );
+  if (isSamePerson(attempt.caller, requester)) return true;
+  const names = [approverEmail(deferral, attempt), attempt.email, attempt.approver];
+  return names.some((name) => isSameName(name, requester?.email));
 }
 
-/** The daemon's own token without the word on behalf of whom it is shown. */
-function isNobodyInParticular({ provider, userId }: Caller): boolean {
-  return provider === runtimeProvider && userId === runtimeProvider;
+/** A chat vouches for its people itself; what comes over the endpoint is bound to the token. */
+function isBound({ bindApprover }: Deferral, { source }: DecisionAttempt): boolean {
+  return bindApprover && source === undefined;
 }
 
-function boundEmail(deferral: Deferral, { caller }: DecisionAttempt): string | null {
-  if (!deferral.bindApprover || caller === null || caller.provider === runtimeProvider) return null;
-  return presence(caller.email);
+/** Returns the email of a verified caller; one that is none is left out. */
+function verifiedEmail(caller: Caller | null): string | null {
+  const email = caller?.email ?? '';
+  return normaliseEmail(email) === null ? null : email.trim();
 }
 
-function sameEmail(one: string | null | undefined, other: string | null | undefined): boolean {
-  const email = presence(one);
-  return email !== null && normaliseEmail(email) === normaliseEmail(other ?? '');
-}
-
-function normaliseEmail(email: string): string {
-  return email.trim().toLowerCase();
-}
-
-function presence(text: string | null | undefined): string | null {
+function presence(text: string | null): string | null {
   const trimmed = text?.trim() ?? '';
   return trimmed === '' ? null : trimmed;
 }

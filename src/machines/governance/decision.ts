@@ -1,5 +1,8 @@
-import type { Deferral, SettledDeferral } from '../task/task.ts';
+import { legible } from '../legible.ts';
+import type { Approval, Deferral, SettledDeferral } from '../task/task.ts';
 import { approverEmail, approverName, type DecisionAttempt } from './approvers.ts';
+import { normaliseEmail } from './email.ts';
+import { isSameName, isSamePerson } from './same-person.ts';
 
 /** What a decision attempt is told (contract section 6); each kind is one status of the endpoint. */
 export type DecisionAnswer =
@@ -34,20 +37,38 @@ export function answerMispinned(
   return null;
 }
 
-/** Tells whether one more approval is still short of the quorum; the same approver counts once. */
+/** Tells whether one more approval is still short of the quorum; the same person counts once. */
 export function isShortOfQuorum(deferral: Deferral, attempt: DecisionAttempt): boolean {
   return withApproval(deferral, attempt).approvals.length < deferral.quorum;
 }
 
 /**
- * Returns the deferral with this approval counted under the email that counts as the approver's,
- * so that nobody counts twice by giving two names; under the name when there is no email.
+ * Returns the deferral with this approval counted under the email that counts as the approver's, so that nobody
+ * counts twice by giving two names; under the name when there is no email. Where callers must differ as well,
+ * nobody counts twice by naming two approvers either.
  */
 export function withApproval(deferral: Deferral, attempt: DecisionAttempt): Deferral {
-  const approver = approverEmail(deferral, attempt) ?? approverName(deferral, attempt);
-  const same = (name: string): boolean => name.toLowerCase() === approver.toLowerCase();
-  if (deferral.approvals.some((approval) => same(approval.approver))) return deferral;
-  return { ...deferral, approvals: [...deferral.approvals, { approver, at: attempt.at }] };
+  const approval = approvalOf(deferral, attempt);
+  const isCounted = deferral.approvals.some(
+    (earlier) =>
+      isSameName(earlier.approver, approval.approver) ||
+      (deferral.distinctCallers && isSamePerson(earlier.caller ?? null, attempt.caller)),
+  );
+  return isCounted ? deferral : { ...deferral, approvals: [...deferral.approvals, approval] };
+}
+
+function approvalOf(deferral: Deferral, attempt: DecisionAttempt): Approval {
+  const email = normaliseEmail(approverEmail(deferral, attempt) ?? '');
+  const approval = { approver: email ?? approverName(deferral, attempt), at: attempt.at };
+  if (attempt.caller === null) return approval;
+  const { provider, userId, email: verified } = attempt.caller;
+  const caller = { provider, userId, ...(verified === undefined ? {} : { email: verified }) };
+  return { ...approval, caller };
+}
+
+/** Returns what an approver wrote, every character of it visible. */
+export function noteOf({ note }: Pick<DecisionAttempt, 'note'>): string {
+  return legible(note).trim();
 }
 
 /** Returns the record of a deferral that this attempt settles. */
@@ -58,7 +79,7 @@ export function settle(deferral: Deferral, attempt: DecisionAttempt): SettledDef
     argsSha256: deferral.argsSha256,
     decision: attempt.verb,
     approver: approverName(deferral, attempt),
-    note: attempt.note,
+    note: noteOf(attempt),
     decidedAt: attempt.at,
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import { legible } from '../legible.ts';
 import type { Deferral, DeferralStage, ToolCall } from '../task/task.ts';
 
 /** How one tool is deferred, with every default filled in (document 1 section 2.4). */
@@ -13,6 +14,8 @@ export interface DeferRule {
   quorum: number;
   fourEyes: boolean;
   bindApprover: boolean;
+  /** True when approvals of a quorum must come from different callers, too. */
+  distinctCallers: boolean;
   onReject: 'fail' | 'tool_result';
   /** Approvers are reminded when half of the time is over. */
   remind: boolean;
@@ -24,14 +27,14 @@ export interface DeferRule {
 export const defaultContextTemplate = 'tool={tool} args={args}';
 
 /**
- * Renders what the approver reads. Placeholders are replaced in one pass, so arguments that
- * themselves contain `{tool}` or `{args}` stay as they are.
+ * Renders what the approver reads, every character of it visible. Placeholders are replaced in one
+ * pass, so arguments that themselves contain `{tool}` or `{args}` stay as they are.
  */
 export function renderContext(template: string, tool: string, args: JsonObject): string {
   const text = template.trim() === '' ? defaultContextTemplate : template;
-  return text
-    .replace(/\{(tool|args)\}/g, (_, name) => (name === 'tool' ? tool : JSON.stringify(args)))
-    .toWellFormed();
+  return legible(
+    text.replace(/\{(tool|args)\}/g, (_, name) => (name === 'tool' ? tool : JSON.stringify(args))),
+  );
 }
 
 /** Opens the deferral of a call: its context rendered and its moments fixed, counted from `now` (epoch milliseconds). */

@@ -1,4 +1,5 @@
-import { approverName, type DecisionAttempt } from '../governance/approvers.ts';
+import { approverName, type DecisionAttempt, vouchedBy } from '../governance/approvers.ts';
+import { noteOf } from '../governance/decision.ts';
 import { factsOfFindings } from '../governance/facts-of-findings.ts';
 import type { AbandonReason, Heard, TaskFact } from './facts.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
@@ -87,13 +88,16 @@ export function decision(
   attempt: DecisionAttempt,
 ): TaskFact {
   const deferral = pendingDeferral(context);
+  const { caller } = attempt;
   return {
     type,
     tool: deferral.tool,
     decision: attempt.verb,
     approver: approverName(deferral, attempt),
-    note: attempt.note,
+    note: noteOf(attempt),
     wait: waited(context, attempt.at),
+    vouchedBy: vouchedBy(deferral, attempt),
+    caller: caller && { provider: caller.provider, userId: caller.userId },
     ...(attempt.source === undefined ? {} : { source: attempt.source }),
   };
 }

@@ -1,6 +1,14 @@
 import type { Finding } from '../governance/finding.ts';
 import type { JsonObject } from '../json.ts';
-import type { Deferral, Exchange, Message, SettledDeferral, TaskState, ToolCall } from './task.ts';
+import type {
+  Caller,
+  Deferral,
+  Exchange,
+  Message,
+  SettledDeferral,
+  TaskState,
+  ToolCall,
+} from './task.ts';
 
 /** Why a wait ended without a decision or a timeout (contract section 10). */
 export type AbandonReason = 'service_restart' | 'caller_disconnected' | 'canceled';
@@ -9,6 +17,22 @@ export type AbandonReason = 'service_restart' | 'caller_disconnected' | 'cancele
 export interface Heard {
   request: Message | null;
   exchanges: readonly Exchange[];
+}
+
+/** What is reported of a decision, whether it counted or was refused. */
+export interface DecisionReport {
+  tool: string;
+  decision: SettledDeferral['decision'];
+  approver: string;
+  note: string;
+  /** Milliseconds. */
+  wait: number;
+  /** Who stands behind the name of the approver, as `vouchedBy` tells. */
+  vouchedBy: string;
+  /** Who decided, as a token or a chat establishes it; `null` without authentication. */
+  caller: Pick<Caller, 'provider' | 'userId'> | null;
+  /** The chat that carried the decision; absent when it came over the endpoint itself. */
+  source?: string;
 }
 
 /**
@@ -70,25 +94,8 @@ export type TaskFact =
       error?: string;
     }
   | { type: 'deferral.opened'; deferral: Deferral }
-  | {
-      type: 'deferral.decided';
-      tool: string;
-      decision: SettledDeferral['decision'];
-      approver: string;
-      note: string;
-      wait: number;
-      /** What carried the decision; absent when it came over the endpoint itself. */
-      source?: string;
-    }
-  | {
-      type: 'deferral.refused';
-      tool: string;
-      decision: SettledDeferral['decision'];
-      approver: string;
-      note: string;
-      wait: number;
-      source?: string;
-    }
+  | (DecisionReport & { type: 'deferral.decided' })
+  | (DecisionReport & { type: 'deferral.refused' })
   | { type: 'deferral.reminded'; tool: string; to: string; wait: number }
   | { type: 'deferral.escalated'; tool: string; to: string; wait: number }
   | { type: 'deferral.timedOut'; tool: string; timeout: number; wait: number }

@@ -27,7 +27,7 @@ export type TaskState = (typeof taskStates)[number];
 
 /** Who sent a task or a decision, as the authentication chain established it. */
 export interface Caller {
-  /** The provider's name; `runtime` is the daemon's own token. */
+  /** The provider's name; `runtime` is the daemon's own token, `chat` whoever speaks in one. */
   provider: string;
   userId: string;
   email?: string;
@@ -60,6 +60,8 @@ export interface Approval {
   approver: string;
   /** Epoch milliseconds. */
   at: number;
+  /** Who gave it; absent without authentication. */
+  caller?: Pick<Caller, 'provider' | 'userId' | 'email'>;
 }
 
 /** A tool call that waits for a named person's release (document 1 section 2.1, contract section 4). */
@@ -80,6 +82,8 @@ export interface Deferral {
   quorum: number;
   fourEyes: boolean;
   bindApprover: boolean;
+  /** True when approvals of a quorum must come from different callers, too. */
+  distinctCallers: boolean;
   /** What a rejection leads to: the end of the task, or a result that the model is told of. */
   onReject: 'fail' | 'tool_result';
   approvals: Approval[];

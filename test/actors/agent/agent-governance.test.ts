@@ -16,7 +16,15 @@ function governed(settings: string, outbound: Outbound) {
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
   const { config } = reading;
   const clock = new ManualClock(Date.parse('2026-03-01T12:00:00Z'));
-  const parts = { config, tools: new Map(), guardrails: null, env, clock, log: silent };
+  const parts = {
+    config,
+    isAuthOn: false,
+    tools: new Map(),
+    guardrails: null,
+    env,
+    clock,
+    log: silent,
+  };
   return createGovernance({ ...parts, outbound });
 }
 

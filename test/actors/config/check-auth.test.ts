@@ -47,6 +47,11 @@ it.each([
     "error 3:42 auth.providers.0.name | this is the name of the daemon's own token; choose another",
   ],
   [
+    'the name of people in chats',
+    '{type: static_token, name: chat, settings: {token: x}}',
+    "error 3:42 auth.providers.0.name | this is the name of the daemon's own token; choose another",
+  ],
+  [
     'an issuer without an audience',
     '{type: oidc, settings: {issuer: "https://a.io"}}',
     'error 3:38 auth.providers.0.settings.audience | without an audience tokens for other services would pass; add audience or client_id',

@@ -102,6 +102,11 @@ it.each([
     'warning 6:28 ~.tools.t.four_eyes | four_eyes cannot tell who asked without auth.providers; add one',
   ],
   [
+    'bound approvers without providers',
+    'enabled: true\nbind_approver: true\ntools: {t: {}}',
+    'warning 6:20 ~.bind_approver | without auth.providers nobody has a verified email, so only people in a chat can decide; add a provider',
+  ],
+  [
     'a default list without providers',
     'enabled: true\ndefault_approvers: [a@b.cd]\ntools: {t: {}}',
     'warning 6:24 ~.default_approvers | without auth.providers any caller can claim to be one of these approvers; add a provider',
@@ -123,16 +128,16 @@ it.each([
 describe('with authentication', () => {
   it('finds four eyes where somebody may ask in Telegram', () => {
     const before = `channels: [telegram]\n${auth}`;
-    const found = deferring('enabled: true\ntools: {t: {four_eyes: true}}', before);
-    expect(found).toEqual([
-      'warning 7:28 ~.tools.t.four_eyes | four_eyes cannot tell who asked in Telegram, which knows no emails; take telegram out of channels, or let no approver ask there',
+    const lines = 'enabled: true\nbind_approver: true\ntools: {t: {four_eyes: true}}';
+    expect(deferring(lines, before)).toEqual([
+      'warning 8:28 ~.tools.t.four_eyes | four_eyes cannot tell who asked in Telegram, which knows no emails; take telegram out of channels, or let no approver ask there',
     ]);
   });
 
   it.each([
-    'enabled: true\ntools: {t: {to: "channel:dashboard:ops", timeout: 1h, approvers: [a@b.cd], four_eyes: true}}',
-    'enabled: true\ndefault_approvers: [a@b.cd, e@f.gh]\ntools: {t: {quorum: 2}}',
-    'enabled: true\ntools: {t: {quorum: 7}}',
+    'enabled: true\nbind_approver: true\ntools: {t: {to: "channel:dashboard:ops", timeout: 1h, approvers: [a@b.cd], four_eyes: true}}',
+    'enabled: true\nbind_approver: true\ndefault_approvers: [a@b.cd, e@f.gh]\ntools: {t: {quorum: 2}}',
+    'enabled: true\ntools: {t: {approvers: [a@b.cd, e@f.gh]}}',
   ])('has nothing to say of %j', (lines) => {
     expect(deferring(lines, auth)).toEqual([]);
   });
@@ -142,6 +147,26 @@ describe('with authentication', () => {
       'warning 6:29 ~.tools.t.approvers.0 | this approver is not an email, so it can never match and locks that person out; write name@example.com',
       'warning 6:42 ~.tools.t.approvers.2 | this approver is blank and is dropped; a list of blanks lets anyone decide',
     ]);
+  });
+
+  it('warns of rules that tell people apart by what callers say of themselves', () => {
+    const tools =
+      'tools: {s: {approvers: [a@b.cd, e@f.gh], quorum: 2}, t: {four_eyes: true}, u: {}}';
+    expect(deferring(`enabled: true\nbind_approver: false\n${tools}`, auth)).toEqual([
+      'warning 6:20 ~.bind_approver | quorum and four_eyes (s, t) go by the email that callers say is theirs; set it to true, so that the verified one counts',
+    ]);
+  });
+
+  it.each([
+    ['enabled: true\nbind_approver: true\ntools: {t: {quorum: 2}}', '7:25'],
+    [
+      'enabled: true\nbind_approver: true\ndefault_approvers: [" "]\ntools: {t: {quorum: 2}}',
+      '8:25',
+    ],
+  ])('refuses a quorum without a list: %j', (lines, place) => {
+    expect(deferring(lines, auth)).toContain(
+      `error ${place} ~.tools.t.quorum | a quorum counts people of a list, and there is none; add approvers, at least 2`,
+    );
   });
 
   it('refuses a quorum that distinct, well-formed approvers cannot reach', () => {

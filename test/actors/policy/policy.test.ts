@@ -12,7 +12,7 @@ const plain = {
   acrHierarchy: [],
   credential: null,
 };
-const off = { guardrails: null, modify: null, credentials: null };
+const off = { isAuthOn: false, guardrails: null, modify: null, credentials: null };
 const pay = toolCalled('pay');
 const tools = new Map([['pay', pay]]);
 
@@ -38,6 +38,7 @@ describe('the policy of a configuration', () => {
         quorum: 1,
         fourEyes: false,
         bindApprover: false,
+        distinctCallers: false,
         onReject: 'fail',
         remind: false,
         escalateTo: null,
@@ -66,6 +67,7 @@ describe('the policy of a configuration', () => {
       quorum: 2,
       fourEyes: true,
       bindApprover: true,
+      distinctCallers: false,
       onReject: 'tool_result',
       remind: true,
       escalateTo: 'channel:console:managers',

@@ -108,7 +108,7 @@ describe.each(transports)('when no layer objects, over %s,', (transport) => {
           judged('allow', 1, reason),
           rewritten([1]),
           waits(`tool=pay args=${JSON.stringify(args)}`),
-          decided('approve'),
+          decided('approve', { provider: 'runtime', user_id: 'runtime' }),
           [
             'credential_issued',
             { tool: 'pay', provider: 'sts_assume_role', ttl: expect.any(Number) },

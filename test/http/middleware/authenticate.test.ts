@@ -68,7 +68,12 @@ async function serveGate({ entity, isOptional = false, record }: GateOptions = {
   app.use(traceRequest());
   app.use(
     authenticate({
-      authenticator: createAuthenticator({ runtimeToken: 'own', tokens, isOptional }),
+      authenticator: createAuthenticator({
+        runtimeToken: 'own',
+        chatToken: 'talk',
+        tokens,
+        isOptional,
+      }),
       clock,
       entity: { entity_id: 'till', entity_type: 'agent', ...entity },
       authLog,
@@ -99,11 +104,11 @@ const request = { method: 'GET', path: '/tasks', remote_addr: '127.0.0.1' };
 describe('whom a caller says to speak for', () => {
   const header = (email: string) => ({ 'x-service-on-behalf-of': email });
 
-  it('is believed from the token of the daemon itself', async () => {
+  it('is believed from the token of conversations', async () => {
     const { client } = await serveGate();
-    const answer = await client.get('/', { ...bearer('own'), ...header(' Ann@Example.com ') });
+    const answer = await client.get('/', { ...bearer('talk'), ...header(' Ann@Example.com ') });
     expect(answer.body).toEqual({
-      caller: { provider: 'runtime', userId: 'runtime', email: 'ann@example.com' },
+      caller: { provider: 'chat', userId: 'chat', email: 'ann@example.com' },
       next: 2,
     });
   });
@@ -112,19 +117,24 @@ describe('whom a caller says to speak for', () => {
     ['slack:T01/U02 ann@example.com', { userId: 'slack:T01/U02', email: 'ann@example.com' }],
     ['ann@example.com slack:T01/U02', { userId: 'slack:T01/U02', email: 'ann@example.com' }],
     ['telegram:7', { userId: 'telegram:7' }],
-    ['', { userId: 'runtime' }],
-    [' ', { userId: 'runtime' }],
-    ['x'.repeat(257), { userId: 'runtime' }],
+    ['', { userId: 'chat' }],
+    [' ', { userId: 'chat' }],
+    ['x'.repeat(257), { userId: 'chat' }],
   ])('of %j is %j', async (said, person) => {
     const { client } = await serveGate();
-    const answer = await client.get('/', { ...bearer('own'), ...header(said) });
-    expect(answer.body).toEqual({ caller: { provider: 'runtime', ...person }, next: 2 });
+    const answer = await client.get('/', { ...bearer('talk'), ...header(said) });
+    expect(answer.body).toEqual({ caller: { provider: 'chat', ...person }, next: 2 });
   });
 
   it('counts for nothing from anybody else', async () => {
     const { client } = await serveGate({ isOptional: true });
     const answer = await client.get('/', { ...bearer('secret'), ...header('ann@example.com') });
     expect(answer.body).toMatchObject({ caller: { provider: 'ops', email: 'ops@a.io' } });
+    const said = { ...bearer('own'), ...header('slack:T01/U02 ann@example.com') };
+    expect((await client.get('/', said)).body).toEqual({
+      caller: { provider: 'runtime', userId: 'runtime' },
+      next: 2,
+    });
     expect((await client.get('/', header('ann@example.com'))).body).toEqual({
       caller: null,
       next: 1,

@@ -58,7 +58,9 @@ describe('what a target is to know of a held call', () => {
     [{ provider: 'ops', userId: 'rita' }, 'rita'],
     [{ provider: 'ops', userId: 'rita', email: '' }, 'rita'],
     [{ provider: 'runtime', userId: 'runtime' }, null],
-    [{ provider: 'runtime', userId: 'runtime', email: 'rita@example.com' }, 'rita@example.com'],
+    [{ provider: 'chat', userId: 'chat' }, null],
+    [{ provider: 'chat', userId: 'chat', email: 'rita@example.com' }, 'rita@example.com'],
+    [{ provider: 'chat', userId: 'telegram:7' }, 'telegram:7'],
     [null, null],
   ])('names the requester %o as %s', (requester, name) => {
     expect(noticeOf('channel:slack:#refunds', asked(requester), null).request.requester).toBe(name);

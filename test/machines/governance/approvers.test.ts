@@ -3,15 +3,24 @@ import { describe, expect, it } from 'vitest';
 import {
   approverEmail,
   approverName,
+  type DecisionAttempt,
   effectiveApprovers,
   isApprover,
   isRefused,
   normaliseApprovers,
+  vouchedBy,
 } from '../../../src/machines/governance/approvers.ts';
+import type { Caller, Deferral } from '../../../src/machines/task/task.ts';
 import { aCaller, aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
 
 const ann = aCaller({ userId: 'ann', email: 'ann@example.com' });
-const chat = aCaller({ provider: 'runtime', userId: 'runtime', email: 'bot@example.com' });
+const operator = { provider: 'runtime', userId: 'runtime' };
+
+/** A click of somebody in a chat. */
+function click(email: string | null, userId = 'slack:T1/U1'): Partial<DecisionAttempt> {
+  const caller = { provider: 'chat', userId, ...(email === null ? {} : { email }) };
+  return { email, caller, source: 'slack' };
+}
 
 describe('the allowlist of a tool', () => {
   it('is trimmed, in lower case and without blanks', () => {
@@ -48,7 +57,14 @@ describe('isApprover', () => {
     [['ann'], 'ann', false],
     [['bo@localhost'], 'bo@localhost', false],
     [[], 'ann@example.com', false],
-  ])('of list %j says of %j: %s', (approvers, email, expected) => {
+    [['kate@example.com'], '\u212Aate@example.com', false],
+    [['\u212Aate@example.com'], '\u212Aate@example.com', false],
+    [['\u212Aate@example.com'], 'kate@example.com', false],
+    [['ann@example.com'], 'ann@example.com.', false],
+    [['ann@example.com'], 'ann@example.com\u200B', false],
+    [['ann@example.com'], 'ann@example.com\u00A0', false],
+  ])('of list %j says of %j: %s', (list, email, expected) => {
+    const approvers = list === null ? null : normaliseApprovers(list);
     expect(isApprover(approvers, email)).toBe(expected);
   });
 
@@ -83,9 +99,15 @@ describe('who decides', () => {
       'b@x.org',
     ],
     ['the verified email when bound', bound, { caller: ann }, 'ann@example.com'],
-    ['the asserted email of a chat click', bound, { email: 'b@x.org', caller: chat }, 'b@x.org'],
-    ['nobody for a chat click without one', bound, { caller: chat }, null],
-    ['the asserted email without a token', bound, { email: 'b@x.org' }, 'b@x.org'],
+    [
+      'nobody when bound to a token without one',
+      bound,
+      { email: 'b@x.org', caller: operator },
+      null,
+    ],
+    ['nobody when bound without a token', bound, { email: 'b@x.org' }, null],
+    ['the email of a click', bound, click('b@x.org'), 'b@x.org'],
+    ['nobody for a click without one', bound, click(null), null],
   ])('is %s', (_, deferral, attempt, expected) => {
     expect(approverEmail(deferral, anAttempt(attempt))).toBe(expected);
   });
@@ -96,7 +118,15 @@ describe('who decides', () => {
     [aDeferral(), { approver: '  ', email: '' }, 'unknown'],
     [aDeferral(), { approver: null, caller: ann }, 'unknown'],
     [bound, { approver: 'Somebody else', caller: ann }, 'ann@example.com'],
-    [bound, { approver: 'Bob', caller: chat }, 'Bob'],
+    [bound, { approver: 'Bob', ...click(null) }, 'Bob'],
+    [
+      aDeferral(),
+      { approver: 'Eve\n{"a":1}\r\n\u0007\u001b[31m' },
+      'Eve {"a":1} [U+0007][U+001B][31m',
+    ],
+    [aDeferral(), { approver: '\u202Enna', email: 'ann@example.com' }, '[U+202E]nna'],
+    [aDeferral(), { approver: null, email: 'a\nb\u200B' }, 'a b[U+200B]'],
+    [aDeferral(), { approver: 'Ann \ud83d' }, 'Ann \ufffd'],
   ])('is recorded under one name (%#)', (deferral, attempt, expected) => {
     expect(approverName(deferral, anAttempt(attempt))).toBe(expected);
   });
@@ -118,24 +148,85 @@ describe('an allowlist', () => {
 });
 
 describe('bind_approver', () => {
-  const bound = aDeferral({ bindApprover: true, approvers: ['ann@example.com'] });
+  const listed = aDeferral({ bindApprover: true, approvers: ['ann@example.com'] });
+  const open = aDeferral({ bindApprover: true });
+  const emails: [string, Caller | null][] = [
+    ['no token', null],
+    ["the daemon's own token", operator],
+    ['a token without an email', { provider: 'sso', userId: 'job' }],
+    ['a token whose email is empty', aCaller({ email: '' })],
+    ['a token whose email is blank', aCaller({ email: '  ' })],
+    ['a token whose email is none', aCaller({ email: 'ann' })],
+    ['a token whose email looks like one', aCaller({ email: '\u0430nn@example.com' })],
+    ['a token whose email is too long', aCaller({ email: `${'a'.repeat(243)}@example.com` })],
+  ];
+  it.each(emails)('refuses %s, whatever is asserted', (_, caller) => {
+    for (const deferral of [listed, open]) {
+      for (const email of [null, '', 'ann@example.com', caller?.email ?? 'eve@example.com']) {
+        for (const verb of ['approve', 'reject'] as const) {
+          const attempt = anAttempt({ verb, approver: 'ann@example.com', email, caller });
+          expect(isRefused(deferral, attempt, null)).toBe(true);
+        }
+      }
+    }
+  });
+
   const bob = aCaller({ userId: 'bob', email: 'bob@example.com' });
-  const emailless = aCaller({ userId: 'job', email: '  ' });
-  it.each([
+  it.each<[string, Partial<DecisionAttempt>, boolean]>([
     ['takes the verified email', { caller: ann }, false],
-    ['takes the same asserted email', { caller: ann, email: 'Ann@Example.com' }, false],
+    ['takes the same asserted email', { caller: ann, email: ' Ann@Example.com' }, false],
+    ['takes no heed of a blank one', { caller: ann, email: '  ' }, false],
     ['refuses another asserted email', { caller: ann, email: 'bob@example.com' }, true],
+    ['refuses an asserted text that is none', { caller: ann, email: 'ann' }, true],
+    ['refuses an asserted look-alike', { caller: ann, email: '\u0430nn@example.com' }, true],
     ['refuses an asserted email that is listed', { caller: bob, email: 'ann@example.com' }, true],
     ['refuses a verified email that is not listed', { caller: bob }, true],
-    ['trusts what the chat adapter resolved', { caller: chat, email: 'ann@example.com' }, false],
-    ['refuses a click whose email is unresolved', { caller: chat }, true],
-    [
-      'trusts the assertion beside a token without one',
-      { caller: emailless, email: 'ann@example.com' },
-      false,
-    ],
+    ['takes what a chat vouches for', click('ann@example.com'), false],
+    ['refuses a click of somebody who is not listed', click('bob@example.com'), true],
+    ['refuses a click without an email', click(null), true],
   ])('%s', (_, attempt, expected) => {
-    expect(isRefused(bound, anAttempt(attempt), null)).toBe(expected);
+    expect(isRefused(listed, anAttempt(attempt), null)).toBe(expected);
+  });
+});
+
+describe('what chats ask with', () => {
+  it('decides nothing over the endpoint, whoever it speaks for', () => {
+    const { source: _, ...overEndpoint } = click('ann@example.com');
+    for (const bindApprover of [true, false]) {
+      for (const approvers of [null, ['ann@example.com']]) {
+        const deferral = aDeferral({ bindApprover, approvers });
+        expect(isRefused(deferral, anAttempt(overEndpoint), null)).toBe(true);
+        expect(isRefused(deferral, anAttempt(click('ann@example.com')), null)).toBe(false);
+      }
+    }
+  });
+});
+
+describe('what vouches for the approver', () => {
+  const bound = aDeferral({ bindApprover: true });
+  it.each<[string, Deferral, Partial<DecisionAttempt>, string]>([
+    ['the token that binds', bound, { caller: ann, approver: 'Bob' }, 'token:ops'],
+    [
+      'a token that has the asserted email',
+      aDeferral(),
+      { caller: ann, approver: null, email: 'Ann@Example.com' },
+      'token:ops',
+    ],
+    ['nothing beside a token', aDeferral(), { caller: ann, approver: 'Bob' }, 'asserted'],
+    [
+      'nothing beside a token that has another email',
+      aDeferral(),
+      { caller: ann, approver: null, email: 'bob@example.com' },
+      'asserted',
+    ],
+    ["nothing beside the daemon's own token", aDeferral(), { caller: operator }, 'asserted'],
+    ['nothing without a token', aDeferral(), { email: 'ann@example.com' }, 'asserted'],
+    ['nobody, where none is named', aDeferral(), { approver: ' ', email: '' }, 'nobody'],
+    ['nobody, whoever calls', aDeferral(), { approver: null, caller: ann }, 'nobody'],
+    ['the chat', aDeferral(), click('ann@example.com'), 'chat:slack'],
+    ['the chat, also without an email', bound, click(null), 'chat:slack'],
+  ])('is %s', (_, deferral, attempt, expected) => {
+    expect(vouchedBy(deferral, anAttempt(attempt))).toBe(expected);
   });
 });
 
@@ -157,11 +248,7 @@ describe('four_eyes', () => {
     ['refuses the requester', { caller: rita }, true],
     ['refuses the requester under another email', { caller: sameUser }, true],
     ['refuses the requester of another provider by email', { caller: elsewhere }, true],
-    [
-      'refuses the requester a chat adapter speaks for',
-      { caller: chat, email: 'RITA@example.com ' },
-      true,
-    ],
+    ['refuses the requester a chat adapter speaks for', click('RITA@example.com '), true],
     ['refuses the requester by asserted email', { email: 'rita@example.com' }, true],
     ['refuses the requester by name', { approver: 'Rita@Example.com' }, true],
     [
@@ -171,7 +258,7 @@ describe('four_eyes', () => {
     ],
     ['refuses a reject of the requester too', { verb: 'reject', caller: rita }, true],
     ['lets somebody else decide', { caller: stranger }, false],
-    ['lets a click of somebody else decide', { caller: chat, email: 'ann@example.com' }, false],
+    ['lets a click of somebody else decide', click('ann@example.com'), false],
   ] as const)('%s', (_, attempt, expected) => {
     expect(isRefused(guarded, anAttempt(attempt), rita)).toBe(expected);
   });
@@ -180,22 +267,33 @@ describe('four_eyes', () => {
     expect(isRefused(aDeferral(), anAttempt({ caller: rita }), rita)).toBe(false);
   });
 
-  it('does not take everybody in a channel for the requester because one adapter speaks for all', () => {
-    const click = anAttempt({ caller: chat, email: 'ann@example.com' });
-    expect(isRefused(guarded, click, chat)).toBe(false);
+  it('keeps what was asked for with one token from being decided with it, also where nobody has a name', () => {
+    const attempt = anAttempt({ caller: operator, email: 'ann@example.com' });
+    expect(isRefused(guarded, attempt, operator)).toBe(true);
+  });
+
+  it('lets a click decide on what was asked for with a token of the daemon', () => {
+    for (const requester of [operator, { provider: 'chat', userId: 'chat' }]) {
+      expect(isRefused(guarded, anAttempt(click('ann@example.com')), requester)).toBe(false);
+    }
   });
 
   it('knows whoever asked in a chat by their id there, email or not', () => {
-    const asked = aCaller({ provider: 'runtime', userId: 'slack:T1/U1' });
-    const own = anAttempt({
-      caller: { provider: 'runtime', userId: 'slack:T1/U1' },
-      email: 'a@b.cd',
-    });
-    const other = anAttempt({ caller: { provider: 'runtime', userId: 'slack:T1/U2' } });
+    const asked = { provider: 'chat', userId: 'slack:T1/U1' };
+    const own = anAttempt(click('a@b.cd'));
+    const other = anAttempt(click(null, 'slack:T1/U2'));
     expect([isRefused(guarded, own, asked), isRefused(guarded, other, asked)]).toEqual([
       true,
       false,
     ]);
+  });
+
+  it('takes two texts for one person that are alike without being emails', () => {
+    const requester = aCaller({ provider: 'sso', email: 'M\u00fcller@example.com' });
+    const attempt = anAttempt({
+      caller: aCaller({ userId: 'm', email: 'm\u00fcller@example.com' }),
+    });
+    expect(isRefused(guarded, attempt, requester)).toBe(true);
   });
 
   it('takes no two identities without an email for the same one', () => {

@@ -9,7 +9,7 @@ import {
   settle,
   withApproval,
 } from '../../../src/machines/governance/decision.ts';
-import type { Deferral } from '../../../src/machines/task/task.ts';
+import type { Caller, Deferral } from '../../../src/machines/task/task.ts';
 import { aDeferral, anAttempt, digest, times } from '../../helpers/task-fixtures.ts';
 
 describe('a decision pinned to what was shown', () => {
@@ -83,6 +83,53 @@ describe('a quorum', () => {
     ]);
   });
 
+  describe('whose callers must differ', () => {
+    const ann = { provider: 'sso', userId: 'ann', email: 'ann@example.com' };
+    const bob = { provider: 'sso', userId: 'bob', email: 'bob@example.com' };
+    const clerk = { provider: 'chat', userId: 'slack:T1/U1', email: 'ann@example.com' };
+    const as = (caller: Caller | null, email: string) => ({ caller, email, approver: null });
+    const two = { quorum: 2, distinctCallers: true };
+
+    it.each([
+      [
+        'one token that names two approvers',
+        as(ann, 'ann@example.com'),
+        as(ann, 'bob@example.com'),
+      ],
+      ['two tokens that name one approver', as(ann, 'ann@example.com'), as(bob, 'ANN@example.com')],
+      ['two identities of one person', as(ann, 'bob@example.com'), as(clerk, 'ann@example.com')],
+      [
+        "the daemon's own token twice",
+        as({ provider: 'runtime', userId: 'runtime' }, 'ann@example.com'),
+        as({ provider: 'runtime', userId: 'runtime' }, 'bob@example.com'),
+      ],
+    ])('counts %s once', (_, first, second) => {
+      const one = withApproval(aDeferral(two), anAttempt(first));
+      expect(isShortOfQuorum(one, anAttempt(second))).toBe(true);
+      expect(withApproval(one, anAttempt(second))).toEqual(one);
+    });
+
+    it('counts two callers who name two approvers, and keeps no more of them than who they are', () => {
+      const one = withApproval(
+        aDeferral(two),
+        anAttempt(as({ ...ann, acr: 'gold', orgId: 'o' }, 'ann@example.com')),
+      );
+      expect(one.approvals).toEqual([
+        { approver: 'ann@example.com', at: times.decided, caller: ann },
+      ]);
+      expect(isShortOfQuorum(one, anAttempt(as(bob, 'bob@example.com')))).toBe(false);
+    });
+
+    it('goes by approvers alone where nobody signs in', () => {
+      const one = withApproval(aDeferral(two), anAttempt(as(null, 'ann@example.com')));
+      expect(isShortOfQuorum(one, anAttempt(as(null, 'bob@example.com')))).toBe(false);
+      const token = { provider: 'runtime', userId: 'runtime' };
+      const off = { quorum: 2, distinctCallers: false };
+      const first = withApproval(aDeferral(off), anAttempt(as(token, 'ann@example.com')));
+      expect(isShortOfQuorum(first, anAttempt(as(token, 'bob@example.com')))).toBe(false);
+    });
+  });
+
   it('is met by as many distinct approvers as it asks for, in whatever order they repeat', () => {
     const email = fc.constantFrom('a@x.org', 'A@x.org ', 'b@x.org', ' B@X.org', 'c@x.org');
     const attempt = fc.record({ email, approver: fc.option(fc.string()) });
@@ -107,6 +154,11 @@ describe('a decision that counts', () => {
       note: 'no',
       decidedAt: times.decided,
     });
+  });
+
+  it('is kept with every character of its note visible, and its lines as they were', () => {
+    const note = ' no\r\nway \u202E\u0007\ud83d ';
+    expect(settle(aDeferral(), anAttempt({ note })).note).toBe('no\nway [U+202E][U+0007]\ufffd');
   });
 
   it.each(['resolved', 'recorded'] as const)('is answered as %s', (kind) => {

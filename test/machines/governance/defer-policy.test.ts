@@ -21,6 +21,13 @@ describe('renderContext', () => {
     );
   });
 
+  it('shows every character of what is asked for', () => {
+    const args = { to: 'DE89\u202E37', note: 'a\u200Bb' };
+    expect(renderContext('{tool}\u0007: {args}', 'issue_refund', args)).toBe(
+      'issue_refund[U+0007]: {"to":"DE89[U+202E]37","note":"a[U+200B]b"}',
+    );
+  });
+
   it('is always well-formed Unicode', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(

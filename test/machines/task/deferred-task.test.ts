@@ -21,7 +21,8 @@ function decideAgain(from: Step, attempt: Partial<DecisionAttempt>): Step {
 
 function decided(decision: 'approve' | 'reject', approver: string, note = ''): Effect {
   const fact = { tool: 'issue_refund', decision, approver, note, wait: 28_000 } as const;
-  return ['note', { type: 'deferral.decided', ...fact }];
+  const vouchedBy = approver === 'unknown' ? 'nobody' : 'asserted';
+  return ['note', { type: 'deferral.decided', ...fact, vouchedBy, caller: null }];
 }
 
 function counted(
@@ -182,6 +183,8 @@ describe('a deferred task that stays deferred', () => {
             approver: 'Bob',
             note: 'me',
             wait: 28_000,
+            vouchedBy: 'asserted',
+            caller: null,
           },
         ],
         ['emit', { type: 'decision.answered', answer: { kind: 'forbidden' } }],
@@ -205,6 +208,8 @@ describe('a deferred task that stays deferred', () => {
             approver: 'Ann',
             note: '',
             wait: 28_000,
+            vouchedBy: 'chat:slack',
+            caller: null,
             source: 'slack',
           },
         ],

@@ -13,7 +13,7 @@ export interface TaskEar {
 export interface AgentSurfaceOptions {
   /** Where the agent answers. */
   url: string;
-  /** The daemon's own token. */
+  /** What conversations are let in by. */
   token: string;
   fetch: typeof globalThis.fetch;
 }
@@ -43,7 +43,7 @@ export class AgentSurface {
    * the task lives on. Rejects when the agent cannot be reached or the signal aborts.
    */
   async ask({ message, isLate }: Turn, signal: AbortSignal): Promise<Asked> {
-    const found = await this.#call(`/tasks/${message.thread}`, { signal });
+    const found = await this.#call(`/tasks/${message.thread}`, message, { signal });
     if (found.status !== 200 && found.status !== 404) return refused(found, await bodyOf(found));
     const standing = await this.#standing(found, message);
     if (standing.kind === 'ended') return standing;
@@ -54,7 +54,7 @@ export class AgentSurface {
 
   /** Follows the task of a message until its stream ends. Rejects as `ask` does. */
   async follow({ message }: Turn, ear: TaskEar, signal: AbortSignal): Promise<void> {
-    const response = await this.#call(`/tasks/${message.thread}/events`, { signal });
+    const response = await this.#call(`/tasks/${message.thread}/events`, message, { signal });
     const { status, body } = response;
     if (status !== 200 || body === null) return body?.cancel();
     const hear = hearing(ear);
@@ -76,9 +76,13 @@ export class AgentSurface {
       messageId: messageIdOf(message),
       parts: [{ kind: 'text', text }],
     };
-    const response = await this.#call('/tasks/send', {
+    const { id } = message.from;
+    const response = await this.#call('/tasks/send', message, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...asking(message.from) },
+      headers: {
+        'Content-Type': 'application/json',
+        ...(isHeader(id) && { 'X-Invocation-Caller': id }),
+      },
       body: JSON.stringify({ task: { id: thread, contextId: thread, message: said } }),
       signal,
     });
@@ -93,9 +97,9 @@ export class AgentSurface {
     return response.status === 404 ? { kind: 'unknown' } : standingOf(body, messageIdOf(message));
   }
 
-  #call(path: string, init: RequestInit): Promise<Response> {
+  #call(path: string, { from }: Turn['message'], init: RequestInit): Promise<Response> {
     const { url, token, fetch } = this.#options;
-    const headers = { ...init.headers, Authorization: `Bearer ${token}` };
+    const headers = { ...init.headers, ...asking(from), Authorization: `Bearer ${token}` };
     return fetch(new URL(path, url), { ...init, headers, redirect: 'error' });
   }
 }
@@ -108,10 +112,7 @@ function messageIdOf({ adapter, id }: Turn['message']): string {
 /** Says who asks; what cannot stand in a header is left out. */
 function asking({ id, email }: Turn['message']['from']): Record<string, string> {
   const words = [id, email ?? ''].filter(isHeader);
-  return {
-    ...(isHeader(id) ? { 'X-Invocation-Caller': id } : {}),
-    ...(words.length > 0 ? { 'X-Service-On-Behalf-Of': words.join(' ') } : {}),
-  };
+  return words.length > 0 ? { 'X-Service-On-Behalf-Of': words.join(' ') } : {};
 }
 
 function isHeader(value: string): boolean {

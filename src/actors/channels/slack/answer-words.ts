@@ -3,7 +3,7 @@ import type {
   ApprovalRequest,
 } from '../../../machines/channels/approval-notice.ts';
 import type { DecisionAnswer } from '../../../machines/governance/decision.ts';
-import { oneLine } from './escape.ts';
+import { oneLine } from '../../../machines/legible.ts';
 import { tooLate } from './outcome-words.ts';
 import { longestReason } from './reject-modal.ts';
 import { namesOf } from './who-may-decide.ts';

@@ -4,6 +4,7 @@ import type {
   ApprovalRequest,
 } from '../../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../../machines/duration.ts';
+import { legible, oneLine } from '../../../machines/legible.ts';
 import {
   header,
   localTime,
@@ -13,7 +14,7 @@ import {
   section,
   smallPrint,
 } from './blocks.ts';
-import { cut, escapeMarkup, legible, oneLine } from './escape.ts';
+import { cut, escapeMarkup } from './escape.ts';
 import { endingOf, headingOf, reasonOf } from './outcome-words.ts';
 import { approversOf, whoMayDecide } from './who-may-decide.ts';
 

@@ -1,6 +1,6 @@
 import type { ApprovalNotice } from '../../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../../machines/duration.ts';
-import { oneLine } from './escape.ts';
+import { oneLine } from '../../../machines/legible.ts';
 
 /** How a wait ended, in one word for a heading; `Approval needed` while it has not. */
 export function headingOf({ request, outcome }: ApprovalNotice): string {

@@ -1,8 +1,9 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import type { ApprovalRequest } from '../../../machines/channels/approval-notice.ts';
+import { oneLine } from '../../../machines/legible.ts';
 import { plainText, section } from './blocks.ts';
-import { cut, oneLine } from './escape.ts';
+import { cut } from './escape.ts';
 
 /** Names our modal among those of other apps. */
 export const rejectCallback = 'holdpoint_reject_reason';

@@ -4,16 +4,17 @@ import type {
   MessageRef,
 } from '../../../machines/channels/approval-notice.ts';
 import {
+  chatProvider,
   type DecisionAttempt,
   isApprover,
-  runtimeProvider,
 } from '../../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../../machines/governance/decision.ts';
+import { oneLine } from '../../../machines/legible.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { ApprovalAuthority } from '../channel-adapter.ts';
 import { pause } from '../time-limit.ts';
 import { answerWords, needsEmail, refusalWords, type SlackApprover } from './answer-words.ts';
-import { cut, oneLine } from './escape.ts';
+import { cut } from './escape.ts';
 import type { Sender } from './read-interaction.ts';
 import type { MessagePlace } from './reject-modal.ts';
 import { personId, type SlackPerson, type UserDirectory } from './user-directory.ts';
@@ -118,13 +119,15 @@ export class SlackDecisions {
     { verb, note, sender, notice: { request }, isMisplaced }: SlackDecision,
     approver: SlackApprover,
   ): DecisionAttempt {
+    const { email } = approver;
+    // Whoever asked is known by it under four eyes even where no email was.
+    const userId = personId(sender.teamId ?? '', sender.userId);
     return {
       verb,
       approver: approver.name,
-      email: approver.email,
+      email,
       note,
-      // Whoever asked is known by it under four eyes even where no email was.
-      caller: { provider: runtimeProvider, userId: personId(sender.teamId ?? '', sender.userId) },
+      caller: { provider: chatProvider, userId, ...(email === null ? {} : { email }) },
       deferralId: request.deferralId,
       argsSha256: request.argsSha256,
       at: this.#options.clock.now(),

@@ -1,5 +1,6 @@
 import type { ApprovalRequest } from '../../../machines/channels/approval-notice.ts';
-import { cut, oneLine } from './escape.ts';
+import { oneLine } from '../../../machines/legible.ts';
+import { cut } from './escape.ts';
 
 /** Most people that are listed by name, and how long each name may be. */
 const listed = { most: 20, longest: 100 };

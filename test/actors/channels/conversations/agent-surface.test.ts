@@ -53,14 +53,14 @@ describe('what the agent is asked', () => {
       call,
       authorization: headers.authorization,
       caller: headers['x-invocation-caller'],
-      behalf: headers['x-service-on-behalf-of'],
+      behalf: asked.map((each) => each.headers['x-service-on-behalf-of']),
       body: JSON.parse(body),
     }).toEqual({
       calls: ['GET /tasks/memory.room.1', 'POST /tasks/send'],
       call: 'POST /tasks/send',
       authorization: 'Bearer canary',
       caller: 'memory:ann',
-      behalf: 'memory:ann ann@example.com',
+      behalf: ['memory:ann ann@example.com', 'memory:ann ann@example.com'],
       body: {
         task: {
           id: 'memory.room.1',

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { legible } from '../../../../src/actors/channels/slack/escape.ts';
 import { messageOf, pageOf } from '../../../../src/actors/channels/slack/message.ts';
 import { rejectModal } from '../../../../src/actors/channels/slack/reject-modal.ts';
 import { checkBlocks } from '../../../../src/cli/slack/fake/block-limits.ts';
@@ -10,6 +9,7 @@ import type {
   ApprovalRequest,
 } from '../../../../src/machines/channels/approval-notice.ts';
 import type { JsonValue } from '../../../../src/machines/json.ts';
+import { legible } from '../../../../src/machines/legible.ts';
 import { textsOf } from '../../../helpers/slack-in-words.ts';
 import { aNotice, aRequest, asked, endings, trickyContext } from './slack-notices.ts';
 

@@ -14,6 +14,7 @@ import type { FakeMessage, FakeView } from '../../../../src/cli/slack/fake/works
 import { FakeSlack, type FakeSlackOptions } from '../../../../src/cli/slack/fake-slack.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import type { Caller, Task } from '../../../../src/machines/task/task.ts';
+import { vouchedInSlack } from '../../../helpers/slack-agent.ts';
 import { parks, playing, toolCalled } from '../../../helpers/system-story.ts';
 import { openSystem, type TestSystem } from '../../../helpers/test-system.ts';
 
@@ -218,6 +219,7 @@ export const approvedByAnn = {
   tool: 'pay',
   decision: 'approve',
   approver: 'ann@example.com',
+  note: '',
   wait_ms: 0,
-  source: 'slack',
+  ...vouchedInSlack(ann),
 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fakeUser, usualUsers } from '../../../../src/cli/slack/fake/people.ts';
 import type { DecisionAttempt } from '../../../../src/machines/governance/approvers.ts';
+import { vouchedInSlack } from '../../../helpers/slack-agent.ts';
 import { textsOf } from '../../../helpers/slack-in-words.ts';
 import { ends, turn } from '../../../helpers/system-story.ts';
 import { ann, approvedByAnn, bob, SlackClicks } from './slack-clicks.ts';
@@ -28,7 +29,9 @@ describe('a click on Approve', () => {
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Approve', 'U0POSER001');
     const approver = 'ann@example.com (U0POSER001)';
-    expect(clicks.decisions(task)).toEqual([{ ...approvedByAnn, approver }]);
+    expect(clicks.decisions(task)).toEqual([
+      { ...approvedByAnn, ...vouchedInSlack('U0POSER001'), approver },
+    ]);
   });
 
   it('tells somebody who may not decide, and nobody else, and the call still waits', async () => {
@@ -41,7 +44,12 @@ describe('a click on Approve', () => {
         text: 'You may not decide this, so it still waits. May decide: ann@example.com, bob@example.com',
       },
     ]);
-    const refused = { ...approvedByAnn, approver: 'eve@example.com', authorized: false };
+    const refused = {
+      ...approvedByAnn,
+      ...vouchedInSlack(eve),
+      approver: 'eve@example.com',
+      authorized: false,
+    };
     expect(clicks.decisions(task)).toEqual([refused]);
     expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
     await clicks.click(message, 'Approve', 'ann');
@@ -89,7 +97,9 @@ describe('a click on Approve', () => {
       const { task, message } = await clicks.ask();
       await clicks.click(message, 'Approve', 'guest');
       const approver = 'guest (U0GUEST001)';
-      expect(clicks.decisions(task)).toEqual([{ ...approvedByAnn, approver, authorized: false }]);
+      expect(clicks.decisions(task)).toEqual([
+        { ...approvedByAnn, ...vouchedInSlack(guest), approver, authorized: false },
+      ]);
       expect(clicks.told).toEqual([
         {
           user: guest,
@@ -139,7 +149,7 @@ describe('a click on Approve', () => {
   it('refuses whoever asked in Slack under four eyes, though no email of theirs was known then', async () => {
     const clicks = await SlackClicks.open({ rule: { four_eyes: true } });
     const userId = `slack:${clicks.slack.workspace.teamId}/U0BOB00001`;
-    const { task, message } = await clicks.ask('refunds', '5', { provider: 'runtime', userId });
+    const { task, message } = await clicks.ask('refunds', '5', { provider: 'chat', userId });
     await clicks.click(message, 'Approve', 'bob');
     expect(clicks.decisions(task)).toMatchObject([
       { approver: 'bob@example.com', authorized: false },
@@ -209,7 +219,11 @@ describe('what a click puts to the task', () => {
       approver: 'ann@example.com',
       email: 'ann@example.com',
       note: '',
-      caller: { provider: 'runtime', userId: 'slack:T0HOLDPNT1/U0ANN00001' },
+      caller: {
+        provider: 'chat',
+        userId: 'slack:T0HOLDPNT1/U0ANN00001',
+        email: 'ann@example.com',
+      },
       deferralId,
       argsSha256,
       at: clicks.rig.clock.now(),
@@ -220,7 +234,7 @@ describe('what a click puts to the task', () => {
         ...approval,
         approver: 'guest (U0GUEST001)',
         email: null,
-        caller: { provider: 'runtime', userId: 'slack:T0HOLDPNT1/U0GUEST001' },
+        caller: { provider: 'chat', userId: 'slack:T0HOLDPNT1/U0GUEST001' },
         isUntrusted: true,
       },
       approval,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../../src/cli/slack/fake/faults.ts';
 import type { FakeView } from '../../../../src/cli/slack/fake/workspace.ts';
+import { vouchedInSlack } from '../../../helpers/slack-agent.ts';
 import { ends, gate, turn } from '../../../helpers/system-story.ts';
 import { type Asked, ann, approvedByAnn, SlackClicks } from './slack-clicks.ts';
 
@@ -78,7 +79,9 @@ describe('a click on Reject', () => {
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Reject', 'eve');
     const approver = 'eve@example.com';
-    expect(clicks.decisions(task)).toEqual([{ ...rejectedByAnn, approver, authorized: false }]);
+    expect(clicks.decisions(task)).toEqual([
+      { ...rejectedByAnn, ...vouchedInSlack('U0EVE00001'), approver, authorized: false },
+    ]);
     expect(clicks.calls).toEqual(['chat.postEphemeral']);
     expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
   });
@@ -202,7 +205,13 @@ describe('a reason', () => {
       ),
     );
     expect(clicks.decisions(asked.task)).toEqual([
-      { ...rejectedByAnn, approver: 'eve@example.com', note: 'mine now', authorized: false },
+      {
+        ...rejectedByAnn,
+        ...vouchedInSlack('U0EVE00001'),
+        approver: 'eve@example.com',
+        note: 'mine now',
+        authorized: false,
+      },
     ]);
   });
 
