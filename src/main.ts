@@ -59,6 +59,8 @@ export interface AgentOptions {
   noAuth: boolean;
   /** Port of the inspector's stream; `null` leaves it off. */
   inspectPort: number | null;
+  /** True goes on with a store that is older than its log: the log is kept, and the tasks it names are ended. */
+  keepLog?: boolean;
   /** Limits of calls named on the command line; the others come from variables and `service.yaml`. */
   rateLimit?: Partial<RateLimits>;
   /** Puts a line on the console of the daemon, such as what waits for a release; nobody reads it when absent. */
@@ -220,7 +222,7 @@ interface Opened {
 }
 
 async function openSystem(
-  { directory, env, log, ownsProcess = false }: AgentOptions,
+  { directory, env, log, ownsProcess = false, keepLog = false }: AgentOptions,
   parts: Parts,
   ids: Ids,
   inspect: Observer<InspectionEvent> | undefined,
@@ -234,7 +236,7 @@ async function openSystem(
   if (isolation !== null) parts.scripts.open(isolation);
   if (ownsProcess) undo.push(egress.guardProcess());
   const sandbox = isolation?.sandbox ?? null;
-  const audit = await openLog({ ...outside, fetch: deliver, sandbox });
+  const audit = await openLog({ ...outside, fetch: deliver, sandbox, keepLog });
   const { tools, skills } = toolbox;
   const system: TaskSystem = new TaskSystem({
     store: audit.store,

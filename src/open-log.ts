@@ -39,6 +39,8 @@ export interface LogParts {
   /** How scripts are kept apart; `null` when there are none. */
   sandbox: string | null;
   directory: string;
+  /** True keeps lines of the log that the store does not know, and ends the tasks they name. */
+  keepLog: boolean;
   /** The egress policy's own. */
   fetch: typeof globalThis.fetch;
   env: NodeJS.ProcessEnv;
@@ -50,7 +52,7 @@ export interface LogParts {
 
 /**
  * Opens the log of an agent with its store: lines are signed as configured, and every sink is given what
- * is on disk. Throws StoreError, SigningKeyError or PublicKeyError.
+ * is on disk. Throws StoreError, StoreBehindError, SigningKeyError or PublicKeyError.
  */
 export async function openLog(parts: LogParts): Promise<OpenLog> {
   const { config, directory, env, clock, log, undo } = parts;
@@ -77,6 +79,9 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
       path,
       chain: audit.chain,
       signer: keys.signer,
+      keys: keys.published,
+      entity,
+      keepLog: parts.keepLog,
       rotation: {
         maxBytes: audit.rotation.max_bytes,
         daily: audit.rotation.daily,
@@ -91,15 +96,39 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
     await (await opening).record(said);
   };
   const store = await opening;
+  tellOpening(store, log);
   const recordStart = async (): Promise<void> => {
-    const { dropped, replayed } = store.recovery;
-    const isMended = dropped + replayed > 0;
-    if (isMended) log.warn({ dropped, replayed }, 'audit: the tail of the log was mended');
     await record(
-      ...(isMended ? [{ event: 'audit_recovered', fields: { dropped, replayed } }] : []),
+      ...recoveryEvent(store.recovery),
       ...(rotated === null ? [] : [rotated]),
       policyEvent(config, parts.guardrails, parts.sandbox),
     );
   };
   return { store, sinks, keys, path, entity, record, recordStart };
+}
+
+/** Says on the daemon's own log what is not as it was left. */
+function tellOpening({ recovery: { torn, replayed }, opening }: TaskStore, log: Log): void {
+  const { behind, lost } = opening;
+  if (torn !== null || replayed > 0) {
+    log.warn({ ...torn, replayed }, 'audit: the tail of the log was mended');
+  }
+  if (behind !== null) {
+    log.error(
+      behind,
+      'audit: the task store was older than its log; the log was kept, and the tasks it names were ended',
+    );
+  }
+  if (lost !== null) {
+    log.error(
+      lost,
+      'audit: the log stands and its task store is lost; what waited for a decision waits no more',
+    );
+  }
+}
+
+function recoveryEvent({ torn, replayed }: TaskStore['recovery']): DaemonEvent[] {
+  if (torn === null && replayed === 0) return [];
+  const written = replayed === 0 ? {} : { replayed };
+  return [{ event: 'audit_recovered', fields: { ...torn, ...written } }];
 }

@@ -14,6 +14,7 @@ export interface RunOptions extends RateLimitFlags {
   port?: number;
   auth: boolean;
   inspect?: number | true;
+  keepLog?: boolean;
 }
 
 const defaultInspectPort = 8181;
@@ -31,6 +32,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     port: options.port ?? null,
     noAuth: !options.auth,
     inspectPort: inspect === true ? defaultInspectPort : inspect,
+    keepLog: options.keepLog ?? false,
     rateLimit: rateLimitOf(options),
     ownsProcess: true,
     console: consoleOf(session, log),

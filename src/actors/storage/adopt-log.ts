@@ -6,12 +6,29 @@ import { verifyFiles } from '../audit/verify-files.ts';
 import type { AuditHead } from './audit-head.ts';
 import { StoreError } from './database.ts';
 import { finishedFilesOf, logFilesOf } from './log-files.ts';
+import { openWaits } from './open-waits.ts';
+import type { TaskInLog } from './task-in-log.ts';
+
+/** A log that no store knows. */
+export interface AdoptedLog {
+  /** Where it stands. */
+  head: AuditHead;
+  /** The calls that wait in it, whose store was lost; `null` when nothing is in it yet. */
+  lostWaits: TaskInLog[] | null;
+}
 
 /**
- * Returns where a log that no store knows stands, so that the chain goes on from there. Its oldest
- * files may have been deleted. Throws StoreError when it does not verify.
+ * Reads a log that no store knows, so that the chain goes on from there and nobody waits for what is lost. Its
+ * oldest files may have been deleted. Throws StoreError when it does not verify.
  */
-export async function adoptLog(path: string, chain: boolean): Promise<AuditHead> {
+export async function adoptLog(path: string, chain: boolean): Promise<AdoptedLog> {
+  const head = await headOf(path, chain);
+  const files = logFilesOf(path);
+  const isEmpty = files.every((file) => statSync(file).size === 0);
+  return { head, lostWaits: isEmpty ? null : await openWaits(files) };
+}
+
+async function headOf(path: string, chain: boolean): Promise<AuditHead> {
   const finished = finishedFilesOf(path);
   const current = {
     bytes: existsSync(path) ? statSync(path).size : 0,
@@ -20,7 +37,7 @@ export async function adoptLog(path: string, chain: boolean): Promise<AuditHead>
     finishing: null,
   };
   if (!chain) {
-    // Without a chain a log is not read, so the lines of its last files have no number.
+    // Without a chain a log is not verified, so the lines of its last files have no number.
     const events = finished.at(-1)?.first ?? 0;
     return { ...current, events, hash: GENESIS, checkpointed: events, first: events + 1 };
   }
@@ -43,8 +60,11 @@ async function verified(
   );
 }
 
-/** The first line of a file is a checkpoint, which states what came before it. */
-async function hashBefore(file: string, first: number): Promise<string> {
+/**
+ * Returns the hash of the line before a file, whose first line is a checkpoint that states what came before it. Throws
+ * StoreError when it is none of `first - 1` lines.
+ */
+export async function hashBefore(file: string, first: number): Promise<string> {
   const line = await firstLineOf(file);
   const event = line === null ? null : recordedEvent(Buffer.from(line));
   const fields = event?.['fields'] as { count?: unknown; head?: unknown } | undefined;

@@ -1,16 +1,25 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { AgentEntity } from '../audit/agent-entity.ts';
+import { GENESIS } from '../audit/chain-format.ts';
 import type { LineSigner } from '../audit/line-signer.ts';
+import type { PublicKeySet } from '../audit/public-keys.ts';
 import type { AuditEvent } from '../ports.ts';
-import { adoptLog } from './adopt-log.ts';
+import { type AdoptedLog, adoptLog } from './adopt-log.ts';
 import { type AuditHead, AuditRows } from './audit-head.ts';
 import { CurrentFile } from './current-file.ts';
 import { StoreError } from './database.ts';
+import { lastLineHash } from './last-line-hash.ts';
+import { linesAhead } from './lines-ahead.ts';
 import { finishedFilesOf, finishedPath } from './log-files.ts';
 import type { AuditRecovery } from './mend-tail.ts';
 import { NextLines } from './next-lines.ts';
+import { wordsOfLostWaits } from './open-waits.ts';
 import { deleteBefore } from './put-away.ts';
+import { StoreBehindError } from './store-behind-error.ts';
+import { TaskRows } from './task-rows.ts';
+import { TasksBehind } from './tasks-behind.ts';
 
 /** When a file of the log is finished and the next one begun. */
 export interface Rotation {
@@ -30,10 +39,26 @@ export interface AuditFileOptions {
   database: DatabaseSync;
   /** Signs every line; without it lines carry no signature. */
   signer?: LineSigner | null;
+  /** The public keys of a signed log; without them the signatures of lines ahead of the store are not checked. */
+  keys?: PublicKeySet;
+  /** Whose agent the log is. */
+  entity?: AgentEntity;
+  /** True keeps lines that the store does not know, and ends the tasks they name. */
+  keepLog?: boolean;
   /** Without it the log stays one file. */
   rotation?: Rotation;
   /** Epoch milliseconds; the wall clock of this machine unless said otherwise. */
   now?: () => number;
+}
+
+/** What opening the log found; all of it is in the log once it is open. */
+export interface AuditOpening {
+  /** The store was older than its log, which was kept: lines it did not know, and tasks that were ended. */
+  behind: { events: number; tasks: number } | null;
+  /** The store was lost while its log stands: calls that were waiting. */
+  lost: { waiting: number } | null;
+  /** The bytes of the lines that say so. */
+  lines: Uint8Array | null;
 }
 
 /**
@@ -48,6 +73,7 @@ export class AuditFile {
   readonly #options: AuditFileOptions;
   readonly #rows: AuditRows;
   readonly #file: CurrentFile;
+  #opening: AuditOpening = { behind: null, lost: null, lines: null };
   /** As of the last commit. */
   #head: AuditHead;
   /** With what was appended since. */
@@ -58,37 +84,55 @@ export class AuditFile {
   #checkpointAt: string | null = null;
 
   private constructor(head: AuditHead, rows: AuditRows, options: AuditFileOptions) {
+    const { path, chain, database } = options;
     this.#options = options;
     this.#rows = rows;
-    this.#file = new CurrentFile(options.path, rows);
+    const store = database.location() ?? 'in memory';
+    this.#file = new CurrentFile({ path, rows, chain, store, now: () => this.#now() });
     this.#head = head;
     this.#next = head;
     try {
       this.recovery = this.#takeUp(true);
+      this.#checkLastLine();
     } catch (error) {
       this.#file.abandon();
       throw error;
     }
   }
 
-  /** Opens the log and mends its tail. Throws StoreError when lines are missing or it does not verify. */
+  /**
+   * Opens the log and mends its tail. Throws StoreBehindError when it has lines that the store does not know and
+   * that are not to be kept, and StoreError when lines are missing or it does not verify.
+   */
   static async open(options: AuditFileOptions): Promise<AuditFile> {
     const { path, chain, database } = options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const rows = new AuditRows(database);
-    const adopted = rows.read() ?? (await adoptLog(path, chain));
+    const known = rows.read();
+    const adopted = known === null ? await adoptLog(path, chain) : null;
     // Under the lock, since another process may be in the middle of a commit.
     database.exec('BEGIN IMMEDIATE');
-    rows.adopt(adopted);
-    const file = new AuditFile(rows.read() ?? adopted, rows, options);
+    const isAdopted = adopted !== null && rows.adopt(adopted.head);
+    const ahead = await keepAhead(rows, options);
+    const file = new AuditFile(rows.read() as AuditHead, rows, options);
     try {
+      file.#announce(isAdopted ? adopted : null, ahead);
       database.exec('COMMIT');
     } catch (error) {
       file.#file.abandon();
       throw error;
     }
+    file.#opening.lines = file.committed();
+    file.#file.committed(file.#head);
     deleteBefore(path, file.#head.keptFrom);
+    // A store that loses its latest commits is then known to be an older one, and not taken for a new one.
+    if (isAdopted) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     return file;
+  }
+
+  /** What opening the log found, beside what had to be mended. */
+  get opening(): AuditOpening {
+    return this.#opening;
   }
 
   /** Lines in the log. */
@@ -163,6 +207,7 @@ export class AuditFile {
     const appended = this.#appended;
     const { keptFrom } = this.#head;
     this.#head = this.#next;
+    if (appended !== null) this.#file.committed(this.#head);
     this.#appended = null;
     this.#checkpointAt = null;
     if (keptFrom !== this.#head.keptFrom) deleteBefore(this.#options.path, this.#head.keptFrom);
@@ -191,26 +236,69 @@ export class AuditFile {
     this.#file.close(this.#head);
   }
 
-  /** @param isThorough compares what the outbox has with the file, also where the length is right */
-  #takeUp(isThorough: boolean): AuditRecovery {
+  /** @param isOpening compares what the outbox has with the file, also where the length is right */
+  #takeUp(isOpening: boolean): AuditRecovery {
+    const before = this.#head;
     // Another process may have written since; its commit moved the head.
     this.#head = this.#rows.read() ?? this.#head;
+    // What this process could not commit is its own to take back as long as nobody else came.
+    if (this.#head.events === before.events) this.#file.cutBack(this.#head);
     this.#next = this.#head;
     this.#appended = null;
-    const { finishing } = this.#head;
-    return finishing === null
-      ? this.#file.takeUp(this.#head, isThorough)
-      : this.#replace(finishing);
+    return this.#head.finishing === null
+      ? this.#file.takeUp(this.#head, isOpening)
+      : this.#replace(isOpening);
   }
 
   /** Puts the finished file away, after which all its lines are on disk. */
-  #replace(finishing: NonNullable<AuditHead['finishing']>): AuditRecovery {
-    const mended = this.#file.replace(finishing, this.#head.first);
+  #replace(isOpening: boolean): AuditRecovery {
+    const mended = this.#file.replace(this.#head, isOpening);
     this.#rows.letGoOfAll();
     this.#head = { ...this.#head, finishing: null };
     this.#next = this.#head;
     this.#rows.advance(this.#head);
     return mended;
+  }
+
+  /** Throws StoreError when the last line is not the one that the store knows. */
+  #checkLastLine(): void {
+    const { bytes, hash } = this.#head;
+    const { path } = this.#options;
+    const last = bytes > 0 ? path : finishedFilesOf(path).at(-1)?.path;
+    // Lines from before the chain was switched on have no hash.
+    if (last === undefined || hash === '' || hash === GENESIS) return;
+    const descriptor = openSync(last, 'r');
+    try {
+      const end = bytes > 0 ? bytes : fstatSync(descriptor).size;
+      if (lastLineHash(descriptor, end) === hash) return;
+    } finally {
+      closeSync(descriptor);
+    }
+    throw new StoreError(
+      `the last line of ${last} is not the one that the task store knows; restore the log and the store that belong together, or move both away`,
+    );
+  }
+
+  /** Says in the log what became of a store that was lost, or is older than the log. */
+  #announce(adopted: AdoptedLog | null, ahead: KeptLines | null): void {
+    const { entity = {} } = this.#options;
+    const at = this.#now();
+    const ts = new Date(at).toISOString();
+    const events: AuditEvent[] = [];
+    const lostWaits = adopted?.lostWaits ?? null;
+    if (lostWaits !== null) {
+      const lost = { waiting: lostWaits.length };
+      this.#opening.lost = lost;
+      events.push({ ...entity, event: 'store_lost', ts, fields: lost });
+      events.push(...wordsOfLostWaits(lostWaits, at));
+    }
+    if (ahead !== null) {
+      const { tasks, events: words } = ahead.tasks.end(at);
+      const behind = { events: ahead.events, tasks };
+      this.#opening.behind = behind;
+      events.push({ ...entity, event: 'store_behind_log', ts, fields: behind }, ...words);
+    }
+    this.append(events);
   }
 
   #nextLines(): NextLines {
@@ -230,7 +318,7 @@ export class AuditFile {
   #write(lines: NextLines): void {
     const { first, bytes: offset } = this.#head;
     const bytes = lines.take();
-    const synced = this.#file.write(first, bytes);
+    const synced = this.#file.write(this.#head, lines.head, bytes);
     this.#rows.keep(offset, bytes);
     this.#rows.advance(lines.head);
     this.#rows.letGo(first, synced);
@@ -249,4 +337,33 @@ export class AuditFile {
   #day(): string {
     return this.#time().slice(0, 10);
   }
+}
+
+/** Lines that the store did not know, and the tasks they concern. */
+interface KeptLines {
+  events: number;
+  tasks: TasksBehind;
+}
+
+/**
+ * Has the store go on from lines of the log that it does not know; `null` when there are none. Throws
+ * StoreBehindError when they are not to be kept.
+ */
+async function keepAhead(rows: AuditRows, options: AuditFileOptions): Promise<KeptLines | null> {
+  const { path, chain, database, signer = null, keys, keepLog = false } = options;
+  const known = rows.read() as AuditHead;
+  const tasks = keepLog ? new TasksBehind(new TaskRows(database)) : null;
+  const ahead = await linesAhead(known, {
+    path,
+    chain,
+    keys: signer === null ? null : (keys ?? null),
+    onLine: (line) => tasks?.take(line),
+  });
+  if (ahead === null) return null;
+  const { events, files, head, hasGap } = ahead;
+  if (tasks === null) throw new StoreBehindError(database.location() ?? 'in memory', { events, files });
+  if (hasGap) tasks.takeAll();
+  rows.letGoOfAll();
+  rows.advance(head);
+  return { events, tasks };
 }

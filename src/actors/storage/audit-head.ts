@@ -41,10 +41,12 @@ export class AuditRows {
     return row === undefined ? null : headOf(row);
   }
 
-  /** Takes up a log, unless one is known already. */
-  adopt(head: AuditHead): void {
+  /** Takes up a log, unless one is known already; tells whether it did. */
+  adopt(head: AuditHead): boolean {
     this.#sql.adopt.run();
-    if (this.read()?.first === 0) this.advance(head);
+    const isUnknown = this.read()?.first === 0;
+    if (isUnknown) this.advance(head);
+    return isUnknown;
   }
 
   /** Says where the log stands from now on. */

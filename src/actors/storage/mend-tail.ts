@@ -1,12 +1,14 @@
-import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { fstatSync, ftruncateSync, readSync } from 'node:fs';
 import type { OutboxLines } from './audit-head.ts';
 import { StoreError } from './database.ts';
+import { setAside, type TornLines } from './set-aside.ts';
+import { writeWhole } from './write-whole.ts';
 
-/** What opening a log had to mend, in bytes; both are 0 after a clean stop. */
+/** What opening the log had to mend. */
 export interface AuditRecovery {
-  /** Written by a transaction that never committed, and so taken back. */
-  dropped: number;
-  /** Committed but lost by the file, and so written again. */
+  /** What was cut off and is kept in a file beside the log; `null` when nothing was. */
+  torn: TornLines | null;
+  /** Bytes that were committed but lost by the file, and so written again. */
   replayed: number;
 }
 
@@ -16,32 +18,27 @@ export interface KnownFile {
   path: string;
   /** How long it has to be. */
   bytes: number;
-  outbox: Iterable<OutboxLines>;
+  outbox: () => Iterable<OutboxLines>;
+  /** Throws when what stands beyond `bytes`, up to `size`, may not be cut off. */
+  vet: (size: number) => void;
+  /** Epoch milliseconds. */
+  now: number;
 }
 
 /**
- * Makes the file end exactly where the store says: an uncommitted tail is dropped, a lost or
- * damaged one is written again from the outbox; to be called under the store's lock. Throws
- * StoreError when lines are missing that nothing can replace.
+ * Makes the file end exactly where the store says: what was never committed is set aside, what was lost or
+ * damaged is written again from the outbox; to be called under the store's lock. Throws StoreError when lines
+ * are missing that nothing can replace.
  */
-export function mendTail({ descriptor, path, bytes, outbox }: KnownFile): AuditRecovery {
+export function mendTail(file: KnownFile): AuditRecovery {
+  const { descriptor, path, bytes } = file;
   const { size } = fstatSync(descriptor);
-  if (size > bytes) ftruncateSync(descriptor, bytes);
-  let end = Math.min(size, bytes);
-  let replayed = 0;
-  for (const { offset, lines } of outbox) {
-    if (offset > end) break;
-    let kept = Math.min(lines.length, end - offset);
-    if (!holds(descriptor, offset, lines.subarray(0, kept))) {
-      ftruncateSync(descriptor, offset);
-      kept = 0;
-    }
-    if (kept === lines.length) continue;
-    writeWhole(descriptor, lines.subarray(kept));
-    replayed += lines.length - kept;
-    end = offset + lines.length;
-  }
-  if (end === bytes) return { dropped: Math.max(0, size - bytes), replayed };
+  const sound = soundLength(file, size);
+  if (size > bytes) file.vet(size);
+  const torn = size > sound ? setAside(file, sound, size) : null;
+  if (torn !== null) ftruncateSync(descriptor, sound);
+  const replayed = replay(file, sound);
+  if (sound + replayed === bytes) return { torn, replayed };
   throw new StoreError(
     `${path} has ${size} bytes but ${bytes} were written: lines were removed from the audit log; restore it, or move it away together with the task store`,
   );
@@ -52,10 +49,33 @@ export function mendTail({ descriptor, path, bytes, outbox }: KnownFile): AuditR
  * that are not, and no later sync says so. Throws what mendTail throws.
  */
 export function rewriteTail(file: KnownFile): void {
-  const lines = [...file.outbox];
+  const lines = [...file.outbox()];
   const start = lines[0]?.offset ?? file.bytes;
   if (fstatSync(file.descriptor).size > start) ftruncateSync(file.descriptor, start);
-  mendTail({ ...file, outbox: lines });
+  mendTail({ ...file, outbox: () => lines });
+}
+
+/** How far the file is what the store knows; the outbox tells of its end, and the rest is on disk for certain. */
+function soundLength({ descriptor, bytes, outbox }: KnownFile, size: number): number {
+  const end = Math.min(size, bytes);
+  for (const { offset, lines } of outbox()) {
+    if (offset >= end) break;
+    if (!holds(descriptor, offset, lines.subarray(0, end - offset))) return offset;
+  }
+  return end;
+}
+
+/** Appends what the outbox has beyond a length; returns how many bytes those were. */
+function replay({ descriptor, outbox }: KnownFile, from: number): number {
+  let end = from;
+  for (const { offset, lines } of outbox()) {
+    if (offset > end) break;
+    const missing = lines.subarray(end - offset);
+    if (missing.length === 0) continue;
+    writeWhole(descriptor, missing);
+    end += missing.length;
+  }
+  return end - from;
 }
 
 /** Tells whether the file has these bytes there; a power cut may leave zeros in their place. */
@@ -68,12 +88,4 @@ function holds(descriptor: number, offset: number, bytes: Uint8Array): boolean {
     read += more;
   }
   return found.equals(bytes);
-}
-
-/** Appends all of the bytes or throws. */
-export function writeWhole(descriptor: number, bytes: Uint8Array): void {
-  let written = 0;
-  while (written < bytes.length) {
-    written += writeSync(descriptor, bytes, written, bytes.length - written);
-  }
 }

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEvent } from '../ports.ts';
 import { ApprovalRows } from './approval-rows.ts';
-import { AuditFile, type AuditFileOptions } from './audit-file.ts';
 import { ChannelNameRows } from './channel-name-rows.ts';
+import { AuditFile, type AuditFileOptions, type AuditOpening } from './audit-file.ts';
 import { ConversationRows } from './conversation-rows.ts';
 import { openDatabase } from './database.ts';
 import type { AuditRecovery } from './mend-tail.ts';
@@ -90,6 +90,7 @@ export class TaskStore {
     this.approvals = new ApprovalRows(database);
     this.conversations = new ConversationRows(database);
     this.channelNames = new ChannelNameRows(database);
+    this.#publish(audit.opening.lines);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),
       setInterval(() => this.checkpoint(), checkpointEvery).unref(),
@@ -116,6 +117,11 @@ export class TaskStore {
   /** What had to be mended when the store was opened. */
   get recovery(): AuditRecovery {
     return this.#audit.recovery;
+  }
+
+  /** What was found when the store was opened: that it is older than its log, or was lost. */
+  get opening(): AuditOpening {
+    return this.#audit.opening;
   }
 
   /**

@@ -8,6 +8,12 @@ import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts'
 /** The text of a task that was at work when the daemon went down (contract section 4). */
 export const interrupted: Failure = { kind: 'interrupted', text: 'interrupted by service restart' };
 
+/** The store was older than its log, which alone says what became of the task (contract section 10). */
+export const outcomeInLog: Failure = {
+  kind: 'interrupted',
+  text: 'interrupted: the outcome stands in the audit log alone',
+};
+
 /** The model went on asking for tools. */
 export function tooManyTurns(limit: number): Failure {
   return {

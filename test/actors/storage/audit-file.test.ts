@@ -7,6 +7,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { verifyFiles } from '../../../src/actors/audit/audit.ts';
@@ -46,26 +47,31 @@ describe('opening the log after a crash', () => {
   it('finds nothing to mend when the file and the store agree', async () => {
     const { directory } = await crashed();
     expect(await goOn(directory)).toEqual({
-      recovery: { dropped: 0, replayed: 0 },
+      recovery: { torn: null, replayed: 0 },
       ok: true,
       events: 6,
     });
   });
 
   it.each([
-    ['a whole line', (line: string) => line],
-    ['a torn line', (line: string) => line.slice(0, 20)],
-    ['two lines', (line: string) => line + line],
-  ])('drops %s that never was committed', async (_name, tail) => {
+    ['a line that is not of the chain', 1, (line: string) => line],
+    ['a torn line', 1, (line: string) => line.slice(0, 20)],
+    ['a line and a torn one', 2, (line: string) => line + line.slice(0, 20)],
+    ['zeros', 1, () => '\0'.repeat(70_000)],
+  ])('moves %s into a file beside the log', async (_name, lines, tail) => {
     const { directory, log, whole } = await crashed();
-    const uncommitted = tail(`${JSON.stringify(anEvent('t-9'))}\n`);
-    appendFileSync(log, uncommitted);
-    expect(await goOn(directory)).toEqual({
-      recovery: { dropped: uncommitted.length, replayed: 0 },
+    const torn = tail(`${JSON.stringify(anEvent('t-9'))}\n`);
+    appendFileSync(log, torn);
+    const file = expect.stringMatching(/^audit\.ndjson\.torn-[\dT-]+Z$/);
+    const { recovery, ...rest } = await goOn(directory);
+    expect({ recovery, ...rest }).toEqual({
+      recovery: { torn: { lines, bytes: torn.length, file }, replayed: 0 },
       ok: true,
       events: 6,
     });
     expect(readFileSync(log, 'utf8').startsWith(whole)).toBe(true);
+    const aside = join(directory, recovery.torn?.file ?? '');
+    expect([readFileSync(aside, 'utf8'), statSync(aside).mode & 0o777]).toEqual([torn, 0o600]);
   });
 
   it('writes again what the file lost, wherever it was cut', async () => {
@@ -74,7 +80,7 @@ describe('opening the log after a crash', () => {
       const copy = copyFiles(directory);
       truncateSync(storeFiles(copy).audit.path, size);
       expect(await goOn(copy)).toEqual({
-        recovery: { dropped: 0, replayed: whole.length - size },
+        recovery: { torn: null, replayed: whole.length - size },
         ok: true,
         events: 6,
       });
@@ -127,9 +133,13 @@ describe('a log that no store knows', () => {
     const { lines } = logOf(someEvents(3));
     const log = storeFiles(directory).audit.path;
     writeFileSync(log, lines.join(''));
-    expect(await goOn(directory)).toMatchObject({ ok: true, events: 4 });
-    expect(readFileSync(log, 'utf8').startsWith(lines.join(''))).toBe(true);
     expect(await goOn(directory)).toMatchObject({ ok: true, events: 5 });
+    expect(readFileSync(log, 'utf8').startsWith(lines.join(''))).toBe(true);
+    expect(recordedEvents(directory)[3]).toMatchObject({
+      event: 'store_lost',
+      fields: { waiting: 0 },
+    });
+    expect(await goOn(directory)).toMatchObject({ ok: true, events: 6 });
   });
 
   it.each([
@@ -151,16 +161,20 @@ describe('a log that no store knows', () => {
     expect(await goOn(directory)).toMatchObject({ ok: true, events: 1 });
   });
 
-  it('is taken over without being read when the chain is off', async () => {
+  it('is taken over without being verified when the chain is off', async () => {
     const directory = temporaryFolder();
     const log = storeFiles(directory).audit.path;
     writeFileSync(log, 'somebody’s notes\n');
     const store = await openStore(directory, false);
     await store.record([anEvent('t-1')]);
     store.close();
-    expect(readFileSync(log, 'utf8')).toBe(
-      'somebody’s notes\n{"event":"tool_exec","seq":1,"task_id":"t-1","ts":"2026-07-01T09:00:00.000Z"}\n',
-    );
+    const [notes, lost, event, end] = readFileSync(log, 'utf8').split('\n');
+    expect([notes, JSON.parse(lost ?? ''), event, end]).toEqual([
+      'somebody’s notes',
+      { event: 'store_lost', fields: { waiting: 0 }, ts: expect.any(String) },
+      '{"event":"tool_exec","seq":1,"task_id":"t-1","ts":"2026-07-01T09:00:00.000Z"}',
+      '',
+    ]);
   });
 });
 
@@ -234,7 +248,7 @@ describe('lines that are on disk for certain', () => {
     other.close();
     store.close();
     expect(await goOn(directory)).toMatchObject({
-      recovery: { dropped: 0, replayed: 0 },
+      recovery: { torn: null, replayed: 0 },
       ok: true,
     });
   });

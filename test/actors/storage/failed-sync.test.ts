@@ -111,8 +111,9 @@ it('is no part of putting a finished file away: what may be lost is written agai
   steps = [];
   await store.record([anEvent('t-1', 3)]);
   await store.record([anEvent('t-1', 4)]);
-  const lines = ['writeSync'];
-  const rotated = ['writeSync', 'openSync', 'fdatasyncSync', 'renameSync', ...begun!, ...lines];
+  // The note beside the log, the lines, and the note once they are committed.
+  const lines = ['writeSync', 'writeSync', 'writeSync'];
+  const rotated = [...lines, 'openSync', 'fdatasyncSync', 'renameSync', ...begun!, ...lines];
   expect(steps).toEqual([...lines, ...rotated]);
   expect(eventsOf(audit.path).flatMap(({ seq }) => seq ?? [])).toEqual([1, 3, 4]);
   expect(await verifyLog(audit.path)).toMatchObject({ ok: true });

@@ -44,7 +44,7 @@ describe('opening a store at the same moment as another process', () => {
     const second = await openStore(directory);
     await second.record([anEvent('t-1', 3)]);
     expect(recordedEvents(directory).map(({ seq }) => seq)).toEqual([1, 2, 3]);
-    expect(second.recovery).toEqual({ dropped: 0, replayed: 0 });
+    expect(second.recovery).toEqual({ torn: null, replayed: 0 });
     second.close();
     first.close();
     const log = storeFiles(directory).audit.path;

@@ -259,8 +259,8 @@ describe('a store that was lost', () => {
     expect(
       eventsOf(path).findLast(({ event }) => event === 'checkpoint')?.['fields'],
     ).toMatchObject({
-      // Two lines, then three for each further event.
-      count: 2 + 4 * 3,
+      // Two lines, then three for each further event, among them the one that the store was lost.
+      count: 2 + 5 * 3,
     });
   });
 

@@ -77,7 +77,7 @@ describe('saving', () => {
     store.close();
     store = await openStore(directory);
     expect(store.rows.find('t-1')).toEqual(aTask());
-    expect(store.recovery).toEqual({ dropped: 0, replayed: 0 });
+    expect(store.recovery).toEqual({ torn: null, replayed: 0 });
   });
 });
 
