@@ -48,17 +48,24 @@ export class AgentProcess extends AgentClient {
   }
 }
 
-/** Runs an agent's folder with the command line and resolves once it answers; it is killed after the test. */
-export function runAgent(folder: AgentFolder): Promise<AgentProcess> {
-  return launchAgentProcess(folder, onTestFinished);
+/**
+ * Runs an agent's folder with the command line and resolves once it answers; it is killed after the test. Rejects
+ * with what it complained of when it ends before that.
+ */
+export function runAgent(
+  folder: AgentFolder,
+  flags: readonly string[] = [],
+): Promise<AgentProcess> {
+  return launchAgentProcess(folder, onTestFinished, flags);
 }
 
 /** Like `runAgent`, for an agent that outlives a test: `later` is given what kills it. */
 export async function launchAgentProcess(
   folder: AgentFolder,
   later: (kill: () => Promise<void>) => void,
+  flags: readonly string[] = [],
 ): Promise<AgentProcess> {
-  const args = [commandLine, 'run', '--dir', folder.path, '--port', '0'];
+  const args = [commandLine, 'run', '--dir', folder.path, '--port', '0', ...flags];
   const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdpoint-compile-cache') };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');
@@ -75,5 +82,6 @@ export async function launchAgentProcess(
       return new AgentProcess(url, folder, child, ended);
     }
   }
-  throw new Error(`the agent did not start: ${complaints}`);
+  const [code] = await ended;
+  throw new Error(`the agent did not start (${code}): ${complaints}`);
 }

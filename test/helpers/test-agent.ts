@@ -69,6 +69,8 @@ export interface TestAgentOptions {
   folder?: AgentFolder;
   /** Its environment; empty when absent. */
   env?: NodeJS.ProcessEnv;
+  /** As `run --keep-log` does. */
+  keepLog?: boolean;
 }
 
 /** Starts an agent that is closed after the test. */
@@ -107,6 +109,7 @@ export async function launchAgent(
     noAuth: options.noAuth ?? false,
     inspectPort: null,
     env: options.env ?? {},
+    keepLog: options.keepLog ?? false,
     log: { info: at('info'), warn: at('warn'), error: at('error') },
   });
   return new TestAgent(agent, folder, log);

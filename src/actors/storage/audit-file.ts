@@ -1,25 +1,17 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import type { AgentEntity } from '../audit/agent-entity.ts';
-import { GENESIS } from '../audit/chain-format.ts';
-import type { LineSigner } from '../audit/line-signer.ts';
-import type { PublicKeySet } from '../audit/public-keys.ts';
 import type { AuditEvent } from '../ports.ts';
-import { type AdoptedLog, adoptLog } from './adopt-log.ts';
+import { adoptLog } from './adopt-log.ts';
 import { type AuditHead, AuditRows } from './audit-head.ts';
+import { checkLastLine } from './check-last-line.ts';
 import { CurrentFile } from './current-file.ts';
 import { StoreError } from './database.ts';
-import { lastLineHash } from './last-line-hash.ts';
-import { linesAhead } from './lines-ahead.ts';
 import { finishedFilesOf, finishedPath } from './log-files.ts';
 import type { AuditRecovery } from './mend-tail.ts';
 import { NextLines } from './next-lines.ts';
-import { wordsOfLostWaits } from './open-waits.ts';
 import { deleteBefore } from './put-away.ts';
-import { StoreBehindError } from './store-behind-error.ts';
-import { TaskRows } from './task-rows.ts';
-import { TasksBehind } from './tasks-behind.ts';
+import { type AuditOpening, type KeepOptions, keepAhead, settle } from './settle-log.ts';
 
 /** When a file of the log is finished and the next one begun. */
 export interface Rotation {
@@ -32,33 +24,13 @@ export interface Rotation {
 }
 
 /** How to open the log of an agent. */
-export interface AuditFileOptions {
-  path: string;
-  /** False leaves `prev_hash` out. */
-  chain: boolean;
-  database: DatabaseSync;
-  /** Signs every line; without it lines carry no signature. */
-  signer?: LineSigner | null;
-  /** The public keys of a signed log; without them the signatures of lines ahead of the store are not checked. */
-  keys?: PublicKeySet;
+export interface AuditFileOptions extends KeepOptions {
   /** Whose agent the log is. */
   entity?: AgentEntity;
-  /** True keeps lines that the store does not know, and ends the tasks they name. */
-  keepLog?: boolean;
   /** Without it the log stays one file. */
   rotation?: Rotation;
   /** Epoch milliseconds; the wall clock of this machine unless said otherwise. */
   now?: () => number;
-}
-
-/** What opening the log found; all of it is in the log once it is open. */
-export interface AuditOpening {
-  /** The store was older than its log, which was kept: lines it did not know, and tasks that were ended. */
-  behind: { events: number; tasks: number } | null;
-  /** The store was lost while its log stands: calls that were waiting. */
-  lost: { waiting: number } | null;
-  /** The bytes of the lines that say so. */
-  lines: Uint8Array | null;
 }
 
 /**
@@ -93,7 +65,7 @@ export class AuditFile {
     this.#next = head;
     try {
       this.recovery = this.#takeUp(true);
-      this.#checkLastLine();
+      checkLastLine(path, this.#head);
     } catch (error) {
       this.#file.abandon();
       throw error;
@@ -113,17 +85,20 @@ export class AuditFile {
     // Under the lock, since another process may be in the middle of a commit.
     database.exec('BEGIN IMMEDIATE');
     const isAdopted = adopted !== null && rows.adopt(adopted.head);
+    const lost = isAdopted ? adopted.lostWaits : null;
     const ahead = await keepAhead(rows, options);
     const file = new AuditFile(rows.read() as AuditHead, rows, options);
     try {
-      file.#announce(isAdopted ? adopted : null, ahead);
+      const { events, ...found } = settle(lost, ahead, file.#now());
+      const { entity = {} } = options;
+      file.append(events.map((event) => ({ ...entity, ...event })));
       database.exec('COMMIT');
+      file.#opening = { ...found, lines: file.committed() };
+      file.#file.committed(file.#head);
     } catch (error) {
       file.#file.abandon();
       throw error;
     }
-    file.#opening.lines = file.committed();
-    file.#file.committed(file.#head);
     deleteBefore(path, file.#head.keptFrom);
     // A store that loses its latest commits is then known to be an older one, and not taken for a new one.
     if (isAdopted) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -260,47 +235,6 @@ export class AuditFile {
     return mended;
   }
 
-  /** Throws StoreError when the last line is not the one that the store knows. */
-  #checkLastLine(): void {
-    const { bytes, hash } = this.#head;
-    const { path } = this.#options;
-    const last = bytes > 0 ? path : finishedFilesOf(path).at(-1)?.path;
-    // Lines from before the chain was switched on have no hash.
-    if (last === undefined || hash === '' || hash === GENESIS) return;
-    const descriptor = openSync(last, 'r');
-    try {
-      const end = bytes > 0 ? bytes : fstatSync(descriptor).size;
-      if (lastLineHash(descriptor, end) === hash) return;
-    } finally {
-      closeSync(descriptor);
-    }
-    throw new StoreError(
-      `the last line of ${last} is not the one that the task store knows; restore the log and the store that belong together, or move both away`,
-    );
-  }
-
-  /** Says in the log what became of a store that was lost, or is older than the log. */
-  #announce(adopted: AdoptedLog | null, ahead: KeptLines | null): void {
-    const { entity = {} } = this.#options;
-    const at = this.#now();
-    const ts = new Date(at).toISOString();
-    const events: AuditEvent[] = [];
-    const lostWaits = adopted?.lostWaits ?? null;
-    if (lostWaits !== null) {
-      const lost = { waiting: lostWaits.length };
-      this.#opening.lost = lost;
-      events.push({ ...entity, event: 'store_lost', ts, fields: lost });
-      events.push(...wordsOfLostWaits(lostWaits, at));
-    }
-    if (ahead !== null) {
-      const { tasks, events: words } = ahead.tasks.end(at);
-      const behind = { events: ahead.events, tasks };
-      this.#opening.behind = behind;
-      events.push({ ...entity, event: 'store_behind_log', ts, fields: behind }, ...words);
-    }
-    this.append(events);
-  }
-
   #nextLines(): NextLines {
     const { chain, signer = null } = this.#options;
     return new NextLines(this.#head, { chain, signer });
@@ -337,33 +271,4 @@ export class AuditFile {
   #day(): string {
     return this.#time().slice(0, 10);
   }
-}
-
-/** Lines that the store did not know, and the tasks they concern. */
-interface KeptLines {
-  events: number;
-  tasks: TasksBehind;
-}
-
-/**
- * Has the store go on from lines of the log that it does not know; `null` when there are none. Throws
- * StoreBehindError when they are not to be kept.
- */
-async function keepAhead(rows: AuditRows, options: AuditFileOptions): Promise<KeptLines | null> {
-  const { path, chain, database, signer = null, keys, keepLog = false } = options;
-  const known = rows.read() as AuditHead;
-  const tasks = keepLog ? new TasksBehind(new TaskRows(database)) : null;
-  const ahead = await linesAhead(known, {
-    path,
-    chain,
-    keys: signer === null ? null : (keys ?? null),
-    onLine: (line) => tasks?.take(line),
-  });
-  if (ahead === null) return null;
-  const { events, files, head, hasGap } = ahead;
-  if (tasks === null) throw new StoreBehindError(database.location() ?? 'in memory', { events, files });
-  if (hasGap) tasks.takeAll();
-  rows.letGoOfAll();
-  rows.advance(head);
-  return { events, tasks };
 }

@@ -1,8 +1,8 @@
 import { ftruncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AuditHead, AuditRows } from './audit-head.ts';
-import { LogHandle } from './log-handle.ts';
 import { HeadNote } from './head-note.ts';
+import { LogHandle } from './log-handle.ts';
 import { type AuditRecovery, type KnownFile, mendTail, rewriteTail } from './mend-tail.ts';
 import { putAway, syncFolder } from './put-away.ts';
 import { StoreBehindError } from './store-behind-error.ts';

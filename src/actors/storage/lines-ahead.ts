@@ -1,8 +1,8 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import type { JsonObject } from '../../machines/json.ts';
 import { maximumLineBytes } from '../audit/chain-format.ts';
-import { LineSplitter } from '../audit/line-splitter.ts';
 import { judgeSignature } from '../audit/line-signature.ts';
+import { LineSplitter } from '../audit/line-splitter.ts';
 import { nodeKeyRing, sha256Hex } from '../audit/node-crypto.ts';
 import type { PublicKeySet } from '../audit/public-keys.ts';
 import { hashBefore } from './adopt-log.ts';
@@ -149,7 +149,8 @@ class AheadReading {
     head.events += 1;
     head.hash = hash;
     head.bytes += size;
-    if (head.opened === '') head.opened = String(line['ts']).slice(0, 10);
+    const { ts } = line;
+    if (head.opened === '' && typeof ts === 'string') head.opened = ts.slice(0, 10);
     if (line['event'] === 'checkpoint') head.checkpointed = head.events;
     this.#last = line;
     this.#options.onLine?.(line);

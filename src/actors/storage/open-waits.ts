@@ -20,7 +20,10 @@ export async function openWaits(files: readonly string[]): Promise<TaskInLog[]> 
     for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 })) {
       for (const bytes of splitter.push(chunk as Uint8Array)) {
         // Without an open wait only a line that begins one is worth reading.
-        if (waiting.size > 0 || Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(waitBegins)) {
+        if (
+          waiting.size > 0 ||
+          Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(waitBegins)
+        ) {
           takeLine(recordedEvent(bytes), waiting);
         }
       }

@@ -62,7 +62,8 @@ export class TaskInLog {
   }
 
   #follow(event: string, fields: JsonObject, at: number): void {
-    const tool = String(fields['tool']);
+    const { tool: named } = fields;
+    const tool = typeof named === 'string' ? named : '';
     switch (event) {
       case 'task_deferred':
         this.waiting = { tool, since: at };
@@ -108,6 +109,7 @@ function envelopeOf(line: JsonObject): Partial<AuditEvent> {
 }
 
 function timeOf(line: JsonObject): number {
-  const at = Date.parse(String(line['ts']));
+  const { ts } = line;
+  const at = typeof ts === 'string' ? Date.parse(ts) : 0;
   return Number.isNaN(at) ? 0 : at;
 }

@@ -2,11 +2,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEvent } from '../ports.ts';
 import { ApprovalRows } from './approval-rows.ts';
 import { ChannelNameRows } from './channel-name-rows.ts';
-import { AuditFile, type AuditFileOptions, type AuditOpening } from './audit-file.ts';
+import { AuditFile, type AuditFileOptions } from './audit-file.ts';
 import { ConversationRows } from './conversation-rows.ts';
 import { openDatabase } from './database.ts';
 import type { AuditRecovery } from './mend-tail.ts';
 import { PushRows } from './push-rows.ts';
+import type { AuditOpening } from './settle-log.ts';
 import { type TaskChange, TaskRows } from './task-rows.ts';
 
 /** A change of one task together with what the audit log says about it. */

@@ -1,4 +1,3 @@
-import { copyFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/machines/json.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
@@ -15,10 +14,11 @@ import {
   copyFiles,
   nine,
   openSystem,
-  storeFiles,
+  recordedEvents,
   type TestSystem,
   type TestSystemOptions,
 } from '../../helpers/test-system.ts';
+import { hearDisk } from '../storage/disk-steps.ts';
 
 interface Moment {
   /** The files as a kill after this commit leaves them. */
@@ -228,17 +228,20 @@ describe('a kill between the line in the log and its commit', () => {
   it('leaves neither', async () => {
     const rig = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const parked = await parks(rig.system);
-    const directory = copyFiles(rig.directory);
-    await rig.system.decide(parked.id, decision('approve', rig.clock.now()));
-    await ends(rig.system, parked.id);
-    copyFileSync(storeFiles(rig.directory).audit.path, storeFiles(directory).audit.path);
+    const images: string[] = [];
+    const restore = hearDisk(({ name }) => {
+      if (name === 'COMMIT') images.push(copyFiles(rig.directory));
+    });
+    await rig.system.decide(parked.id, decision('approve', rig.clock.now())).finally(restore);
+    const [directory = ''] = images;
+    expect(recordedEvents(directory).at(-1)).toMatchObject({ event: 'tool_exec' });
     const after = await openSystem({
       directory,
       clock: rig.clock,
       tools: [toolCalled('pay')],
       deferred: { pay: {} },
     });
-    expect(after.store.recovery.dropped).toBeGreaterThan(0);
+    expect(after.store.recovery).toMatchObject({ torn: { lines: 2 } });
     expect(after.system.find(parked.id)).toEqual(parked);
     expect(briefly(after.events(parked.id))).toEqual([
       'session_start',
