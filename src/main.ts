@@ -36,6 +36,7 @@ import { PushNotifications } from './actors/push/push-notifications.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
 import { TaskSystem } from './actors/system.ts';
 import { ScriptGate, type Toolbox } from './actors/tools/tools.ts';
+import { watchClock } from './actors/watch-clock.ts';
 import { cardBasis } from './card-basis.ts';
 import { connectChannels } from './connect-channels.ts';
 import { writePush } from './http/a2a/push-writer.ts';
@@ -266,6 +267,7 @@ async function openSystem(
   system.onChanged((task) => push.changed(task));
   undo.push(() => push.stop());
   await audit.recordStart();
+  undo.push(watchClock({ clock, record: audit.record, log }));
   return { system, audit, egress, push };
 }
 

@@ -84,14 +84,15 @@ describe.concurrent('audit verify', () => {
     expect(stderr).toMatch(/^error: \S+audit\.ndjson:1 \(policy_loaded\): sig is missing; /);
   });
 
-  it('passes an empty log and ends in 3 for one that is not there', async () => {
+  it('ends in 6 for a log that was emptied, and in 3 for one that is not there', async () => {
     const empty = join(await temporaryFolder(), 'audit.ndjson');
     await writeFile(empty, '');
     const [there, missing] = await Promise.all([
       holdpoint(['audit', 'verify', empty]),
       holdpoint(['audit', 'verify', `${empty}.missing`]),
     ]);
-    expect(there).toMatchObject({ code: 0, stdout: '0 events, chain intact, 0 signed\n' });
+    expect(there).toMatchObject({ code: 6, stdout: '' });
+    expect(there.stderr).toContain('error: no events: a log has some from its first start on');
     expect(missing.code).toBe(3);
     expect(missing.stderr).toContain(`error: The audit log ${empty}.missing cannot be read`);
   });

@@ -40,6 +40,7 @@ pass  connections  up to N connections are served at once
 pass  config       service.yaml and skills are valid
 pass  state        ${directory} can be written, N MiB free
 pass  audit        there is no audit log yet
+pass  log          task store and audit log agree
 pass  permissions  files with secrets are private
 pass  admission    admission is off
 pass  identity     no identity provider needs to be asked

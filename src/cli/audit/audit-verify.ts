@@ -51,6 +51,7 @@ export async function auditVerify(
     ...(all ? { onBreak: (broken) => breaks.add(broken) } : {}),
   }).finally(stop);
   if (!verdict.ok) throw broken(verdict, all ? breaks : null);
+  if (verdict.events === 0) throw emptied(files);
   if (requireSigned && checks.keys === null && verdict.signed > 0) throw unchecked();
   warn(output, verdict, checks.keys !== null);
   output.line(verdictSentence(verdict));
@@ -101,6 +102,15 @@ function broken(verdict: Extract<ChainVerdict, { ok: false }>, breaks: BreakList
       },
     },
   );
+}
+
+/** A log that was cut back to nothing has no line that could be bad. */
+function emptied(files: readonly string[]): CliError {
+  return new CliError('no events: a log has some from its first start on', {
+    code: 'audit_broken',
+    exitCode: exitCodes.auditBroken,
+    hint: files.length === 1 ? 'name all files of the log, oldest first' : copyHint,
+  });
 }
 
 /** A signature nobody checked proves nothing. */

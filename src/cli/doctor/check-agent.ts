@@ -37,6 +37,13 @@ export async function checkAudit(path: string, isChained: boolean): Promise<Find
     const verdict = await verifyFiles(files, pruned === null ? {} : { continuedFrom: pruned.head });
     const since = pruned === null ? '' : `; the ${pruned.count} before them were removed`;
     const message = plainLine(`${verdictSentence(verdict)}${since}`);
+    if (verdict.ok && verdict.events === 0) {
+      return {
+        status: 'fail',
+        message: `${path} has no events, and a log has some from its first start on`,
+        fix,
+      };
+    }
     return verdict.ok ? { status: 'pass', message } : { status: 'fail', message, fix };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

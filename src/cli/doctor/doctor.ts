@@ -9,6 +9,7 @@ import { checkAudit, checkConfig } from './check-agent.ts';
 import { checkChannels } from './check-channels.ts';
 import { checkDaemon } from './check-daemon.ts';
 import { checkIdentity } from './check-identity.ts';
+import { checkLog } from './check-log.ts';
 import { checkConnections, checkNode, checkPort } from './check-machine.ts';
 import { checkPermissions, checkStateFolder } from './check-state.ts';
 
@@ -40,15 +41,17 @@ async function examine(subject: Subject): Promise<Check[]> {
   const { directory, env } = subject;
   const findings = await checkAgent(directory, env);
   const audit = findings.config?.audit ?? { path: '.service/audit.ndjson', chain: true };
-  const storePath = findings.config?.store.path ?? '.service/tasks.db';
+  const store = resolve(directory, findings.config?.store.path ?? '.service/tasks.db');
+  const log = resolve(directory, audit.path);
   const found: [check: string, finding: Finding][] = [
     ['node', checkNode()],
     ['port', await checkPort(subject)],
     ['connections', checkConnections()],
     ['config', checkConfig(subject, findings)],
     ['state', await checkStateFolder(subject)],
-    ['audit', await checkAudit(resolve(directory, audit.path), audit.chain)],
-    ['permissions', checkPermissions(subject, resolve(directory, storePath))],
+    ['audit', await checkAudit(log, audit.chain)],
+    ['log', await checkLog({ store, log, chain: audit.chain })],
+    ['permissions', checkPermissions(subject, store)],
     ['admission', await checkAdmission(subject, findings.config?.agent_id ?? null)],
     ['identity', await checkIdentity(findings.config ?? withoutProviders)],
     ...(await checkChannels(subject, findings)),

@@ -29,8 +29,17 @@ function beforeNextTransaction(interfere: () => void): void {
 describe('opening a store at the same moment as another process', () => {
   it('leaves the tables alone that the other made', () => {
     const { path } = storeFiles(temporaryFolder());
-    beforeNextTransaction(() => openDatabase(path).close());
-    openDatabase(path).close();
+    const interfere = vi.fn(() => {
+      const other = openDatabase(path);
+      other.exec("INSERT INTO audit_outbox (offset, lines) VALUES (1, 'theirs')");
+      other.close();
+    });
+    beforeNextTransaction(interfere);
+    const database = openDatabase(path);
+    const kept = database.prepare('SELECT offset, lines FROM audit_outbox').all();
+    database.close();
+    expect(interfere).toHaveBeenCalledOnce();
+    expect(kept).toEqual([{ offset: 1, lines: 'theirs' }]);
   });
 
   it('keeps the lines that the other wrote meanwhile', async () => {

@@ -189,12 +189,18 @@ describe('retention', () => {
   });
 
   it('ends with the system, in the middle of deleting', async () => {
-    const { system, clock, stop } = await openSystem();
+    const { system, clock, stop, logged } = await openSystem();
     await ends(system, system.open(playing([{ say: 'old' }])));
     clock.advance(8 * day);
+    const deleting = vi.spyOn(TaskRows.prototype, 'deleteEnded');
+    onTestFinished(() => deleting.mockRestore());
     system.deleteExpired();
     stop();
     await turn();
+    await turn();
+    // It would go on once it has deleted one, and finds that there is no store any more.
+    expect(deleting).toHaveBeenCalledOnce();
+    expect(logged).toEqual([]);
   });
 
   it('is put off when the store cannot be written', async () => {

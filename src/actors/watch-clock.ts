@@ -1,0 +1,45 @@
+import type { AuditEvent, Clock, Log } from './ports.ts';
+
+/** How often the clocks are compared, in milliseconds. */
+const compareEvery = 60_000;
+
+/** A difference below this is drift, in milliseconds. */
+const smallestStep = 5_000;
+
+/** What the clocks are compared with and told to. */
+export interface ClockWatch {
+  /** The clock that tasks and their events go by. */
+  clock: Clock;
+  /** Epoch milliseconds of the wall clock. */
+  wall?: () => number;
+  record: (event: Pick<AuditEvent, 'event' | 'fields'>) => Promise<void>;
+  log: Log;
+}
+
+/**
+ * Compares the clock of the daemon with the wall clock once a minute, and records and logs it when one of them
+ * has stepped: from then on `ts` is not what other machines write. Returns what ends it.
+ */
+export function watchClock({ clock, wall = Date.now, record, log }: ClockWatch): () => void {
+  let told = 0;
+  const compare = (): void => {
+    const at = wall();
+    const difference = at - clock.now();
+    if (Math.abs(difference - told) >= smallestStep) {
+      told = difference;
+      tell({ difference_ms: difference, wall: new Date(at).toISOString() });
+    }
+    timer = clock.setTimeout(compare, compareEvery);
+  };
+  const tell = (fields: { difference_ms: number; wall: string }): void => {
+    log.warn(
+      fields,
+      'clock: the wall clock was set; events keep the time the daemon started with, so restart it when that was wrong',
+    );
+    record({ event: 'clock_stepped', fields }).catch((error: unknown) => {
+      log.error({ error }, 'clock: that it was set could not be recorded');
+    });
+  };
+  let timer = clock.setTimeout(compare, compareEvery);
+  return () => clock.clearTimeout(timer);
+}

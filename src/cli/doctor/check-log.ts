@@ -1,0 +1,20 @@
+import { compareLog, type StoreAndLog } from '../../actors/storage/compare-log.ts';
+import { plainLine } from '../plain-text.ts';
+import type { Finding } from './check.ts';
+
+/** Checks that the task store knows all of its audit log. */
+export async function checkLog(subject: StoreAndLog): Promise<Finding> {
+  const restore = 'restore the newest copy of the task store, together with its -wal file';
+  try {
+    const difference = await compareLog(subject);
+    if (difference === null) return { status: 'pass', message: 'task store and audit log agree' };
+    return { status: 'fail', message: plainLine(difference), fix: restore };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      status: 'fail',
+      message: plainLine(`${subject.store} cannot be compared with the audit log (${reason})`),
+      fix: restore,
+    };
+  }
+}
