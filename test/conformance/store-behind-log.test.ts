@@ -4,7 +4,6 @@ import {
   existsSync,
   fstatSync,
   openSync,
-  readdirSync,
   readFileSync,
   readSync,
   rmSync,

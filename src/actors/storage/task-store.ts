@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEvent } from '../ports.ts';
 import { ApprovalRows } from './approval-rows.ts';
-import { ChannelNameRows } from './channel-name-rows.ts';
 import { AuditFile, type AuditFileOptions } from './audit-file.ts';
+import { ChannelNameRows } from './channel-name-rows.ts';
 import { ConversationRows } from './conversation-rows.ts';
 import { openDatabase } from './database.ts';
 import type { AuditRecovery } from './mend-tail.ts';

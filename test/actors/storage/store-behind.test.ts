@@ -20,7 +20,7 @@ import { logFilesOf } from '../../../src/actors/storage/log-files.ts';
 import { StoreBehindError } from '../../../src/actors/storage/store-behind-error.ts';
 import { TaskStore, UnrecordedError } from '../../../src/actors/storage/task-store.ts';
 import type { Task } from '../../../src/machines/task/task.ts';
-import { anEvent, aParkedTask, aTask, aWrite } from '../../helpers/stored-tasks.ts';
+import { aParkedTask, aTask, aWrite } from '../../helpers/stored-tasks.ts';
 import { copyFiles, nine, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
 import { keyOf } from '../audit/log-of.ts';
 import { hearDisk } from './disk-steps.ts';
@@ -257,7 +257,9 @@ describe('tasks of a store that is older than its log', () => {
     const said = eventsOf(storeFiles(directory).audit.path).slice(before);
     return {
       behind: again.opening.behind,
-      states: again.rows.list({ limit: 9 }).tasks.map(({ id, state, text }) => [id, state, text]),
+      states: again.rows.listing
+        .made({ limit: 9 })
+        .tasks.map(({ id, state, text }) => [id, state, text]),
       said: said.map(({ event, task_id: id, seq, fields }) => [event, id, seq, fields]),
       rows: again.rows,
     };
