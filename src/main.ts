@@ -153,6 +153,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   undo.push(() => inspector?.stop());
   const opened = await openSystem(options, parts, ids, inspector?.inspect);
   const { system, audit, egress } = opened;
+  if (inspector !== null) egress.listensAt(inspector.listening);
   const stateFolder = join(options.directory, '.service');
   const runtime = writeRuntimeToken(stateFolder);
   // It may speak for others, so it is in memory alone.
@@ -324,7 +325,9 @@ async function serve(
     trustedProxies: limits.trustedProxies,
   });
   undo.push(() => closeServer(server));
-  return (server.address() as AddressInfo).port;
+  const listening = server.address() as AddressInfo;
+  outbound.listensAt(listening);
+  return listening.port;
 }
 
 /** Loads the inspector only when it is asked for. */

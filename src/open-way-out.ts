@@ -49,10 +49,12 @@ export interface WayOutParts {
 export async function openWayOut(parts: WayOutParts): Promise<WayOut> {
   const { config, log, record, undo } = parts;
   const tracing = tracingSettings(parts);
-  const { allowed_domains, allow_private_ips, allowed_private_cidrs, mode } = config.egress;
+  const { allowed_domains, allowed_private, allow_private_ips, allowed_private_cidrs, mode } =
+    config.egress;
   const egress = createEgress({
     mode,
     allowedDomains: allowed_domains,
+    allowedPrivate: allowed_private,
     allowPrivateIps: allow_private_ips,
     allowedPrivateCidrs: allowed_private_cidrs,
     propagateTo: config.workflow_propagation.allowed_hosts,

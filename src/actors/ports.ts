@@ -196,6 +196,8 @@ export interface EgressScope {
   tags: Record<string, string>;
   /** True for what the daemon itself asks while it serves a task, such as its model; a tool is not. */
   isOwn?: boolean;
+  /** The skill whose script it is for; what that skill declares is open to it. */
+  skill?: string;
 }
 
 /** What the egress policy said about one hop. */
@@ -213,7 +215,7 @@ export interface EgressRecord {
 export interface Outbound {
   fetch: typeof globalThis.fetch;
   dispatcher: Dispatcher;
-  /** Lists a host that an issuer has named; it must be public, as the operator has not named it. */
+  /** Names a host for the daemon that an issuer has named; it must be public, as the operator has not named it. */
   discovered?: (endpoint: { host: string; port: number; source: string }) => void;
 }
 

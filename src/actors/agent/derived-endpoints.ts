@@ -20,14 +20,15 @@ export interface EndpointSettings {
 /** A setting and the URL it leads to. */
 type Named = [source: string, url: string | null];
 
-type Endpoint = DerivedEndpoint & { mayBePrivate: boolean };
-
 /**
  * Names every host that the settings of an agent lead to, each with its source (contract section 11).
- * What the operator names may be private, at that very port; what a skill names may not. Values that
- * are no URL name nothing.
+ * What the operator's settings lead to is the daemon's own; what a skill declares is for its scripts. Values
+ * that are no URL name nothing.
  */
-export function derivedEndpoints(config: ServiceConfig, settings: EndpointSettings): Endpoint[] {
+export function derivedEndpoints(
+  config: ServiceConfig,
+  settings: EndpointSettings,
+): DerivedEndpoint[] {
   const { security, credentials, audit } = config;
   const { env, admissionUrl, tracingUrl, skills, channels } = settings;
   const named: Named[] = [
@@ -49,9 +50,9 @@ export function derivedEndpoints(config: ServiceConfig, settings: EndpointSettin
     ),
   ];
   return [
-    ...named.flatMap(([source, url]) => endpointAt(url, source, true)),
+    ...named.flatMap(([source, url]) => endpointAt(url, source)),
     ...skills.flatMap(({ id, egressDomains }) =>
-      egressDomains.flatMap((domain) => skillEndpoints(domain, `skills.${id}`)),
+      egressDomains.flatMap((domain) => skillEndpoints(domain, id)),
     ),
   ];
 }
@@ -98,18 +99,20 @@ function slackAddresses(apiUrl: string | undefined): string[] {
   return [apiUrl, ...others.map((name) => `https://${name}.${hostname}`)];
 }
 
-function endpointAt(text: string | null, source: string, mayBePrivate: boolean): Endpoint[] {
+function endpointAt(text: string | null, source: string): DerivedEndpoint[] {
   const url = text === null ? null : URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return [];
   const usual = url.protocol === 'https:' ? 443 : 80;
   const port = url.port === '' ? usual : Number(url.port);
-  return [{ host: url.hostname, port, source, mayBePrivate }];
+  return [{ host: url.hostname, port, source }];
 }
 
 /** A skill declares a host, with a port or without, or the whole URL its script asks. */
-function skillEndpoints(domain: string, source: string): Endpoint[] {
-  if (domain.includes('://')) return endpointAt(domain, source, false);
+function skillEndpoints(domain: string, skill: string): DerivedEndpoint[] {
+  const at = (url: string) =>
+    endpointAt(url, `skills.${skill}`).map((endpoint) => ({ ...endpoint, skill }));
+  if (domain.includes('://')) return at(domain);
   if (/[/\\?#@\s]/.test(domain)) return [];
   const schemes = /:\d+$/.test(domain) ? ['http'] : ['https', 'http'];
-  return schemes.flatMap((scheme) => endpointAt(`${scheme}://${domain}`, source, false));
+  return schemes.flatMap((scheme) => at(`${scheme}://${domain}`));
 }

@@ -24,6 +24,7 @@ export const egressSchema = z.object({
   allowed_domains: z.array(name).default([]),
   allow_private_ips: z.boolean().default(false),
   allowed_private_cidrs: z.array(name).default([]),
+  allowed_private: z.array(name).default([]),
   sandbox: z.enum(['env', 'bwrap', 'auto']).default('env'),
 });
 

@@ -44,6 +44,8 @@ export interface EgressProxy {
 
 const usualLimits: ProxyLimits = { connections: 64, idle: 60_000, headers: 10_000 };
 
+const loopback = '127.0.0.1';
+
 /** More connections than this are closed before a byte of them is read. */
 const mostConnections = 1024;
 
@@ -72,6 +74,8 @@ export async function startEgressProxy(options: EgressProxyOptions): Promise<Egr
     await close();
     throw error;
   });
+  // A script that asks the proxy for the proxy asks for what is not its own.
+  options.egress.listensAt({ address: loopback, port });
   return {
     port,
     socketPath,
@@ -86,7 +90,7 @@ export async function startEgressProxy(options: EgressProxyOptions): Promise<Egr
 /** Has the servers listen on loopback and on a UNIX socket, and returns the port. */
 async function listening(servers: readonly Server[], socketPath: string): Promise<number> {
   const [onLoopback, onSocket] = servers as [Server, Server];
-  onLoopback.listen(0, '127.0.0.1');
+  onLoopback.listen(0, loopback);
   onSocket.listen(socketPath);
   await Promise.all(servers.map((server) => once(server, 'listening')));
   return (onLoopback.address() as AddressInfo).port;

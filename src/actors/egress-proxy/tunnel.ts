@@ -9,7 +9,7 @@ import type { Pass } from './passes.ts';
 
 /** What the way out needs: the policy, the log, and how long nothing may happen (ms). */
 export interface WayOut {
-  egress: Pick<Egress, 'judge' | 'connect' | 'dispatcher' | 'within'>;
+  egress: Pick<Egress, 'judge' | 'connect' | 'dispatcher' | 'within' | 'listensAt'>;
   log: Log;
   idle: number;
 }
@@ -36,7 +36,7 @@ export async function tunnel(
   client.once('close', () => gone.abort());
   let upstream: Socket;
   try {
-    egress.judge({ protocol: 'https:', ...hop }, pass.scope);
+    egress.judge({ protocol: 'https:', isTunnel: true, ...hop }, pass.scope);
     upstream = await egress.connect(hop, pass.scope, gone.signal);
   } catch (error) {
     if (gone.signal.aborted) return;

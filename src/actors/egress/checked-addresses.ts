@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { JudgeAddress } from './address-rules.ts';
+import { type AddressPolicy, addressFault } from './address-policy.ts';
 import { EgressLimitError } from './egress-error.ts';
 
 /** An address of a host; `family` is 4 or 6. */
@@ -20,25 +20,30 @@ export type CheckedAddresses =
 /** The system's way to find addresses, the hosts file included. */
 export const lookupAll: Lookup = (hostname) => systemLookup(hostname, { all: true });
 
+/** How the addresses of a host are found and judged. */
+export interface AddressCheck extends AddressPolicy {
+  lookup: Lookup;
+  /** In milliseconds. */
+  deadline: number;
+}
+
 /**
  * Finds and judges the addresses of a host; one bad address refuses them all, since any could be dialled.
- *
- * `deadline` is in milliseconds. Rejects as `lookup` does, and with an EgressLimitError when it takes too long.
+ * Rejects as `lookup` does, and with an EgressLimitError when it takes too long.
  */
 export async function checkedAddresses(
-  { hostname, mayBePrivate }: { hostname: string; mayBePrivate: boolean },
-  { judge, lookup, deadline }: { judge: JudgeAddress; lookup: Lookup; deadline: number },
+  { host, port }: { host: string; port: number },
+  check: AddressCheck,
 ): Promise<CheckedAddresses> {
-  const family = isIP(hostname);
+  const family = isIP(host);
   if (family !== 0) {
-    const fault = judge(hostname, mayBePrivate);
-    if (fault !== null) return { ok: false, why: `is ${fault}` };
-    return { ok: true, addresses: [{ address: hostname, family }] };
+    const why = addressFault({ host, port, address: host, how: 'is' }, check);
+    return why === null ? { ok: true, addresses: [{ address: host, family }] } : { ok: false, why };
   }
-  const found = await intime(lookup(hostname), hostname, deadline);
+  const found = await intime(check.lookup(host), host, check.deadline);
   for (const { address } of found) {
-    const fault = judge(address, mayBePrivate);
-    if (fault !== null) return { ok: false, why: `resolves to ${fault}` };
+    const why = addressFault({ host, port, address, how: 'resolves to' }, check);
+    if (why !== null) return { ok: false, why };
   }
   const [first, ...rest] = found.map(({ address }) => ({ address, family: isIP(address) }));
   if (first === undefined) return { ok: false, why: 'resolves to no address' };

@@ -3,19 +3,17 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
 import type { EgressMode } from '../ports.ts';
-import { type JudgeAddress, normaliseAddress } from './address-rules.ts';
+import type { AddressPolicy } from './address-policy.ts';
+import { normaliseAddress } from './address-rules.ts';
 import { checkedAddresses, type HostAddress, type Lookup } from './checked-addresses.ts';
 import { EgressError } from './egress-error.ts';
 import type { DialLimits } from './limits.ts';
 
 /** What the connector goes by. */
-export interface ConnectPolicy {
+export interface ConnectPolicy extends AddressPolicy {
   mode: EgressMode;
-  judge: JudgeAddress;
   lookup: Lookup;
   limits: DialLimits;
-  /** True when an operator named the host and port, whatever their address. */
-  mayBePrivate: (hostname: string, port: number) => boolean;
 }
 
 /** What is published for each connection that the policy opens. */
@@ -105,12 +103,13 @@ async function openChecked(
 }
 
 async function checkedFor(
-  { mode, judge, lookup, limits, mayBePrivate }: ConnectPolicy,
+  policy: ConnectPolicy,
   hostname: string,
   port: number,
 ): Promise<[HostAddress, ...HostAddress[]]> {
-  const host = { hostname, mayBePrivate: mayBePrivate(hostname, port) };
-  const checked = await checkedAddresses(host, { judge, lookup, deadline: limits.lookup });
+  const { mode, limits } = policy;
+  const asked = { host: hostname, port };
+  const checked = await checkedAddresses(asked, { ...policy, deadline: limits.lookup });
   if (checked.ok) return checked.addresses;
   throw new EgressError({ host: hostname, why: checked.why, mode });
 }

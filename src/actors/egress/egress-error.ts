@@ -7,6 +7,9 @@ export interface Refusal {
   mode: EgressMode;
 }
 
+/** Said of the daemon's own listeners; they are closed to tasks in every mode, so that the message names none. */
+export const itself = 'is the agent itself';
+
 /** The egress policy refused a hop; the message is what a tool is told (contract section 11). */
 export class EgressError extends Error {
   readonly code = 'egress_blocked';
@@ -15,7 +18,7 @@ export class EgressError extends Error {
   readonly why: string;
 
   constructor({ host, why, mode }: Refusal) {
-    super(`egress blocked: ${host} ${why} (mode=${mode})`);
+    super(`egress blocked: ${host} ${why}${why === itself ? '' : ` (mode=${mode})`}`);
     this.host = host;
     this.why = why;
   }

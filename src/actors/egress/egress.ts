@@ -2,19 +2,18 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { EgressMode, EgressRecord, EgressScope } from '../ports.ts';
-import { createAddressRules } from './address-rules.ts';
 import { checkedAddresses, type Lookup, lookupAll } from './checked-addresses.ts';
 import { type ConnectPolicy, checkedConnect, checkedConnector } from './checked-connect.ts';
 import {
   type DerivedEndpoint,
   type EffectiveHost,
-  effectiveHosts,
   matcherOf,
   readPatterns,
 } from './effective-hosts.ts';
 import { EgressError } from './egress-error.ts';
 import { createEgressFetch } from './egress-fetch.ts';
 import { guardProcess } from './guard-process.ts';
+import { type HopSettings, hopPolicy } from './hop-policy.ts';
 import { normaliseHost } from './host-pattern.ts';
 import { createLedger } from './ledger.ts';
 import {
@@ -24,8 +23,9 @@ import {
   patientLimits,
   toolLimits,
 } from './limits.ts';
+import { createOwnListeners, type ListeningAddress } from './own-listeners.ts';
 import { hopOf, policyInterceptor, type Sending, userFault } from './policy-interceptor.ts';
-import { type Hop, type HopPolicy, ruleHop } from './rule-hop.ts';
+import { addressPolicyFor, type Hop, type HopPolicy, isDaemons, ruleHop } from './rule-hop.ts';
 
 export type { EgressMode, EgressRecord, EgressScope } from '../ports.ts';
 export { createAddressRules, readNetwork } from './address-rules.ts';
@@ -33,21 +33,21 @@ export type { Lookup } from './checked-addresses.ts';
 export { type Dial, dialChannelName } from './checked-connect.ts';
 export type { DerivedEndpoint, EffectiveHost } from './effective-hosts.ts';
 export { EgressError, EgressLimitError, egressCause } from './egress-error.ts';
-export { matchesHost, normaliseHost, readHostPattern, writeHostPattern } from './host-pattern.ts';
+export {
+  matchesHost,
+  normaliseHost,
+  readHostPattern,
+  splitPort,
+  writeHostPattern,
+} from './host-pattern.ts';
 export { type DialLimits, type EgressLimits, patientLimits } from './limits.ts';
 export { createOwnFetch } from './own-fetch.ts';
 export type { Hop } from './rule-hop.ts';
 
 /** What the policy of one daemon is made of (contract section 11). */
-export interface EgressOptions {
-  mode: EgressMode;
-  /** Host patterns (document 2 section 2.5). */
-  allowedDomains: readonly string[];
-  allowPrivateIps: boolean;
-  allowedPrivateCidrs: readonly string[];
+export interface EgressOptions extends HopSettings {
   /** Host patterns that get the workflow headers (document 2 section 6.3). */
   propagateTo: readonly string[];
-  endpoints: readonly DerivedEndpoint[];
   /** Hears once about each hop, before anything is sent; what throws here stops the hop. */
   record: (record: EgressRecord) => void;
   /** Finds the addresses of a host; the system's own way unless given. */
@@ -59,7 +59,7 @@ export interface EgressOptions {
 /** The one way out of the daemon (contract section 11). */
 export interface Egress {
   readonly mode: EgressMode;
-  /** What may be reached, with where each entry comes from. */
+  /** What may be reached and by whom, with where each entry comes from. */
   readonly hosts: readonly EffectiveHost[];
   /** Judges each hop; what is sent outside a scope has no limits but those of its caller and undici. */
   readonly dispatcher: Dispatcher;
@@ -78,14 +78,16 @@ export interface Egress {
    * Says why a URL would be refused now, without asking it and without a record; `null` when it would not.
    * A host that cannot be resolved is not refused, as it may be resolved later.
    */
-  refusalOf(url: URL): Promise<string | null>;
-  /** Opens a connection to an address that was checked, and records the hop. Rejects with an EgressError. */
+  refusalOf(url: URL, scope: EgressScope | null): Promise<string | null>;
+  /** Opens a tunnel to an address that was checked, and records the hop. Rejects with an EgressError. */
   connect(
     hop: { hostname: string; port: number },
     scope: EgressScope | null,
     signal?: AbortSignal,
   ): Promise<Socket>;
-  /** Lists a host that an issuer has named; it must be public, as the operator has not named it. */
+  /** Takes in where the daemon itself listens; no task reaches that, whatever the mode and the spelling. */
+  listensAt(listening: ListeningAddress): void;
+  /** Names a host for the daemon that an issuer has named; it must be public, as the operator has not named it. */
   discovered(endpoint: Omit<DerivedEndpoint, 'mayBePrivate'>): void;
   /** Puts every fetch of this process under the policy until the returned function is called. */
   guardProcess(): () => void;
@@ -95,14 +97,16 @@ export interface Egress {
 
 /** Makes the policy. Throws an Error that names the entry when a pattern or a network cannot be read. */
 export function createEgress(options: EgressOptions): Egress {
-  const policy = hopPolicyOf(options);
-  const connectPolicy = connectPolicyOf(options, policy);
+  const listeners = createOwnListeners();
+  const policy = hopPolicy(options, listeners);
+  const connectPolicy = (on: EgressScope | null) => connectPolicyOf(options, policy, on);
   const { refuse, settle } = createLedger(options);
   const sendings = new AsyncLocalStorage<Sending>();
   const scope = () => sendings.getStore()?.scope ?? null;
   const limits = { ...toolLimits, ...options.limits };
-  const agent = agentOf(connectPolicy);
-  const dispatcher = agent.compose(
+  const pools = { own: agentOf(connectPolicy(null)), tasks: agentOf(connectPolicy(aTask)) };
+  const dispatcher = pools.own.compose(
+    poolOfTasks(pools.tasks, () => !isDaemons(scope())),
     policyInterceptor({
       sending: () => sendings.getStore() ?? null,
       rule: (hop, on) => ruleHop(hop, on, policy),
@@ -132,63 +136,58 @@ export function createEgress(options: EgressOptions): Egress {
       sendings.run({ scope: on, limits: own, deadline: null }, run),
     scope,
     judge: (hop, on) => void judge(hop, on),
-    async refusalOf(url) {
+    async refusalOf(url, on) {
       const hop = hopOf(url);
-      const { host, why } = ruleHop(hop, null, policy);
-      const fault = why ?? userFault(url) ?? (await addressFault(connectPolicy, host, hop.port));
+      const { host, why } = ruleHop(hop, on, policy);
+      const fault = why ?? userFault(url) ?? (await faultAt(connectPolicy(on), host, hop.port));
       return fault === null
         ? null
         : new EgressError({ host, why: fault, mode: options.mode }).message;
     },
     async connect({ hostname, port }, on, signal) {
-      const host = judge({ protocol: 'https:', hostname, port }, on);
+      const host = judge({ protocol: 'https:', hostname, port, isTunnel: true }, on);
       const tell = (refusal: EgressError | null) => settle(host, refusal, on);
-      return checkedConnect(connectPolicy, { hostname: host, port }, tell, signal);
+      return checkedConnect(connectPolicy(on), { hostname: host, port }, tell, signal);
     },
+    listensAt: (listening) => listeners.add(listening),
     discovered: (endpoint) => policy.hosts.add({ ...endpoint, mayBePrivate: false }),
     guardProcess: () => guardProcess({ dispatcher, fetch }),
-    close: () => agent.destroy(),
+    async close() {
+      await Promise.all([pools.own.destroy(), pools.tasks.destroy()]);
+    },
   };
 }
 
+/** Any scope that is not the daemon's own. */
+const aTask: EgressScope = { taskId: '', correlationId: null, tags: {} };
+
+/** Sends what a task asks for over connections of their own, as what the daemon may dial is more. */
+function poolOfTasks(
+  pool: Agent,
+  isForTask: () => boolean,
+): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (request, handler) =>
+    isForTask() ? pool.dispatch(request, handler) : dispatch(request, handler);
+}
+
 /** What is wrong with the addresses of a host; `null` when nothing is, or none can be found. */
-async function addressFault(
-  { judge, lookup, limits, mayBePrivate }: ConnectPolicy,
-  hostname: string,
-  port: number,
-): Promise<string | null> {
-  const asked = { hostname, mayBePrivate: mayBePrivate(hostname, port) };
+async function faultAt(policy: ConnectPolicy, host: string, port: number): Promise<string | null> {
   try {
-    const checked = await checkedAddresses(asked, { judge, lookup, deadline: limits.lookup });
+    const deadline = policy.limits.lookup;
+    const checked = await checkedAddresses({ host, port }, { ...policy, deadline });
     return checked.ok ? null : checked.why;
   } catch {
     return null;
   }
 }
 
-function hopPolicyOf(options: EgressOptions): HopPolicy {
-  const { mode, allowPrivateIps, allowedPrivateCidrs } = options;
-  return {
-    mode,
-    hosts: effectiveHosts(options.allowedDomains, options.endpoints),
-    judgeAddress: createAddressRules({
-      allowPrivateIps: allowPrivateIps || mode === 'dev-open',
-      allowedPrivateCidrs,
-    }),
-  };
-}
-
 function connectPolicyOf(
   { mode, lookup = lookupAll, limits }: EgressOptions,
-  { hosts, judgeAddress }: HopPolicy,
+  policy: HopPolicy,
+  scope: EgressScope | null,
 ): ConnectPolicy {
-  return {
-    mode,
-    judge: judgeAddress,
-    lookup,
-    limits: { ...dialLimits, ...limits },
-    mayBePrivate: (hostname, port) => hosts.mayBePrivate(normaliseHost(hostname) ?? '', port),
-  };
+  const addresses = addressPolicyFor(scope, policy);
+  return { ...addresses, mode, lookup, limits: { ...dialLimits, ...limits } };
 }
 
 /** Pools by origin; a connection outlives what its name resolved to by no more than a minute. */

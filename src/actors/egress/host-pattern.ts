@@ -3,6 +3,12 @@ import { isIP, isIPv6 } from 'node:net';
 /** A host itself, or every strictly deeper subdomain of `domain` (document 2 section 2.5). */
 export type HostPattern = { kind: 'exact'; host: string } | { kind: 'below'; domain: string };
 
+/** A pattern and the one port that it is for; `null` for any. */
+export interface HostEntry {
+  pattern: HostPattern;
+  port: number | null;
+}
+
 /** A pattern that was read, or one sentence on why it cannot be. */
 export type ReadHostPattern = { ok: true; pattern: HostPattern } | { ok: false; message: string };
 
@@ -17,6 +23,17 @@ export function normaliseHost(text: string): string | null {
   if (url === null) return null;
   const bare = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   return isIP(bare) !== 0 || isName(bare) ? bare : null;
+}
+
+/**
+ * Takes the port off a host or pattern such as `api.example.com:8443` or `[::1]:9000`; an address in IPv6 without
+ * brackets has none. `null` for a port that is none.
+ */
+export function splitPort(text: string): { host: string; port: number | null } | null {
+  const [, host, digits] = /^([^:]*|\[.*\]):([^:/]*)$/.exec(text) ?? [];
+  if (host === undefined || digits === undefined) return { host: text, port: null };
+  const port = /^\d{1,5}$/.test(digits) ? Number(digits) : 0;
+  return port >= 1 && port <= 65_535 ? { host, port } : null;
 }
 
 /** Reads a host pattern: a host, or `*.` and a domain; upper case, a port and a trailing dot do not matter. */

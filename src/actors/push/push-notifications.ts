@@ -3,6 +3,7 @@ import { pushDeliveryMachine } from '../../machines/push/push-delivery-machine.t
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import {
   type Clock,
+  type EgressScope,
   type Log,
   type PushNotification,
   type PushTarget,
@@ -15,8 +16,8 @@ import { targetFault } from './target-fault.ts';
 
 /** What a receiver is called through. */
 export interface PushEgress extends ScopedOutbound {
-  /** Says why a URL may not be called, as far as can be told without calling it; `null` when it may. */
-  refusalOf(url: URL): Promise<string | null>;
+  /** Says why a URL may not be called for a scope, as far as can be told without calling it; `null` when it may. */
+  refusalOf(url: URL, scope: EgressScope): Promise<string | null>;
 }
 
 /** What telling receivers stands on. */
@@ -115,7 +116,8 @@ export class PushNotifications implements PushTargets {
 
   async #vet(target: PushTarget): Promise<void> {
     const fault =
-      targetFault(target) ?? (await this.#options.egress.refusalOf(new URL(target.url)));
+      targetFault(target) ??
+      (await this.#options.egress.refusalOf(new URL(target.url), scopeOf(target)));
     if (fault !== null) throw new PushTargetError(fault);
   }
 
@@ -178,8 +180,7 @@ export class PushNotifications implements PushTargets {
   async #post(target: PushTarget, task: Task, signal: AbortSignal): Promise<void> {
     const { write, egress } = this.#options;
     const { body, contentType } = await write(task, target.version);
-    const scope = { taskId: task.id, correlationId: null, tags: {}, isOwn: true };
-    const response = await egress.within(scope, () =>
+    const response = await egress.within(scopeOf(target), () =>
       egress.fetch(target.url, {
         method: 'POST',
         redirect: 'manual',
@@ -191,6 +192,11 @@ export class PushNotifications implements PushTargets {
     await response.body?.cancel();
     if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
   }
+}
+
+/** A caller has named the receiver, so that it is judged as what a tool asks for, and not as the daemon's own. */
+function scopeOf({ taskId }: PushTarget): EgressScope {
+  return { taskId, correlationId: null, tags: {} };
 }
 
 function authentication({ token, authentication: auth }: PushTarget): Record<string, string> {

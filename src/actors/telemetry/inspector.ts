@@ -10,6 +10,7 @@ import { statelyEvent } from './stately-event.ts';
 export interface Inspector {
   /** `ws://` address with the token that watching needs; a secret. */
   url: string;
+  listening: { address: string; port: number };
   /** To be given to `createActor` as its `inspect`. */
   inspect: Observer<InspectionEvent>;
   /** Lets every watcher go and frees the port. */
@@ -47,6 +48,7 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   server.on('upgrade', (request, socket, head) => stream.accept(request, socket, head, port));
   return {
     url: `ws://${host}:${port}/?token=${token}`,
+    listening: { address: host, port },
     inspect: streamInto(stream, { log, now }),
     async stop() {
       stream.close();

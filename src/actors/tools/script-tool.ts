@@ -68,7 +68,8 @@ export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDep
       validateArguments(name, schema, args);
       const { taskId, correlationId, tags } = run;
       const isolation = dependencies.isolation?.() ?? unguarded;
-      const pass = isolation.proxy?.admit({ taskId, correlationId, tags }) ?? null;
+      const pass =
+        isolation.proxy?.admit({ taskId, correlationId, tags, skill: definition.skill }) ?? null;
       try {
         const end = await runScript(definition, dependencies, isolation, { args, run, pass });
         const passSecrets = pass?.secretValues ?? [];

@@ -12,8 +12,8 @@ function lines(config: object, settings: Partial<EndpointSettings> = {}): string
   const none = { env: {}, admissionUrl: null, tracingUrl: null, skills: [], channels };
   const parsed = serviceSchema.parse({ agent_id: 'x', ...config });
   return derivedEndpoints(parsed, { ...none, ...settings }).map(
-    ({ host, port, source, mayBePrivate }) =>
-      `${source} ${host}:${port} ${mayBePrivate ? 'named' : 'declared'}`,
+    ({ host, port, source, skill }) =>
+      `${source} ${host}:${port} ${skill === undefined ? 'named' : `for ${skill}`}`,
   );
 }
 
@@ -141,7 +141,7 @@ describe('the hosts of an agent', () => {
     expect(lines(config, { channels: idle })).toEqual([]);
   });
 
-  it('are those that skills declare, which may not be private', () => {
+  it('are those that skills declare, each for its own scripts', () => {
     const egressDomains = [
       'api.example.com',
       'other.example.com:8443',
@@ -153,11 +153,11 @@ describe('the hosts of an agent', () => {
       '',
     ];
     expect(lines({}, { skills: [{ id: 'refunds', egressDomains }] })).toEqual([
-      'skills.refunds api.example.com:443 declared',
-      'skills.refunds api.example.com:80 declared',
-      'skills.refunds other.example.com:8443 declared',
-      'skills.refunds url.example.com:443 declared',
-      'skills.refunds [::1]:5 declared',
+      'skills.refunds api.example.com:443 for refunds',
+      'skills.refunds api.example.com:80 for refunds',
+      'skills.refunds other.example.com:8443 for refunds',
+      'skills.refunds url.example.com:443 for refunds',
+      'skills.refunds [::1]:5 for refunds',
     ]);
   });
 
@@ -184,15 +184,15 @@ describe('the hosts of an agent', () => {
       endpoints,
       record: () => undefined,
     });
-    expect(egress.hosts.map(({ host, port }) => `${host}:${port}`)).toEqual([
-      '::1:81',
-      'slack.com:443',
-      'files.slack.com:443',
-      'wss-primary.slack.com:443',
-      'wss-backup.slack.com:443',
-      'xn--mnchen-3ya.example:443',
-      'xn--mnchen-3ya.example:80',
-      '::1:80',
+    expect(egress.hosts.map(({ host, port, openTo }) => `${host}:${port} ${openTo}`)).toEqual([
+      'xn--mnchen-3ya.example:443 skill',
+      'xn--mnchen-3ya.example:80 skill',
+      '::1:80 skill',
+      '::1:81 daemon',
+      'slack.com:443 daemon',
+      'files.slack.com:443 daemon',
+      'wss-primary.slack.com:443 daemon',
+      'wss-backup.slack.com:443 daemon',
     ]);
   });
 });

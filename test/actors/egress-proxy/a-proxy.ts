@@ -9,9 +9,15 @@ import {
 import type { Log } from '../../../src/actors/ports.ts';
 import { anEgress, scope } from '../egress/an-egress.ts';
 
-/** A proxy over a policy that lists `*.example.test`, whose names are all 127.0.0.1; closed after the test. */
+/**
+ * A proxy over a policy that lists `*.example.test`, for tunnels to these ports as well; its names are all 127.0.0.1.
+ * Closed after the test.
+ */
 export async function aProxy(
-  options: Partial<EgressOptions> & { proxyLimits?: Partial<ProxyLimits> } = {},
+  options: Partial<EgressOptions> & {
+    proxyLimits?: Partial<ProxyLimits>;
+    tunnelPorts?: number[];
+  } = {},
 ): Promise<{
   proxy: EgressProxy;
   records: EgressRecord[];
@@ -21,12 +27,13 @@ export async function aProxy(
   /** Everything that was logged, as text. */
   logged: string[];
 }> {
-  const { proxyLimits = {}, ...rest } = options;
+  const { proxyLimits = {}, tunnelPorts = [], ...rest } = options;
   const logged: string[] = [];
   const write = (fields: object, message: string) =>
     void logged.push(`${JSON.stringify(fields)} ${message}`);
   const log: Log = { info: write, warn: write, error: write };
-  const { egress, records } = anEgress(rest);
+  const ported = tunnelPorts.map((port) => `*.example.test:${port}`);
+  const { egress, records } = anEgress({ allowedDomains: ['*.example.test', ...ported], ...rest });
   const proxy = await startEgressProxy({ egress, log, limits: proxyLimits });
   onTestFinished(() => proxy.close());
   const pass = proxy.admit(scope);

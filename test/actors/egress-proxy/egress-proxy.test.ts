@@ -36,7 +36,7 @@ async function openTunnel(port: number, authority: string, authorization: string
 describe('egress proxy, CONNECT', () => {
   it('passes bytes both ways to a listed host and records it with its task', async () => {
     const echo = await anEcho();
-    const { proxy, authorization, records } = await aProxy();
+    const { proxy, authorization, records } = await aProxy({ tunnelPorts: [echo] });
     const { socket, answer } = await openTunnel(
       proxy.port,
       `API.example.test:${echo}`,
@@ -50,7 +50,7 @@ describe('egress proxy, CONNECT', () => {
 
   it('passes on what came together with the request', async () => {
     const echo = await anEcho();
-    const { proxy, authorization } = await aProxy();
+    const { proxy, authorization } = await aProxy({ tunnelPorts: [echo] });
     const socket = connect(proxy.port, '127.0.0.1');
     socket.end(`CONNECT a.example.test:${echo} HTTP/1.1\r\n${authorization}\r\n\r\nearly`);
     expect(await text(socket)).toBe('HTTP/1.1 200 Connection Established\r\n\r\nearly');
@@ -98,7 +98,7 @@ describe('egress proxy, CONNECT', () => {
   );
 
   it('answers 502 when nobody listens', async () => {
-    const { proxy, authorization } = await aProxy();
+    const { proxy, authorization } = await aProxy({ tunnelPorts: [1] });
     const answer = await ask(proxy.port, 'CONNECT a.example.test:1 HTTP/1.1', authorization);
     expect(answer).toMatchObject({
       status: 502,
@@ -108,7 +108,10 @@ describe('egress proxy, CONNECT', () => {
 
   it('ends a tunnel in which nothing happens', async () => {
     const echo = await anEcho();
-    const { proxy, authorization } = await aProxy({ proxyLimits: { idle: 100 } });
+    const { proxy, authorization } = await aProxy({
+      tunnelPorts: [echo],
+      proxyLimits: { idle: 100 },
+    });
     const { socket } = await openTunnel(proxy.port, `a.example.test:${echo}`, authorization);
     await once(socket, 'close');
   });
@@ -310,7 +313,7 @@ describe('egress proxy, passes', () => {
 
   it('ends what is open on a pass when it is released, and nothing else', async () => {
     const echo = await anEcho();
-    const { proxy, pass, authorization } = await aProxy();
+    const { proxy, pass, authorization } = await aProxy({ tunnelPorts: [echo] });
     const other = authorizationOf(proxy.admit({ ...scope, taskId: 't2' }));
     const mine = await openTunnel(proxy.port, `a.example.test:${echo}`, authorization);
     const theirs = await openTunnel(proxy.port, `a.example.test:${echo}`, other);
@@ -323,7 +326,10 @@ describe('egress proxy, passes', () => {
 
   it('lets a pass hold as many connections as it may and no more', async () => {
     const echo = await anEcho();
-    const { proxy, authorization } = await aProxy({ proxyLimits: { connections: 2 } });
+    const { proxy, authorization } = await aProxy({
+      tunnelPorts: [echo],
+      proxyLimits: { connections: 2 },
+    });
     const authority = `a.example.test:${echo}`;
     const first = await openTunnel(proxy.port, authority, authorization);
     const second = await openTunnel(proxy.port, authority, authorization);

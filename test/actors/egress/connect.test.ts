@@ -29,9 +29,9 @@ async function firstChunk(socket: Socket): Promise<string> {
 describe('a bare connection', () => {
   it('opens to a checked address of a listed host and is recorded once', async () => {
     const { port } = await aListener();
-    const { egress, records } = anEgress();
+    const { egress, records } = anEgress({ allowedDomains: [`*.example.test:${port}`] });
     const hop = { hostname: 'API.example.test', port };
-    egress.judge({ protocol: 'https:', ...hop }, scope);
+    egress.judge({ protocol: 'https:', isTunnel: true, ...hop }, scope);
     const socket = await egress.connect(hop, scope);
     expect([socket.remoteAddress, await firstChunk(socket)]).toEqual(['127.0.0.1', 'hello']);
     socket.destroy();
@@ -46,7 +46,7 @@ describe('a bare connection', () => {
   ])('to %s is refused', async (hostname, domain, why) => {
     const { port, connections } = await aListener();
     const { egress, records } = anEgress({
-      allowedDomains: ['*.example.test', '127.0.0.2'],
+      allowedDomains: [`*.example.test:${port}`, `127.0.0.2:${port}`],
       names: { 'private.example.test': ['127.0.0.1', '10.0.0.1'] },
     });
     expect(await failureOf(egress.connect({ hostname, port }, scope))).toMatchObject({
@@ -58,7 +58,7 @@ describe('a bare connection', () => {
   });
 
   it('that nobody accepts fails as it is, and was allowed', async () => {
-    const { egress, records } = anEgress();
+    const { egress, records } = anEgress({ allowedDomains: ['*.example.test:1'] });
     const hop = { hostname: 'a.example.test', port: 1 };
     expect(await failureOf(egress.connect(hop, scope))).toMatchObject({ code: 'ECONNREFUSED' });
     expect(records).toEqual([recorded('a.example.test', null)]);
@@ -66,7 +66,10 @@ describe('a bare connection', () => {
 
   it('is given up when its signal fires', async () => {
     const { port } = await aListener();
-    const { egress } = anEgress({ lookup: () => new Promise(() => undefined) });
+    const { egress } = anEgress({
+      allowedDomains: [`*.example.test:${port}`],
+      lookup: () => new Promise(() => undefined),
+    });
     const stop = new AbortController();
     const hop = { hostname: 'a.example.test', port };
     const failure = failureOf(egress.connect(hop, scope, stop.signal));
@@ -82,7 +85,7 @@ describe('a bare connection', () => {
     const record = () => {
       throw new Error('the audit log is full');
     };
-    const { egress } = anEgress({ record });
+    const { egress } = anEgress({ allowedDomains: [`*.example.test:${port}`], record });
     const hop = { hostname: 'a.example.test', port };
     expect(await failureOf(egress.connect(hop, scope))).toEqual(new Error('the audit log is full'));
   });

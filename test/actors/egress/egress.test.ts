@@ -13,6 +13,14 @@ import { anEgress, failureOf, recorded, scope } from './an-egress.ts';
 
 const daemon: EgressScope = { taskId: null, correlationId: null, tags: {} };
 
+/** What `anEgress` lists. */
+const listedExample = {
+  host: '*.example.test',
+  port: null,
+  source: 'egress.allowed_domains.0',
+  openTo: 'everybody',
+};
+
 describe('egress', () => {
   it('lets a listed host through and records it with its task', async () => {
     const { port, seen } = await aServer();
@@ -64,7 +72,9 @@ describe('egress', () => {
 
   it.each<[EgressMode, EgressScope | null, string, boolean]>([
     ['allowlist', scope, 'api.example.test', true],
-    ['allowlist', scope, 'issuer.test', true],
+    ['allowlist', scope, 'issuer.test', false],
+    ['allowlist', { ...scope, isOwn: true }, 'issuer.test', true],
+    ['allowlist', daemon, 'issuer.test', true],
     ['allowlist', null, 'elsewhere.test', false],
     ['deny-all', null, 'issuer.test', true],
     ['deny-all', daemon, 'issuer.test', true],
@@ -110,26 +120,73 @@ describe('egress', () => {
     expect(other.seen).toEqual([]);
   });
 
-  it('lists a host nobody vouches for without letting it be private', async () => {
+  it('lists a host that a skill declares without letting it be private', async () => {
     const { port, seen } = await aServer();
-    const endpoints = [{ host: 'skill.test', port, source: 'skills.pay', mayBePrivate: false }];
+    const endpoints = [{ host: 'skill.test', port, source: 'skills.pay', skill: 'pay' }];
     const { egress } = anEgress({ endpoints, allowedPrivateCidrs: [] });
-    expect(await failureOf(egress.fetch(`http://skill.test:${port}/`))).toMatchObject({
+    const asked = egress.within({ ...scope, skill: 'pay' }, () =>
+      egress.fetch(`http://skill.test:${port}/`),
+    );
+    expect(await failureOf(asked)).toMatchObject({
       message: 'egress blocked: skill.test resolves to a loopback address (mode=allowlist)',
     });
     expect(seen).toEqual([]);
   });
 
-  it('shows what may be reached with its sources', () => {
-    const endpoints = [{ host: 'ISSUER.test', port: 8443, source: 'auth.providers.0' }];
+  it('lets what egress.allowed_private lists be private, at its port alone', async () => {
+    const { port } = await aServer();
+    const { port: other, seen } = await aServer();
+    const { egress } = anEgress({
+      allowedPrivate: [`db.internal:${port}`],
+      allowedPrivateCidrs: [],
+      allowedDomains: ['db.internal'],
+    });
+    const ask = (at: number) =>
+      egress.within(scope, () => egress.fetch(`http://db.internal:${at}/`));
+    expect(await (await ask(port)).text()).toBe('hello');
+    expect(await failureOf(ask(other))).toMatchObject({
+      message: 'egress blocked: db.internal resolves to a loopback address (mode=allowlist)',
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it('keeps the connections that the daemon may open from tasks', async () => {
+    const { port, seen } = await aServer();
+    // A task may ask for the name, and for the address that the daemon finds behind it it may not.
+    const { egress } = anEgress({
+      allowedPrivateCidrs: [],
+      endpoints: [{ host: 'sink.example.test', port, source: 'audit.sinks.0' }],
+    });
+    const ask = () => egress.fetch(`http://sink.example.test:${port}/`);
+    const own = { ...scope, isOwn: true };
+    for (const on of [daemon, own, daemon, own]) {
+      expect(await (await egress.within(on, ask)).text()).toBe('hello');
+    }
+    // Some connection is kept, or the task could not be found on it.
+    expect(new Set(seen.map(({ from }) => from)).size).toBeLessThan(4);
+    expect(await failureOf(egress.within(scope, ask))).toMatchObject({
+      message: 'egress blocked: sink.example.test resolves to a loopback address (mode=allowlist)',
+    });
+    expect(seen).toHaveLength(4);
+  });
+
+  it('shows what may be reached, by whom, with its sources', () => {
+    const endpoints = [
+      { host: 'ISSUER.test', port: 8443, source: 'auth.providers.0' },
+      { host: '*.maps.test', port: 443, source: 'skills.maps', skill: 'maps' },
+    ];
     const { egress } = anEgress({
       allowedDomains: ['API.example.com:8443', '*.Bücher.de'],
+      allowedPrivate: ['[::1]:9000'],
       endpoints,
     });
+    const openTo = 'everybody';
     expect(egress.hosts).toEqual([
-      { host: 'api.example.com', port: null, source: 'egress.allowed_domains.0' },
-      { host: '*.xn--bcher-kva.de', port: null, source: 'egress.allowed_domains.1' },
-      { host: 'issuer.test', port: 8443, source: 'auth.providers.0' },
+      { host: 'api.example.com', port: 8443, source: 'egress.allowed_domains.0', openTo },
+      { host: '*.xn--bcher-kva.de', port: null, source: 'egress.allowed_domains.1', openTo },
+      { host: '::1', port: 9000, source: 'egress.allowed_private.0', openTo },
+      { host: '*.maps.test', port: 443, source: 'skills.maps', openTo: 'skill' },
+      { host: 'issuer.test', port: 8443, source: 'auth.providers.0', openTo: 'daemon' },
     ]);
   });
 
@@ -276,8 +333,8 @@ describe('egress', () => {
       message: 'egress blocked: keys.issuer.test resolves to a loopback address (mode=allowlist)',
     });
     expect(egress.hosts).toEqual([
-      { host: '*.example.test', port: null, source: 'egress.allowed_domains.0' },
-      { host: 'keys.issuer.test', port, source },
+      listedExample,
+      { host: 'keys.issuer.test', port, source, openTo: 'daemon' },
     ]);
   });
 
@@ -287,9 +344,7 @@ describe('egress', () => {
     expect(() => egress.discovered(endpoint)).toThrow(
       'auth.providers.0 (discovered): "*.test" is no host',
     );
-    expect(egress.hosts).toEqual([
-      { host: '*.example.test', port: null, source: 'egress.allowed_domains.0' },
-    ]);
+    expect(egress.hosts).toEqual([listedExample]);
   });
 
   it('takes nothing from an endpoint that is named again by somebody who vouches for less', async () => {
@@ -304,11 +359,18 @@ describe('egress', () => {
 
   it('reads the wildcard of a skill as a pattern, at its port alone', async () => {
     const { port } = await aServer();
-    const endpoint = { host: '*.partner.test', port, source: 'skills.x', mayBePrivate: false };
+    const endpoint = { host: '*.partner.test', port, source: 'skills.x', skill: 'x' };
     const { egress } = anEgress({ endpoints: [endpoint] });
-    expect((await egress.fetch(`http://api.partner.test:${port}/`)).status).toBe(200);
-    for (const url of [`http://partner.test:${port}/`, 'http://api.partner.test:81/']) {
-      expect(await failureOf(egress.fetch(url))).toMatchObject({ code: 'egress_blocked' });
+    const ask = (url: string, on: EgressScope) => egress.within(on, () => egress.fetch(url));
+    const url = `http://api.partner.test:${port}/`;
+    expect((await ask(url, { ...scope, skill: 'x' })).status).toBe(200);
+    for (const other of [`http://partner.test:${port}/`, 'http://api.partner.test:81/']) {
+      expect(await failureOf(ask(other, { ...scope, skill: 'x' }))).toMatchObject({
+        code: 'egress_blocked',
+      });
+    }
+    for (const on of [scope, { ...scope, skill: 'y' }, { ...scope, isOwn: true }]) {
+      expect(await failureOf(ask(url, on))).toMatchObject({ code: 'egress_blocked' });
     }
   });
 

@@ -324,7 +324,7 @@ describe('a receiver that may not be kept', () => {
     await paused();
     expect(records).toEqual([
       {
-        scope: { taskId: 't-1', correlationId: null, tags: {}, isOwn: true },
+        scope: { taskId: 't-1', correlationId: null, tags: {} },
         domain: 'hook.example.test',
         mode: 'allowlist',
         reason: 'resolves to a private address',

@@ -1,0 +1,29 @@
+import type { JudgeAddress } from './address-rules.ts';
+import { itself } from './egress-error.ts';
+
+/** Which addresses may be dialled on behalf of the daemon itself, or on behalf of tasks. */
+export interface AddressPolicy {
+  judge: JudgeAddress;
+  /** True when an operator named the host and port for them, whatever their address. */
+  mayBePrivate: (host: string, port: number) => boolean;
+  /** True for the daemon's own listeners, where they are out of bounds. */
+  isItself: (address: string, port: number) => boolean;
+}
+
+/** A host and port, and one of its addresses; `how` is `is` when the host is that address. */
+export interface AddressOfHost {
+  host: string;
+  port: number;
+  address: string;
+  how: 'is' | 'resolves to';
+}
+
+/** Says why an address of a host may not be dialled, in words that follow the host's name; `null` when it may. */
+export function addressFault(
+  { host, port, address, how }: AddressOfHost,
+  { judge, mayBePrivate, isItself }: AddressPolicy,
+): string | null {
+  if (isItself(address, port)) return itself;
+  const fault = judge(address, mayBePrivate(host, port));
+  return fault === null ? null : `${how} ${fault}`;
+}
