@@ -234,7 +234,9 @@ async function openSystem(
   const admissionUrl = parts.door.admission?.url ?? null;
   // Nothing goes out before there is a system to hear of it.
   const record = (hop: EgressRecord): void => system.noteEgress(hop);
-  const { egress, isolation, deliver } = await openWayOut({ ...outside, admissionUrl, record });
+  const { isAuthOn } = parts.door;
+  const way = await openWayOut({ ...outside, admissionUrl, isAuthOn, record });
+  const { egress, isolation, deliver } = way;
   if (isolation !== null) parts.scripts.open(isolation);
   if (ownsProcess) undo.push(egress.guardProcess());
   const sandbox = isolation?.sandbox ?? null;

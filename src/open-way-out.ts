@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { derivedEndpoints } from './actors/agent/derived-endpoints.ts';
 import type { ChannelsReading } from './actors/channels/channels.ts';
-import type { ServiceConfig } from './actors/config/config.ts';
+import { opensLoopback, type ServiceConfig } from './actors/config/config.ts';
 import { createEgress, type Egress, patientLimits } from './actors/egress/egress.ts';
 import { startEgressProxy } from './actors/egress-proxy/egress-proxy.ts';
 import type { EgressRecord, EgressScope, Log } from './actors/ports.ts';
@@ -9,7 +9,6 @@ import { probeSandbox } from './actors/sandbox/sandbox.ts';
 import { readTracing } from './actors/telemetry/tracing-settings.ts';
 import type { ScriptIsolation, Toolbox } from './actors/tools/tools.ts';
 import { StartError } from './read-door.ts';
-import { version } from './version.ts';
 
 /** What the agent reaches the outside through. */
 export interface WayOut {
@@ -34,6 +33,8 @@ export interface WayOutParts {
   directory: string;
   /** Where the platform is asked; `null` while admission is off. */
   admissionUrl: string | null;
+  /** True when callers must sign in. */
+  isAuthOn: boolean;
   env: NodeJS.ProcessEnv;
   log: Log;
   /** Hears of every hop. */
@@ -48,6 +49,7 @@ export interface WayOutParts {
  */
 export async function openWayOut(parts: WayOutParts): Promise<WayOut> {
   const { config, log, record, undo } = parts;
+  warnOfLoopback(parts);
   const tracing = tracingSettings(parts);
   const { allowed_domains, allowed_private, allow_private_ips, allowed_private_cidrs, mode } =
     config.egress;
@@ -75,7 +77,11 @@ export async function openWayOut(parts: WayOutParts): Promise<WayOut> {
   };
   if (tracing !== null) {
     const { startTracing } = await import('./actors/telemetry/tracing.ts');
-    const started = startTracing(tracing, { log, version, fetch: fetchFor(spans) });
+    const started = startTracing(tracing, {
+      log,
+      version: config.version,
+      fetch: fetchFor(spans),
+    });
     undo.push(() => started.stop());
   }
   return {
@@ -83,6 +89,16 @@ export async function openWayOut(parts: WayOutParts): Promise<WayOut> {
     isolation: await isolateScripts(parts, egress),
     deliver: fetchFor(delivery),
   };
+}
+
+/** The agent itself is closed to its tools; whatever else listens here is not. */
+function warnOfLoopback({ config, isAuthOn, log }: WayOutParts): void {
+  const setting = isAuthOn ? null : opensLoopback(config);
+  if (setting === null) return;
+  log.warn(
+    {},
+    `${setting} opens loopback to tools while nobody signs in here: another agent on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private`,
+  );
 }
 
 function tracingSettings({ config, env }: WayOutParts) {

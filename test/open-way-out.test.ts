@@ -4,15 +4,38 @@ import { serviceSchema } from '../src/actors/config/schema.ts';
 import type { EgressRecord, EgressScope } from '../src/actors/ports.ts';
 import { readSkills } from '../src/actors/skills/skills.ts';
 import { inSpan } from '../src/actors/telemetry/spans.ts';
-import { openWayOut } from '../src/open-way-out.ts';
+import { openWayOut, type WayOutParts } from '../src/open-way-out.ts';
 import { takeBack } from '../src/take-back.ts';
 import { startCollector } from './helpers/trace-collector.ts';
 
-const quiet = { info() {}, warn() {}, error() {} };
 const tool: EgressScope = { taskId: 't1', correlationId: 'c1', tags: {} };
 
 /** So many spans that they are posted at once. */
 const batch = 512;
+
+const tools = new Map();
+
+/** Opens the way out of an agent with these settings; it is taken back after the test. */
+async function open(settings: object, parts: Partial<WayOutParts> = {}) {
+  const warned: string[] = [];
+  const records: EgressRecord[] = [];
+  const undo: (() => unknown)[] = [];
+  onTestFinished(() => takeBack(undo));
+  const { egress } = await openWayOut({
+    config: serviceSchema.parse({ agent_id: 'x', ...settings }),
+    toolbox: { tools, skills: [] },
+    channels: { slack: null, telegram: null, webhook: null },
+    directory: '/',
+    admissionUrl: null,
+    isAuthOn: false,
+    env: {},
+    log: { info() {}, error() {}, warn: (_fields, message) => void warned.push(message) },
+    record: (record) => void records.push(record),
+    undo,
+    ...parts,
+  });
+  return { egress, warned, records, undo };
+}
 
 describe('the way out of an agent', () => {
   it.each([
@@ -20,47 +43,42 @@ describe('the way out of an agent', () => {
     ['says nothing where they cannot', 'bwrap', true, 0],
     ['says nothing where there is no key', 'env', false, 0],
   ] as const)('%s', async (_, sandbox, enabled, count) => {
-    const warned: string[] = [];
-    const undo: (() => unknown)[] = [];
-    onTestFinished(() => takeBack(undo));
     const audit = { signing: { enabled } };
     const { skills } = await readSkills(join(import.meta.dirname, '../examples/refunds'));
-    await openWayOut({
-      config: serviceSchema.parse({ agent_id: 'x', egress: { sandbox }, audit }),
-      toolbox: { tools: new Map(), skills },
-      channels: { slack: null, telegram: null, webhook: null },
-      directory: '/',
-      admissionUrl: null,
-      env: {},
-      log: { ...quiet, warn: (_fields, message) => void warned.push(message) },
-      record: () => undefined,
-      undo,
-    });
+    const { warned } = await open({ egress: { sandbox }, audit }, { toolbox: { tools, skills } });
     expect(warned.filter((message) => message.includes('key of the audit log'))).toHaveLength(
       count,
     );
   });
 
+  it.each<[string, object]>([
+    ['egress.mode: dev-open', { mode: 'dev-open' }],
+    ['egress.allow_private_ips', { allow_private_ips: true }],
+    ['egress.allowed_private_cidrs', { allowed_private_cidrs: ['10.0.0.0/8', '127.0.0.0/8'] }],
+    ['egress.allowed_private_cidrs', { allowed_private_cidrs: ['::1/128'] }],
+  ])('warns while %s opens loopback to tools and nobody signs in', async (setting, egress) => {
+    const { warned } = await open({ egress });
+    expect(warned).toEqual([
+      `${setting} opens loopback to tools while nobody signs in here: another agent on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private`,
+    ]);
+    expect((await open({ egress }, { isAuthOn: true })).warned).toEqual([]);
+  });
+
+  it.each([
+    {},
+    { mode: 'deny-all', allow_private_ips: true },
+    { allowed_private_cidrs: ['10.0.0.0/8', 'fd00::/8'] },
+    { allowed_private: ['127.0.0.1:9000'], allowed_domains: ['localhost'] },
+  ])('says nothing of loopback with %o', async (egress) => {
+    expect((await open({ egress })).warned).toEqual([]);
+  });
+
   it('posts spans on behalf of the daemon, whoever ended the last of them', async () => {
     const collector = await startCollector();
-    const records: EgressRecord[] = [];
-    const undo: (() => unknown)[] = [];
-    onTestFinished(() => takeBack(undo));
-    const config = serviceSchema.parse({
-      agent_id: 'x',
+    const { egress, records, undo } = await open({
+      version: '1.4.0',
       egress: { mode: 'deny-all' },
       observability: { tracing: { enabled: true, endpoint: collector.url } },
-    });
-    const { egress } = await openWayOut({
-      config,
-      toolbox: { tools: new Map(), skills: [] },
-      channels: { slack: null, telegram: null, webhook: null },
-      directory: '/',
-      admissionUrl: null,
-      env: {},
-      log: quiet,
-      record: (record) => void records.push(record),
-      undo,
     });
     await egress.within(tool, async () => {
       for (let count = 0; count < batch; count += 1) await inSpan('work', {}, async () => count);
@@ -68,6 +86,10 @@ describe('the way out of an agent', () => {
     await takeBack(undo);
     const daemon: EgressScope = { taskId: null, correlationId: null, tags: {} };
     expect(collector.spans).toHaveLength(batch);
+    // Whose version it is, is said by the name beside it.
+    expect(collector.posts.map(({ resource }) => resource)).toEqual([
+      { 'service.name': 'x', 'service.version': '1.4.0' },
+    ]);
     expect(records).toEqual([
       { scope: daemon, domain: '127.0.0.1', mode: 'deny-all', reason: null },
     ]);

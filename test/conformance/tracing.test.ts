@@ -179,6 +179,11 @@ describe('admission', () => {
         ],
       },
     ]);
+    // OTLP counts SERVER as 2 and CLIENT as 3.
+    const kinds = ['a2a.tasks/send', 'admission.check', 'http.client'].map((name) =>
+      collector.named(name).map(({ kind }) => kind),
+    );
+    expect(kinds).toEqual([[2], [1], [3]]);
   });
 
   it('has the status Error when the platform denies, as has the request', async () => {

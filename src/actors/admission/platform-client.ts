@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import { type AdmissionAnswer, readAnswer } from '../../machines/admission/admission-answer.ts';
 import type { Outbound } from '../ports.ts';
-import { inSpan } from '../telemetry/spans.ts';
+import { inClientSpan } from '../telemetry/spans.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
 
 /** What came back from the platform. */
@@ -33,8 +33,7 @@ export function askPlatform(
   outbound?: Outbound,
 ): Promise<PlatformReply> {
   const url = urlOf(settings.url, agentId);
-  const attributes = { 'http.request.method': 'GET', 'server.address': url.hostname };
-  return inSpan('http.client', attributes, async () => {
+  return inClientSpan({ method: 'GET', url }, async () => {
     const late = AbortSignal.timeout(deadline);
     const over = new AbortController();
     try {

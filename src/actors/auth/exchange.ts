@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici';
-import { inSpan } from '../telemetry/spans.ts';
+import { inClientSpan } from '../telemetry/spans.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
 
 /** A question to a provider. */
@@ -27,8 +27,7 @@ const largest = 64 * 1024;
  * Rejects with a ProviderUnavailableError that names neither the URL nor anything that was sent.
  */
 export function exchange({ url, timeout, dispatcher, ...options }: Question): Promise<Answer> {
-  const attributes = { 'http.request.method': options.method, 'server.address': url.hostname };
-  return inSpan('http.client', attributes, async () => {
+  return inClientSpan({ method: options.method, url }, async () => {
     const late = AbortSignal.timeout(timeout);
     const over = new AbortController();
     try {

@@ -1,12 +1,18 @@
 import ipaddr from 'ipaddr.js';
 import { isInside, mistakeInNetwork, reachOf } from './private-network.ts';
 import type { Finding, Path } from './problem.ts';
-import { type HostPattern, isCoveredBy, readHostPattern } from './read-host-pattern.ts';
+import {
+  type HostPattern,
+  isCoveredBy,
+  readHostEntry,
+  readHostPattern,
+} from './read-host-pattern.ts';
 import type { ServiceConfig } from './schema.ts';
 
 type Egress = ServiceConfig['egress'];
 
 const domains: Path = ['egress', 'allowed_domains'];
+const privates: Path = ['egress', 'allowed_private'];
 const networks: Path = ['egress', 'allowed_private_cidrs'];
 
 /**
@@ -20,6 +26,7 @@ export function checkEgress({ egress, workflow_propagation }: ServiceConfig): Fi
     ...egress.allowed_domains.flatMap((entry, index) =>
       checkDomain(entry, [...domains, index], egress),
     ),
+    ...egress.allowed_private.flatMap((entry, index) => checkPrivate(entry, [...privates, index])),
     ...checkNetworks(egress),
     ...hosts.flatMap((entry, index) =>
       checkPropagation(entry, ['workflow_propagation', 'allowed_hosts', index], egress),
@@ -27,21 +34,21 @@ export function checkEgress({ egress, workflow_propagation }: ServiceConfig): Fi
   ];
 }
 
-function checkMode({ mode, allowed_domains: allowed }: Egress): Finding[] {
+function checkMode({ mode, ...egress }: Egress): Finding[] {
   if (mode === 'dev-open') {
     const message =
       'in this mode every host may be reached, those of the own network as well; use it for development alone';
     return [warning(['egress', 'mode'], message)];
   }
-  if (mode === 'deny-all' && allowed.length > 0) {
-    const message = 'tools reach nothing with mode: deny-all, so this list has no effect';
-    return [warning(domains, message, ['egress', 'mode'])];
-  }
-  return [];
+  if (mode === 'allowlist') return [];
+  const message = 'tools reach nothing with mode: deny-all, so this list has no effect';
+  return (['allowed_domains', 'allowed_private'] as const)
+    .filter((list) => egress[list].length > 0)
+    .map((list) => warning(['egress', list], message, ['egress', 'mode']));
 }
 
 function checkDomain(entry: string, path: Path, egress: Egress): Finding[] {
-  const reading = readHostPattern(entry);
+  const reading = readHostEntry(entry);
   if (!reading.ok) return [{ path, message: reading.message, severity: 'error' }];
   const { host, isWildcard } = reading.pattern;
   if (isWildcard && !host.includes('.')) {
@@ -52,18 +59,35 @@ function checkDomain(entry: string, path: Path, egress: Egress): Finding[] {
   return ipaddr.isValid(host) ? checkAddress(host, path, egress) : [];
 }
 
+/** What is listed as private is named by somebody who knows where it leads. */
+function checkPrivate(entry: string, path: Path): Finding[] {
+  if (entry.includes('/') && ipaddr.isValidCIDR(entry)) {
+    const message =
+      'this is a network, not a host; add it to allowed_private_cidrs and list its hosts in allowed_domains';
+    return [{ path, message, severity: 'error' }];
+  }
+  const reading = readHostEntry(entry);
+  if (!reading.ok) return [{ path, message: reading.message, severity: 'error' }];
+  const { host } = reading.pattern;
+  const reach = ipaddr.isValid(host) ? reachOf(host) : 'private';
+  if (reach === 'never') return [neverReached(path)];
+  if (reach === 'private') return [];
+  return [warning(path, 'this address is public; list it in allowed_domains')];
+}
+
 /** A listed address passes the list, and then the same check as every other. */
 function checkAddress(host: string, path: Path, egress: Egress): Finding[] {
   const reach = reachOf(host);
-  if (reach === 'never') {
-    const message = 'this address is never reached, whatever is listed; remove it';
-    return [{ path, message, severity: 'error' }];
-  }
+  if (reach === 'never') return [neverReached(path)];
   const { mode, allow_private_ips: isOpen, allowed_private_cidrs: opened } = egress;
   if (reach === 'public' || mode !== 'allowlist' || isOpen || isInside(host, opened)) return [];
-  const message =
-    'this address is private and stays refused; add its network to allowed_private_cidrs';
+  const message = 'this address is private and stays refused; list it in allowed_private instead';
   return [warning(path, message, networks, ['egress', 'allow_private_ips'])];
+}
+
+function neverReached(path: Path): Finding {
+  const message = 'this address is never reached, whatever is listed; remove it';
+  return { path, message, severity: 'error' };
 }
 
 function checkNetworks({ allowed_private_cidrs: opened, allow_private_ips }: Egress): Finding[] {
@@ -81,8 +105,9 @@ function checkPropagation(entry: string, path: Path, egress: Egress): Finding[] 
   const reading = readHostPattern(entry);
   if (!reading.ok) return [{ path, message: reading.message, severity: 'error' }];
   if (egress.mode === 'dev-open') return [];
-  const isReachable = egress.allowed_domains.some((allowed) => {
-    const other = readHostPattern(allowed);
+  const listed = [...egress.allowed_domains, ...egress.allowed_private];
+  const isReachable = listed.some((allowed) => {
+    const other = readHostEntry(allowed);
     return other.ok && overlap(reading.pattern, other.pattern);
   });
   if (isReachable && egress.mode === 'allowlist') return [];
@@ -90,7 +115,7 @@ function checkPropagation(entry: string, path: Path, egress: Egress): Finding[] 
     egress.mode === 'deny-all'
       ? 'tools reach nothing with mode: deny-all, so nothing is ever handed on to this host'
       : 'egress.allowed_domains does not list this host; unless a skill declares it, nothing is ever handed on to it';
-  return [warning(path, message, domains, ['egress', 'mode'])];
+  return [warning(path, message, domains, privates, ['egress', 'mode'])];
 }
 
 function overlap(one: HostPattern, other: HostPattern): boolean {

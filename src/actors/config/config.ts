@@ -1,4 +1,5 @@
 export { loadConfig } from './load-config.ts';
+export { opensLoopback } from './opens-loopback.ts';
 export { type ConfigReading, parseConfig } from './parse-config.ts';
 export { formatProblem, type Problem } from './problem.ts';
 export { readChannelFiles } from './read-channel-files.ts';

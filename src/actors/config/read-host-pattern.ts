@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { normaliseHost } from '../egress/egress.ts';
+import { normaliseHost, splitPort } from '../egress/egress.ts';
 
 /** A host, or with `isWildcard` everything strictly below it (document 2 section 2.5). */
 export interface HostPattern {
@@ -28,6 +28,22 @@ export function readHostPattern(text: string): HostPatternReading {
   return { ok: true, pattern: { host, isWildcard } };
 }
 
+/** What an entry of a list comes to: a pattern and its only port (`null`: any), or why it is none. */
+export type HostEntryReading =
+  | { ok: true; pattern: HostPattern; port: number | null }
+  | { ok: false; message: string };
+
+/** Reads a host pattern that may have a port, such as `api.example.com:8443` or `[::1]:9000`. */
+export function readHostEntry(text: string): HostEntryReading {
+  const parts = splitPort(text);
+  if (parts === null) {
+    const message = 'the port must be a number from 1 to 65535, as in api.example.com:8443';
+    return { ok: false, message };
+  }
+  const reading = readHostPattern(parts.host);
+  return reading.ok ? { ...reading, port: parts.port } : reading;
+}
+
 /** Tells whether all that one pattern matches is matched by another, too. */
 export function isCoveredBy(pattern: HostPattern, other: HostPattern): boolean {
   if (!other.isWildcard) return !pattern.isWildcard && pattern.host === other.host;
@@ -43,7 +59,7 @@ function mistakeIn(text: string): string | null {
     return `this is not a host but a URL or a path; write the host alone: ${instead}`;
   }
   if (/^(?:[^:]*|\[.*\]):\d*$/.test(text)) {
-    return 'a host is listed without its port, and may then be reached at every port; remove the port';
+    return 'a host is listed here without its port; remove the port';
   }
   if (text === '*' || text === '*.') {
     return `a * alone is no pattern; list hosts and domains ${example}`;

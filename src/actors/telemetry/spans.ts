@@ -3,6 +3,7 @@ import {
   context,
   propagation,
   type Span,
+  SpanKind,
   SpanStatusCode,
   type Tracer,
   trace,
@@ -21,8 +22,9 @@ export function inSpan<Result>(
   name: string,
   attributes: Attributes,
   run: (span: Span) => Promise<Result>,
+  kind: SpanKind = SpanKind.INTERNAL,
 ): Promise<Result> {
-  return tracer().startActiveSpan(name, { attributes }, async (span) => {
+  return tracer().startActiveSpan(name, { attributes, kind }, async (span) => {
     try {
       return await run(span);
     } catch (error) {
@@ -32,6 +34,15 @@ export function inSpan<Result>(
       span.end();
     }
   });
+}
+
+/** Runs a call to another service inside its `http.client` span. */
+export function inClientSpan<Result>(
+  { method, url }: { method: string; url: URL },
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const attributes = { 'http.request.method': method, 'server.address': url.hostname };
+  return inSpan('http.client', attributes, run, SpanKind.CLIENT);
 }
 
 /**

@@ -28,7 +28,7 @@ export interface Tracing {
 /** What tracing stands on. */
 export interface TracingPorts {
   log: Log;
-  /** The version of this program, which every span carries. */
+  /** The version of the agent, which every span carries. */
   version: string;
   /** Posts the spans. */
   fetch?: typeof globalThis.fetch;

@@ -18,8 +18,7 @@ const domain = (entry: string, more: object = {}) => said({ allowed_domains: [en
 const network = (entry: string) => said({ allowed_private_cidrs: [entry] });
 
 const notHost = 'this is not a host; write one such as api.example.com or *.example.com';
-const port =
-  'a host is listed without its port, and may then be reached at every port; remove the port';
+const port = 'the port must be a number from 1 to 65535, as in api.example.com:8443';
 const star = 'a * stands for subdomains and only at the start, as in *.example.com';
 const loneStar =
   'a * alone is no pattern; list hosts and domains such as api.example.com or *.example.com';
@@ -36,6 +35,10 @@ describe('a listed domain', () => {
     '0x5db8d822',
     '2606:2800:220:1::1',
     '[2606:2800:220:1::1]',
+    'api.example.com:443',
+    '*.example.com:8443',
+    '[2606:2800:220:1::1]:65535',
+    '93.184.216.34:1',
   ])('may be %s', (entry) => {
     expect(domain(entry)).toEqual([]);
   });
@@ -49,9 +52,14 @@ describe('a listed domain', () => {
       'api.example.com/v1',
       'this is not a host but a URL or a path; write the host alone: one such as api.example.com or *.example.com',
     ],
-    ['api.example.com:443', port],
     ['*.example.com:', port],
-    ['[2606:2800:220:1::1]:443', port],
+    ['api.example.com:0', port],
+    ['api.example.com:65536', port],
+    ['api.example.com:https', port],
+    ['api.example.com:+80', port],
+    ['[2606:2800:220:1::1]:x', port],
+    [':443', notHost],
+    ['2606:2800:220:1::1:99999', notHost],
     ['*', loneStar],
     ['*.', loneStar],
     ['api.*.com', star],
@@ -90,13 +98,61 @@ describe('a listed domain', () => {
     'is warned of when it is a private address that nothing opens: %s',
     (entry) => {
       expect(domain(entry)).toEqual([
-        'warning egress.allowed_domains.0 this address is private and stays refused; add its network to allowed_private_cidrs',
+        'warning egress.allowed_domains.0 this address is private and stays refused; list it in allowed_private instead',
       ]);
       expect(domain(entry, { allow_private_ips: true })).toEqual([]);
       const opened = ['10.0.0.0/8', '127.0.0.0/8', '::1/128', 'fd00::/8', '100.64.0.0/10'];
       expect(domain(entry, { allowed_private_cidrs: opened })).toEqual([]);
     },
   );
+});
+
+describe('a host that may be private', () => {
+  const opened = (entry: string) => said({ allowed_private: [entry] });
+  const network =
+    'this is a network, not a host; add it to allowed_private_cidrs and list its hosts in allowed_domains';
+
+  it.each([
+    'db.internal',
+    'db.internal:5432',
+    '*.svc.internal',
+    'localhost:9000',
+    '127.0.0.1:9000',
+    '10.1.2.3',
+    '[::1]:9000',
+    'fd12::1',
+  ])('may be %s', (entry) => {
+    expect(opened(entry)).toEqual([]);
+  });
+
+  it.each([
+    ['10.0.0.0/8', network],
+    ['fd00::/8', network],
+    [
+      'http://db.internal/',
+      'this is not a host but a URL or a path; write the host alone: db.internal',
+    ],
+    ['db.internal:x', port],
+    ['db internal', notHost],
+    ['*', loneStar],
+    ['169.254.169.254', 'this address is never reached, whatever is listed; remove it'],
+    ['0.0.0.0:80', 'this address is never reached, whatever is listed; remove it'],
+  ])('is refused when it is %s', (entry, message) => {
+    expect(opened(entry)).toEqual([`error egress.allowed_private.0 ${message}`]);
+  });
+
+  it('is warned of when it is a public address, and when the mode makes it useless', () => {
+    expect(opened('93.184.216.34:443')).toEqual([
+      'warning egress.allowed_private.0 this address is public; list it in allowed_domains',
+    ]);
+    expect(said({ mode: 'deny-all', allowed_private: ['db.internal'] })).toEqual([
+      'warning egress.allowed_private tools reach nothing with mode: deny-all, so this list has no effect',
+    ]);
+  });
+
+  it('may be handed the workflow', () => {
+    expect(said({ allowed_private: ['db.internal:5432'] }, ['db.internal'])).toEqual([]);
+  });
 });
 
 describe('a private network', () => {
@@ -162,6 +218,7 @@ describe('the mode', () => {
       allowed_domains: [],
       allow_private_ips: false,
       allowed_private_cidrs: [],
+      allowed_private: [],
       sandbox: 'env',
     });
     expect(said({})).toEqual([]);
@@ -207,7 +264,7 @@ describe('a host that the workflow is handed on to', () => {
   it('is refused by the same rules as a listed domain', () => {
     expect(said({ allowed_domains }, ['*', 'api.example.com:443'])).toEqual([
       `error workflow_propagation.allowed_hosts.0 ${loneStar}`,
-      `error workflow_propagation.allowed_hosts.1 ${port}`,
+      'error workflow_propagation.allowed_hosts.1 a host is listed here without its port; remove the port',
     ]);
   });
 });
@@ -221,14 +278,16 @@ egress:
     - api.example.com
     - https://api.example.com
   allowed_private_cidrs: [10.0.0.0/8, 10.1.2.3/16]
+  allowed_private: [db.internal, "db.internal:x"]
   allowed_domain: []
 workflow_propagation: {allowed_hosts: ["*"]}
 `;
   expect(linesOf(read(text))).toEqual([
     'error 7:7 egress.allowed_domains.1 | this is not a host but a URL or a path; write the host alone: api.example.com',
     'error 8:39 egress.allowed_private_cidrs.1 | this has bits set beyond its prefix; write 10.1.0.0/16',
-    'error 9:3 egress.allowed_domain | egress.allowed_domain: this key is not known; did you mean allowed_domains?',
-    `error 10:40 workflow_propagation.allowed_hosts.0 | ${loneStar}`,
+    `error 9:34 egress.allowed_private.1 | ${port}`,
+    'error 10:3 egress.allowed_domain | egress.allowed_domain: this key is not known; did you mean allowed_domains?',
+    `error 11:40 workflow_propagation.allowed_hosts.0 | ${loneStar}`,
     'warning 3:9 egress.mode | in this mode every host may be reached, those of the own network as well; use it for development alone',
   ]);
 });
@@ -271,20 +330,26 @@ it('lets nothing pass that the policy then cannot read', () => {
     fc.property(
       fc.array(entry, { maxLength: 3 }),
       fc.array(entry, { maxLength: 3 }),
-      (domains, cidrs) => {
-        const egress = { allowed_domains: domains, allowed_private_cidrs: cidrs };
+      fc.array(entry, { maxLength: 2 }),
+      (domains, cidrs, hosts) => {
+        const egress = {
+          allowed_domains: domains,
+          allowed_private: domains,
+          allowed_private_cidrs: cidrs,
+        };
         const config = serviceSchema.parse({
           agent_id: 'x',
           egress,
-          workflow_propagation: { allowed_hosts: domains },
+          workflow_propagation: { allowed_hosts: hosts },
         });
         if (checkEgress(config).some(({ severity }) => severity === 'error')) return;
         createEgress({
           mode: 'allowlist',
           allowedDomains: domains,
+          allowedPrivate: domains,
           allowPrivateIps: false,
           allowedPrivateCidrs: cidrs,
-          propagateTo: domains,
+          propagateTo: hosts,
           endpoints: [],
           record: () => undefined,
         });

@@ -175,6 +175,7 @@ it('fills in every default', () => {
         allowed_domains: [],
         allow_private_ips: false,
         allowed_private_cidrs: [],
+        allowed_private: [],
         sandbox: 'env',
       },
       workflow_propagation: { allowed_hosts: [] },
