@@ -86,18 +86,13 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
     expect([platform.calls.length, await hopsUpTo(agent, 1)]).toEqual([1, [own()]]);
   });
 
-  it('is open to the daemon alone, and to its tools only when they may reach it', async () => {
+  it('is open to the daemon alone, and to none of its tools', async () => {
     const desk = await startFakeService(admits({ valid: true, user_id: 'guest' }));
     const providers = [{ type: 'http_verifier', name: 'desk', settings: { url: desk.url } }];
     const agent = await startOutward({ egress, auth: { required: true, providers } });
-    const { port } = await aServer();
-    // Another port of the same host is another place.
-    const answer = await agent.as('opaque').send('t', asking(`http://127.0.0.1:${port}/`));
-    expect(textOf(answer)).toBe(
-      mode === 'deny-all'
-        ? 'egress blocked: 127.0.0.1 is not on the allowlist (mode=deny-all)'
-        : 'egress blocked: 127.0.0.1 is not on the allowlist (mode=allowlist)',
-    );
+    const answer = await agent.as('opaque').send('t', asking(`${desk.url}/admin`));
+    expect(textOf(answer)).toBe(`egress blocked: 127.0.0.1 is not on the allowlist (mode=${mode})`);
+    expect(desk.calls).toHaveLength(1);
     expect(await hopsUpTo(agent, 2)).toEqual([
       own(),
       {
@@ -107,6 +102,22 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
         reason: 'is not on the allowlist',
       },
     ]);
+  });
+});
+
+describe('what the settings name', () => {
+  it('is closed to a tool though its address is listed for another reason', async () => {
+    const receiver = await aServer();
+    const sinks = [{ type: 'http', url: `http://127.0.0.1:${receiver.port}/audit` }];
+    // The operator meant another port of this machine.
+    const egress = { allowed_domains: ['127.0.0.1'] };
+    const agent = await startOutward({ egress, audit: { sinks } });
+    const forged = { method: 'POST', json: { event: 'forged' } };
+    const answer = await agent.send('t', asking(`http://127.0.0.1:${receiver.port}/audit`, forged));
+    expect(textOf(answer)).toBe('egress blocked: 127.0.0.1 is a loopback address (mode=allowlist)');
+    await agent.stop();
+    expect(receiver.seen.length).toBeGreaterThan(0);
+    expect(JSON.stringify(receiver.seen)).not.toContain('forged');
   });
 });
 

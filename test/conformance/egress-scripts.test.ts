@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { probeSandbox } from '../../src/actors/sandbox/sandbox.ts';
@@ -54,11 +54,14 @@ function steps(tool: string, url = ''): object[] {
 }
 
 describe.each(sandboxes)('a script at level %s', (sandbox) => {
-  const settings = { egress: { ...loopbackOpen, allowed_domains: ['127.0.0.1'], sandbox } };
+  const listing = (...allowed_domains: string[]) => ({
+    egress: { ...loopbackOpen, allowed_domains, sandbox },
+  });
+  const settings = listing('127.0.0.1');
 
   it.each(tools)('reaches what is listed and nothing else, with %s', async (tool, why) => {
     const { port, seen } = await aServer();
-    const agent = await startInFolder(outwardFolder(settings, programs));
+    const agent = await startInFolder(outwardFolder(listing(`127.0.0.1:${port}`), programs));
     const allowed = await agent.send('yes', steps(tool, `http://127.0.0.1:${port}/`));
     const refused = await agent.send('no', steps(tool, `http://shop.test:${port}/`));
     expect([textOf(allowed), textOf(refused)]).toEqual(['hello 200', why]);
@@ -77,6 +80,46 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
       sandbox,
     });
     await expectIntact(agent.auditPath);
+  });
+
+  it('has a tunnel to no port but 443 and 80 unless the entry names it', async () => {
+    const { port, seen } = await aServer();
+    const agent = await startInFolder(outwardFolder(settings, programs));
+    const url = `http://127.0.0.1:${port}/`;
+    expect(textOf(await agent.send('plain', steps('curl_it', url)))).toBe('hello 200');
+    expect(textOf(await agent.send('tunnel', steps('node_it', url)))).toContain('403');
+    expect(seen).toHaveLength(1);
+    const blocked = agent.audit('tunnel').filter(({ event }) => event === 'egress_blocked');
+    expect(blocked.map(({ fields }) => fields)).toEqual([
+      {
+        domain: '127.0.0.1',
+        mode: 'allowlist',
+        reason: `is asked for a tunnel to port ${port}, which no entry names`,
+      },
+    ]);
+  });
+
+  it('reaches what its own skill declares, which opens it to no other tool', async () => {
+    const { port, seen } = await aServer();
+    const folder = outwardFolder({ egress: { allow_private_ips: true, sandbox } }, programs);
+    const skill = readFileSync(`${folder.path}/SKILL.md`, 'utf8');
+    const declared = skill.replace('---\n', `---\negress_domains: ["127.0.0.1:${port}"]\n`);
+    writeFileSync(`${folder.path}/SKILL.md`, declared);
+    mkdirSync(`${folder.path}/skills/other/scripts`, { recursive: true });
+    writeFileSync(`${folder.path}/skills/other/scripts/other_it.sh`, programs['curl_it.sh'] ?? '');
+    writeFileSync(
+      `${folder.path}/skills/other/SKILL.md`,
+      '---\nname: other\ndescription: Another skill.\n---\n## Tool: other_it\n\nAsks.\n\n**Input:** url (string)\n',
+    );
+    const agent = await startInFolder(folder);
+    const url = `http://127.0.0.1:${port}/`;
+    const texts: string[] = [];
+    for (const tool of ['curl_it', 'node_it', 'other_it', 'http_request']) {
+      texts.push(textOf(await agent.send(tool, steps(tool, url))));
+    }
+    const closed = 'egress blocked: 127.0.0.1 is not on the allowlist (mode=allowlist)';
+    expect(texts).toEqual(['hello 200', 'hello 200', `${closed} 403`, closed]);
+    expect(seen).toHaveLength(2);
   });
 
   it('has its hops with its own task while another runs', async () => {

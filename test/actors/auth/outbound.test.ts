@@ -182,6 +182,7 @@ describe('an issuer that keeps its keys with somebody else', () => {
       host: '10.0.0.7',
       port: 443,
       source: 'auth.providers.0 (discovered)',
+      openTo: 'daemon',
     });
   });
 

@@ -124,7 +124,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
 
   it('has no way out but the proxy', async () => {
     const { port, seen } = await aServer();
-    const { proxy, records } = await aProxy();
+    const { proxy, records } = await aProxy({ tunnelPorts: [port] });
     const url = `http://api.example.test:${port}/`;
     const content = `
       curl -s -m 2 --noproxy '*' http://127.0.0.1:${port}/ || echo "curl $?"
@@ -275,7 +275,7 @@ describe('a script without a sandbox', () => {
     ['go.mjs', 'console.log(await (await fetch(process.env.URL)).text())'],
   ])('reaches out through the proxy from %s', async (file, content) => {
     const { port } = await aServer();
-    const { proxy, records } = await aProxy();
+    const { proxy, records } = await aProxy({ tunnelPorts: [port] });
     const url = `http://api.example.test:${port}/`;
     const filled = content
       .replace('"$1"', url)
@@ -315,7 +315,7 @@ describe.each(isWithoutBwrap ? (['env'] as const) : (['env', 'bwrap'] as const))
       const attributed = records.map(({ scope, domain }) => [scope, domain]);
       const expected = ['t1', 't2'].flatMap((taskId) =>
         [1, 2, 3].map(() => [
-          { taskId, correlationId: `c-${taskId}`, tags: { workflow_id: taskId } },
+          { taskId, correlationId: `c-${taskId}`, tags: { workflow_id: taskId }, skill: 's' },
           `${taskId}.example.test`,
         ]),
       );
