@@ -86,6 +86,34 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
     expect([platform.calls.length, await hopsUpTo(agent, 1)]).toEqual([1, [own()]]);
   });
 
+  it('is no receiver of push notifications, however it is spelled', async () => {
+    const desk = await startFakeService(admits({ valid: true, user_id: 'guest' }));
+    const providers = [{ type: 'http_verifier', name: 'desk', settings: { url: desk.url } }];
+    const agent = await startOutward({ egress, auth: { required: true, providers } });
+    const { port } = new URL(desk.url);
+    for (const host of ['127.0.0.1', '127.1', '0x7f000001']) {
+      const { body } = await agent.as('opaque').rpc('message/send', {
+        message: {
+          kind: 'message',
+          role: 'user',
+          messageId: host,
+          parts: [{ kind: 'text', text: 'x' }],
+        },
+        configuration: {
+          pushNotificationConfig: {
+            url: `http://${host}:${port}/admin/delete-everything?x=1`,
+            authentication: { schemes: ['Bearer'], credentials: 'of-the-caller' },
+          },
+        },
+      });
+      expect(body.error.message).toBe(
+        `egress blocked: 127.0.0.1 is not on the allowlist (mode=${mode})`,
+      );
+    }
+    expect((await agent.as('opaque').get('/tasks')).body.tasks).toEqual([]);
+    expect(JSON.stringify(desk.calls)).not.toContain('delete-everything');
+  });
+
   it('is open to the daemon alone, and to none of its tools', async () => {
     const desk = await startFakeService(admits({ valid: true, user_id: 'guest' }));
     const providers = [{ type: 'http_verifier', name: 'desk', settings: { url: desk.url } }];

@@ -12,6 +12,7 @@ import {
   type ScopedOutbound,
 } from '../ports.ts';
 import type { PushRows } from '../storage/push-rows.ts';
+import { PostTurns } from './post-turns.ts';
 import { targetFault } from './target-fault.ts';
 
 /** What a receiver is called through. */
@@ -44,6 +45,8 @@ type Delivery = ActorRefFrom<typeof pushDeliveryMachine>;
 export class PushNotifications implements PushTargets {
   readonly #options: PushOptions;
   readonly #deliveries = new Map<string, Map<string, Delivery>>();
+  /** After a restart thousands of receivers may be behind. */
+  readonly #turns = new PostTurns();
   #isStopped = false;
 
   constructor(options: PushOptions) {
@@ -162,7 +165,9 @@ export class PushNotifications implements PushTargets {
     return pushDeliveryMachine.provide({
       actors: {
         post: fromPromise<void, { task: Task }>(({ input, signal }) =>
-          this.#post(target, input.task, signal),
+          this.#turns.take(new URL(target.url).host, signal, () =>
+            this.#post(target, input.task, signal),
+          ),
         ),
       },
       actions: {

@@ -93,6 +93,16 @@ describe('a host pattern', () => {
     expect(readHostPattern(text)).toEqual({ ok: false, message });
   });
 
+  it('has labels of 63 characters and a name of 253 at most', () => {
+    const label = (length: number) => 'a'.repeat(length);
+    const long = [63, 63, 63, 61].map(label).join('.');
+    expect([63, 64].map((length) => normaliseHost(`${label(length)}.test`))).toEqual([
+      `${label(63)}.test`,
+      null,
+    ]);
+    expect([long, `${long}a`].map(normaliseHost)).toEqual([long, null]);
+  });
+
   it('is written in the form in which it is compared', () => {
     const written = ['*.BÜCHER.de', 'API.example.com:443', '[::0001]'].map((text) => {
       const read = readHostPattern(text);

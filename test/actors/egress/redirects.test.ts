@@ -167,6 +167,32 @@ describe('a redirect', () => {
     await closed.promise;
   });
 
+  it.each(['init', 'request'])(
+    'lets a caller with the signal in the %s give up while the host behind it hangs',
+    async (kind) => {
+      const asked = Promise.withResolvers<void>();
+      const left = Promise.withResolvers<void>();
+      const { port } = await aServer(({ url }, response) => {
+        if (url !== '/end') return void response.writeHead(302, { location: '/end' }).end();
+        response.on('close', left.resolve);
+        return asked.resolve();
+      });
+      const { egress } = anEgress();
+      const url = `http://a.example.test:${port}/`;
+      const stop = new AbortController();
+      const { signal } = stop;
+      const failure = failureOf(
+        kind === 'init'
+          ? egress.fetch(url, { signal })
+          : egress.fetch(new Request(url, { signal })),
+      );
+      await asked.promise;
+      stop.abort();
+      expect(await failure).toMatchObject({ name: 'AbortError' });
+      await left.promise;
+    },
+  );
+
   it.each(['stream', 'request'])('cannot send a %s again', async (kind) => {
     const { port } = await aRedirector();
     const { egress } = anEgress();

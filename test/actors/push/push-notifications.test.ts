@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type PushTarget, PushTargetError } from '../../../src/actors/ports.ts';
+import { type EgressMode, type PushTarget, PushTargetError } from '../../../src/actors/ports.ts';
 import { PushNotifications } from '../../../src/actors/push/push-notifications.ts';
 import type { TaskStore } from '../../../src/actors/storage/task-store.ts';
 import { mostAttempts, pauseAfter } from '../../../src/machines/push/push-delivery-machine.ts';
@@ -9,6 +9,7 @@ import { aPushTarget } from '../../helpers/push-target.ts';
 import { aTask, aWrite } from '../../helpers/stored-tasks.ts';
 import { openStore, temporaryFolder } from '../../helpers/test-system.ts';
 import { WebhookReceiver } from '../../helpers/webhook-receiver.ts';
+import { aServer } from '../egress/a-server.ts';
 import { anEgress } from '../egress/an-egress.ts';
 
 let receiver: WebhookReceiver;
@@ -29,10 +30,13 @@ afterEach(async () => {
 });
 
 /** The receivers of the agent of a test, as they are after a start of it. */
-function startPush(names: Record<string, string[]> = {}) {
+function startPush(
+  names: Record<string, string[]> = {},
+  more: Parameters<typeof anEgress>[0] = {},
+) {
   const logged: unknown[] = [];
   const noted = (fields: object, message: string) => void logged.push([fields, message]);
-  const { egress, records } = anEgress({ names });
+  const { egress, records } = anEgress({ names, ...more });
   const push = new PushNotifications({
     rows: store.push,
     find: (id) => store.rows.find(id),
@@ -232,6 +236,21 @@ describe('a restart', () => {
     expect(await told(1)).toEqual([['failed', 2, 200]]);
   });
 
+  it('tells thousands of receivers some at a time, and lets none wait for those that do not answer', async () => {
+    const { port } = await aServer(() => undefined);
+    keep('completed', 1);
+    for (let count = 0; count < 2_000; count += 1) {
+      const url = `http://stuck-${count % 4}.example.test:${port}/`;
+      store.push.put(target({ id: `stuck-${count}`, url }), 0);
+    }
+    store.push.put(target({ id: 'well' }), 0);
+    const { push, records } = startPush();
+    push.start();
+    expect(await told(1)).toEqual([['completed', 1, 200]]);
+    const underway = records.filter(({ domain }) => domain.startsWith('stuck'));
+    expect(underway).toHaveLength(4 * 8);
+  });
+
   it('tells once of a change that comes while it starts', async () => {
     keep('working', 1);
     store.push.put(target(), 1);
@@ -334,6 +353,27 @@ describe('a receiver that may not be kept', () => {
     names['hook.example.test'] = ['127.0.0.1'];
     clock.advance(1_000);
     expect(await told(1)).toEqual([['completed', 1, 200]]);
+  });
+
+  it.each<[EgressMode, string, string]>([
+    ['allowlist', 'verifier.example', 'is not on the allowlist'],
+    ['deny-all', 'verifier.example', 'is not on the allowlist'],
+    ['deny-all', 'hook.example.test', 'is not on the allowlist'],
+  ])("is one, in mode %s, at a host that is the daemon's own: %s", async (mode, host, why) => {
+    const named = { host, port: receiver.port, source: 'auth.providers.0' };
+    const { push, records } = startPush({}, { mode, endpoints: [named] });
+    const url = `http://${host}:${receiver.port}/a`;
+    const failure = await push.set(target({ url })).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(PushTargetError);
+    expect((failure as Error).message).toBe(`egress blocked: ${host} ${why} (mode=${mode})`);
+    // One that was kept before the policy was this one is told nothing either.
+    store.push.put(target({ url }), 0);
+    push.changed(keep('completed', 1));
+    await paused();
+    expect(records).toEqual([
+      { scope: { taskId: 't-1', correlationId: null, tags: {} }, domain: host, mode, reason: why },
+    ]);
+    expect(receiver.all('/a')).toEqual([]);
   });
 
   it('is the seventeenth of a task; one of the sixteen may be changed', async () => {
