@@ -47,7 +47,7 @@ export function hopPolicy(options: HopSettings, listeners: OwnListeners): HopPol
       own: { judge, mayBePrivate: byHost(own), isItself: () => false },
       tasks: {
         judge,
-        mayBePrivate: byHost(hosts.listsPrivate),
+        mayBePrivate: byHost((host, port) => hosts.listsPrivate(host, port)),
         isItself: (address, port) => listeners.answerAt(address, port),
       },
     },
