@@ -74,6 +74,7 @@ async function openSystem(directory: string): Promise<TaskSystem> {
     log: { info: () => undefined, warn: console.warn, error: console.error },
     envelope: { entity_id: 'bench', entity_type: 'agent' },
     restAfter: 3_000,
+    release: 'bench',
     onRestart: 'resume',
     retention: 86_400_000,
   });

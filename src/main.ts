@@ -254,6 +254,7 @@ async function openSystem(
     envelope: audit.entity,
     capture: createAgentCapture({ config, skills, directory, env }),
     restAfter: 3_000,
+    release: version,
     onRestart: config.security.defer.on_restart,
     retention: config.store.retention,
     ...(inspect === undefined ? {} : { inspect }),

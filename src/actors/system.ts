@@ -9,6 +9,7 @@ import {
   type Task,
   type TaskState,
 } from '../machines/task/task.ts';
+import { taskMachineVersion } from '../machines/task/task-machine.ts';
 import { egressWords } from './audit/audit.ts';
 import { screenPrompt } from './policy/screen-prompt.ts';
 import type { EgressRecord } from './ports.ts';
@@ -77,6 +78,7 @@ export class TaskSystem {
   /** Decisions that are not on disk yet. */
   readonly #deciding = new Set<Promise<unknown>>();
   readonly #lists = new Turns();
+  #hasStrangers = false;
   #isDrained = false;
   #isStopped = false;
 
@@ -98,6 +100,8 @@ export class TaskSystem {
    * deadlines that passed meanwhile take effect (contract section 4).
    */
   async start(): Promise<void> {
+    this.#store.releases.keep(taskMachineVersion, this.#options.release);
+    this.#nameStrangers();
     if (this.#options.onRestart === 'abandon') await this.#abandonInterrupted();
     this.#tasks.start();
     this.resumeInterrupted();
@@ -131,6 +135,13 @@ export class TaskSystem {
     return this.#store.rows.countByState();
   }
 
+  /** How many tasks have not ended and can be gone on with by another release alone. */
+  strangers(): number {
+    // Nobody else writes to the store, so there are never more of them than at the start.
+    if (!this.#hasStrangers) return 0;
+    return this.#store.rows.strangers().reduce((sum, { tasks }) => sum + tasks, 0);
+  }
+
   /** Has somebody hear of every tool call and every wait that ends, from now on; must not throw. */
   onMeasured(hear: (measured: Measured) => void): void {
     this.#measuring.push(hear);
@@ -159,6 +170,7 @@ export class TaskSystem {
         requester: request.requester,
         surface: request.surface ?? 'legacy',
         history: before?.task.history ?? [],
+        leftOut: before?.task.leftOut ?? 0,
         request: request.message,
         refusal: screenPrompt(request.message, this.#options),
         settled: before?.task.settled ?? null,
@@ -355,6 +367,18 @@ export class TaskSystem {
       } catch (error) {
         if (!(error instanceof ConflictError) || tries === maximumTries) throw unrecorded(error);
       }
+    }
+  }
+
+  #nameStrangers(): void {
+    const found = this.#store.rows.strangers();
+    this.#hasStrangers = found.length > 0;
+    for (const { machineVersion, tasks } of found) {
+      const release = this.#store.releases.find(machineVersion);
+      this.#options.log.warn(
+        { tasks, machine_version: machineVersion, ...(release === null ? {} : { release }) },
+        'tasks: some wait for the release that saved them; start that one to decide them',
+      );
     }
   }
 

@@ -24,6 +24,7 @@ it('count the tasks of each state, and those that wait', async () => {
     'holdpoint_tasks{state="completed"} 1',
     'holdpoint_tasks{state="failed"} 1',
     'holdpoint_tasks{state="canceled"} 0',
+    'holdpoint_tasks_of_other_releases 0',
     'holdpoint_tasks_live 1',
     'holdpoint_admission_fallbacks_total 0',
   ]);

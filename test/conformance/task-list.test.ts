@@ -184,3 +184,41 @@ describe('the list of deferrals', () => {
     await Promise.all(held);
   });
 });
+
+describe('the history of a task that runs again and again', () => {
+  beforeEach(launch);
+
+  const run = async (text: string) =>
+    (await agent.post('/tasks/send', { id: 'same', message: saying(text) })).body;
+
+  it('keeps its newest 200 messages and says how many came before them', async () => {
+    for (let index = 0; index < 100; index += 1) await run(String(index));
+    expect((await run('one more')).metadata).toEqual({ history_left_out: 2 });
+    const { history, metadata } = await run('the last');
+    expect([history.length, metadata]).toEqual([200, { history_left_out: 4 }]);
+    expect(history.slice(-2).map((message: any) => message.parts[0].text)).toEqual([
+      'the last',
+      'echo: the last',
+    ]);
+    const ids = history.map(({ messageId }: any) => messageId);
+    expect(ids.at(-1)).toBe('same:answer:203');
+    const asked = (await agent.get('/tasks/same?historyLength=1')).body;
+    expect([asked.history.length, asked.metadata]).toEqual([1, metadata]);
+  });
+
+  it('stays within 1 MiB, and a message that is larger alone stays itself', async () => {
+    const half = 'x'.repeat(300_000);
+    const sizes: number[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      sizes.push(Buffer.byteLength(JSON.stringify((await run(half)).history)));
+    }
+    expect(sizes.every((size) => size < 1024 * 1024)).toBe(true);
+    const { history, metadata } = await run('y'.repeat(1_200_000));
+    expect(history.map(({ role, parts }: any) => [role, parts[0].text[0]])).toEqual([
+      ['user', 'y'],
+      ['agent', 'e'],
+    ]);
+    expect(metadata).toEqual({ history_left_out: 12 });
+    expect((await run('small')).history).toHaveLength(3);
+  });
+});

@@ -58,6 +58,7 @@ export async function startAgentWithModel(
     log,
     envelope: { entity_id: config.agent_id, entity_type: 'agent' },
     restAfter: 3_000,
+    release: '0.0.0-test',
     onRestart: 'abandon',
     retention: 60_000,
   });

@@ -2,6 +2,7 @@ import type { AuditEvent } from '../../src/actors/ports.ts';
 import type { TaskChange } from '../../src/actors/storage/task-rows.ts';
 import type { TaskWrite } from '../../src/actors/storage/task-store.ts';
 import type { Task } from '../../src/machines/task/task.ts';
+import { taskMachineVersion } from '../../src/machines/task/task-machine.ts';
 import { aDeferral } from './task-fixtures.ts';
 
 /** A task at work, as a store keeps it. */
@@ -46,7 +47,7 @@ function aChange(task: Task, overrides: Partial<TaskChange> = {}): TaskChange {
     task,
     expected: task.revision - 1,
     snapshot: JSON.stringify({ value: task.state }),
-    machineVersion: 1,
+    machineVersion: taskMachineVersion,
     auditSeq: task.revision,
     startedCall: null,
     ...overrides,

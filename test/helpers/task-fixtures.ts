@@ -37,6 +37,7 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     surface: 'legacy',
     requester: aCaller(),
     history: [],
+    leftOut: 0,
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },
     refusal: null,
     settled: null,

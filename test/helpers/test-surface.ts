@@ -60,6 +60,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     log,
     envelope: { entity_id: 'test', entity_type: 'agent' },
     restAfter: 3_000,
+    release: '0.0.0-test',
     onRestart: 'abandon',
     retention: 60_000,
   });

@@ -119,6 +119,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     envelope: { entity_id: 'test', entity_type: 'agent' },
     onRestart: options.onRestart ?? 'resume',
     restAfter: options.restAfter ?? 3_000,
+    release: '0.0.0-test',
     retention: options.retention ?? 7 * 24 * 3_600_000,
     ...(onActorStart === undefined ? {} : { inspect: observerOf(onActorStart) }),
   });

@@ -1,4 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite';
+import { unreadable } from '../../machines/task/failure-of.ts';
 import { isFinal, type Task, type TaskState } from '../../machines/task/task.ts';
 
 /** A row of the table of tasks, or the columns of it that were asked for. */
@@ -9,10 +10,6 @@ export const briefColumns = 'position, id, context_id, state, revision, changed_
 
 /** The columns that make up a whole task. */
 export const wholeColumns = `${briefColumns}, contents`;
-
-/** What is said of a task whose row cannot be read. */
-const unreadableText =
-  'the record of this task is damaged; what became of it stands in the audit log alone';
 
 /** Takes a task apart: what lists show, and what was said, which they leave out. Both are JSON. */
 export function columnsOf(task: Task): { brief: string; contents: string } {
@@ -46,7 +43,7 @@ export function unreadableTask(row: TaskRow): Task {
     id: String(row['id']),
     contextId: String(row['context_id']),
     state: 'failed',
-    text: unreadableText,
+    text: unreadable.text,
     changedAt,
     createdAt: changedAt,
     revision: Number(row['revision']),
@@ -58,7 +55,7 @@ export function unreadableTask(row: TaskRow): Task {
     stage: null,
     wakeAt: null,
     settled: null,
-    failure: { kind: 'internal', text: unreadableText },
+    failure: unreadable,
     records: [],
   };
 }

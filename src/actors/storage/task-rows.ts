@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { oldestTaskMachineVersion } from '../../machines/task/migrate-snapshot.ts';
 import type { Task, TaskState } from '../../machines/task/task.ts';
+import { taskMachineVersion } from '../../machines/task/task-machine.ts';
 import { TaskListing } from './task-listing.ts';
 import {
   columnsOf,
@@ -102,12 +104,12 @@ export class TaskRows {
     return row === undefined ? undefined : taskOf(row);
   }
 
-  /** Returns the ids of tasks at work, oldest first: the ones a restart has to go on with. */
+  /** Returns the ids of tasks at work, oldest first: the ones a restart has to go on with, as far as it can. */
   working(): string[] {
     return this.#sql.working.all().map((row) => String(row['id']));
   }
 
-  /** Returns the ids of parked tasks, oldest first. */
+  /** Returns the ids of parked tasks that can be gone on with, oldest first. */
   parked(): string[] {
     return this.#sql.parked.all().map((row) => String(row['id']));
   }
@@ -119,8 +121,16 @@ export class TaskRows {
 
   /** Returns the first deadline after a time, in epoch milliseconds. */
   nextDeadline(after: number): number | null {
-    const at = this.#sql.nextDeadline.get(after)?.['at'];
-    return at === null || at === undefined ? null : Number(at);
+    const row = this.#sql.nextDeadline.get(after);
+    return row === undefined ? null : Number(row['at']);
+  }
+
+  /** Counts the tasks that have not ended and that another version of their chart saved, by that version. */
+  strangers(): { machineVersion: number; tasks: number }[] {
+    return this.#sql.strangers.all().map((row) => ({
+      machineVersion: Number(row['machine_version']),
+      tasks: Number(row['tasks']),
+    }));
   }
 
   /** Counts tasks in a state. */
@@ -146,6 +156,9 @@ function snapshotOf(row: TaskRow): unknown {
   return snapshot === null ? null : JSON.parse(String(snapshot));
 }
 
+/** The rows whose snapshots can be gone on with. */
+const known = `machine_version BETWEEN ${oldestTaskMachineVersion} AND ${taskMachineVersion}`;
+
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
@@ -159,10 +172,14 @@ function prepare(database: DatabaseSync) {
       FROM tasks WHERE id = ?`),
     find: sql(`SELECT ${wholeColumns} FROM tasks WHERE id = ?`),
     findByDeferral: sql(`SELECT ${wholeColumns} FROM tasks WHERE deferral_id = ?`),
-    working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working') ORDER BY position`),
-    parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' ORDER BY position`),
-    overdue: sql('SELECT id FROM tasks WHERE deadline_at <= ? ORDER BY deadline_at'),
-    nextDeadline: sql('SELECT min(deadline_at) AS at FROM tasks WHERE deadline_at > ?'),
+    working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working')
+      AND ${known} ORDER BY position`),
+    parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' AND ${known} ORDER BY position`),
+    overdue: sql(`SELECT id FROM tasks WHERE deadline_at <= ? AND ${known} ORDER BY deadline_at`),
+    nextDeadline: sql(`SELECT deadline_at AS at FROM tasks WHERE deadline_at > ? AND ${known}
+      ORDER BY deadline_at LIMIT 1`),
+    strangers: sql(`SELECT machine_version, count(*) AS tasks FROM tasks
+      WHERE state IN ('submitted', 'working', 'deferred') AND NOT ${known} GROUP BY machine_version`),
     count: sql('SELECT count(*) AS tasks FROM tasks WHERE state = ?'),
     countByState: sql('SELECT state, count(*) AS tasks FROM tasks GROUP BY state'),
     deleteEnded: sql(`DELETE FROM tasks WHERE position IN (

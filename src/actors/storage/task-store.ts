@@ -7,6 +7,7 @@ import { ConversationRows } from './conversation-rows.ts';
 import { openDatabase } from './database.ts';
 import type { AuditRecovery } from './mend-tail.ts';
 import { PushRows } from './push-rows.ts';
+import { ReleaseRows } from './release-rows.ts';
 import type { AuditOpening } from './settle-log.ts';
 import { type TaskChange, TaskRows } from './task-rows.ts';
 
@@ -63,6 +64,8 @@ export class TaskStore {
   readonly push: PushRows;
   /** Who is asked for which release. */
   readonly approvals: ApprovalRows;
+  /** Which release saved tasks by which version of their chart. */
+  readonly releases: ReleaseRows;
   /** What was said to the agent in chats. */
   readonly conversations: ConversationRows;
   /** Which channel of a chat a name stands for. */
@@ -89,6 +92,7 @@ export class TaskStore {
     this.rows = new TaskRows(database);
     this.push = new PushRows(database);
     this.approvals = new ApprovalRows(database);
+    this.releases = new ReleaseRows(database);
     this.conversations = new ConversationRows(database);
     this.channelNames = new ChannelNameRows(database);
     this.#publish(audit.opening.lines);

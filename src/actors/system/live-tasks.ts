@@ -6,6 +6,11 @@ import {
   type Snapshot,
 } from 'xstate';
 import { registryMachine } from '../../machines/registry/registry-machine.ts';
+import {
+  isKnownVersion,
+  type KeptSnapshot,
+  migrateSnapshot,
+} from '../../machines/task/migrate-snapshot.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
@@ -16,6 +21,7 @@ import { ConflictError, type TaskStore, UnrecordedError } from '../storage/task-
 import { LiveTask, type LiveTaskPorts, type Measured } from './live-task.ts';
 import { SystemError } from './system-error.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
+import { wordsOfUnreadable } from './unreadable-task.ts';
 import { createWatchDeadlines } from './watch-deadlines.ts';
 import type { Watchers } from './watchers.ts';
 
@@ -33,6 +39,8 @@ export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgr
   onChanged: (task: Task) => void;
   /** How long a parked task that nobody follows stays in memory, in milliseconds. */
   restAfter: number;
+  /** The release that runs, for whoever finds its tasks with another one. */
+  release: string;
 }
 
 type TaskLogic = typeof taskMachine;
@@ -132,10 +140,11 @@ export class LiveTasks {
 
   /**
    * Returns the live task of an id, bringing it back from the store when it is at rest;
-   * `undefined` when it is unknown or final. Throws SystemError for a snapshot of another version.
+   * `undefined` when it is unknown, final or unreadable. Throws SystemError for a snapshot of a version
+   * that nothing leads from.
    */
   activate(id: string): LiveTask | undefined {
-    return this.#live.get(id) ?? this.#bringBack(this.#options.store.rows.read(id));
+    return this.#live.get(id) ?? this.#bringBack(this.#stored(id));
   }
 
   /**
@@ -145,13 +154,13 @@ export class LiveTasks {
   activateParked(id: string): LiveTask | undefined {
     const live = this.#live.get(id);
     if (live !== undefined) return live;
-    const stored = this.#options.store.rows.read(id);
+    const stored = this.#stored(id);
     return stored?.task.state === 'deferred' ? this.#bringBack(stored) : undefined;
   }
 
   /** Lets a task that was interrupted by a restart end in its own words, with nothing run again. */
   abandon(id: string): void {
-    const task = this.#restore(this.#options.store.rows.read(id), this.#idleLogic);
+    const task = this.#restore(this.#stored(id), this.#idleLogic);
     const event: TaskEvent = { type: 'service.restarted', at: this.#options.clock.now() };
     task?.actor.send(event);
   }
@@ -224,19 +233,60 @@ export class LiveTasks {
 
   #restore(stored: StoredTask | undefined, logic: TaskLogic): LiveTask | undefined {
     if (stored === undefined || isFinal(stored.task.state)) return undefined;
+    if (!isKnownVersion(stored.machineVersion)) throw this.#notOurs(stored);
+    return this.#begin(this.#restored(stored, logic));
+  }
+
+  #restored(stored: StoredTask, logic: TaskLogic): LiveTask {
     const { id } = stored.task;
-    if (stored.machineVersion !== taskMachineVersion) {
-      throw new SystemError(
-        'unknown_machine_version',
-        `task ${id} was saved by version ${stored.machineVersion} of the task machine and this daemon runs version ${taskMachineVersion}; decide it with the release that parked it`,
-      );
+    try {
+      const snapshot = restorable(stored);
+      const task = new LiveTask(id, stored, snapshot.context.trace ?? null, this.#ports);
+      const input = undefined as never;
+      task.actor = createActor(logic, { id, parent: this.#registry, snapshot, input });
+      return task;
+    } catch (error) {
+      // It may be a defect of this release, so what is kept stays for another one.
+      throw this.#notOurs(stored, error);
     }
-    // A snapshot that this version of the machine wrote is one of its snapshots.
-    const snapshot = stored.snapshot as Snapshot<unknown> & { context: Partial<TaskContext> };
-    const task = new LiveTask(id, stored, snapshot.context.trace ?? null, this.#ports);
-    const input = undefined as never;
-    task.actor = createActor(logic, { id, parent: this.#registry, snapshot, input });
-    return this.#begin(task);
+  }
+
+  /** Returns what is kept of a task; one whose row cannot be read is ended. */
+  #stored(id: string): StoredTask | undefined {
+    const stored = this.#options.store.rows.read(id);
+    if (stored?.unreadable === undefined || stored.unreadable === null) return stored;
+    this.#end(stored);
+    return undefined;
+  }
+
+  #notOurs({ task: { id }, machineVersion }: StoredTask, cause?: unknown): SystemError {
+    const { release, store } = this.#options;
+    const savedBy = store.releases.find(machineVersion);
+    const other = savedBy === null ? 'the release that saved it' : `release ${savedBy}`;
+    return new SystemError(
+      'unknown_machine_version',
+      `task ${id} was saved by version ${machineVersion} of the task machine, and release ${release}, which runs version ${taskMachineVersion}, cannot go on with it; decide it with ${other}`,
+      { cause },
+    );
+  }
+
+  /** Ends a task whose row cannot be read, so that whoever waits for it hears so. */
+  #end(stored: StoredTask): void {
+    const { store, clock, envelope, log, watchers, onChanged } = this.#options;
+    const { id } = stored.task;
+    const write = wordsOfUnreadable(stored, envelope, clock.now());
+    log.error({ task_id: id }, 'task: its record cannot be read, so it is ended as failed');
+    store
+      .save(id, () => write)
+      .then(
+        () => {
+          watchers.changed(write.change.task);
+          onChanged(write.change.task);
+        },
+        (failure: unknown) => {
+          log.error({ error: failure, task_id: id }, 'task: could not be ended');
+        },
+      );
   }
 
   #rest(task: LiveTask, deadlineAt = task.committed?.wakeAt ?? null): void {
@@ -285,4 +335,10 @@ export class LiveTasks {
       }),
     );
   }
+}
+
+/** Brings what is kept of a task to a snapshot of the present chart. */
+function restorable({ snapshot, machineVersion }: StoredTask) {
+  const migrated: unknown = migrateSnapshot(snapshot as KeptSnapshot, machineVersion);
+  return migrated as Snapshot<unknown> & { context: Partial<TaskContext> };
 }

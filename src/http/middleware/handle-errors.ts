@@ -9,7 +9,7 @@ const statusOf: Record<SystemErrorCode, number> = {
   starting: 503,
   shutting_down: 503,
   unrecorded: 503,
-  unknown_machine_version: 503,
+  unknown_machine_version: 409,
 };
 
 /** Answers every error with JSON; one that is not meant for callers is logged and told as a fixed text. */

@@ -74,6 +74,14 @@ function addTasks({ Gauge }: Library, registry: Registry, system: TaskSystem): v
     },
   });
   new Gauge({
+    name: 'holdpoint_tasks_of_other_releases',
+    help: 'Tasks that have not ended and that another release alone can go on with.',
+    registers,
+    collect() {
+      this.set(system.strangers());
+    },
+  });
+  new Gauge({
     name: 'holdpoint_tasks_live',
     help: 'Tasks that have an actor in memory.',
     registers,

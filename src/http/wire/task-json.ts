@@ -13,6 +13,8 @@ export interface TaskJson {
 }
 
 interface TaskMetadataJson {
+  /** How many messages the history began with that are not kept. */
+  history_left_out?: number;
   deferral?: PendingDeferralJson;
   step_up?: StepUpJson;
   /** What governance said about each call; only for who asks for it. */
@@ -87,9 +89,10 @@ export function stepUpOf({ failure }: Task): StepUpJson | null {
 }
 
 function metadataOf(task: Task, withDecisions: boolean): Pick<TaskJson, 'metadata'> {
-  const { deferral, stage, records } = task;
+  const { deferral, stage, records, leftOut = 0 } = task;
   const stepUp = stepUpOf(task);
   const metadata: TaskMetadataJson = {
+    ...(leftOut === 0 ? {} : { history_left_out: leftOut }),
     ...(deferral === null ? {} : { deferral: presentPending(deferral, stage) }),
     ...(stepUp === null ? {} : { step_up: stepUp }),
     ...(withDecisions && records.length > 0 ? { decisions: presentDecisions(records) } : {}),

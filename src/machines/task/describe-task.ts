@@ -1,4 +1,5 @@
 import { nextMoment } from '../governance/defer-policy.ts';
+import { type BoundHistory, boundHistory } from './bound-history.ts';
 import {
   type DeferralStage,
   deferralStages,
@@ -29,6 +30,7 @@ export function describeTask(
   const state = stateOf({ tags });
   const text = textOf(state, context);
   const stage = stageOf(state, tags);
+  const { messages, leftOut } = historyOf(context);
   const unchanged = previous !== null && previous.state === state && previous.text === text;
   return {
     id: context.id,
@@ -38,7 +40,8 @@ export function describeTask(
     changedAt: unchanged ? previous.changedAt : at,
     createdAt: context.createdAt,
     revision,
-    history: historyOf(context),
+    history: messages,
+    ...(leftOut === 0 ? {} : { leftOut }),
     answer: context.answer,
     requester: context.requester,
     surface: context.surface,
@@ -102,10 +105,13 @@ function textOf(state: TaskState, context: TaskContext): string | null {
   return `Deferred: awaiting ${context.deferral.to} decision on ${context.deferral.tool}`;
 }
 
-function historyOf({ history, request, answer, id }: TaskContext): Message[] {
+function historyOf({ history, request, answer, id, leftOut }: TaskContext): BoundHistory {
   const said: Message[] = [...history, request];
-  if (answer === null) return said;
-  return [...said, { role: 'agent', parts: answer, messageId: `${id}:answer:${said.length}` }];
+  if (answer !== null) {
+    const messageId = `${id}:answer:${leftOut + said.length}`;
+    said.push({ role: 'agent', parts: answer, messageId });
+  }
+  return boundHistory(said, leftOut, said.length - history.length);
 }
 
 function partText(part: NonNullable<TaskContext['answer']>[number]): string {

@@ -1,6 +1,7 @@
 import { approverName, type DecisionAttempt, vouchedBy } from '../governance/approvers.ts';
 import { noteOf } from '../governance/decision.ts';
 import { factsOfFindings } from '../governance/facts-of-findings.ts';
+import { utf8Size } from '../utf8-size.ts';
 import type { AbandonReason, Heard, TaskFact } from './facts.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
@@ -43,7 +44,7 @@ export function credentialMade(context: TaskContext, outcome: MintOutcome): Task
 /** Reports that the current call now starts. */
 export function toolStarted(context: TaskContext): TaskFact {
   const { tool, args } = currentCall(context);
-  return { type: 'tool.started', tool, argsSize: sizeOf(JSON.stringify(args)), args };
+  return { type: 'tool.started', tool, argsSize: utf8Size(JSON.stringify(args)), args };
 }
 
 /** Reports how the current call ended, and the rules that had something to say about its output. */
@@ -120,22 +121,12 @@ function endOf(context: TaskContext, duration: number, result: string, error?: s
     type: 'tool.ended',
     tool,
     duration,
-    argsSize: sizeOf(JSON.stringify(args)),
-    resultSize: sizeOf(result),
+    argsSize: utf8Size(JSON.stringify(args)),
+    resultSize: utf8Size(result),
   } as const;
   return error === undefined ? fact : { ...fact, error };
 }
 
 function waited(context: TaskContext, at: number): number {
   return Math.max(0, Math.round(at - pendingDeferral(context).requestedAt));
-}
-
-/** Bytes of the UTF-8 form, counted without making it. */
-function sizeOf(text: string): number {
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
-  }
-  return bytes;
 }

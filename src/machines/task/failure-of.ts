@@ -100,6 +100,12 @@ export function abandoned(
   return { kind: 'abandoned', tool, text };
 }
 
+/** What the store has of the task cannot be read any more. */
+export const unreadable: Failure = {
+  kind: 'internal',
+  text: 'the record of this task is damaged; what became of it stands in the audit log alone',
+};
+
 /** A defect of ours stopped the chart; the caller is told so in one sentence and the log holds the rest. */
 export const crashed: Failure = {
   kind: 'internal',

@@ -1,6 +1,7 @@
 import { nextMoment } from '../governance/defer-policy.ts';
 import type { Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
+import { boundHistory } from './bound-history.ts';
 import type {
   Caller,
   DecisionRecord,
@@ -30,6 +31,8 @@ export interface TaskInput {
   surface: Surface;
   /** Messages of earlier runs, oldest first. */
   history: Message[];
+  /** How many messages came before them and are not kept. */
+  leftOut: number;
   request: Message;
   /** Why the message may not reach the model, and how long that took to find out; `null` when it may. */
   refusal: (Refusal & { duration: number }) | null;
@@ -64,10 +67,13 @@ export interface TaskContext extends TaskInput {
   cancelReason: string | null;
 }
 
-/** Returns what a task knows before anything has happened. */
+/** Returns what a task knows before anything has happened; of earlier runs as much as is kept beside its request. */
 export function initialContext(input: TaskInput): TaskContext {
+  const { messages, leftOut } = boundHistory([...input.history, input.request], input.leftOut, 1);
   return {
     ...input,
+    history: messages.slice(0, -1),
+    leftOut,
     pending: [],
     exchanges: [],
     turns: 0,

@@ -6,8 +6,11 @@ import * as recordOf from './record-of.ts';
 import { currentCall, initialContext, momentAfter, pendingDeferral } from './task-input.ts';
 import { taskSetup } from './task-setup.ts';
 
-/** Stored with every snapshot; raise it when an older snapshot could no longer be restored. */
-export const taskMachineVersion = 2;
+/**
+ * Stored with every snapshot. Raise it when an older snapshot could not be restored as it is, and say in
+ * `migrate-snapshot.ts` what leads from one to the other.
+ */
+export const taskMachineVersion = 3;
 
 /**
  * One A2A task from its acceptance to its end.

@@ -172,7 +172,10 @@ export interface Task {
   createdAt: number;
   /** Counts committed changes, and the states passed between them; an event stream is resumed from it. */
   revision: number;
+  /** What was said, as far as it is kept: the newest of it (contract section 4). */
   history: Message[];
+  /** How many messages before those were left out; absent when none was. */
+  leftOut?: number;
   /** The parts of the answer of a completed task. */
   answer: Part[] | null;
   requester: Caller | null;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskStore } from '../../../src/actors/storage/task-store.ts';
 import type { Task, TaskState } from '../../../src/machines/task/task.ts';
+import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
 import { aParkedTask, aTask, aWrite } from '../../helpers/stored-tasks.ts';
 import { openStore, temporaryFolder } from '../../helpers/test-system.ts';
 
@@ -40,7 +41,7 @@ describe('reading a task', () => {
     expect(store.rows.read('t-1')).toEqual({
       task: ended,
       snapshot: null,
-      machineVersion: 1,
+      machineVersion: taskMachineVersion,
       auditSeq: 2,
       startedCall: null,
     });

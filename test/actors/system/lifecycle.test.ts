@@ -1,8 +1,6 @@
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TaskRows } from '../../../src/actors/storage/task-rows.ts';
 import { SystemError } from '../../../src/actors/system.ts';
-import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
 import {
   decision,
   ends,
@@ -14,7 +12,7 @@ import {
   toolCalled,
   turn,
 } from '../../helpers/system-story.ts';
-import { openSystem, storeFiles } from '../../helpers/test-system.ts';
+import { openSystem } from '../../helpers/test-system.ts';
 
 const day = 24 * 3_600_000;
 const shuttingDown = new SystemError('shutting_down', 'service is shutting down');
@@ -132,34 +130,6 @@ describe('stopping', () => {
       'interrupted by service restart',
       'interrupted by service restart',
     ]);
-  });
-});
-
-describe('a task of another version of the chart', () => {
-  it.each(['abandon', 'resume'] as const)('can be read and not decided (%s)', async (onRestart) => {
-    const before = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
-    const strange = await parks(before.system);
-    const known = await parks(before.system);
-    before.stop();
-    const database = new DatabaseSync(storeFiles(before.directory).path);
-    database.prepare('UPDATE tasks SET machine_version = 99 WHERE id = ?').run(strange.id);
-    database.close();
-    const { directory, clock } = before;
-    const rig = await openSystem({ directory, clock, onRestart, deferred: { pay: {} } });
-    expect(rig.system.find(strange.id)).toEqual(strange);
-    expect((await rig.system.list({ limit: 9 })).tasks).toHaveLength(2);
-    await expect(rig.system.decide(strange.id, decision('approve', clock.now()))).rejects.toEqual(
-      new SystemError(
-        'unknown_machine_version',
-        `task ${strange.id} was saved by version 99 of the task machine and this daemon runs version ${taskMachineVersion}; decide it with the release that parked it`,
-      ),
-    );
-    clock.advance(day);
-    clock.advance(0);
-    expect(rig.system.find(strange.id)?.state).toBe('deferred');
-    expect((await ends(rig.system, known.id)).state).toBe('failed');
-    expect(rig.logged.some(({ level }) => level === 'error')).toBe(true);
-    expect((await ends(rig.system, rig.system.open(playing([{ say: 'hi' }])))).text).toBe('hi');
   });
 });
 

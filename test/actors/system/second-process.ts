@@ -46,6 +46,7 @@ const system = new TaskSystem({
   envelope: { entity_id: 'test' },
   onRestart: 'resume',
   restAfter: 3_000,
+  release: '0.0.0-test',
   retention: 3_600_000,
 });
 await system.start();

@@ -1,0 +1,37 @@
+import { taskMachineVersion } from './task-machine.ts';
+
+/** A snapshot of the task chart as some version of it was kept: plain JSON. */
+export interface KeptSnapshot {
+  context: { [key: string]: unknown };
+  [key: string]: unknown;
+}
+
+/**
+ * What leads from a version of the task chart to the one after it. Only ever added to: each is tested with
+ * snapshots that the release of its version wrote.
+ */
+const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSnapshot } = {
+  /** The history has a bound since, and says how much of it is not kept; a quorum may count callers, too. */
+  2: ({ context, ...snapshot }) => {
+    const { deferral } = context;
+    const held = deferral === null ? null : { distinctCallers: false, ...(deferral as object) };
+    return { ...snapshot, context: { ...context, leftOut: 0, deferral: held } };
+  },
+};
+
+/** The oldest version whose snapshots can be gone on with. */
+export const oldestTaskMachineVersion = Math.min(...Object.keys(migrations).map(Number));
+
+/** Tells whether snapshots of a version can be gone on with; those of a newer chart never. */
+export function isKnownVersion(version: number): boolean {
+  return version >= oldestTaskMachineVersion && version <= taskMachineVersion;
+}
+
+/** Brings a snapshot of a known version to the present one. */
+export function migrateSnapshot(snapshot: KeptSnapshot, version: number): KeptSnapshot {
+  let migrated = snapshot;
+  for (let from = version; from < taskMachineVersion; from += 1) {
+    migrated = migrations[from]?.(migrated) ?? migrated;
+  }
+  return migrated;
+}

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  isKnownVersion,
+  type KeptSnapshot,
+  migrateSnapshot,
+  oldestTaskMachineVersion,
+} from '../../../src/machines/task/migrate-snapshot.ts';
+import type { TaskContext } from '../../../src/machines/task/task-input.ts';
+import { initialContext } from '../../../src/machines/task/task-input.ts';
+import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
+import { aDeferral, aTaskInput } from '../../helpers/task-fixtures.ts';
+
+const folder = join(import.meta.dirname, 'snapshots');
+
+/** What a release of each version left in its store. */
+const kept = readdirSync(folder).map((name) => ({
+  version: Number(/\d+/.exec(name)?.[0]),
+  rows: JSON.parse(readFileSync(join(folder, name), 'utf8')) as { snapshot: KeptSnapshot }[],
+}));
+
+describe('a snapshot of an older chart', () => {
+  it('is kept here for every version that is gone on with', () => {
+    const versions = Array.from(
+      { length: taskMachineVersion - oldestTaskMachineVersion },
+      (_, index) => oldestTaskMachineVersion + index,
+    );
+    expect(kept.map(({ version }) => version)).toEqual(versions);
+  });
+
+  it.each(kept)(
+    'has all that the present chart knows, from version $version on',
+    ({ version, rows }) => {
+      const present = Object.keys(initialContext(aTaskInput())).toSorted();
+      for (const { snapshot } of rows) {
+        const before = structuredClone(snapshot);
+        const { context } = migrateSnapshot(snapshot, version) as unknown as {
+          context: TaskContext;
+        };
+        const optional = new Set(['told']);
+        expect(
+          Object.keys(context)
+            .filter((key) => !optional.has(key))
+            .toSorted(),
+        ).toEqual(present);
+        expect(context).toMatchObject(snapshot.context);
+        if (context.deferral !== null) {
+          expect(Object.keys(context.deferral).toSorted()).toEqual(
+            Object.keys(aDeferral()).toSorted(),
+          );
+        }
+        expect(snapshot).toEqual(before);
+      }
+    },
+  );
+
+  it('of the present version stays as it is', () => {
+    const snapshot = { context: { id: 't' } };
+    expect(migrateSnapshot(snapshot, taskMachineVersion)).toBe(snapshot);
+  });
+
+  it('is not touched when it is too old or too new', () => {
+    const versions = [oldestTaskMachineVersion - 1, oldestTaskMachineVersion, taskMachineVersion];
+    expect([...versions, taskMachineVersion + 1].map(isKnownVersion)).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+});
