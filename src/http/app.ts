@@ -11,6 +11,7 @@ import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
 import { authenticate } from './middleware/authenticate.ts';
+import { boundAnswers } from './middleware/bound-answers.ts';
 import { correlate } from './middleware/correlate.ts';
 import { countSequence } from './middleware/count-sequence.ts';
 import { handleErrors } from './middleware/handle-errors.ts';
@@ -33,6 +34,7 @@ import { tasksEvents } from './routes/tasks-events.ts';
 import { tasksGet, tasksList } from './routes/tasks-get.ts';
 import { tasksSend } from './routes/tasks-send.ts';
 import { tasksSubscribe } from './routes/tasks-subscribe.ts';
+import type { UnreadLimits } from './unread-answers.ts';
 import { calledInvocation, messageInvocation, sentInvocation } from './wire/admission-json.ts';
 import { noDecision } from './wire/decision-json.ts';
 
@@ -55,6 +57,8 @@ export interface AppPorts extends AdmitPorts, AuditPorts, Pick<TaskHandlerPorts,
   origins: readonly string[];
   /** Milliseconds after which an answer that is still under way is cut off; 0 never. */
   writeTimeout: number;
+  /** How much of all answers may wait to be read; what contract section 5 says when absent. */
+  unread?: Partial<UnreadLimits>;
   /** What becomes of a wait whose stream breaks (contract section 5). */
   onDisconnect: 'abandon' | 'keep';
 }
@@ -89,6 +93,7 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   // What is refused for coming too quickly costs no span; all that follows belongs to one.
   app.use(traceRequest());
   app.use(authenticate(ports));
+  app.use(boundAnswers(ports.unread));
   const router = createRouter(ports);
   app.use(allowMethods(router));
   app.use(router.routes());

@@ -1,6 +1,7 @@
 import type { RouterContext } from '@koa/router';
 import type { Span } from '@opentelemetry/api';
 import type { Caller } from '../machines/task/task.ts';
+import type { Reader } from './unread-answers.ts';
 
 /** What the middleware adds to a request, in the order in which it is added. */
 export interface RequestState {
@@ -16,6 +17,8 @@ export interface RequestState {
   span: Span;
   /** Added by `authenticate`; `null` while authentication is off and no token was shown. */
   caller: Caller | null;
+  /** Added by `boundAnswers`: how much may be written to the caller. */
+  reader: Reader;
 }
 
 /** A request as a route sees it. */

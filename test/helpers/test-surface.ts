@@ -11,7 +11,7 @@ import { scriptedModel } from '../../src/actors/llm/scripted-model.ts';
 import type { Log, Tool } from '../../src/actors/ports.ts';
 import { TaskStore } from '../../src/actors/storage/task-store.ts';
 import { TaskSystem } from '../../src/actors/system.ts';
-import { createApp } from '../../src/http/app.ts';
+import { type AppPorts, createApp } from '../../src/http/app.ts';
 import { type ListenOptions, listen } from '../../src/http/listen.ts';
 import { aPolicy } from './a-policy.ts';
 import { AgentClient } from './agent-client.ts';
@@ -31,6 +31,7 @@ export interface TestSurfaceOptions {
   isStarted?: boolean;
   tools?: Record<string, () => string | Promise<string>>;
   arrival?: ListenOptions['arrival'];
+  unread?: AppPorts['unread'];
 }
 
 /** Serves the surface until the test has finished. */
@@ -75,6 +76,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     onDisconnect: 'abandon',
     push: null,
     ...openDoor,
+    ...(options.unread === undefined ? {} : { unread: options.unread }),
   });
   const { arrival } = options;
   const server = await listen(app, {

@@ -1,14 +1,13 @@
-import { PassThrough } from 'node:stream';
+import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
+import type { RequestState } from '../request-state.ts';
+import type { Reader } from '../unread-answers.ts';
 
 /** Characters that may wait for a slow reader before its stream is closed (contract section 5). */
 const maximumBacklog = 1024 * 1024;
 
 /** Milliseconds between the comments that keep an idle connection open (contract section 5). */
 const heartbeatEvery = 15_000;
-
-/** Heartbeats after which a client that has taken nothing of more than the backlog is let go. */
-const patience = 4;
 
 /** One event of a stream; the data goes out as one line of JSON. */
 export interface StreamEvent {
@@ -27,16 +26,17 @@ interface WaitingEvent extends StreamEvent {
 
 /**
  * A stream of server-sent events to one client. Events wait behind the one that the client is
- * being sent; a client behind whom too much waits is let go, and may come back for the rest.
+ * being sent; a client behind whom too much waits, or who takes nothing for a while, is let go, and may
+ * come back for the rest.
  */
 export class EventStream {
-  readonly #stream = new PassThrough();
+  readonly #response: ServerResponse;
+  readonly #reader: Reader;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #waiting: WaitingEvent[] = [];
   #backlog = 0;
-  /** Characters of the event that the client is being sent. */
-  #inFlight = 0;
-  #missedBeats = 0;
+  /** What of it is counted as unread. */
+  #unread = 0;
   #isBlocked = false;
   #isOver = false;
   #isLetGo = false;
@@ -46,21 +46,29 @@ export class EventStream {
    * `finish`, and is told whether the client left or was let go for being slow.
    */
   constructor(ctx: Context, onClosed: (why: 'left' | 'slow') => void) {
-    ctx.body = this.#stream;
+    const { res } = ctx;
+    this.#response = res;
+    this.#reader = (ctx.state as RequestState).reader;
+    // Written without Koa, so that what the connection has taken shows.
+    ctx.respond = false;
+    ctx.status = 200;
     ctx.set('Content-Type', 'text/event-stream');
     ctx.set('Cache-Control', 'no-store, no-transform');
     ctx.set('X-Accel-Buffering', 'no');
     // A client that has missed nothing would otherwise hear of its success with the next event.
     ctx.flushHeaders();
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatEvery).unref();
-    this.#stream.on('drain', () => this.#writeWaiting());
-    this.#stream.once('close', () => {
+    res.on('drain', () => this.#writeWaiting());
+    res.on('timeout', () => this.#letGo());
+    res.once('close', () => {
       clearInterval(this.#heartbeat);
       this.#waiting.length = 0;
+      this.#count(0);
       if (this.#isOver) return;
       this.#isOver = true;
       onClosed(this.#isLetGo ? 'slow' : 'left');
     });
+    if (ctx.method === 'HEAD') res.end();
   }
 
   /** Sends one event. */
@@ -101,39 +109,53 @@ export class EventStream {
   }
 
   #grow(size: number): void {
+    const hasRoom = this.#reader.mayKeep(size);
     this.#backlog += size;
+    this.#countWaiting();
     // One event that waits is never too much: a reader who comes back must get past it.
-    if (this.#backlog > maximumBacklog && this.#waiting.length > 1) this.#letGo();
+    const isTooMuch = this.#backlog > maximumBacklog && this.#waiting.length > 1;
+    if (isTooMuch || !hasRoom) this.#letGo();
   }
 
   #letGo(): void {
     this.#isLetGo = true;
-    this.#stream.destroy();
+    this.#response.destroy();
   }
 
   #writeWaiting(): void {
     this.#isBlocked = false;
-    this.#missedBeats = 0;
+    this.#response.setTimeout(0);
     while (!this.#isBlocked) {
       const event = this.#waiting.shift();
       if (event === undefined) break;
       this.#backlog -= event.size;
       this.#write(frame(event));
     }
-    if (this.#isOver && this.#waiting.length === 0 && !this.#stream.destroyed) this.#stream.end();
+    this.#countWaiting();
+    if (this.#isOver && this.#waiting.length === 0 && !this.#response.destroyed)
+      this.#response.end();
   }
 
   #write(text: string): void {
-    if (this.#stream.destroyed) return;
-    this.#inFlight = text.length;
-    this.#isBlocked = !this.#stream.write(text);
+    if (this.#response.destroyed || this.#response.writableEnded) return;
+    if (!this.#reader.mayHave(text.length)) return this.#letGo();
+    this.#isBlocked = !this.#response.write(text);
+    if (!this.#isBlocked) return;
+    this.#reader.limitStall(this.#response);
+    this.#countWaiting();
   }
 
   #beat(): void {
-    if (!this.#isBlocked && !this.#isOver) return this.#write(': keep-alive\n\n');
-    this.#missedBeats += 1;
-    const isStuck = this.#missedBeats >= patience;
-    if (isStuck && this.#inFlight + this.#backlog > maximumBacklog) this.#letGo();
+    if (!this.#isBlocked && !this.#isOver) this.#write(': keep-alive\n\n');
+  }
+
+  #countWaiting(): void {
+    this.#count(this.#isBlocked ? this.#response.writableLength + this.#backlog : 0);
+  }
+
+  #count(bytes: number): void {
+    this.#reader.add(bytes - this.#unread);
+    this.#unread = bytes;
   }
 }
 

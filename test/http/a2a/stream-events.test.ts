@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import Koa from 'koa';
 import { expect, it } from 'vitest';
 import { type StreamedEvents, streamEvents } from '../../../src/http/a2a/stream-events.ts';
+import { aReader } from '../../helpers/a-reader.ts';
 import { EventReader } from '../../helpers/event-reader.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 
@@ -11,6 +12,7 @@ async function serve(streamed: Partial<StreamedEvents> & Pick<StreamedEvents, 'e
   const app = new Koa();
   app.silent = true;
   app.use(async (ctx) => {
+    ctx.state['reader'] = aReader();
     await streamEvents(ctx, {
       tell: (error) => ({ told: (error as Error).message }),
       tellLost: () => null,

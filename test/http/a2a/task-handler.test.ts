@@ -7,6 +7,7 @@ import { type CallRequest, callContext } from '../../../src/http/a2a/call-contex
 import { loadSdk } from '../../../src/http/a2a/sdk.ts';
 import { TaskHandler } from '../../../src/http/a2a/task-handler.ts';
 import { anEgress } from '../../actors/egress/an-egress.ts';
+import { aReader } from '../../helpers/a-reader.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
 it('forgets the receiver of a send that starts no task', async () => {
@@ -32,6 +33,7 @@ it('forgets the receiver of a send that starts no task', async () => {
       tags: {},
       span: trace.getTracer('test').startSpan('send', {}, ROOT_CONTEXT),
       caller: null,
+      reader: aReader(),
     },
     gone: new AbortController().signal,
     isRead: true,

@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startTestSurface } from '../../helpers/test-surface.ts';
 
@@ -39,25 +38,5 @@ describe('an idle stream', () => {
     for (const stream of streams) stream.leave();
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(before));
     gate.resolve('');
-  });
-});
-
-describe('a client that takes nothing', () => {
-  it('of an event that is too long to keep is let go after a minute', async () => {
-    const { client } = await startTestSurface({ tools: { big: () => 'x'.repeat(6_000_000) } });
-    await client.send('t1', [{ tool: 'big' }, { say: '{result}' }]);
-    const before = vi.getTimerCount();
-    const { hostname, port } = new URL(client.url);
-    const socket = connect(Number(port), hostname);
-    socket.pause();
-    socket.on('error', () => undefined);
-    socket.write('GET /tasks/t1/events HTTP/1.1\r\nHost: a\r\n\r\n');
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(before + 1));
-    vi.advanceTimersByTime(45_000);
-    expect((await client.get('/healthz')).status).toBe(200);
-    expect(vi.getTimerCount()).toBe(before + 1);
-    vi.advanceTimersByTime(15_000);
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(before));
-    socket.destroy();
   });
 });

@@ -1,0 +1,50 @@
+import type { Context, Middleware, Next } from 'koa';
+import type { RequestState } from '../request-state.ts';
+import { Reader, UnreadAnswers, type UnreadLimits } from '../unread-answers.ts';
+import { fieldOf } from '../wire/field-of.ts';
+import { Problem } from '../wire/problem.ts';
+import { isCancel } from './is-cancel.ts';
+
+/** What is answered in a few words, and must be while others read nothing: health, and decisions. */
+const inFewWords = /^\/(healthz|readyz|tasks\/[^/]+\/decisions)$/;
+
+/** Enough that whoever has no room for it has none for anything longer. */
+const aPage = 64 * 1024;
+
+/**
+ * Answers 503 to whoever leaves too much unread, or while all callers together do, before the answer is
+ * made; and lets go of a reader who takes nothing of an answer (contract section 5). Adds
+ * `ctx.state.reader`, by which a stream of events does the same.
+ */
+export function boundAnswers(limits: Partial<UnreadLimits> = {}): Middleware<RequestState> {
+  const unread = new UnreadAnswers(limits);
+  return async function answerBounder(ctx: Context, next: Next) {
+    const reader = new Reader(unread, ctx.state as RequestState);
+    ctx.state.reader = reader;
+    if (!reader.mayHave(aPage) && !inFewWords.test(ctx.path) && !(await isCancel(ctx))) {
+      throw tooMuch(null);
+    }
+    await next();
+    if (ctx.respond === false || ctx.body === undefined || ctx.body === null) return;
+    const { body } = ctx;
+    // As text: how long it is must be known before any of it is written.
+    if (typeof body === 'object' && !Buffer.isBuffer(body)) ctx.body = JSON.stringify(body);
+    const { length = 0 } = ctx.response;
+    if (!reader.mayHave(length)) throw tooMuch(taskIdIn(body));
+    reader.hold(ctx.res, length);
+  };
+}
+
+/** What has been done is said to be where it can be read. */
+function tooMuch(taskId: string | null): Problem {
+  const error =
+    'too many answers wait to be read; read them or close their connections, then try again';
+  const task = taskId === null ? {} : { task_id: taskId };
+  return new Problem(503, { error, ...task }, { 'Retry-After': '1' });
+}
+
+function taskIdIn(body: unknown): string | null {
+  const task = fieldOf(body, 'kind') === 'task' ? body : fieldOf(body, 'result');
+  const id = fieldOf(task, 'id');
+  return typeof id === 'string' ? id : null;
+}

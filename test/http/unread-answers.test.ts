@@ -1,0 +1,224 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Reader, UnreadAnswers } from '../../src/http/unread-answers.ts';
+import { type Answer, playing } from '../helpers/agent-client.ts';
+import { rawRequest } from '../helpers/raw-request.ts';
+import {
+  startTestSurface,
+  type TestSurface,
+  type TestSurfaceOptions,
+} from '../helpers/test-surface.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+/** More than the kernel keeps for a reader who takes nothing. */
+const big = 'x'.repeat(8_000_000);
+
+/** A surface with a task `t1` whose answer is big; `length` is that of the answer. */
+async function serveBig(
+  limits: (length: number) => TestSurfaceOptions['unread'],
+  tools: NonNullable<TestSurfaceOptions['tools']> = {},
+): Promise<TestSurface> {
+  const unread = limits(8_001_000);
+  const surface = await startTestSurface({
+    unread: unread ?? {},
+    tools: { ...tools, big: () => big },
+  });
+  await surface.client.send('t1', [{ tool: 'big' }, { say: '{result}' }]);
+  return surface;
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
+
+/** Asks from an address of this machine, and reads nothing of the answer. */
+async function askAndPause(url: string, path: string, from = '127.0.0.1'): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ port: Number(port), host: hostname, localAddress: from });
+  socket.pause();
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.write(get(path));
+  return socket;
+}
+
+/** Resolves once the surface has closed the next connection. */
+async function nextClosed({ server }: TestSurface): Promise<unknown> {
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  return once(socket, 'close');
+}
+
+const refusal = {
+  error: 'too many answers wait to be read; read them or close their connections, then try again',
+};
+
+/** Resolves once so much is unread that a list is refused, or so little that it is not. */
+async function listed({ client }: TestSurface, status: number): Promise<Answer> {
+  const answer = await vi.waitUntil(
+    async () => {
+      const found = await client.get('/tasks');
+      return found.status === status ? found : null;
+    },
+    { timeout: 10_000 },
+  );
+  return answer as Answer;
+}
+
+describe('a caller who reads nothing', () => {
+  it('is refused further answers, and let go after a while', async () => {
+    const surface = await serveBig((length) => ({ most: length * 8, patience: 2_000 }));
+    const { client } = surface;
+    const gone = nextClosed(surface);
+    await askAndPause(client.url, '/tasks/t1');
+    await askAndPause(client.url, '/tasks/t1');
+    const { body, headers } = await listed(surface, 503);
+    expect([body, headers.get('retry-after')]).toEqual([refusal, '1']);
+    expect((await client.get('/healthz')).status).toBe(200);
+    expect((await client.decide('t1', { decision: 'approve' })).status).toBe(404);
+    expect((await client.post('/tasks/none/cancel', {})).status).toBe(404);
+    await gone;
+    await listed(surface, 200);
+  });
+
+  it('is refused alone, as long as all together leave room', async () => {
+    const surface = await serveBig((length) => ({ most: length * 8 }));
+    const { url } = surface.client;
+    await askAndPause(url, '/tasks/t1');
+    await askAndPause(url, '/tasks/t1');
+    await listed(surface, 503);
+    const other = await rawRequest(url, get('/tasks/t1'), '127.0.0.2');
+    expect([other.status, other.body.length > big.length]).toEqual([200, true]);
+  });
+
+  it('is refused with all others once all together leave too much', async () => {
+    const surface = await serveBig((length) => ({ most: length * 2 }));
+    const { url } = surface.client;
+    const first = await askAndPause(url, '/tasks/t1', '127.0.0.2');
+    await askAndPause(url, '/tasks/t1', '127.0.0.3');
+    await listed(surface, 503);
+    first.destroy();
+    await listed(surface, 200);
+  });
+
+  it('is told of which task the answer is that they are refused', async () => {
+    const gate = Promise.withResolvers<string>();
+    const surface = await serveBig((length) => ({ most: length * 4 }), {
+      wait: () => gate.promise,
+    });
+    const { client } = surface;
+    const held = client.send('t2', [{ tool: 'wait' }, { tool: 'big' }, { say: '{result}' }]);
+    await vi.waitUntil(async () => (await client.get('/tasks/t2')).status === 200);
+    await askAndPause(client.url, '/tasks/t1');
+    await listed(surface, 503);
+    gate.resolve('');
+    const { status, body } = await held;
+    expect([status, { ...body, history: undefined }]).toEqual([503, { ...refusal, task_id: 't2' }]);
+  });
+
+  it('of a stream is counted, and let go after a while as well', async () => {
+    const surface = await serveBig((length) => ({ most: length * 4, patience: 2_000 }));
+    const gone = nextClosed(surface);
+    await askAndPause(surface.client.url, '/tasks/t1/events');
+    await listed(surface, 503);
+    await gone;
+    await listed(surface, 200);
+  });
+});
+
+describe('a caller who reads', () => {
+  it('slowly gets all of it, however long it takes', async () => {
+    const { client } = await serveBig(() => ({ patience: 2_000 }));
+    const socket = await askAndPause(client.url, '/tasks/t1');
+    let received = 0;
+    const sip = setInterval(() => {
+      const chunk = (socket.read(125_000) ?? socket.read()) as Buffer | null;
+      received += chunk?.length ?? 0;
+    }, 50);
+    onTestFinished(() => clearInterval(sip));
+    await once(socket, 'end');
+    expect(received).toBeGreaterThan(big.length);
+  });
+
+  it('is held for as long as it takes, also behind an answer on the same connection', async () => {
+    const gate = Promise.withResolvers<string>();
+    const surface = await serveBig(() => ({ patience: 500 }), { wait: () => gate.promise });
+    const { hostname, port } = new URL(surface.client.url);
+    const socket = connect(Number(port), hostname);
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (received += text));
+    const closed = once(socket, 'close');
+    const script = [{ tool: 'wait' }, { say: '{result}' }];
+    const body = JSON.stringify({ id: 't2', message: playing(script) });
+    socket.write(
+      `GET /tasks/t1 HTTP/1.1\r\nHost: a\r\n\r\nPOST /tasks/send HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await vi.waitUntil(() => received.length > big.length, { timeout: 10_000 });
+    const gone = nextClosed(surface);
+    await askAndPause(surface.client.url, '/tasks/t1', '127.0.0.2');
+    await gone;
+    gate.resolve('waited');
+    await closed;
+    expect(received.slice(big.length)).toContain('waited');
+  });
+
+  it('may ask again on the same connection', async () => {
+    const surface = await serveBig(() => ({}));
+    let connections = 0;
+    surface.server.on('connection', () => (connections += 1));
+    const asked = [];
+    for (let count = 0; count < 4; count += 1) asked.push(await surface.client.get('/tasks/t1'));
+    expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(connections).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('the count of unread bytes', () => {
+  const readers = ['a', 'b', 'c', 'd', 'e'];
+  const answer = fc.record({
+    who: fc.constantFrom(...readers),
+    bytes: fc.integer({ min: 1, max: 60 }),
+    isRead: fc.boolean(),
+  });
+
+  it('stays under the limit, and that of a caller under a quarter but for one answer', () => {
+    fc.assert(
+      fc.property(fc.array(answer, { maxLength: 200 }), (answers) => {
+        const unread = new UnreadAnswers({ most: 100 });
+        const waiting: { who: string; bytes: number }[] = [];
+        for (const { who, bytes, isRead } of answers) {
+          const mine = waiting.filter((one) => one.who === who);
+          const sum = (some: typeof waiting) => some.reduce((total, one) => total + one.bytes, 0);
+          const fits = sum(waiting) + bytes <= 100;
+          const isFair = mine.length === 0 || sum(mine) + bytes <= 25;
+          const hasRoom = unread.hasRoom({ name: who }, bytes);
+          expect(hasRoom).toBe(waiting.length === 0 || (fits && isFair));
+          if (hasRoom) {
+            unread.add({ name: who }, bytes);
+            waiting.push({ who, bytes });
+          }
+          const first = isRead ? waiting.shift() : undefined;
+          if (first !== undefined) unread.add({ name: first.who }, -first.bytes);
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['signs in', { caller: { provider: 'ops', userId: 'ann' }, clientAddress: '192.0.2.1' }],
+    ['comes from a /64', { caller: null, clientAddress: '2001:db8::1' }],
+  ])('knows a caller who %s', (_, answered) => {
+    const unread = new UnreadAnswers({ most: 1_000_000 });
+    new Reader(unread, answered).add(250_000);
+    const again = new Reader(unread, { ...answered, clientAddress: '2001:db8::2' });
+    expect([again.mayHave(1), again.mayKeep(1), again.mayHave(20_000)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(new Reader(unread, { caller: null, clientAddress: '192.0.2.9' }).mayHave(20_000)).toBe(
+      true,
+    );
+  });
+});
