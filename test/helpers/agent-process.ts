@@ -59,13 +59,17 @@ export function runAgent(
   return launchAgentProcess(folder, onTestFinished, flags);
 }
 
-/** Like `runAgent`, for an agent that outlives a test: `later` is given what kills it. */
+/**
+ * Like `runAgent`, for an agent that outlives a test: `later` is given what kills it. `options` are for
+ * Node, such as `--max-old-space-size=512`.
+ */
 export async function launchAgentProcess(
   folder: AgentFolder,
   later: (kill: () => Promise<void>) => void,
   flags: readonly string[] = [],
+  options: readonly string[] = [],
 ): Promise<AgentProcess> {
-  const args = [commandLine, 'run', '--dir', folder.path, '--port', '0', ...flags];
+  const args = [...options, commandLine, 'run', '--dir', folder.path, '--port', '0', ...flags];
   const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdpoint-compile-cache') };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');

@@ -29,18 +29,19 @@ export function boundAnswers(limits: Partial<UnreadLimits> = {}): Middleware<Req
     const { body } = ctx;
     // As text: how long it is must be known before any of it is written.
     if (typeof body === 'object' && !Buffer.isBuffer(body)) ctx.body = JSON.stringify(body);
-    const { length = 0 } = ctx.response;
+    const { length } = ctx.response;
     if (!reader.mayHave(length)) throw tooMuch(taskIdIn(body));
     reader.hold(ctx.res, length);
   };
 }
 
-/** What has been done is said to be where it can be read. */
+/** A task that has been sent goes on or is done; only its answer is not given. */
 function tooMuch(taskId: string | null): Problem {
   const error =
     'too many answers wait to be read; read them or close their connections, then try again';
-  const task = taskId === null ? {} : { task_id: taskId };
-  return new Problem(503, { error, ...task }, { 'Retry-After': '1' });
+  const unanswered = `too many answers wait to be read; that of this task is at GET /tasks/${taskId}`;
+  const body = taskId === null ? { error } : { error: unanswered, task_id: taskId };
+  return new Problem(503, body, { 'Retry-After': '1' });
 }
 
 function taskIdIn(body: unknown): string | null {
