@@ -3,6 +3,7 @@ import { Interruption, ReaderGone } from './cli/interruption.ts';
 import { Output } from './cli/output.ts';
 import { runCommandLine } from './cli/program.ts';
 import { readFlags } from './cli/read-flags.ts';
+import { hearSignals } from './cli/signals.ts';
 
 const argv = process.argv.slice(2);
 const { stdout, stderr, stdin, env } = process;
@@ -12,9 +13,7 @@ const interruption = new Interruption((reason: CliError) => {
   output.failure(reason);
   process.exit(reason.exitCode);
 });
-process.on('SIGINT', () => interruption.interrupt());
-process.on('SIGTERM', () => interruption.interrupt());
-process.on('SIGHUP', () => interruption.hangUp());
+hearSignals(interruption);
 
 /** What a write says when its reader has gone: a pipe, a stream, or a terminal that hung up. */
 const readerGone = new Set<string | undefined>(['EPIPE', 'ERR_STREAM_DESTROYED', 'EIO']);

@@ -26,6 +26,8 @@ import type {
   Log,
   RateLimits,
 } from './actors/ports.ts';
+import { agentProof, challengePattern } from './actors/process/agent-proof.ts';
+import { sweepRunFolders } from './actors/process/run-folder.ts';
 import {
   randomToken,
   removeServeFile,
@@ -38,6 +40,7 @@ import { TaskSystem } from './actors/system.ts';
 import { ScriptGate, type Toolbox } from './actors/tools/tools.ts';
 import { watchClock } from './actors/watch-clock.ts';
 import { cardBasis } from './card-basis.ts';
+import { checkMachine } from './check-machine.ts';
 import { connectChannels } from './connect-channels.ts';
 import { writePush } from './http/a2a/push-writer.ts';
 import { createApp } from './http/app.ts';
@@ -104,7 +107,7 @@ const drainGrace = 5_000;
 
 /**
  * Starts an agent from its folder and returns once it answers. Throws ConfigError, StartError,
- * ListenError, StoreError or DirectoryLockedError.
+ * ListenError, StoreError, ForeignFileError or DirectoryLockedError.
  */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const directory = resolve(options.directory);
@@ -116,6 +119,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   );
   if (agent === null || problems.length > 0) throw new ConfigError(problems);
   const door = readDoor(agent.config, options);
+  checkMachine(directory, agent.config, options.log);
+  void sweepRunFolders();
   const lock = lockDirectory(join(directory, '.service'));
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
@@ -138,6 +143,7 @@ interface Parts {
   clock: Clock;
   door: Door;
   channels: ChannelsReading;
+  writable: readonly string[];
   scripts: ScriptGate;
   /** Epoch milliseconds of the wall clock at which reading the agent's files began. */
   readAt: number;
@@ -171,7 +177,10 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     record: (event) => audit.record(event),
   });
   undo.push(() => card.stop());
-  const answering: Answering = { authenticator, ids, card, channels: null };
+  const proofKey = randomToken();
+  const prove = (challenge: string, at: number): string | null =>
+    challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null;
+  const answering: Answering = { authenticator, ids, card, prove, channels: null };
   const port = await serve(options, parts, opened, answering);
   const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
   const basis = cardBasis(options, parts, url);
@@ -197,6 +206,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     token_path: runtime.path,
     started_at: new Date().toISOString(),
     version,
+    proof_key: proofKey,
   });
   undo.push(
     () => removeServeFile(stateFolder, process.pid),
@@ -280,6 +290,8 @@ interface Answering {
   authenticator: Authenticator;
   ids: Ids;
   card: CardSource;
+  /** Answers a challenge that came in at a port. */
+  prove: (challenge: string, port: number) => string | null;
   /** `null` until the agent knows its address. */
   channels: Channels | null;
 }
@@ -294,7 +306,7 @@ async function serve(
   const { agent_id: agentId } = config;
   const admission = settings && new Admission({ settings, agentId, clock, log, outbound });
   undo.push(() => admission?.stop());
-  const { authenticator, ids, card } = answering;
+  const { authenticator, ids, card, prove } = answering;
   const record = (event: AuditEvent): Promise<void> => store.record([event]);
   const authLog = new AuthLog({ clock, record });
   // After the last request, and while the log can still be written.
@@ -306,6 +318,7 @@ async function serve(
     authLog,
     ids,
     card,
+    prove,
     clock,
     log,
     onDisconnect: config.security.defer.on_stream_disconnect,

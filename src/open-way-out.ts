@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { makeWritable } from './actors/agent/agent-writable.ts';
 import { derivedEndpoints } from './actors/agent/derived-endpoints.ts';
 import type { ChannelsReading } from './actors/channels/channels.ts';
 import { opensLoopback, type ServiceConfig } from './actors/config/config.ts';
@@ -31,6 +32,8 @@ export interface WayOutParts {
   toolbox: Pick<Toolbox, 'tools' | 'skills'>;
   channels: ChannelsReading;
   directory: string;
+  /** The folders that scripts may write and keep, absolute. */
+  writable: readonly string[];
   /** Where the platform is asked; `null` while admission is off. */
   admissionUrl: string | null;
   /** True when callers must sign in. */
@@ -109,22 +112,46 @@ function tracingSettings({ config, env }: WayOutParts) {
 const exposedKey =
   'scripts run as the user of the daemon and can read its environment, the key of the audit log in it; set egress.sandbox to bwrap';
 
+const exposedToken =
+  "scripts run without a sandbox while tools wait for approval: a script could read the operator's token in .service and decide itself; install the package bubblewrap and set egress.sandbox to bwrap";
+
+const tookWords = {
+  bwrap: 'scripts run in a sandbox (bubblewrap)',
+  env: 'scripts run without a sandbox, with an environment of their own',
+};
+
 async function isolateScripts(
-  { config, toolbox, directory, log, undo }: WayOutParts,
+  { config, toolbox, directory, writable, log, undo }: WayOutParts,
   egress: Egress,
 ): Promise<ScriptIsolation | null> {
   if (toolbox.skills.every(({ tools }) => tools.length === 0)) return null;
-  const { level, warning, problem } = await probeSandbox(config.egress.sandbox);
+  const { sandbox } = config.egress;
+  const { level, warning, problem } = await probeSandbox(sandbox);
   if (problem !== undefined) throw new StartError(problem);
+  log.info({ sandbox: level }, tookWords[level]);
   if (warning !== undefined) log.warn({}, warning);
-  if (level === 'env' && config.audit.signing.enabled) log.warn({}, exposedKey);
+  if (level === 'env') warnOfOpenScripts(config, log);
+  await makeWritable(writable).catch((error: unknown) => {
+    throw new StartError(`a folder of egress.writable cannot be made: ${messageOf(error)}`);
+  });
   const proxy = await startEgressProxy({ egress, log });
   undo.push(() => proxy.close());
   return {
     proxy,
     sandbox: level,
+    writable,
     hidden: [config.store.path, config.audit.path, config.secrets?.path ?? '.service'].map((path) =>
       resolve(directory, path),
     ),
   };
+}
+
+/** What a script that is kept to nothing could take for itself. */
+function warnOfOpenScripts({ security: { defer }, audit }: ServiceConfig, log: Log): void {
+  if (defer.enabled && Object.keys(defer.tools).length > 0) log.warn({}, exposedToken);
+  if (audit.signing.enabled) log.warn({}, exposedKey);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

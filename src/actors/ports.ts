@@ -183,6 +183,17 @@ export interface Tool {
 /** A failure of a tool in words for the caller; anything else a tool throws is a defect. */
 export class ToolError extends Error {
   readonly code = 'tool_failed';
+  readonly #kind: string;
+
+  constructor(message: string, options: ErrorOptions & { kind?: string } = {}) {
+    super(message, options);
+    this.#kind = options.kind ?? 'failed';
+  }
+
+  /** What kind of failure it is, for a log that holds nothing of what was said: no word of the tool, the caller or the model. */
+  get kind(): string {
+    return this.#kind;
+  }
 }
 
 /** How freely the agent may reach out (contract section 11). */

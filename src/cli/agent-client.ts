@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { Agent, type Dispatcher, request } from 'undici';
+import { agentProof, isSameProof } from '../actors/process/agent-proof.ts';
 import type { JsonValue } from '../machines/json.ts';
-import { connectionFailure, refusal } from './agent-failure.ts';
+import { connectionFailure, notTheAgent, refusal } from './agent-failure.ts';
 import type { AgentAddress } from './find-agent.ts';
 
 /** One call of an agent's HTTP surface. */
@@ -16,9 +18,13 @@ export interface AgentCall {
   signal: AbortSignal;
 }
 
+/** Milliseconds that a listener has to show who it is. */
+const patience = 10_000;
+
 /** A client of one agent's HTTP surface; it waits for as long as the agent holds a request. */
 export class AgentClient {
   readonly #address: AgentAddress;
+  #proven: Promise<void> | null = null;
   // A held request is answered when its task is, so only connecting has a limit.
   readonly #dispatcher = new Agent({
     headersTimeout: 0,
@@ -64,11 +70,16 @@ export class AgentClient {
     await this.#dispatcher.destroy();
   }
 
-  #send(
+  async #send(
     { method, path, body, signal, lastEventId }: AgentCall & { lastEventId?: string },
     accept: string,
   ): Promise<Dispatcher.ResponseData> {
     signal.throwIfAborted();
+    this.#proven ??= this.#meet(signal).catch((error: unknown) => {
+      this.#proven = null;
+      throw error;
+    });
+    await this.#proven;
     const { url, token } = this.#address;
     return request(`${url}${path}`, {
       method,
@@ -82,6 +93,22 @@ export class AgentClient {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+  }
+
+  /** Has the listener prove that it is the agent of the folder, since its port may be somebody else's by now. */
+  async #meet(signal: AbortSignal): Promise<void> {
+    const { url, proof } = this.#address;
+    if (proof === null) return;
+    const challenge = randomBytes(24).toString('base64url');
+    const { headers, body } = await request(`${url}/healthz`, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
+      dispatcher: this.#dispatcher,
+      headers: { 'x-service-challenge': challenge },
+    });
+    await body.dump();
+    const answer = String(headers['x-service-proof'] ?? '');
+    if (isSameProof(answer, agentProof(proof.key, challenge, proof.port))) return;
+    throw notTheAgent(this.#address);
   }
 
   async #jsonOf(response: Dispatcher.ResponseData, call: AgentCall): Promise<unknown> {

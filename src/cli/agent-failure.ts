@@ -79,6 +79,15 @@ export function connectionFailure(
   });
 }
 
+/** Says that somebody else listens where an agent did. */
+export function notTheAgent({ url, startHint }: AgentAddress): CliError {
+  return new CliError(`what answers at ${url} is not the agent of this folder; nothing was sent`, {
+    code: 'not_running',
+    exitCode: exitCodes.notFound,
+    hint: startHint,
+  });
+}
+
 function lookLater(taskId: string): string {
   return `look at the task later with: holdpoint task get ${shellWord(taskId)}`;
 }

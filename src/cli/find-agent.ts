@@ -16,6 +16,8 @@ export interface AgentChoice {
 export interface AgentAddress {
   url: string;
   token: string | null;
+  /** What its listener must prove to know, at its port, before anything is sent; `null` at an address that was given. */
+  proof: { key: string; port: number } | null;
   /** What starts the agent when it does not answer. */
   startHint: string;
 }
@@ -32,7 +34,8 @@ export function findAgent(
   const given = tokenFile === undefined ? env['SERVICE_TOKEN'] : readToken(tokenFile);
   const token = given === undefined || given === '' ? null : given;
   if (url !== undefined) {
-    return { url: checkedUrl(url), token, startHint: 'check the address, or start the agent' };
+    const hint = 'check the address, or start the agent';
+    return { url: checkedUrl(url), token, proof: null, startHint: hint };
   }
   const startHint = `start it with: holdpoint run --dir ${shellWord(dir)}`;
   const served = readServeFile(join(resolve(dir), '.service'));
@@ -43,7 +46,8 @@ export function findAgent(
       hint: startHint,
     });
   }
-  return { url: urlOf(served), token: token ?? ownToken(served), startHint };
+  const proof = { key: served.proof_key, port: served.port };
+  return { url: urlOf(served), token: token ?? ownToken(served), proof, startHint };
 }
 
 /** Tells whether a process is there. */

@@ -7,6 +7,7 @@ import { configFailure } from './config-failure.ts';
 import { plainLine } from './plain-text.ts';
 import { type RateLimitFlags, rateLimitOf } from './rate-limit-flags.ts';
 import type { Session } from './session.ts';
+import { strayNotes } from './signals.ts';
 
 export interface RunOptions extends RateLimitFlags {
   dir: string;
@@ -24,7 +25,9 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
   const { output, interruption, env } = session;
   const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream: process.stderr });
   exitOnDefect(log);
-  const stopped = stopSignal(interruption.listen({ isReaderNeeded: false }));
+  const stopped = stopSignal(
+    interruption.listen({ isReaderNeeded: false, onStray: strayNotes(log) }),
+  );
   const { inspect = null } = options;
   const agent = await startOrExplain({
     directory: options.dir,

@@ -26,7 +26,7 @@ import type { RequestState } from './request-state.ts';
 import { agentCard, cardPath, legacyAgentCard, legacyCardPath } from './routes/agent-card.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
-import { auditKeys, healthz, readyz } from './routes/health.ts';
+import { auditKeys, type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { explainUnreadable, jsonRpc } from './routes/json-rpc.ts';
 import { type MetricsPorts, metrics } from './routes/metrics.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
@@ -43,7 +43,11 @@ type AuditPorts = Parameters<typeof auditKeys>[0] &
   Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels'>;
 
 /** What the agent's HTTP surface stands on. */
-export interface AppPorts extends AdmitPorts, AuditPorts, Pick<TaskHandlerPorts, 'push'> {
+export interface AppPorts
+  extends AdmitPorts,
+    AuditPorts,
+    HealthPorts,
+    Pick<TaskHandlerPorts, 'push'> {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   system: TaskSystem;
   authenticator: Authenticator;
@@ -130,7 +134,7 @@ function createRouter(ports: AppPorts): Router<RequestState> {
     const door = isSend ? [admit(ports, messageInvocation)] : [];
     router[verb](path, readJson(a2aBody), ...door, rest);
   }
-  router.get('/healthz', healthz());
+  router.get('/healthz', healthz(ports));
   router.get('/readyz', readyz(ports));
   router.get('/metrics', metrics(ports));
   router.get('/.well-known/service-audit-keys', auditKeys(ports));

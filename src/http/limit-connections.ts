@@ -97,8 +97,11 @@ function refuse(socket: Socket, correlationId: string): void {
   socket.end(rawRefusal(tooMany, correlationId));
 }
 
-/** The report of the process is the one place where Node tells; addresses and variables are left out of it. */
-function openFilesLimit(): number {
+/**
+ * Says how many files this process may open. The report of the process is the one place where Node tells;
+ * addresses and variables are left out of it.
+ */
+export function openFilesLimit(): number {
   Object.assign(process.report, { excludeNetwork: true, excludeEnv: true });
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft: number | 'unlimited' } };

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkDaemon } from '../../src/cli/doctor/check-daemon.ts';
 import { checkConnections, checkNode, checkPort } from '../../src/cli/doctor/check-machine.ts';
+import { checkStateFolder } from '../../src/cli/doctor/check-state.ts';
 import { cleanUp, holdpoint, refundAgent, startDaemon } from './holdpoint.ts';
 
 afterAll(cleanUp);
@@ -120,6 +121,10 @@ pass  daemon       the agent is not running
       status: 'pass',
       message: `port ${ownPort} serves this agent (process ${daemon.child.pid})`,
     });
+    expect(await checkPort(subjectOf(daemon.directory))).toEqual({
+      status: 'pass',
+      message: `port ${ownPort} serves this agent (process ${daemon.child.pid})`,
+    });
     await daemon.stop();
 
     const holder = createServer().listen(0, '127.0.0.1');
@@ -130,6 +135,15 @@ pass  daemon       the agent is not running
     expect(finding).toMatchObject({
       status: 'warn',
       message: `port ${port} is taken by another program`,
+    });
+  });
+
+  it('fails when the folder of the store or the log cannot be written', async () => {
+    const directory = await refundAgent();
+    const paths = ['ok/tasks.db', '/proc/audit.ndjson'].map((path) => resolve(directory, path));
+    expect(await checkStateFolder(subjectOf(directory), paths)).toMatchObject({
+      status: 'fail',
+      message: expect.stringMatching(/^\/proc cannot be written/),
     });
   });
 

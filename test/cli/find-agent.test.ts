@@ -27,6 +27,7 @@ function serve(change: { pid?: number; auth_enabled?: boolean } = {}): void {
     token_path: tokenPath,
     started_at: '2026-07-01T09:00:00.000Z',
     version: '0.1.0',
+    proof_key: 'k',
     ...change,
   });
 }
@@ -47,6 +48,7 @@ describe('findAgent', () => {
     expect(findAgent({ dir }, {})).toEqual({
       url: 'http://127.0.0.1:8081',
       token: 'runtime-secret',
+      proof: { key: 'k', port: 8081 },
       startHint: `start it with: holdpoint run --dir ${dir}`,
     });
   });
@@ -65,6 +67,7 @@ describe('findAgent', () => {
     expect(findAgent({ dir, url: 'https://agents.example.com/refunds/' }, {})).toMatchObject({
       url: 'https://agents.example.com/refunds',
       token: null,
+      proof: null,
     });
   });
 

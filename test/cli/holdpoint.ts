@@ -50,11 +50,8 @@ export function holdpoint(args: readonly string[], options: CommandOptions = {})
 
 /** Starts the real command. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): Running {
-  return startProcess(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', cli, ...args],
-    options,
-  );
+  const [program, ...words] = commandWords(args);
+  return startProcess(program!, words, options);
 }
 
 /** Starts a program in an environment without settings of this machine. */
@@ -80,10 +77,16 @@ export function startProcess(
   return { child, ended };
 }
 
+/** The words of the real command. */
+export function commandWords(args: readonly string[]): string[] {
+  return [process.execPath, '--disable-warning=ExperimentalWarning', cli, ...args];
+}
+
 /** The command line of the real command, for a shell. */
 export function shellCommand(args: readonly string[]): string {
-  const words = [process.execPath, '--disable-warning=ExperimentalWarning', cli, ...args];
-  return words.map((word) => `'${word}'`).join(' ');
+  return commandWords(args)
+    .map((word) => `'${word}'`)
+    .join(' ');
 }
 
 /** A daemon that answers. */

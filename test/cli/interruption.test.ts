@@ -20,7 +20,7 @@ describe('Interruption', () => {
     expect(reasons.map(({ exitCode }) => exitCode)).toEqual([130]);
   });
 
-  it('aborts for whoever listens, and leaves at once the second time', () => {
+  it('aborts for whoever listens, and leaves at once when it is interrupted a second time', () => {
     const { made } = interruption();
     const signal = made.listen();
     made.interrupt();
@@ -28,13 +28,25 @@ describe('Interruption', () => {
     expect(() => made.interrupt()).toThrow(Left);
   });
 
-  it('lets a command clean up, however often its terminal says that it has gone', () => {
+  it('lets a command clean up, however often it is told to end', () => {
     const { made, reasons } = interruption();
     const signal = made.listen();
-    made.hangUp();
-    made.hangUp();
+    made.terminate();
+    made.terminate();
+    made.interrupt();
     expect(signal.reason).toMatchObject({ exitCode: 130, code: 'interrupted' });
     expect(reasons).toEqual([]);
+    expect(() => made.interrupt()).toThrow(Left);
+  });
+
+  it('tells a daemon of signals that say nothing to it, and ends any other command', () => {
+    const daemon = interruption().made;
+    const other = interruption().made;
+    const strays: string[] = [];
+    const goesOn = daemon.listen({ onStray: (signal) => strays.push(signal) });
+    const ends = other.listen();
+    for (const made of [daemon, other]) made.stray('SIGUSR2');
+    expect([goesOn.aborted, strays, ends.aborted]).toEqual([false, ['SIGUSR2'], true]);
   });
 
   it('ends a command whose reader has gone, unless it works on without one', () => {

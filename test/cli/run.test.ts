@@ -1,6 +1,6 @@
 import { EventEmitter, on, once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -8,14 +8,20 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readServeFile } from '../../src/actors/process/serve-file.ts';
 import {
   cleanUp,
+  commandWords,
   firstLine,
   holdpoint,
   refundAgent,
+  shellCommand,
   startCommand,
   startDaemon,
+  startProcess,
 } from './holdpoint.ts';
 
 afterAll(cleanUp);
+
+/** A user who owns nothing. */
+const nobody = 65_534;
 
 const patient = { timeout: 20_000, interval: 20 };
 
@@ -45,9 +51,9 @@ describe.concurrent('run', () => {
     expect(await started.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it('leaves at once with 130 on a second signal, and takes its tools along', async () => {
+  it('leaves at once with 130 on a second SIGINT, and takes its tools along', async () => {
     const directory = await refundAgent(
-      'agent_id: slow\nmodel: {provider: scripted, script: [{tool: linger}]}\n',
+      'agent_id: slow\negress: {sandbox: env}\nmodel: {provider: scripted, script: [{tool: linger}]}\n',
     );
     await writeFile(
       join(directory, 'SKILL.md'),
@@ -68,9 +74,9 @@ describe.concurrent('run', () => {
     const pid = await vi.waitUntil(
       () => existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8')),
     );
-    daemon.child.kill('SIGTERM');
+    daemon.child.kill('SIGINT');
     await untilDraining(daemon.url);
-    daemon.child.kill('SIGTERM');
+    daemon.child.kill('SIGINT');
     expect(await daemon.ended).toMatchObject({ code: 130, signal: null });
     expect((await send.ended).code).toBe(1);
     await vi.waitUntil(() => !isRunning(pid), patient);
@@ -100,7 +106,7 @@ describe.concurrent('run', () => {
     const daemon = await startDaemon(directory);
     const { code, stderr } = await daemon.stop();
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^warning: service\.yaml:2:1: .+\n/);
+    expect(stderr).toMatch(/^warning: service\.yaml:2:1: .+\n/m);
   });
 
   it('says that a port which was asked for is taken', async () => {
@@ -141,6 +147,31 @@ describe.concurrent('run', () => {
     expect(stderr).toContain(`error: ${sentence}`);
   });
 
+  it('names a file that another user owns, and its owner', async () => {
+    const directory = await refundAgent();
+    await mkdir(join(directory, '.service'));
+    const lock = join(directory, '.service', 'daemon.lock');
+    await writeFile(lock, '', { mode: 0o400 });
+    const args = ['run', '--dir', directory, '--port', '0'];
+    const { code, stderr } = await withoutPrivileges(args, directory, lock);
+    const owner = process.getuid?.() === 0 ? 'belongs to root (0) and cannot' : 'cannot';
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`error: ${lock} ${owner} be read and written`),
+    });
+  });
+
+  it('warns when it may open too few files', async () => {
+    const directory = await refundAgent();
+    const command = shellCommand(['run', '--dir', directory, '--port', '0']);
+    const limited = startProcess('prlimit', ['--nofile=200', 'sh', '-c', `exec ${command}`]);
+    await firstLine(limited);
+    limited.child.kill('SIGTERM');
+    const { code, stderr } = await limited.ended;
+    expect(code).toBe(0);
+    expect(stderr).toContain('this process may open 200 files, too few for tools under load');
+  });
+
   it('streams the statecharts with --inspect', async () => {
     const daemon = await startDaemon(await refundAgent(), { args: ['--inspect', '0'] });
     const { stderr } = await daemon.stop();
@@ -172,6 +203,19 @@ async function textOn(stream: Readable | null, wanted: string): Promise<void> {
 /** Returns once a daemon takes no new work. */
 async function untilDraining(url: string): Promise<void> {
   while ((await fetch(`${url}/readyz`)).status === 200);
+}
+
+/** Runs the command as somebody who may read the agent's files and owns none of them, where that can be had. */
+async function withoutPrivileges(args: string[], directory: string, file: string) {
+  if (process.getuid?.() !== 0) {
+    await chmod(file, 0);
+    return holdpoint(args);
+  }
+  // The state folder is theirs, and a file in it is not.
+  for (const path of [directory, join(directory, '.service')]) await chown(path, nobody, nobody);
+  const [program, ...rest] = commandWords(args);
+  const words = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', program!, ...rest];
+  return startProcess('setpriv', words).ended;
 }
 
 function isRunning(pid: number): boolean {

@@ -17,6 +17,7 @@ import {
 const service = `agent_id: refunds
 model: {provider: scripted, name: demo}
 builtin_tools: [datetime_now]
+egress: {writable: [data]}
 auth:
   required: true
   providers: [{type: static_token, name: ops, settings: {token: ops-secret}}]

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -26,17 +27,26 @@ describe.concurrent('validate', () => {
     expect(JSON.parse(json.stdout)).toEqual({ valid: true, problems: [], warnings: [] });
   });
 
-  it('names the hosts that scripts mention and no entry covers', async () => {
-    const dir = await refundAgent();
-    await writeFile(join(dir, 'scripts', 'lib.sh'), '\ncurl -s https://api.example.com/v1\n');
-    const { code, stderr, stdout } = await holdpoint(['validate', '--dir', dir, '--json']);
-    expect(code).toBe(0);
-    const message =
-      'this script mentions api.example.com, which no entry covers; add it to egress_domains of the skill refunds, or to egress.allowed_domains';
-    expect(stderr).toContain(`scripts/lib.sh:2:9: ${message}`);
-    expect(JSON.parse(stdout).warnings).toEqual([
-      expect.objectContaining({ file: 'scripts/lib.sh', line: 2, column: 9, message }),
-    ]);
+  it('refuses folders that scripts must not write, where they stand, and makes none', async () => {
+    const dir = await refundAgent(
+      'agent_id: refunds\negress:\n  writable:\n    - data\n    - new/work\n    - scripts\n    - ../out\n',
+    );
+    const { code, stdout } = await holdpoint(['validate', '--dir', dir, '--json']);
+    const { problems } = JSON.parse(stdout) as { problems: object[] };
+    expect({ code, problems }).toEqual({
+      code: 5,
+      problems: [
+        {
+          ...{ file: 'service.yaml', line: 6, column: 7, path: 'egress.writable.2' },
+          message: 'scripts may not write scripts; name a folder apart from it',
+        },
+        {
+          ...{ file: 'service.yaml', line: 7, column: 7, path: 'egress.writable.3' },
+          message: 'this leads out of the folder of the agent; name one in it, such as work',
+        },
+      ],
+    });
+    expect(existsSync(join(dir, 'new'))).toBe(false);
   });
 
   it('lists every problem where it stands and ends in 5', async () => {

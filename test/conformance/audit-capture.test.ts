@@ -145,6 +145,26 @@ describe('contents in the audit log', () => {
   });
 });
 
+describe('a call that failed', () => {
+  const failing = [{ tool: 'fall', args: { text: 'card 4711' } }];
+  const failures = (agent: GovernedAgent) =>
+    agent.audit('t1').flatMap(({ fields }) => fields?.['error'] ?? []);
+
+  it('is in the log with the kind of failure, and without a word of the script', async () => {
+    const agent = await startGovernedAgent({});
+    const { body } = await agent.send('t1', failing);
+    expect(body.status.message.parts[0].text).toContain('card 4711');
+    expect(failures(agent)).toEqual(['exit code 3']);
+    expect(readFileSync(agent.auditPath, 'utf8')).not.toContain('4711');
+  });
+
+  it('is in the log with the words of the script where results are captured', async () => {
+    const agent = await startGovernedAgent({ audit: { capture: { tool_result: true } } });
+    await agent.send('t1', failing);
+    expect(failures(agent)).toEqual(['fall failed with exit code 3: {"text":"card 4711"}']);
+  });
+});
+
 describe('secrets', () => {
   const vault = 'live-key-3f9a7c51';
   const pin = 'till-pin-99417-x';

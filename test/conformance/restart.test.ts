@@ -134,7 +134,6 @@ describe('a tool that ran when the process was killed', () => {
     await begun(first, 't1', hold);
     const second = await restarted(first);
     expect(textOf({ body: await reached(second, 't1', 'failed') })).toBe(text);
-    await second.folder.openGate('late');
     expect(second.folder.held).toHaveLength(1);
     expect(story(readAudit(second.auditPath, 't1')).slice(-3)).toEqual([
       ['tool_exec', { tool: 'hold', phase: 'start' }],
@@ -149,9 +148,7 @@ describe('a tool that ran when the process was killed', () => {
     const tools = [{ name: 'hold', idempotent: true }];
     const first = await runAgent(folderOf({ ...settings, tools }));
     await begun(first, 't1', hold);
-    await first.kill();
-    await first.folder.openGate('lost');
-    const second = await runAgent(first.folder);
+    const second = await restarted(first);
     await vi.waitFor(() => expect(second.folder.held).toHaveLength(2), 10_000);
     await second.folder.openGate('kept');
     expect(textOf({ body: await reached(second, 't1', 'completed') })).toBe('got kept');

@@ -24,6 +24,7 @@ export interface ServiceSettings {
   security?: { defer?: object; step_up?: object };
   store?: object;
   server?: object;
+  egress?: object;
 }
 
 /** Tests call more quickly than anybody would. */
@@ -60,7 +61,9 @@ export class AgentFolder {
 
   constructor(settings: ServiceSettings) {
     const server = { rate_limit: unlimited };
-    const service = { agent_id: 'till', server, ...settings };
+    // The scripts leave their traces in the folder of the agent itself, which a sandbox would not let them.
+    const egress = { sandbox: 'env', ...settings.egress };
+    const service = { agent_id: 'till', server, ...settings, egress };
     mkdirSync(join(this.path, 'scripts'));
     writeFileSync(join(this.path, 'service.yaml'), JSON.stringify(service, null, 2));
     writeFileSync(join(this.path, 'SKILL.md'), skill);

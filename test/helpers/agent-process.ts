@@ -14,6 +14,8 @@ const commandLine = join(import.meta.dirname, '../../src/cli.ts');
 export class AgentProcess extends AgentClient {
   readonly folder: AgentFolder;
   readonly auditPath: string;
+  /** What it has said on standard error so far. */
+  complaints = '';
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #ended: Promise<unknown[]>;
 
@@ -83,7 +85,10 @@ export async function launchAgentProcess(
     const url = /ready at (http:\S+)/.exec(line)?.[1];
     if (url !== undefined) {
       child.stdout.resume();
-      return new AgentProcess(url, folder, child, ended);
+      const agent = new AgentProcess(url, folder, child, ended);
+      agent.complaints = complaints;
+      child.stderr.on('data', (text: string) => (agent.complaints += text));
+      return agent;
     }
   }
   const [code] = await ended;

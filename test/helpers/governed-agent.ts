@@ -5,7 +5,7 @@ import type { LanguageModel } from '../../src/actors/ports.ts';
 import { type Agent, startAgent } from '../../src/main.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
 import { startAgentWithModel } from './agent-with-model.ts';
-import { TestAgent } from './test-agent.ts';
+import { logTo, TestAgent } from './test-agent.ts';
 
 /** All of `service.yaml` that governs calls. */
 export interface GovernedSettings {
@@ -89,9 +89,7 @@ function start(
   { env = {}, model }: GovernedOptions,
   lines: TestAgent['log'],
 ): Promise<Agent> {
-  const at = (level: string) => (fields: object, message: string) =>
-    void lines.push({ level, fields, message });
-  const log = { info: at('info'), warn: at('warn'), error: at('error') };
+  const log = logTo(lines);
   if (model !== undefined) return startAgentWithModel(directory, model, log);
   const host = '127.0.0.1';
   return startAgent({ directory, host, port: 0, noAuth: false, inspectPort: null, env, log });

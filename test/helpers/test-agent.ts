@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, vi } from 'vitest';
 import { verifyFiles } from '../../src/actors/audit/audit.ts';
+import type { Log } from '../../src/actors/ports.ts';
 import { type Agent, startAgent } from '../../src/main.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
@@ -93,6 +94,14 @@ export async function startInFolder(
   return agent;
 }
 
+/** A log whose lines are kept; what keeps scripts apart is said at every start and left out. */
+export function logTo(lines: TestAgent['log']): Log {
+  const at = (level: string) => (fields: object, message: string) => {
+    if (!message.startsWith('scripts run ')) lines.push({ level, fields, message });
+  };
+  return { info: at('info'), warn: at('warn'), error: at('error') };
+}
+
 /** Starts an agent that the caller closes. */
 export async function launchAgent(
   settings: ServiceSettings = {},
@@ -100,8 +109,6 @@ export async function launchAgent(
 ): Promise<TestAgent> {
   const folder = options.folder ?? new AgentFolder(settings);
   const log: TestAgent['log'] = [];
-  const at = (level: string) => (fields: object, message: string) =>
-    void log.push({ level, fields, message });
   const agent = await startAgent({
     directory: folder.path,
     host: '127.0.0.1',
@@ -110,7 +117,7 @@ export async function launchAgent(
     inspectPort: null,
     env: options.env ?? {},
     keepLog: options.keepLog ?? false,
-    log: { info: at('info'), warn: at('warn'), error: at('error') },
+    log: logTo(log),
   });
   return new TestAgent(agent, folder, log);
 }

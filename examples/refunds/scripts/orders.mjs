@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { formatCsv, parseCsv } from './csv.mjs';
 
-const folder = process.env.SERVICE_AGENT_DIR ?? fileURLToPath(new URL('..', import.meta.url));
-const path = join(folder, 'data', 'orders.csv');
+const folder = process.env.SERVICE_WORK_DIR ?? fileURLToPath(new URL('../data', import.meta.url));
+const path = join(folder, 'orders.csv');
 const lockPath = `${path}.lock`;
 
 /** Finds an order by its number. */
@@ -63,8 +63,8 @@ async function lock() {
 }
 
 async function replace(table) {
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = await open(temporary, 'wx');
+  const temporary = `${path}.tmp`;
+  const file = await open(temporary, 'w');
   try {
     await file.writeFile(formatCsv(table));
     await file.sync();

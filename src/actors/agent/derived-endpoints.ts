@@ -51,15 +51,10 @@ export function derivedEndpoints(
   ];
   return [
     ...named.flatMap(([source, url]) => endpointAt(url, source)),
-    ...declaredEndpoints(skills),
+    ...skills.flatMap(({ id, egressDomains }) =>
+      egressDomains.flatMap((domain) => skillEndpoints(domain, id)),
+    ),
   ];
-}
-
-/** Names every host that skills declare for their scripts. */
-export function declaredEndpoints(skills: EndpointSettings['skills']): DerivedEndpoint[] {
-  return skills.flatMap(({ id, egressDomains }) =>
-    egressDomains.flatMap((domain) => skillEndpoints(domain, id)),
-  );
 }
 
 /** Where the providers of models answer, unless `base_url` says otherwise. */

@@ -12,6 +12,7 @@ import type { Clock } from '../ports.ts';
 import { normalName, readSkills } from '../skills/skills.ts';
 import { createToolbox, type ScriptIsolation, type Toolbox } from '../tools/tools.ts';
 import { readGuardrails } from './agent-guardrails.ts';
+import { readWritable } from './agent-writable.ts';
 
 /** What an agent's folder holds, with everything that is wrong in it. */
 export interface AgentReading {
@@ -24,6 +25,8 @@ export interface AgentReading {
     toolbox: Toolbox;
     guardrails: Guardrails | null;
     channels: ChannelsReading;
+    /** The folders that scripts may write and keep, absolute; not all of them need be there. */
+    writable: readonly string[];
   } | null;
 }
 
@@ -49,17 +52,26 @@ export async function readAgent(
   const { config } = loaded;
   const toolbox = await createToolbox({ directory, config, env, clock, isolation });
   const files = readChannelFiles(directory, env, loaded);
+  const writable = await readWritable(directory, loaded, toolbox.skills);
   const { guardrails, problems } = readGuardrails(config.security.guardrails, toolbox.skills);
   return {
-    problems: [...files.problems, ...[...toolbox.problems, ...problems].map(asProblem)],
+    problems: [
+      ...files.problems,
+      ...writable.problems,
+      ...[...toolbox.problems, ...problems].map(asProblem),
+    ],
     warnings: [
       ...loaded.warnings,
       ...files.warnings,
+      ...writable.warnings,
       // While a skill is broken its tools are missing for that reason.
       ...(toolbox.problems.length > 0 ? [] : rulesWithoutTool(loaded, [...toolbox.tools.keys()])),
       ...toolbox.warnings.map(asProblem),
     ],
-    agent: { config, toolbox, guardrails, channels: files.channels },
+    agent: {
+      ...{ config, toolbox, guardrails, channels: files.channels },
+      writable: writable.folders,
+    },
   };
 }
 

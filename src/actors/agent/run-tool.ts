@@ -27,7 +27,7 @@ export interface RunToolPorts {
 }
 
 /** What a tool came to before the rules for output had their say. */
-type Raw = { kind: 'returned' | 'failed'; text: string };
+type Raw = { kind: 'returned'; text: string } | { kind: 'failed'; text: string; failure: string };
 
 /**
  * Fills the `runTool` port. A call that a person released runs only with the very arguments they were
@@ -66,12 +66,18 @@ async function attempt(
 ): Promise<Raw> {
   try {
     const tool = tools.get(call.tool);
-    if (tool === undefined) throw new ToolError(`unknown tool: ${call.tool}`);
+    if (tool === undefined) {
+      throw new ToolError(`unknown tool: ${call.tool}`, { kind: 'unknown tool' });
+    }
     if (approvedSha256 !== null && approvedSha256 !== argumentsDigest(call.args)) {
-      throw new ToolError(`the arguments of ${call.tool} are not the ones that were approved`);
+      throw new ToolError(`the arguments of ${call.tool} are not the ones that were approved`, {
+        kind: 'arguments not approved',
+      });
     }
     if (needsCredential && credential === null) {
-      throw new ToolError(`the credentials of ${call.tool} are missing`);
+      throw new ToolError(`the credentials of ${call.tool} are missing`, {
+        kind: 'credentials missing',
+      });
     }
     const run: ToolRun = { taskId, callId: call.id, correlationId, tags, credential, signal };
     if (outbound !== null) run.outbound = outbound;
@@ -80,31 +86,38 @@ async function attempt(
     );
     return { kind: 'returned', text: result.toWellFormed() };
   } catch (error) {
-    if (error instanceof ToolError) return { kind: 'failed', text: error.message };
+    if (error instanceof ToolError) {
+      return { kind: 'failed', text: error.message, failure: error.kind };
+    }
     log.error({ error, task_id: taskId, tool: call.tool }, 'tool: failed unexpectedly');
-    return { kind: 'failed', text: `${call.tool} failed inside the service` };
+    const failure = 'failed inside the service';
+    return { kind: 'failed', text: `${call.tool} ${failure}`, failure };
   }
 }
 
 type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
-  ({ kind: 'returned'; result: string } | { kind: 'failed' | 'withheld'; error: string });
+  (
+    | { kind: 'returned'; result: string }
+    | { kind: 'failed'; error: string; failure: string }
+    | { kind: 'withheld'; error: string }
+  );
 
 /** Output that cannot be checked is withheld. */
 function checkedOutcome(
   { policy, log }: RunToolPorts,
   tool: string,
-  { kind, text }: Raw,
+  raw: Raw,
   credential: Credential | null,
 ): CheckedOutcome {
   try {
-    const checked = policy.checkOutput(tool, text, credential?.secretValues() ?? []);
+    const checked = policy.checkOutput(tool, raw.text, credential?.secretValues() ?? []);
     const { findings, rewrites } = checked;
     if (checked.kind === 'withheld') {
       return { kind: 'withheld', error: checked.reason, findings, rewrites };
     }
-    return kind === 'returned'
-      ? { kind, result: checked.text, findings, rewrites }
-      : { kind, error: checked.text, findings, rewrites };
+    return raw.kind === 'returned'
+      ? { kind: raw.kind, result: checked.text, findings, rewrites }
+      : { kind: raw.kind, error: checked.text, failure: raw.failure, findings, rewrites };
   } catch (error) {
     log.error({ error, tool }, 'governance: the output could not be checked');
     const what = 'the output could not be checked';

@@ -14,6 +14,8 @@ export interface CaptureSettings {
 export interface CapturedContents {
   args?: string;
   result?: string;
+  /** In place of the kind of a failure. */
+  error?: string;
   messages?: string;
 }
 
@@ -55,6 +57,10 @@ export function createCapture(
     if (fact.type === 'tool.ended' && wanted.tool_result && fact.result !== undefined) {
       const { result } = fact;
       return { result: guarded(() => plain(result)) };
+    }
+    if (fact.type === 'tool.ended' && wanted.tool_result && fact.complaint !== undefined) {
+      const { complaint } = fact;
+      return { error: guarded(() => plain(complaint)) };
     }
     if (fact.type === 'model.called' && wanted.llm_messages) {
       return { messages: guarded(() => json(messagesOf(fact))) };

@@ -7,6 +7,7 @@ import { checkCard } from './check-card.ts';
 import { checkChannels } from './check-channels.ts';
 import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
+import { checkInlineTokens } from './check-inline-tokens.ts';
 import { checkLayers } from './check-layers.ts';
 import { checkServer } from './check-server.ts';
 import { checkShape } from './check-shape.ts';
@@ -86,6 +87,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
   const { config, findings, dropped, original } = checkShape(value);
   const rules = [
     ...checkAuth(config, env),
+    ...checkInlineTokens(config, tree.isFilled),
     ...checkAuditSinks(config, env),
     ...checkAudit(config, env),
     ...checkTools(config),

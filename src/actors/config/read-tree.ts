@@ -23,6 +23,8 @@ export interface Tree {
   /** True when there were too many values to read them all. */
   isCut: boolean;
   isWritten: (path: Path) => boolean;
+  /** True when a value came from the environment, wholly or in part. */
+  isFilled: (path: Path) => boolean;
   /** Where the value at `path` begins; for a missing one, where its nearest parent does. */
   locate: (path: Path) => Position;
   /** Where the key of the value at `path` begins. */
@@ -54,12 +56,13 @@ export function readTree(text: string, env: Readonly<Record<string, string | und
   });
   const reader = new TreeReader(document, counter, env);
   const value = reader.read();
-  const { complaints, values, keys } = reader;
+  const { complaints, values, keys, filled } = reader;
   return {
     value,
     complaints,
     isCut: reader.isCut,
     isWritten: (path) => values.has(JSON.stringify(path)),
+    isFilled: (path) => filled.has(JSON.stringify(path)),
     locate: (path) => nearest(values, path),
     locateKey: (path) => keys.get(JSON.stringify(path)) ?? nearest(values, path),
   };
@@ -77,6 +80,7 @@ class TreeReader {
   readonly complaints: Complaint[] = [];
   readonly values = new Map<string, Position>();
   readonly keys = new Map<string, Position>();
+  readonly filled = new Set<string>();
   readonly #document: Document.Parsed;
   readonly #counter: LineCounter;
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -177,6 +181,7 @@ class TreeReader {
     if (namesVariable(path)) return text;
     const expansion = expandVariables(text, this.#env);
     for (const complaint of expansion.complaints) this.#complain(path, position, complaint);
+    if (expansion.text !== text) this.filled.add(JSON.stringify(path));
     return expansion.text;
   }
 

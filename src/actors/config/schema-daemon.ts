@@ -25,7 +25,8 @@ export const egressSchema = z.object({
   allow_private_ips: z.boolean().default(false),
   allowed_private_cidrs: z.array(name).default([]),
   allowed_private: z.array(name).default([]),
-  sandbox: z.enum(['env', 'bwrap', 'auto']).default('env'),
+  sandbox: z.enum(['env', 'bwrap', 'auto']).default('auto'),
+  writable: z.array(name).default([]),
 });
 
 const tracingSchema = z.object({

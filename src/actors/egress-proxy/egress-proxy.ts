@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { EgressScope, Log } from '../ports.ts';
+import { makeRunFolder, runSocket } from '../process/run-folder.ts';
 import type { Answer } from './answer.ts';
 import { answer, forward } from './forward.ts';
 import { type Pass, Passes } from './passes.ts';
@@ -62,8 +62,8 @@ export async function startEgressProxy(options: EgressProxyOptions): Promise<Egr
   const sockets = new Set<Duplex>();
   const way: WayOut = { egress: options.egress, log: options.log, idle: limits.idle };
   const servers = [0, 1].map(() => proxyServer({ way, passes, sockets, limits }));
-  const folder = await mkdtemp(join(await realpath(tmpdir()), 'holdpoint-'));
-  const socketPath = join(folder, 'egress.sock');
+  const folder = await makeRunFolder();
+  const socketPath = join(folder, runSocket);
   const close = async () => {
     passes.releaseAll();
     for (const server of servers) server.close();

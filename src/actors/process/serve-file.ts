@@ -11,6 +11,8 @@ const serveFile = z.object({
   token_path: z.string(),
   started_at: z.string(),
   version: z.string(),
+  /** What its answer to a challenge is made with. */
+  proof_key: z.string(),
 });
 
 /** What a running daemon says about itself in its state folder (contract section 15). */
@@ -38,7 +40,7 @@ export function removeServeFile(stateFolder: string, pid: number): void {
   if (readServeFile(stateFolder)?.pid === pid) rmSync(join(stateFolder, 'serve.json'));
 }
 
-/** Makes a token that nobody can guess. */
+/** Makes a token, or a key, that nobody can guess. */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }

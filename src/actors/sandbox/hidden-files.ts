@@ -3,8 +3,18 @@ import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
 
 /** Folders and files that hold secrets, by their name. */
-const secretNames =
+const secretName =
   /^(\.service|\.env(\..*)?|\.git|\.ssh|\.aws|\.gnupg|\.kube|\.docker|\.netrc|\.npmrc|\.pypirc|id_(rsa|dsa|ecdsa|ed25519)|.*\.(pem|key|p12|pfx|jks|keystore))$/i;
+
+/** A folder of this name holds secrets, unless it is a skill about them. */
+const secretFolder = /^(secret|credential|token|password)s?$/i;
+
+/** Words that name a file with secrets in it, unless it is code or prose. */
+const secretWord = /(^|[^a-z0-9])(secret|credential|cred|token|password|passwd)s?([^a-z0-9]|$)/i;
+const codeOrProse = /\.(sh|py|[cm]?[jt]s|md)$/i;
+
+/** What configures an agent may hold tokens, and a script has its arguments. */
+const configurationFile = /^(service|.*-config)\.ya?ml$/i;
 
 /** More entries than this take too long to look through at every call. */
 const mostEntries = 10_000;
@@ -28,16 +38,21 @@ export type Shown =
 
 /**
  * Says what of the agent's folder a script may see: its entries one by one, so that what is created later
- * does not show, without those named like secrets and without `hidden` paths at any depth and what
+ * does not show, without its configuration, those named like secrets, `hidden` paths at any depth and what
  * belongs to them, such as `tasks.db-wal` and `audit-000000000001.ndjson`. Sockets and
- * the like do not show either. Does not look into `node_modules`.
- * Throws FolderTooLargeError.
+ * the like do not show either. Does not look into `node_modules`, nor into `writable` folders, which are
+ * the scripts' own. Throws FolderTooLargeError.
  */
-export async function shownEntries(folder: string, hidden: readonly string[]): Promise<Shown[]> {
+export async function shownEntries(
+  folder: string,
+  { hidden, writable }: { hidden: readonly string[]; writable: readonly string[] },
+): Promise<Shown[]> {
   const budget = { left: mostEntries };
   const paths = [...hidden, ...(await Promise.all(hidden.map(realSpelling)))];
-  const isHidden = ({ name }: Dirent, path: string) =>
-    secretNames.test(name) || paths.some((secret) => belongsTo(secret, path));
+  const isHidden = (entry: Dirent, path: string) =>
+    isNamedLikeSecret(path, entry.isDirectory()) || paths.some((secret) => belongsTo(secret, path));
+  const isLookedInto = (entry: Dirent, path: string) =>
+    entry.name !== 'node_modules' && !writable.includes(path);
   const hiddenBelow = async (parent: string): Promise<Shown[]> => {
     const found: Shown[] = [];
     for (const entry of await entriesOf(parent)) {
@@ -46,9 +61,9 @@ export async function shownEntries(folder: string, hidden: readonly string[]): P
       if (entry.isSymbolicLink()) continue;
       if (isHidden(entry, path)) {
         found.push({ kind: entry.isDirectory() ? 'hideFolder' : 'hideFile', path });
-      } else if (entry.isDirectory() && entry.name !== 'node_modules') {
-        found.push(...(await hiddenBelow(path)));
-      } else if (!entry.isDirectory() && !entry.isFile()) {
+      } else if (entry.isDirectory()) {
+        if (isLookedInto(entry, path)) found.push(...(await hiddenBelow(path)));
+      } else if (!entry.isFile()) {
         // A folder that cannot be written to still lets its sockets be connected to.
         found.push({ kind: 'hideFile', path });
       }
@@ -58,15 +73,23 @@ export async function shownEntries(folder: string, hidden: readonly string[]): P
   const shown: Shown[] = [];
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);
-    if (isHidden(entry, path)) continue;
+    if (isHidden(entry, path) || configurationFile.test(entry.name)) continue;
     if (entry.isSymbolicLink()) shown.push({ kind: 'link', path });
     else if (entry.isFile()) shown.push({ kind: 'bind', path });
     else if (entry.isDirectory()) {
       shown.push({ kind: 'bind', path });
-      if (entry.name !== 'node_modules') shown.push(...(await hiddenBelow(path)));
+      if (isLookedInto(entry, path)) shown.push(...(await hiddenBelow(path)));
     }
   }
   return shown;
+}
+
+/** Tells whether its name says that there are secrets in a file or a folder. */
+export function isNamedLikeSecret(path: string, isFolder: boolean): boolean {
+  const name = basename(path);
+  if (secretName.test(name)) return true;
+  if (isFolder) return secretFolder.test(name) && basename(dirname(path)) !== 'skills';
+  return secretWord.test(name) && !codeOrProse.test(name);
 }
 
 function belongsTo(secret: string, path: string): boolean {

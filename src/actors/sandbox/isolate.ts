@@ -1,4 +1,4 @@
-import { lstat, readlink } from 'node:fs/promises';
+import { lstat, mkdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bridgeCode } from './bridge-code.ts';
 import { findProgram } from './find-program.ts';
@@ -13,6 +13,8 @@ export interface Isolation {
   agentDirectory: string;
   /** Absolute paths in it that are hidden besides those named like secrets. */
   hidden: readonly string[];
+  /** Folders in it, links resolved, that the script may write. */
+  writable: readonly string[];
   /** The private folder of this run. */
   home: string;
   /** The way out; `null` for none. */
@@ -29,7 +31,7 @@ export interface Isolated {
   isSupervised: boolean;
 }
 
-/** A sandbox was asked for where there is none. */
+/** A sandbox was asked for where there is none, or cannot be put up. */
 export class SandboxError extends Error {
   readonly code = 'sandbox_missing';
 }
@@ -120,18 +122,28 @@ async function sameFolder(path: string): Promise<string[]> {
   }
 }
 
-/** The agent's folder without its secrets, the private folder, and the proxy's socket. */
-async function files({ agentDirectory, hidden, home, proxy }: Isolation): Promise<string[]> {
-  const entries = await shownEntries(agentDirectory, hidden);
+/** The agent's folder without its secrets, the folders that may be written, the private one, and the proxy's socket. */
+async function files(isolation: Isolation): Promise<string[]> {
+  const { agentDirectory, hidden, writable, home, proxy } = isolation;
+  await Promise.all(writable.map(standing));
+  const entries = await shownEntries(agentDirectory, { hidden, writable });
   return [
     // Nothing of the folder shows before each entry is named, wherever it lies.
     ...['--tmpfs', agentDirectory],
     ...(await Promise.all(entries.map(shown))).flat(),
+    ...writable.flatMap((path) => ['--bind', path, path]),
     ...['--remount-ro', agentDirectory],
     ...['--bind', home, home],
     ...(proxy === null ? [] : ['--bind', proxy.socketPath, proxy.socketPath]),
     ...['--remount-ro', '/'],
   ];
+}
+
+/** Makes a folder that is missing. Throws SandboxError for one that has become a link since the start. */
+async function standing(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  if ((await realpath(path)) === path) return;
+  throw new SandboxError(`${path} leads elsewhere now; restart the agent`);
 }
 
 async function shown({ kind, path }: Shown): Promise<string[]> {

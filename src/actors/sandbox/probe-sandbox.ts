@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { makeRunFolder } from '../process/run-folder.ts';
 import { findProgram, scriptPath } from './find-program.ts';
 import { isolate } from './isolate.ts';
 import type { SandboxLevel, SandboxSetting } from './sandbox-level.ts';
@@ -68,12 +67,13 @@ async function sandboxFailure(find: Find): Promise<string | null> {
 }
 
 async function runNothing(): Promise<string | null> {
-  const folder = await mkdtemp(join(await realpath(tmpdir()), 'holdpoint-'));
+  const folder = await makeRunFolder();
   try {
     const { program, args } = await isolate(process.execPath, ['--version'], {
       level: 'bwrap',
       agentDirectory: folder,
       hidden: [],
+      writable: [],
       home: folder,
       proxy: null,
       timeout: patience,

@@ -3,3 +3,4 @@ export { FolderTooLargeError } from './hidden-files.ts';
 export { isolate, SandboxError } from './isolate.ts';
 export { probeSandbox } from './probe-sandbox.ts';
 export type { SandboxLevel } from './sandbox-level.ts';
+export { writableFolder } from './writable-folder.ts';

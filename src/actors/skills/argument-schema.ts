@@ -40,7 +40,7 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
 /** Checks a call's arguments and leaves them as they are. Throws a ToolError that names the argument at fault. */
 export function validateArguments(tool: string, schema: CompiledSchema, args: JsonObject): void {
   const problem = checkArguments(tool, schema, args);
-  if (problem !== null) throw new ToolError(problem);
+  if (problem !== null) throw new ToolError(problem, { kind: 'invalid arguments' });
 }
 
 /** Says which argument of a call is at fault and why, in one sentence; `null` when none is. */

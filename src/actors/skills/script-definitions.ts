@@ -1,3 +1,4 @@
+import { type CodeDigest, digestCode, digestFile } from './code-digest.ts';
 import { findScript, normalName } from './find-script.ts';
 import type { Problem } from './problem.ts';
 import { type Remark, sectionParameters } from './section-parameters.ts';
@@ -29,12 +30,14 @@ export async function scriptDefinitions(
 ): Promise<ScriptDefinitions> {
   const result: ScriptDefinitions = { definitions: [], problems: [], warnings: [] };
   const taken = new Set<string>();
-  for (const section of toolSections(tools.body, tools.bodyLine)) {
+  const sections = toolSections(tools.body, tools.bodyLine);
+  const code = sections.length === 0 ? new Map() : await digestCode(tools.scriptsDirectory);
+  for (const section of sections) {
     const unusable = nameProblem(section.name, taken);
     taken.add(normalName(section.name));
     const read: SectionReading = unusable
       ? { problems: [remark(section, unusable)], warnings: [] }
-      : await readSection(skill, section, tools);
+      : await readSection(skill, section, tools, code);
     if (read.definition) result.definitions.push(read.definition);
     result.problems.push(...read.problems.map((one) => ({ ...one, file: skill.file })));
     result.warnings.push(...read.warnings.map((one) => ({ ...one, file: skill.file })));
@@ -53,6 +56,7 @@ async function readSection(
   skill: Skill,
   section: ToolSection,
   tools: SkillTools,
+  shared: CodeDigest,
 ): Promise<SectionReading> {
   const script = await findScript(tools.agentDirectory, tools.scriptsDirectory, section.name);
   if (script === null) return { problems: [], warnings: [withoutScript(section)] };
@@ -64,7 +68,8 @@ async function readSection(
   if (!parameters) return { problems, warnings };
   const idempotent = isIdempotent(section.name, tools.idempotent);
   const described = { ...describe(section, skill), parameters, idempotent };
-  return { definition: { ...described, script: script.path }, problems, warnings };
+  const code = new Map([...shared, [script.path, await digestFile(script.path)]]);
+  return { definition: { ...described, script: script.path, code }, problems, warnings };
 }
 
 function remark({ line }: ToolSection, message: string): Remark {
@@ -90,7 +95,7 @@ function withoutScript(section: ToolSection): Remark {
 function describe(
   section: ToolSection,
   skill: Skill,
-): Omit<ScriptDefinition, 'parameters' | 'idempotent' | 'script'> {
+): Omit<ScriptDefinition, 'parameters' | 'idempotent' | 'script' | 'code'> {
   const { required, oneOf, optional } = skill.requires.env;
   return {
     name: section.name,

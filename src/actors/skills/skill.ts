@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import type { CodeDigest } from './code-digest.ts';
 import type { Position } from './problem.ts';
 
 /** What a skill needs from the machine it runs on (`metadata.service.requires`). */
@@ -22,6 +23,8 @@ export interface ScriptDefinition {
   idempotent: boolean;
   /** Absolute path of the script, links resolved. */
   script: string;
+  /** What it is made of: the script and the code in its folder. */
+  code: CodeDigest;
   /** The environment variables the script may see. */
   environment: string[];
   /** Id of the skill it belongs to. */

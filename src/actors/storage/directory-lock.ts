@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -12,8 +12,10 @@ export class DirectoryLockedError extends Error {
  * however it ends. Throws DirectoryLockedError while another daemon holds it.
  */
 export function lockDirectory(directory: string): { release(): void } {
+  const path = join(directory, 'daemon.lock');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = new DatabaseSync(join(directory, 'daemon.lock'), { timeout: 0 });
+  makePrivate(directory, path);
+  const lock = new DatabaseSync(path, { timeout: 0 });
   try {
     lock.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (error) {
@@ -24,4 +26,18 @@ export function lockDirectory(directory: string): { release(): void } {
     );
   }
   return { release: () => lock.close() };
+}
+
+/**
+ * Keeps everybody else out of a state folder and its lock: who can open the lock can hold it. A lock that is
+ * there already is not opened, as closing it again would let go of it for this whole process.
+ */
+function makePrivate(directory: string, lock: string): void {
+  chmodSync(directory, 0o700);
+  try {
+    closeSync(openSync(lock, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    chmodSync(lock, 0o600);
+  }
 }

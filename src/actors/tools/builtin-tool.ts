@@ -16,7 +16,7 @@ export function builtinTool(tool: Tool): Tool {
     async run(args: JsonObject, run) {
       validateArguments(tool.name, schema, args);
       const misfit = tool.check?.(args) ?? null;
-      if (misfit !== null) throw new ToolError(misfit);
+      if (misfit !== null) throw new ToolError(misfit, { kind: 'invalid arguments' });
       return tool.run(args, run);
     },
   };

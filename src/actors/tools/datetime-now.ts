@@ -55,6 +55,6 @@ function zoneFormat(timeZone: string): Intl.DateTimeFormat {
     });
   } catch (error) {
     const message = `datetime_now: argument timezone must be an IANA time zone such as Europe/Berlin`;
-    throw new ToolError(message, { cause: error });
+    throw new ToolError(message, { cause: error, kind: 'invalid arguments' });
   }
 }

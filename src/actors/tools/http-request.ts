@@ -37,7 +37,9 @@ export function httpRequest(): Tool {
 }
 
 async function send(url: URL, init: RequestInit, { outbound, signal }: ToolRun) {
-  if (outbound === undefined) throw new ToolError('http_request: nothing can be reached from here');
+  if (outbound === undefined) {
+    throw new ToolError('http_request: nothing can be reached from here', { kind: 'unreachable' });
+  }
   const late = AbortSignal.timeout(timeout);
   const over = new AbortController();
   try {
@@ -46,8 +48,12 @@ async function send(url: URL, init: RequestInit, { outbound, signal }: ToolRun) 
     const { status, headers } = response;
     return { status, headers: toldOf(headers), body: await bodyText(response) };
   } catch (error) {
-    if (signal.aborted) throw new ToolError('http_request was stopped because its task was');
-    if (late.aborted) throw new ToolError(`http_request: ${url.host} did not answer in 30 s`);
+    if (signal.aborted) {
+      throw new ToolError('http_request was stopped because its task was', { kind: 'stopped' });
+    }
+    if (late.aborted) {
+      throw new ToolError(`http_request: ${url.host} did not answer in 30 s`, { kind: 'timeout' });
+    }
     throw toolErrorOf(error, url);
   } finally {
     // Whatever the server still sends is not waited for.
@@ -65,12 +71,14 @@ function toldOf(headers: Headers): Record<string, string> {
 /** What a client throws may quote what was sent, so only codes of it are repeated. */
 function toolErrorOf(error: unknown, { host }: URL): ToolError {
   const refusal = egressCause(error);
-  if (refusal !== null) return new ToolError(refusal.message);
+  if (refusal !== null) return new ToolError(refusal.message, { kind: 'egress blocked' });
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) {
-      return new ToolError(`http_request: ${host} could not be reached (${code})`);
+      return new ToolError(`http_request: ${host} could not be reached (${code})`, {
+        kind: 'unreachable',
+      });
     }
   }
-  return new ToolError(`http_request: ${host} could not be reached`);
+  return new ToolError(`http_request: ${host} could not be reached`, { kind: 'unreachable' });
 }

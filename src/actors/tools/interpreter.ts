@@ -20,7 +20,9 @@ export function interpreterOf(tool: string, script: string): string {
   const program = interpreters[extension](findProgram);
   if (program === null) {
     const name = extension === 'py' ? 'python3' : 'bash or sh';
-    throw new ToolError(`${tool} needs ${name}, which is not installed; install it`);
+    throw new ToolError(`${tool} needs ${name}, which is not installed; install it`, {
+      kind: 'not started',
+    });
   }
   return program;
 }

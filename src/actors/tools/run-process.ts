@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Clock } from '../ports.ts';
+import { OrphanReaper } from './orphan-reaper.ts';
 import { type Supervisor, supervisorOn } from './supervisor.ts';
 
 /** One program to run; nothing of it passes through a shell. */
@@ -42,8 +43,11 @@ interface Child extends ChildProcess {
   stderr: Readable;
 }
 
-/** What runs now. A process that is left at once takes it along; only a kill that it cannot hear does not. */
+/** What runs now. A process that is left at once takes it along. */
 const running = new Set<Child>();
+
+/** Takes along what runs when this process is killed; a sandbox sees to that by itself. */
+const reaper = new OrphanReaper();
 process.on('exit', () => {
   for (const child of running) signalGroup(child, 'SIGKILL');
 });
@@ -61,8 +65,10 @@ export async function runProcess(
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<ProcessEnd> {
   if (signal.aborted) return { kind: 'aborted' };
+  if (!command.isSupervised) reaper.watch();
   const { child, supervisor } = start(command);
   running.add(child);
+  if (child.pid !== undefined && !command.isSupervised) reaper.add(child.pid);
   const stopper = stopperOf(child, supervisor, limits.grace, clock);
   const output = collect(child, limits.outputBytes, () => stopper.stop('tooMuchOutput', 'SIGKILL'));
   const timer = clock.setTimeout(() => stopper.stop('timedOut', 'SIGTERM'), limits.timeout);
@@ -82,6 +88,7 @@ export async function runProcess(
     return end === 'tooManyProcesses' ? { kind: end } : { kind: 'exited', ...end, ...output() };
   } finally {
     running.delete(child);
+    if (child.pid !== undefined) reaper.remove(child.pid);
     signal.removeEventListener('abort', abort);
     clock.clearTimeout(timer);
     stopper.done();

@@ -11,20 +11,29 @@ export interface ScriptSurroundings {
   env: Readonly<Record<string, string | undefined>>;
 }
 
+/** What is given to one run of a script. */
+export interface ScriptPlace {
+  /** Names of the variables its skill asks for. */
+  declared: readonly string[];
+  /** The private folder of this run. */
+  home: string;
+  /** The folder it may write and keep; `null` for none. */
+  work: string | null;
+  /** The variables that point at the egress proxy. */
+  proxy: Variables;
+}
+
 /** Variables that make a program load code of somebody else's choice. */
 const loading =
   /^(LD_|DYLD_|NODE_OPTIONS$|BASH_ENV$|ENV$|PYTHON(STARTUP|PATH|HOME)$|PERL5(OPT|LIB)$|RUBY(OPT|LIB)$)/;
 
 /**
  * Builds a script's environment from nothing, so that what the daemon knows stays with the daemon.
- *
- * `declared` names the variables its skill asks for, `home` is the private folder of this run, and
- * `proxy` holds the variables that point at the egress proxy. Variables that make programs load code are
- * left out, even when they are asked for.
+ * Variables that make programs load code are left out, even when they are asked for.
  */
 export function scriptEnvironment(
   { agentDirectory, env }: ScriptSurroundings,
-  { declared, home, proxy }: { declared: readonly string[]; home: string; proxy: Variables },
+  { declared, home, work, proxy }: ScriptPlace,
   run: ToolRun,
 ): Variables {
   const asked = declared.flatMap((name) => {
@@ -43,6 +52,7 @@ export function scriptEnvironment(
     SERVICE_TOOL_CALL_ID: run.callId,
     SERVICE_TASK_ID: run.taskId,
     SERVICE_AGENT_DIR: agentDirectory,
+    ...(work === null ? {} : { SERVICE_WORK_DIR: work }),
   };
 }
 

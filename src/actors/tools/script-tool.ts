@@ -1,6 +1,6 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { JsonObject } from '../../machines/json.ts';
 import { redactSecrets } from '../credentials/credentials.ts';
 import type { EgressProxy, ProxyPass } from '../egress-proxy/egress-proxy.ts';
@@ -12,6 +12,7 @@ import {
   type SandboxLevel,
 } from '../sandbox/sandbox.ts';
 import {
+  changedCode,
   checkArguments,
   compileSchema,
   type ScriptDefinition,
@@ -36,6 +37,8 @@ export interface ScriptIsolation {
   sandbox: SandboxLevel;
   /** Absolute paths in the agent's folder that a sandbox hides besides those named like secrets. */
   hidden?: readonly string[];
+  /** Folders in it, absolute with links resolved, that scripts may write and keep. */
+  writable?: readonly string[];
 }
 
 /** What a script tool is given from outside. */
@@ -52,8 +55,9 @@ export interface ScriptDependencies extends ScriptSurroundings {
  *
  * The script gets the arguments as JSON on standard input and as its first argument. Arguments of 128 KiB
  * and more come on standard input alone, and the first argument is `-`. It runs in a private folder that
- * is removed afterwards, with an environment built from nothing. Its standard output without one final
- * newline is the result, less what it signs in with at the proxy; a non-zero exit is a ToolError with the last lines of its standard error.
+ * is removed afterwards, with an environment built from nothing, and not at all when its code is not what it
+ * was when the agent started. Its standard output without one final newline is the result, less what it signs in
+ * with at the proxy; a non-zero exit is a ToolError with the last lines of its standard error.
  */
 export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDependencies): Tool {
   const { name, description, parameters, idempotent } = definition;
@@ -94,9 +98,9 @@ interface Call {
 }
 
 async function runScript(
-  { name, script, environment: declared }: ScriptDefinition,
+  { name, script, code, environment: declared }: ScriptDefinition,
   dependencies: ScriptDependencies,
-  { proxy, sandbox: level, hidden = [] }: ScriptIsolation,
+  { proxy, sandbox: level, hidden = [], writable = [] }: ScriptIsolation,
   { args, run, pass }: Call,
 ): Promise<ProcessEnd> {
   const program = interpreterOf(name, script);
@@ -104,19 +108,41 @@ async function runScript(
   const argument = Buffer.byteLength(input) > largestArgument ? '-' : input;
   const limits = { ...usualLimits, ...dependencies.limits };
   const { agentDirectory, clock } = dependencies;
-  const home = await mkdtemp(join(await realpath(tmpdir()), 'holdpoint-'));
-  const env = scriptEnvironment(dependencies, { declared, home, proxy: pass?.env ?? {} }, run);
-  const place = { level, agentDirectory, hidden, home, proxy, timeout: limits.timeout };
+  const home = await makeHome(proxy);
+  const work = writable[0] ?? null;
+  const env = scriptEnvironment(
+    dependencies,
+    { declared, home, work, proxy: pass?.env ?? {} },
+    run,
+  );
+  const place = { level, agentDirectory, hidden, writable, home, proxy, timeout: limits.timeout };
   try {
     const isolated = await isolate(program, [script, argument], place);
     const command = { ...isolated, cwd: home, env, input };
+    const changed = await changedCode(code);
+    if (changed !== null) throw codeChanged(name, relative(agentDirectory, changed));
     return await runProcess(command, limits, { clock, signal: run.signal });
   } catch (error) {
-    throw new ToolError(`${name} could not be started (${reasonOf(error)})`, { cause: error });
+    if (error instanceof ToolError) throw error;
+    throw new ToolError(`${name} could not be started (${reasonOf(error)})`, {
+      kind: 'not started',
+      cause: error,
+    });
   } finally {
     // What the call did stands, even when its folder cannot be removed.
     await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
   }
+}
+
+function codeChanged(tool: string, file: string): ToolError {
+  const message = `${tool} was not run: ${file} is not what it was when the agent started; restart the agent to use it`;
+  return new ToolError(message, { kind: 'script changed' });
+}
+
+/** Makes the private folder of one run, in that of the daemon, where it is found again after a kill. */
+async function makeHome(proxy: EgressProxy | null): Promise<string> {
+  if (proxy === null) return mkdtemp(join(await realpath(tmpdir()), 'holdpoint-'));
+  return mkdtemp(join(dirname(proxy.socketPath), 'script-'));
 }
 
 function reasonOf(error: unknown): string {
@@ -127,18 +153,26 @@ function reasonOf(error: unknown): string {
 function resultOf(tool: string, end: ProcessEnd, secrets: string[]): string {
   switch (end.kind) {
     case 'timedOut':
-      throw new ToolError(`${tool} took too long and was stopped; its outcome is unknown`);
+      throw new ToolError(`${tool} took too long and was stopped; its outcome is unknown`, {
+        kind: 'timeout',
+      });
     case 'aborted':
-      throw new ToolError(`${tool} was stopped because its task was`);
+      throw new ToolError(`${tool} was stopped because its task was`, { kind: 'stopped' });
     case 'tooManyProcesses':
-      throw new ToolError(`${tool} started more processes than a tool may and was stopped`);
+      throw new ToolError(`${tool} started more processes than a tool may and was stopped`, {
+        kind: 'too many processes',
+      });
     case 'tooMuchOutput':
-      throw new ToolError(`${tool} wrote more than a tool may and was stopped; let it write less`);
+      throw new ToolError(`${tool} wrote more than a tool may and was stopped; let it write less`, {
+        kind: 'too much output',
+      });
     case 'exited': {
       if (end.code === 0) return end.stdout.replace(/\n$/, '');
-      const how = end.signal ? `was ended by ${end.signal}` : `failed with exit code ${end.code}`;
+      const [how, kind] = end.signal
+        ? [`was ended by ${end.signal}`, `signal ${end.signal}`]
+        : [`failed with exit code ${end.code}`, `exit code ${end.code}`];
       const lines = lastLines(end.stderr, secrets);
-      throw new ToolError(`${tool} ${how}${lines === '' ? '' : `: ${lines}`}`);
+      throw new ToolError(`${tool} ${how}${lines === '' ? '' : `: ${lines}`}`, { kind });
     }
   }
 }

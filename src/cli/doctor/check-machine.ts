@@ -32,15 +32,15 @@ export function checkConnections(most: number = mostConnections()): Finding {
   };
 }
 
-/** Checks that the port which `run` takes first can be had. */
-export async function checkPort(
-  { stateFolder }: Subject,
-  port: number = usualPort,
-): Promise<Finding> {
-  const error = await tryListen(port);
-  if (error === null) return { status: 'pass', message: `port ${port} is free` };
+/** Checks that the port which the agent runs on, or `run` takes first, is its own or can be had. */
+export async function checkPort({ stateFolder }: Subject, wanted?: number): Promise<Finding> {
   const served = readServeFile(stateFolder);
-  if (served?.port === port && isAlive(served.pid)) {
+  const isServed = served !== null && isAlive(served.pid);
+  const port = wanted ?? (isServed ? served.port : usualPort);
+  const isOwn = isServed && served.port === port;
+  const error = await tryListen(port, isOwn ? served.host : usualHost);
+  if (error === null) return { status: 'pass', message: `port ${port} is free` };
+  if (isOwn) {
     return { status: 'pass', message: `port ${port} serves this agent (process ${served.pid})` };
   }
   if (error === 'EADDRINUSE') {
@@ -57,10 +57,10 @@ export async function checkPort(
   };
 }
 
-function tryListen(port: number): Promise<string | null> {
+function tryListen(port: number, host: string): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ port, host: usualHost }, () => server.close(() => resolve(null)));
+    server.listen({ port, host }, () => server.close(() => resolve(null)));
   });
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { shellWord } from '../shell-word.ts';
 import type { Finding, Subject } from './check.ts';
 
@@ -12,13 +12,23 @@ const littleSpace = 200 * mebibyte;
 /** Bytes below which nothing can be relied on to be written. */
 const noSpace = 10 * mebibyte;
 
-/** Checks that the state folder can be written durably, or made. */
-export async function checkStateFolder({ directory, stateFolder }: Subject): Promise<Finding> {
-  const isThere = existsSync(stateFolder);
-  const folder = isThere ? stateFolder : directory;
+/** Checks that the state folder and those of other files that are kept can be written durably, or made. */
+export async function checkStateFolder(
+  { stateFolder }: Subject,
+  files: readonly string[],
+): Promise<Finding> {
+  const folders = new Set([stateFolder, ...files.map((path) => dirname(path))]);
+  const findings = await Promise.all([...folders].map(checkFolder));
+  const [own] = findings as [Finding];
+  const worst = (status: Finding['status']) => findings.find((each) => each.status === status);
+  return worst('fail') ?? worst('warn') ?? own;
+}
+
+async function checkFolder(wanted: string): Promise<Finding> {
+  const folder = nearest(wanted);
   try {
-    if (isThere) await writeDurably(join(stateFolder, `doctor.${process.pid}`));
-    else accessSync(directory, constants.W_OK);
+    if (folder === wanted) await writeDurably(join(folder, `doctor.${process.pid}`));
+    else accessSync(folder, constants.W_OK);
     const { bavail, bsize } = await statfs(folder);
     return judgeSpace(folder, bavail * bsize);
   } catch (error) {
@@ -28,6 +38,11 @@ export async function checkStateFolder({ directory, stateFolder }: Subject): Pro
       fix: `check its owner and permissions: ls -ld ${shellWord(folder)}`,
     };
   }
+}
+
+/** The folder itself, or the one that it would be made in. */
+function nearest(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder));
 }
 
 /** Checks that no file with a secret can be read by others. */

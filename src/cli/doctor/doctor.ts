@@ -48,7 +48,7 @@ async function examine(subject: Subject): Promise<Check[]> {
     ['port', await checkPort(subject)],
     ['connections', checkConnections()],
     ['config', checkConfig(subject, findings)],
-    ['state', await checkStateFolder(subject)],
+    ['state', await checkStateFolder(subject, [store, log])],
     ['audit', await checkAudit(log, audit.chain)],
     ['log', await checkLog({ store, log, chain: audit.chain })],
     ['permissions', checkPermissions(subject, store)],

@@ -85,7 +85,7 @@ async function withDemo(
     log: createLog({ level: output.isDebug ? 'debug' : 'silent', stream: process.stderr }),
   });
   const { url, token, auditPath } = agent;
-  const client = new AgentClient({ url, token, startHint: 'try again' });
+  const client = new AgentClient({ url, token, proof: null, startHint: 'try again' });
   try {
     signal.throwIfAborted();
     await play({ client, url, directory, auditPath, signal });

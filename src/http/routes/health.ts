@@ -1,9 +1,21 @@
 import type { TaskSystem } from '../../actors/system.ts';
 import type { RoutedContext } from '../request-state.ts';
 
-/** `GET /healthz`: the process answers. */
-export function healthz() {
+/** How the agent shows who it is. */
+export interface HealthPorts {
+  /** Answers a challenge that came in at a port; `null` to one that is none. Left out, no challenge is answered. */
+  prove?: (challenge: string, port: number) => string | null;
+}
+
+/** `GET /healthz`: the process answers, and proves on a challenge that it is the agent of its folder. */
+export function healthz({ prove }: HealthPorts) {
   return function health(ctx: RoutedContext) {
+    const challenge = ctx.get('X-Service-Challenge');
+    const { localPort } = ctx.socket;
+    if (challenge !== '' && localPort !== undefined) {
+      const proof = prove?.(challenge, localPort) ?? null;
+      if (proof !== null) ctx.set('X-Service-Proof', proof);
+    }
     ctx.body = { status: 'ok' };
   };
 }

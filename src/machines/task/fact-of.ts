@@ -51,17 +51,27 @@ export function toolStarted(context: TaskContext): TaskFact {
 export function toolEnded(context: TaskContext, outcome: ToolOutcome): TaskFact[] {
   const { tool } = currentCall(context);
   const { rewrites: rules } = outcome;
-  const end =
-    outcome.kind === 'returned'
-      ? { ...endOf(context, outcome.duration, outcome.result), result: outcome.result }
-      : endOf(context, outcome.duration, '', outcome.error);
   return [
-    end,
+    toolEnd(context, outcome),
     ...factsOfFindings(tool, outcome.findings),
     ...(rules.length === 0
       ? []
       : [{ type: 'call.modified', tool, part: 'output', rules } as const]),
   ];
+}
+
+function toolEnd(context: TaskContext, outcome: ToolOutcome): TaskFact {
+  const { duration } = outcome;
+  switch (outcome.kind) {
+    case 'returned':
+      return { ...endOf(context, duration, outcome.result), result: outcome.result };
+    case 'failed': {
+      const { failure = 'failed', error: complaint } = outcome;
+      return { ...endOf(context, duration, '', failure), complaint };
+    }
+    case 'withheld':
+      return endOf(context, duration, '', outcome.error);
+  }
 }
 
 /** Reports that the current call was cut off at a time, with the reason. */

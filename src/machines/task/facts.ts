@@ -91,7 +91,10 @@ export type TaskFact =
       resultSize: number;
       /** What passed the rules for output; absent when the call failed. */
       result?: string;
+      /** What kind of failure it was, in words of our own; absent when the call returned. */
       error?: string;
+      /** What the tool said of its failure, past the rules for output. */
+      complaint?: string;
     }
   | { type: 'deferral.opened'; deferral: Deferral }
   | (DecisionReport & { type: 'deferral.decided' })

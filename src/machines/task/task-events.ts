@@ -82,7 +82,8 @@ export type ToolOutcome = {
   rewrites: number[];
 } & (
   | { kind: 'returned'; result: string }
-  | { kind: 'failed'; error: string }
+  /** `failure` says what kind it was, without a word of the tool; 'failed' when left out. */
+  | { kind: 'failed'; error: string; failure?: string }
   | { kind: 'withheld'; error: string }
 );
 

@@ -92,10 +92,15 @@ describe('running a tool', () => {
     expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);
   });
 
-  it('tells a failure of the tool in its own words', async () => {
-    const pay = toolCalled('pay', () => Promise.reject(new ToolError('the card was declined')));
+  it('tells a failure of the tool in its own words, and its kind beside them', async () => {
+    const declined = new ToolError('the card was declined', { kind: 'exit code 1' });
+    const pay = toolCalled('pay', () => Promise.reject(declined));
     const { outcome, logged } = start(pay);
-    expect(await outcome).toMatchObject({ kind: 'failed', error: 'the card was declined' });
+    expect(await outcome).toMatchObject({
+      kind: 'failed',
+      error: 'the card was declined',
+      failure: 'exit code 1',
+    });
     expect(logged).toEqual([]);
   });
 

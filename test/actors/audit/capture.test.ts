@@ -86,9 +86,12 @@ describe('createCapture', () => {
     });
   });
 
-  it('has no result of a call that failed, and nothing of other facts', () => {
-    const { result: _, ...failed } = ended('') as Extract<TaskFact, { type: 'tool.ended' }>;
-    expect(capturing({ ...failed, error: 'no' })).toStrictEqual({});
+  it('has the words of a call that failed in place of a result, and nothing of other facts', () => {
+    const { result: _, ...bare } = ended('') as Extract<TaskFact, { type: 'tool.ended' }>;
+    const failed = { ...bare, error: 'exit code 1', complaint: 'no key-1' };
+    expect(capturing(failed)).toStrictEqual({ error: 'no [hidden]' });
+    expect(capturing(failed, { tool_result: false })).toStrictEqual({});
+    expect(capturing({ ...bare, error: 'canceled: timeout' })).toStrictEqual({});
     expect(capturing({ type: 'session.started' })).toStrictEqual({});
   });
 

@@ -118,7 +118,7 @@ describe('auditEventOf', () => {
     ],
     [
       'a tool that failed',
-      { ...ran, resultSize: 0, error: 'no' },
+      { ...ran, resultSize: 0, error: 'exit code 1', complaint: 'no card 4711' },
       'tool_exec',
       {
         tool: 'issue_refund',
@@ -126,7 +126,7 @@ describe('auditEventOf', () => {
         duration_ms: 3,
         args_size: 13,
         result_size: 0,
-        error: 'no',
+        error: 'exit code 1',
       },
     ],
     ['a deferral', opened({}), 'task_deferred', deferred],

@@ -5,6 +5,9 @@ function authenticating(providers: string, env: Record<string, string> = {}): st
   return linesOf(read(`agent_id: x\nauth:\n  providers: [${providers}]\n`, env));
 }
 
+const inline =
+  'auth.providers.0.settings.token | whoever reads this file can sign in; put the token into a variable and name it in token_env';
+
 it.each([
   [
     'neither token nor token_env',
@@ -25,6 +28,7 @@ it.each([
     'both',
     '{type: static_token, settings: {token: a, token_env: SET}}',
     'error 3:54 auth.providers.0.settings.token | token and token_env are both set; keep one',
+    `warning 3:54 ${inline}`,
   ],
   [
     'a variable that is not set',
@@ -38,17 +42,17 @@ it.each([
   ],
   [
     'a name taken',
-    '{type: static_token, name: a, settings: {token: x}}, {type: static_token, name: a, settings: {token: y}}',
-    'error 3:95 auth.providers.1.name | an earlier provider has this name; give each provider a name of its own',
+    '{type: static_token, name: a, settings: {token_env: SET}}, {type: static_token, name: a, settings: {token_env: SET}}',
+    'error 3:101 auth.providers.1.name | an earlier provider has this name; give each provider a name of its own',
   ],
   [
     "the name of the daemon's own token",
-    '{type: static_token, name: runtime, settings: {token: x}}',
+    '{type: static_token, name: runtime, settings: {token_env: SET}}',
     "error 3:42 auth.providers.0.name | this is the name of the daemon's own token; choose another",
   ],
   [
     'the name of people in chats',
-    '{type: static_token, name: chat, settings: {token: x}}',
+    '{type: static_token, name: chat, settings: {token_env: SET}}',
     "error 3:42 auth.providers.0.name | this is the name of the daemon's own token; choose another",
   ],
   [
@@ -63,11 +67,17 @@ it.each([
   ],
   [
     'two providers without a name',
-    '{type: static_token, settings: {token: x}}, {type: static_token, settings: {token: y}}',
-    'error 3:59 auth.providers.1.name | an earlier provider has this name; give each provider a name of its own',
+    '{type: static_token, settings: {token_env: SET}}, {type: static_token, settings: {token_env: SET}}',
+    'error 3:65 auth.providers.1.name | an earlier provider has this name; give each provider a name of its own',
   ],
-])('refuses %s', (_, providers, line) => {
-  expect(authenticating(providers, { SET: 's3cret', EMPTY: '' })).toEqual([line]);
+])('refuses %s', (_, providers, ...lines) => {
+  expect(authenticating(providers, { SET: 's3cret', EMPTY: '' })).toEqual(lines);
+});
+
+it('warns of a token that stands in the file', () => {
+  const providers =
+    '{type: static_token, settings: {token: s3cret}}, {type: static_token, name: b, settings: {token: "${SET}"}}';
+  expect(authenticating(providers, { SET: 's3cret' })).toEqual([`warning 3:54 ${inline}`]);
 });
 
 it('accepts a token from the environment and one that is written', () => {

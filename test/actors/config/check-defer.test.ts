@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { linesOf, read } from './reading.ts';
 
-const auth = 'auth: {providers: [{type: static_token, settings: {token: t}}]}\n';
+const auth = 'auth: {providers: [{type: static_token, settings: {token_env: T}}]}\n';
 const root = 'security.defer';
 
 /** Reads a file whose `security.defer` holds these lines from line 4 on, without authentication. */
 function deferring(lines: string, before = '\n'): string[] {
   const indented = lines.replaceAll('\n', '\n    ');
-  return linesOf(read(`agent_id: x\n${before}security:\n  defer:\n    ${indented}\n`)).map((line) =>
-    line.replaceAll(root, '~'),
-  );
+  const text = `agent_id: x\n${before}security:\n  defer:\n    ${indented}\n`;
+  return linesOf(read(text, { T: 't' })).map((line) => line.replaceAll(root, '~'));
 }
 
 const direct =

@@ -219,7 +219,8 @@ describe('the mode', () => {
       allow_private_ips: false,
       allowed_private_cidrs: [],
       allowed_private: [],
-      sandbox: 'env',
+      sandbox: 'auto',
+      writable: [],
     });
     expect(said({})).toEqual([]);
   });

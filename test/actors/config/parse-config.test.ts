@@ -176,7 +176,8 @@ it('fills in every default', () => {
         allow_private_ips: false,
         allowed_private_cidrs: [],
         allowed_private: [],
-        sandbox: 'env',
+        sandbox: 'auto',
+        writable: [],
       },
       workflow_propagation: { allowed_hosts: [] },
       card: { security_schemes: {} },
@@ -335,9 +336,9 @@ describe('unknown keys', () => {
 
   it('finds one in the settings of a provider by its type', () => {
     const text =
-      'agent_id: x\nauth: {providers: [{type: static_token, settings: {token: a, tokn: b}}]}';
-    expect(linesOf(read(text))).toEqual([
-      'error 2:62 auth.providers.0.settings.tokn | auth.providers.0.settings.tokn: this key is not known; did you mean token?',
+      'agent_id: x\nauth: {providers: [{type: static_token, settings: {token: "${A}", tokn: b}}]}';
+    expect(linesOf(read(text, { A: 'a' }))).toEqual([
+      'error 2:67 auth.providers.0.settings.tokn | auth.providers.0.settings.tokn: this key is not known; did you mean token?',
     ]);
   });
 
@@ -412,6 +413,7 @@ security:
     'error 16:15 security.defer.tools.t.to',
     'error 16:46 security.defer.tools.t.timeout',
     'error 17:49 security.defer.tools.u.quorum',
+    'warning 8:55 auth.providers.2.settings.token',
   ]);
 });
 

@@ -7,8 +7,12 @@ import { shownEntries } from '../../../src/actors/sandbox/hidden-files.ts';
 import { agentFolder } from '../skills/agent-folder.ts';
 
 /** What is shown of a folder, as `kind name`. */
-async function shownOf(folder: string, hidden: string[] = []): Promise<string[]> {
-  const shown = await shownEntries(folder, hidden);
+async function shownOf(
+  folder: string,
+  hidden: string[] = [],
+  writable: string[] = [],
+): Promise<string[]> {
+  const shown = await shownEntries(folder, { hidden, writable });
   return shown.map(({ kind, path }) => `${kind} ${path.slice(folder.length + 1)}`).toSorted();
 }
 
@@ -23,7 +27,7 @@ describe('shownEntries', () => {
       'server.key': '',
       'scripts/go.sh': '',
     });
-    expect(await shownOf(folder)).toEqual(['bind scripts', 'bind service.yaml']);
+    expect(await shownOf(folder)).toEqual(['bind scripts']);
   });
 
   it('hides secrets in the folders it shows, at any depth, but for node_modules', async () => {
@@ -40,6 +44,52 @@ describe('shownEntries', () => {
       'hideFile skills/pay/.env',
       'hideFile skills/pay/data/CERT.PEM',
       'hideFolder skills/pay/data/.ssh',
+    ]);
+  });
+
+  it('hides files that are named after what they hold, and not the code and prose about it', async () => {
+    const folder = agentFolder({
+      'secrets.txt': '',
+      'api-token.json': '',
+      'data/credentials': '',
+      'data/db_password.txt': '',
+      'data/creds.json': '',
+      'data/tokenizer.json': '',
+      'data/secretary.csv': '',
+      'scripts/reset_password.py': '',
+      'scripts/token.mjs': '',
+      'skills/secrets/SKILL.md': '',
+      'skills/secrets/scripts/token.sh': '',
+      'skills/pay/secrets/one.txt': '',
+      'docs/tokens.md': '',
+    });
+    expect(await shownOf(folder)).toEqual([
+      'bind data',
+      'bind docs',
+      'bind scripts',
+      'bind skills',
+      'hideFile data/credentials',
+      'hideFile data/creds.json',
+      'hideFile data/db_password.txt',
+      'hideFolder skills/pay/secrets',
+    ]);
+  });
+
+  it('hides what configures the agent', async () => {
+    const folder = agentFolder({
+      'service.yaml': '',
+      'slack-config.yaml': '',
+      'skills/pay/config.yaml': '',
+    });
+    expect(await shownOf(folder)).toEqual(['bind skills']);
+  });
+
+  it('does not look into folders that are the scripts’ own', async () => {
+    const folder = agentFolder({ 'work/token.txt': '', 'other/token.txt': '' });
+    expect(await shownOf(folder, [], [join(folder, 'work')])).toEqual([
+      'bind other',
+      'bind work',
+      'hideFile other/token.txt',
     ]);
   });
 
@@ -87,7 +137,7 @@ describe('shownEntries', () => {
     const names = Array.from({ length: 10_001 }, (_, index) => `data/${index}`);
     const folder = agentFolder({ 'data/first': '' });
     for (const name of names) writeFileSync(join(folder, name), '');
-    await expect(shownEntries(folder, [])).rejects.toThrow(
+    await expect(shownEntries(folder, { hidden: [], writable: [] })).rejects.toThrow(
       `${folder} holds more than 10000 files, too many to hide its secrets; keep data elsewhere`,
     );
   });

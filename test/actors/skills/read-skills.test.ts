@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -69,6 +70,7 @@ More words.
               },
               idempotent: true,
               script: join(folder, 'scripts/lookup_order.sh'),
+              code: new Map([[join(folder, 'scripts/lookup_order.sh'), sha256('echo')]]),
               environment: ['SHOP_KEY', 'A_KEY', 'B_KEY', 'SHOP_REGION'],
               skill: 'refunds',
               file: 'SKILL.md',
@@ -289,3 +291,7 @@ More words.
     );
   });
 });
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -34,6 +34,8 @@ export interface IsolatedScript {
   /** More files of the agent's folder. */
   files?: Record<string, string>;
   limits?: ScriptDependencies['limits'];
+  /** Names of folders that it may write and keep. */
+  writable?: string[];
 }
 
 /** The definition of a tool `go` whose script is in a file of an agent's folder. */
@@ -48,19 +50,31 @@ export function aDefinition(script: string): ScriptDefinition {
     file: 'SKILL.md',
     line: 1,
     script,
+    code: new Map(),
   };
 }
 
 /** A tool `go` in an agent's folder of its own, kept apart at a level. */
 export function isolatedScript(script: IsolatedScript): { tool: Tool; agentDirectory: string } {
-  const { content, level, file = 'go.sh', proxy = null, files = {}, limits = {} } = script;
+  const {
+    content,
+    level,
+    file = 'go.sh',
+    proxy = null,
+    files = {},
+    limits = {},
+    writable = [],
+  } = script;
   const agentDirectory = agentFolder({ [`scripts/${file}`]: content, ...files });
   const tool = scriptTool(aDefinition(join(agentDirectory, 'scripts', file)), {
     agentDirectory,
     env: {},
     clock,
     limits,
-    isolation: () => ({ proxy, sandbox: level }),
+    isolation: () => ({
+      ...{ proxy, sandbox: level },
+      writable: writable.map((name) => join(agentDirectory, name)),
+    }),
   });
   return { tool, agentDirectory };
 }

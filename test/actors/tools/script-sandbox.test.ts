@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -107,6 +107,38 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
       touch "$HOME/mark" /tmp/mark-of-sandbox /dev/shm/mark-of-sandbox && echo fine`;
     expect(await go(content, { files: { '.service/x': '' } })).toBe('fine');
     expect(existsSync('/tmp/mark-of-sandbox')).toBe(false);
+  });
+
+  it('may write and keep what lies in the folders that are named, and nothing beside them', async () => {
+    const content = `cat "$SERVICE_AGENT_DIR/data/orders.csv"; echo paid > "$SERVICE_AGENT_DIR/data/orders.csv"
+      echo kept > "$SERVICE_WORK_DIR/notes.txt"; ln -s /etc/passwd "$SERVICE_WORK_DIR/link"
+      touch "$SERVICE_AGENT_DIR/mark" "$SERVICE_AGENT_DIR/database" "$SERVICE_AGENT_DIR/other/mark" 2>/dev/null; true`;
+    const { tool, agentDirectory } = isolatedScript({
+      content,
+      level: 'bwrap',
+      files: { 'data/orders.csv': 'open', 'other/x': '' },
+      writable: ['var/work', 'data'],
+    });
+    expect(await tool.run({}, aRun())).toBe('open');
+    expect(readFileSync(join(agentDirectory, 'var/work/notes.txt'), 'utf8')).toBe('kept\n');
+    expect(readFileSync(join(agentDirectory, 'data/orders.csv'), 'utf8')).toBe('paid\n');
+    expect(readdirSync(agentDirectory).toSorted()).toEqual(['data', 'other', 'scripts', 'var']);
+    expect(readdirSync(join(agentDirectory, 'other'))).toEqual(['x']);
+  });
+
+  it('does not run where a folder that it may write has become a link', async () => {
+    const { tool, agentDirectory } = isolatedScript({
+      content: 'echo ran',
+      level: 'bwrap',
+      files: { '.service/runtime.token': '' },
+      writable: ['work'],
+    });
+    symlinkSync('.service', join(agentDirectory, 'work'));
+    await expect(tool.run({}, aRun())).rejects.toThrow(
+      new ToolError(
+        `go could not be started (${agentDirectory}/work leads elsewhere now; restart the agent)`,
+      ),
+    );
   });
 
   it('is given no descriptor but input, output and error output', async () => {

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ToolError, type ToolRun } from '../../../src/actors/ports.ts';
-import type { ScriptDefinition } from '../../../src/actors/skills/skills.ts';
+import { readSkills, type ScriptDefinition } from '../../../src/actors/skills/skills.ts';
 import { type ScriptDependencies, scriptTool } from '../../../src/actors/tools/tools.ts';
 import { agentFolder } from '../skills/agent-folder.ts';
 import { aDefinition, clock } from './isolated-script.ts';
@@ -102,6 +102,17 @@ describe('scriptTool', () => {
       SERVICE_AGENT_DIR: expect.stringContaining('holdpoint-test-'),
     });
     expect(cwd).not.toBe(process.cwd());
+  });
+
+  it('names the first folder that it may write and keep, and no other', async () => {
+    const content = 'echo "${SERVICE_WORK_DIR-none}"';
+    const isolation = (writable: string[]) => () => ({
+      ...{ proxy: null, sandbox: 'env' as const, writable },
+    });
+    const told = (writable: string[]) =>
+      tool({ content, dependencies: { isolation: isolation(writable) } }).run({}, run);
+    expect(await told(['/agent/data', '/agent/more'])).toBe('/agent/data');
+    expect(await told([])).toBe('none');
   });
 
   it('runs in a private folder of its own that is gone afterwards', async () => {
@@ -233,6 +244,74 @@ describe('scriptTool', () => {
       { encoding: 'utf8' },
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it.each([
+    ['its own code', 'scripts/go.sh', 'echo harmless'],
+    ['code that it uses', 'scripts/lib/rates.py', 'rate = 2'],
+  ])('does not run once %s is not what was loaded', async (_, file, content) => {
+    const directory = agentFolder({
+      'SKILL.md': '---\nname: s\ndescription: S.\n---\n\n## Tool: go\n\nGoes.\n',
+      'scripts/go.sh': 'touch "$SERVICE_AGENT_DIR/ran"; cat "$SERVICE_AGENT_DIR/scripts/notes.txt"',
+      'scripts/lib/rates.py': 'rate = 1',
+      'scripts/notes.txt': 'one',
+    });
+    const { skills } = await readSkills(directory);
+    const definition = skills[0]!.tools[0]!;
+    const script = scriptTool(definition, { agentDirectory: directory, env: {}, clock });
+    expect(await script.run({}, run)).toBe('one');
+    writeFileSync(join(directory, 'scripts/notes.txt'), 'two');
+    writeFileSync(join(directory, 'scripts/new.sh'), 'echo new');
+    expect(await script.run({}, run)).toBe('two');
+    rmSync(join(directory, 'ran'));
+    const before = readFileSync(join(directory, file));
+    writeFileSync(join(directory, file), content);
+    const changed = `go was not run: ${file} is not what it was when the agent started; restart the agent to use it`;
+    await expect(script.run({}, run)).rejects.toMatchObject({
+      message: changed,
+      kind: 'script changed',
+    });
+    rmSync(join(directory, file));
+    await expect(script.run({}, run)).rejects.toThrow(new ToolError(changed));
+    expect(existsSync(join(directory, 'ran'))).toBe(false);
+    writeFileSync(join(directory, file), before);
+    expect(await script.run({}, run)).toBe('two');
+  });
+
+  it.each([
+    ['exit code 3', 'echo "card 4711" >&2; exit 3', {}],
+    ['signal SIGSEGV', 'kill -SEGV $$', {}],
+    ['timeout', 'sleep 300', { timeout: 50, grace: 50 }],
+    ['too much output', 'head -c 2097152 /dev/zero', {}],
+  ])(
+    'names the kind of a failure without a word of the script: %s',
+    async (kind, content, limits) => {
+      const script = tool({ content, dependencies: { limits } });
+      await expect(script.run({}, run)).rejects.toMatchObject({ kind });
+    },
+  );
+
+  it('dies with a daemon that is killed, with all it started', async () => {
+    const folder = agentFolder({
+      'go.sh': 'sleep 300 & echo "$$ $!" > pids.draft; mv pids.draft pids; wait',
+    });
+    const module = new URL('../../../src/actors/tools/run-process.ts', import.meta.url).href;
+    const code = `
+      import { runProcess } from ${JSON.stringify(module)};
+      await runProcess(
+        { program: '/bin/sh', args: ['go.sh'], cwd: ${JSON.stringify(folder)}, env: {}, input: '', isSupervised: false },
+        { timeout: 60_000, grace: 500, outputBytes: 100 },
+        { clock: { setTimeout, clearTimeout }, signal: new AbortController().signal },
+      );`;
+    const daemon = spawn(process.execPath, ['--input-type=module', '--eval', code]);
+    onTestFinished(() => void daemon.kill('SIGKILL'));
+    const pids = await vi.waitFor(
+      () => readFileSync(join(folder, 'pids'), 'utf8').trim().split(' '),
+      { timeout: 20_000 },
+    );
+    expect(pids.filter(isRunning)).toHaveLength(2);
+    daemon.kill('SIGKILL');
+    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 10_000 });
   });
 
   it('says when a script cannot be started', async () => {

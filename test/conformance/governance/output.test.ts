@@ -69,7 +69,7 @@ function fell(
   return {
     state: 'failed',
     text,
-    events: [thought, ...running('fall', text), ...events],
+    events: [thought, ...running('fall', 'exit code 3'), ...events],
     decisions: layersSay({ output }, { tool: 'fall' }),
     ran: [['fall', { text: said }]],
   };
@@ -150,7 +150,7 @@ const rows: [string, Scenario, Outcome][] = [
       events: [
         thought,
         ['credential_issued', { tool: 'fall', provider: 'static' }],
-        ...running('fall', `${failure}{"text":"no"} [redacted]`),
+        ...running('fall', 'exit code 3'),
       ],
       decisions: layersSay({ credentials: ['allow', 'issued by static'] }, { tool: 'fall' }),
     },

@@ -163,15 +163,16 @@ describe('a call that runs', () => {
     });
   });
 
-  it('fails the task with the words of the tool error', () => {
-    const broken = finish(running(), 'runTool', toolFailed('the bank is closed'));
+  it('fails the task with the words of the tool error, and tells the kind apart from them', () => {
+    const outcome = { ...toolFailed('the bank is closed'), failure: 'exit code 1' };
+    const broken = finish(running(), 'runTool', outcome);
     expect(seen(broken)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
       effects: [
         ['stop', 'runTool'],
         dropped,
-        ['note', { ...toolEnded, error: 'the bank is closed' }],
+        ['note', { ...toolEnded, error: 'exit code 1', complaint: 'the bank is closed' }],
         failedEnd,
       ],
     });

@@ -1,0 +1,47 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { ConfigReading, Problem } from '../config/config.ts';
+import { writableFolder } from '../sandbox/sandbox.ts';
+import type { Skill } from '../skills/skills.ts';
+
+/** What `egress.writable` comes to. */
+export interface WritableReading {
+  /** Absolute, links resolved; not all of them need be there. */
+  folders: string[];
+  problems: Problem[];
+  warnings: Problem[];
+}
+
+/**
+ * Reads which folders of an agent its scripts may write and keep, and makes none of them: nothing that
+ * configures the agent, holds its state or is code may be written by a script (contract section 11).
+ */
+export async function readWritable(
+  directory: string,
+  { config, problemAt }: Extract<ConfigReading, { ok: true }>,
+  skills: readonly Skill[],
+): Promise<WritableReading> {
+  const agentDirectory = await realpath(directory);
+  const guarded = [
+    ...['.service', 'service.yaml', 'skills', 'scripts', 'node_modules', config.skills.path],
+    ...[config.store.path, config.audit.path, config.secrets?.path ?? '.service'],
+    ...config.channels.map((channel) => `${channel}-config.yaml`),
+    ...skills.flatMap(({ file, tools }) => [file, ...tools.map(({ script }) => script)]),
+  ].map((path) => resolve(agentDirectory, path));
+  const reading: WritableReading = { folders: [], problems: [], warnings: [] };
+  for (const [index, name] of config.egress.writable.entries()) {
+    const at = (message: string) => problemAt(['egress', 'writable', index], message);
+    const found = await writableFolder(name, { agentDirectory, guarded });
+    if ('mistake' in found) reading.problems.push(at(found.mistake));
+    else {
+      reading.folders.push(found.path);
+      if (found.warning !== null) reading.warnings.push(at(found.warning));
+    }
+  }
+  return reading;
+}
+
+/** Makes the folders that are missing, for the user of the daemon alone. Rejects when one cannot be. */
+export async function makeWritable(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
+}

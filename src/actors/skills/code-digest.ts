@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { scriptExtensions } from './find-script.ts';
+
+/** SHA-256 of each file that scripts are made of, by its absolute path. */
+export type CodeDigest = ReadonlyMap<string, string>;
+
+const codeExtensions = new Set([...scriptExtensions, 'cjs', 'mts', 'cts'].map((end) => `.${end}`));
+
+/** Takes the digest of all code in a folder of scripts, at any depth but for `node_modules`; none where there is no folder. */
+export async function digestCode(folder: string): Promise<CodeDigest> {
+  const digest = new Map<string, string>();
+  for (const path of await codeFiles(folder)) digest.set(path, await digestFile(path));
+  return digest;
+}
+
+/** Names a file that is no longer what it was when its digest was taken, or is gone; `null` when all are. */
+export async function changedCode(digest: CodeDigest): Promise<string | null> {
+  for (const [path, wanted] of digest) {
+    if ((await digestFile(path)) !== wanted) return path;
+  }
+  return null;
+}
+
+/** Takes the digest of one file; all that cannot be read have the same. */
+export async function digestFile(path: string): Promise<string> {
+  try {
+    return createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
+  } catch {
+    return 'unreadable';
+  }
+}
+
+async function codeFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : codeFiles(path);
+      return codeExtensions.has(extname(entry.name)) && (await isFile(path)) ? [path] : [];
+    }),
+  );
+  return found.flat();
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  makeRunFolder,
+  runSocket,
+  sweepRunFolders,
+} from '../../../src/actors/process/run-folder.ts';
+import { agentFolder } from '../skills/agent-folder.ts';
+
+let parent: string;
+
+beforeEach(() => {
+  parent = agentFolder({ 'elsewhere/kept': '' });
+  vi.stubEnv('TMPDIR', parent);
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+const anHour = 3_600_000;
+
+/** Looks around as if an hour had passed. */
+function sweepLater(): Promise<void> {
+  return sweepRunFolders(Date.now() + anHour);
+}
+
+async function listenIn(folder: string) {
+  const server = createServer((socket) => socket.end()).listen(join(folder, runSocket));
+  await once(server, 'listening');
+  return server;
+}
+
+describe('sweepRunFolders', () => {
+  it('removes what a killed daemon has left, with everything in it', async () => {
+    const folder = await makeRunFolder();
+    mkdirSync(join(folder, 'script-a'));
+    writeFileSync(join(folder, 'script-a/customers.csv'), 'ann');
+    // A socket file whose listener has gone.
+    const server = await listenIn(folder);
+    server.close();
+    await once(server, 'close');
+    writeFileSync(join(folder, runSocket), '');
+    await sweepLater();
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('leaves the folder of a daemon that lives, and of one that starts', async () => {
+    const living = await makeRunFolder();
+    const server = await listenIn(living);
+    onTestFinished(() => void server.close());
+    utimesSync(living, 0, 0);
+    const starting = await makeRunFolder();
+    await sweepRunFolders();
+    expect([living, starting].map((folder) => existsSync(folder))).toEqual([true, true]);
+    await sweepLater();
+    expect([living, starting].map((folder) => existsSync(folder))).toEqual([true, false]);
+  });
+
+  it('leaves links and folders of people alone, whatever they are called', async () => {
+    symlinkSync(join(parent, 'elsewhere'), join(parent, 'holdpoint-123-abcdef'));
+    for (const name of ['holdpoint-refunds', 'holdpoint-12-my-agent', 'holdpoint-x-abcdef']) {
+      mkdirSync(join(parent, name));
+    }
+    const before = readdirSync(parent).toSorted();
+    await sweepLater();
+    expect(readdirSync(parent).toSorted()).toEqual(before);
+    expect(existsSync(join(parent, 'elsewhere/kept'))).toBe(true);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('leaves the folders of other users alone', async () => {
+    const folder = await makeRunFolder();
+    chownSync(folder, 65_534, 65_534);
+    await sweepLater();
+    expect(existsSync(folder)).toBe(true);
+  });
+
+  it('says nothing when there is no temporary folder', async () => {
+    vi.stubEnv('TMPDIR', join(parent, 'none'));
+    await expect(sweepRunFolders()).resolves.toBeUndefined();
+  });
+});
