@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type AgentReading, readAgent } from '../actors/agent/read-agent.ts';
+import { unlistedHosts } from '../actors/agent/unlisted-hosts.ts';
 import { systemClock } from '../actors/clock.ts';
 import { formatProblem, type Problem, type ServiceConfig } from '../actors/config/config.ts';
 import { asJson, configFailure } from './config-failure.ts';
@@ -40,9 +41,13 @@ export async function validate({ output, env }: Session, { dir }: ValidateOption
 /** Checks an agent's files without starting anything. */
 export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Promise<Findings> {
   const { problems, warnings, agent } = await readAgent(directory, env, systemClock());
+  const unlisted =
+    agent === null || problems.length > 0
+      ? []
+      : await unlistedHosts(directory, agent.config, agent.toolbox.skills);
   return {
     problems: inOrder(problems),
-    warnings: inOrder(warnings),
+    warnings: inOrder([...warnings, ...unlisted]),
     config: agent?.config ?? null,
     channels: agent?.channels ?? null,
     skills: agent?.toolbox.skills.length ?? 0,

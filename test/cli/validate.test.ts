@@ -49,6 +49,19 @@ describe.concurrent('validate', () => {
     expect(existsSync(join(dir, 'new'))).toBe(false);
   });
 
+  it('names the hosts that scripts mention and no entry covers', async () => {
+    const dir = await refundAgent();
+    await writeFile(join(dir, 'scripts', 'lib.sh'), '\ncurl -s https://api.example.com/v1\n');
+    const { code, stderr, stdout } = await holdpoint(['validate', '--dir', dir, '--json']);
+    expect(code).toBe(0);
+    const message =
+      'this script mentions api.example.com, which no entry covers; add it to egress_domains of the skill refunds, or to egress.allowed_domains';
+    expect(stderr).toContain(`scripts/lib.sh:2:9: ${message}`);
+    expect(JSON.parse(stdout).warnings).toEqual([
+      expect.objectContaining({ file: 'scripts/lib.sh', line: 2, column: 9, message }),
+    ]);
+  });
+
   it('lists every problem where it stands and ends in 5', async () => {
     const dir = await refundAgent(
       [

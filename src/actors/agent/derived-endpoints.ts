@@ -51,10 +51,15 @@ export function derivedEndpoints(
   ];
   return [
     ...named.flatMap(([source, url]) => endpointAt(url, source)),
-    ...skills.flatMap(({ id, egressDomains }) =>
-      egressDomains.flatMap((domain) => skillEndpoints(domain, id)),
-    ),
+    ...declaredEndpoints(skills),
   ];
+}
+
+/** Names every host that skills declare for their scripts. */
+export function declaredEndpoints(skills: EndpointSettings['skills']): DerivedEndpoint[] {
+  return skills.flatMap(({ id, egressDomains }) =>
+    egressDomains.flatMap((domain) => skillEndpoints(domain, id)),
+  );
 }
 
 /** Where the providers of models answer, unless `base_url` says otherwise. */

@@ -31,7 +31,12 @@ export type { EgressMode, EgressRecord, EgressScope } from '../ports.ts';
 export { createAddressRules, readNetwork } from './address-rules.ts';
 export type { Lookup } from './checked-addresses.ts';
 export { type Dial, dialChannelName } from './checked-connect.ts';
-export type { DerivedEndpoint, EffectiveHost } from './effective-hosts.ts';
+export {
+  type DerivedEndpoint,
+  type EffectiveHost,
+  type EffectiveHosts,
+  effectiveHosts,
+} from './effective-hosts.ts';
 export { EgressError, EgressLimitError, egressCause } from './egress-error.ts';
 export {
   matchesHost,
@@ -42,6 +47,7 @@ export {
 } from './host-pattern.ts';
 export { type DialLimits, type EgressLimits, patientLimits } from './limits.ts';
 export { createOwnFetch } from './own-fetch.ts';
+export { hopOf } from './policy-interceptor.ts';
 export type { Hop } from './rule-hop.ts';
 
 /** What the policy of one daemon is made of (contract section 11). */
