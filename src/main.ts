@@ -325,6 +325,7 @@ async function serve(
     limits,
     origins: config.server.cors_origins,
     writeTimeout: config.server.write_timeout,
+    taskAccess: config.server.task_access,
     admission,
     record,
     entity,

@@ -9,6 +9,7 @@ import {
   type Task,
   type TaskState,
 } from '../machines/task/task.ts';
+import { everything, type OwnedTask, ownerOfNextRun } from '../machines/task/task-access.ts';
 import { taskMachineVersion } from '../machines/task/task-machine.ts';
 import { egressWords } from './audit/audit.ts';
 import { screenPrompt } from './policy/screen-prompt.ts';
@@ -24,6 +25,7 @@ import { type Progress, type Watcher, Watchers } from './system/watchers.ts';
 
 export type { SystemErrorCode } from './system/system-error.ts';
 export {
+  type ChangedQuery,
   type Measured,
   type Progress,
   SystemError,
@@ -160,6 +162,7 @@ export class TaskSystem {
     const { clock, ids } = this.#options;
     const id = request.id ?? ids.next();
     const before = request.id === undefined ? undefined : this.#ended(request.id);
+    const { requester } = request;
     this.#tasks.open(
       {
         id,
@@ -167,7 +170,8 @@ export class TaskSystem {
         correlationId: request.correlationId,
         tags: request.tags ?? {},
         trace: request.trace ?? null,
-        requester: request.requester,
+        requester,
+        ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
         surface: request.surface ?? 'legacy',
         history: before?.task.history ?? [],
         leftOut: before?.task.leftOut ?? 0,
@@ -186,26 +190,31 @@ export class TaskSystem {
     return this.#tasks.find(id)?.committed ?? this.#store.rows.find(id);
   }
 
+  /** Returns what tells whose a task is, also before it is first on disk. */
+  whose(id: string): OwnedTask | undefined {
+    return this.#tasks.find(id)?.actor.getSnapshot().context ?? this.#store.rows.find(id);
+  }
+
   /** Returns the task that waits on a deferral. */
   findByDeferral(deferralId: string): Task | undefined {
     return this.#store.rows.findByDeferral(deferralId);
   }
 
-  /** Lists tasks, the one that was made last first. Many lists at once hold nothing else up. */
-  async list(query: TaskQuery): Promise<TaskPage> {
+  /** Lists the tasks of a scope, the one that was made last first. Many lists at once hold nothing else up. */
+  async list(query: TaskQuery, scope = everything): Promise<TaskPage> {
     await this.#lists.next();
-    return this.#store.rows.listing.made(query);
+    return this.#store.rows.listing.made(query, scope);
   }
 
-  /** Lists tasks, the one whose state changed last first. Many lists at once hold nothing else up. */
-  async listChanged(query: ChangedQuery): Promise<TaskPage> {
+  /** Lists the tasks of a scope, the one whose state changed last first. Many lists at once hold nothing else up. */
+  async listChanged(query: ChangedQuery, scope = everything): Promise<TaskPage> {
     await this.#lists.next();
-    return this.#store.rows.listing.changed(query);
+    return this.#store.rows.listing.changed(query, scope);
   }
 
   /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
-  total(filter: TaskFilter): number {
-    return this.#store.rows.listing.total(filter);
+  total(filter: TaskFilter, scope = everything): number {
+    return this.#store.rows.listing.total(filter, scope);
   }
 
   /** Follows a task; the returned function stops it. A task at rest stays at rest. */

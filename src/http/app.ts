@@ -1,16 +1,16 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator, CardSource, Clock, Ids, Log, RateLimits } from '../actors/ports.ts';
-import type { TaskSystem } from '../actors/system.ts';
 import { a2aCalls } from './a2a/a2a-calls.ts';
 import { a2aRest } from './a2a/a2a-rest.ts';
 import { restRoutes } from './a2a/rest-routes.ts';
-import type { TaskHandlerPorts } from './a2a/task-handler.ts';
 import type { AuthLog } from './auth-log.ts';
+import type { CallerTasksPorts } from './caller-tasks.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
 import { authenticate } from './middleware/authenticate.ts';
+import { bindTasks } from './middleware/bind-tasks.ts';
 import { boundAnswers } from './middleware/bound-answers.ts';
 import { correlate } from './middleware/correlate.ts';
 import { countSequence } from './middleware/count-sequence.ts';
@@ -43,13 +43,8 @@ type AuditPorts = Parameters<typeof auditKeys>[0] &
   Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels'>;
 
 /** What the agent's HTTP surface stands on. */
-export interface AppPorts
-  extends AdmitPorts,
-    AuditPorts,
-    HealthPorts,
-    Pick<TaskHandlerPorts, 'push'> {
+export interface AppPorts extends AdmitPorts, AuditPorts, HealthPorts, CallerTasksPorts {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
-  system: TaskSystem;
   authenticator: Authenticator;
   authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
   card: CardSource;
@@ -98,13 +93,15 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(traceRequest());
   app.use(authenticate(ports));
   app.use(boundAnswers(ports.unread));
+  app.use(bindTasks(ports));
   const router = createRouter(ports);
   app.use(allowMethods(router));
   app.use(router.routes());
   return app;
 }
 
-function createRouter(ports: AppPorts): Router<RequestState> {
+/** Routes have the tasks of their caller from `ctx.state`, and no other way to a task. */
+function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestState> {
   const a2a = a2aCalls(ports);
   const rest = a2aRest(ports);
   const router = new Router<RequestState>({ sensitive: true });
@@ -116,12 +113,12 @@ function createRouter(ports: AppPorts): Router<RequestState> {
     tasksSubscribe(ports),
   );
   router.post('/tasks/:id/decisions', readJson({ malformed: noDecision }), decisions(ports));
-  router.post('/tasks/:id/cancel', readJson(), tasksCancel(ports));
-  router.get('/tasks/:id/events', tasksEvents(ports));
-  router.get('/tasks/:id', tasksGet(ports));
-  router.get('/tasks', tasksList(ports));
-  router.get('/deferrals/:id', deferralsGet(ports));
-  router.get('/deferrals', deferralsList(ports));
+  router.post('/tasks/:id/cancel', readJson(), tasksCancel());
+  router.get('/tasks/:id/events', tasksEvents());
+  router.get('/tasks/:id', tasksGet());
+  router.get('/tasks', tasksList());
+  router.get('/deferrals/:id', deferralsGet());
+  router.get('/deferrals', deferralsList());
   router.post(
     '/',
     explainUnreadable(),
@@ -135,8 +132,8 @@ function createRouter(ports: AppPorts): Router<RequestState> {
     router[verb](path, readJson(a2aBody), ...door, rest);
   }
   router.get('/healthz', healthz(ports));
-  router.get('/readyz', readyz(ports));
-  router.get('/metrics', metrics(ports));
+  router.get('/readyz', readyz({ system }));
+  router.get('/metrics', metrics({ ...ports, system }));
   router.get('/.well-known/service-audit-keys', auditKeys(ports));
   router.get(cardPath, agentCard(ports));
   router.get(legacyCardPath, legacyAgentCard(ports));

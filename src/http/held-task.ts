@@ -1,19 +1,19 @@
-import type { Context } from 'koa';
-import { SystemError, type TaskSystem } from '../actors/system.ts';
+import { SystemError } from '../actors/system.ts';
 import type { Task } from '../machines/task/task.ts';
 import { problemOf } from './middleware/handle-errors.ts';
+import type { RoutedContext } from './request-state.ts';
 import { Problem } from './wire/problem.ts';
 
 /**
  * Holds the request open until its task is final. A caller who goes ends the wait, never the
  * task; `null` says so. Throws a Problem that names the task when it cannot be waited for.
  */
-export async function heldTask(ctx: Context, system: TaskSystem, id: string): Promise<Task | null> {
+export async function heldTask(ctx: RoutedContext, id: string): Promise<Task | null> {
   const gone = new AbortController();
   const leave = (): void => gone.abort();
   ctx.res.once('close', leave);
   try {
-    return await system.settled(id, gone.signal);
+    return await ctx.state.tasks.settled(id, gone.signal);
   } catch (error) {
     if (gone.signal.aborted) return null;
     if (!(error instanceof SystemError)) throw error;

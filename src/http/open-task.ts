@@ -1,19 +1,14 @@
 import { isSpanContextValid } from '@opentelemetry/api';
 import type { Ids } from '../actors/ports.ts';
-import type { TaskRequest, TaskSystem } from '../actors/system.ts';
+import type { TaskRequest } from '../actors/system.ts';
 import { writeTraceParent } from '../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from './request-state.ts';
 import { tenancyOf } from './wire/request-envelope.ts';
 import { readSubmission } from './wire/task-request.ts';
 
 /** Starts the task that a legacy send asks for and returns its id. Throws a 400 Problem or SystemError. */
-export function openTask(
-  { system, ids }: { system: TaskSystem; ids: Ids },
-  { state }: RoutedContext,
-  body: unknown,
-): string {
+export function openTask({ ids }: { ids: Ids }, { state }: RoutedContext, body: unknown): string {
   return openFor(
-    system,
     state,
     readSubmission(body, () => ids.next()),
   );
@@ -21,14 +16,13 @@ export function openTask(
 
 /** Starts a task on behalf of a request, and names it in the span of that. Throws SystemError. */
 export function openFor(
-  system: TaskSystem,
-  { caller: requester, correlationId, tags: said, span }: RequestState,
+  { caller, tasks, correlationId, tags: said, span }: RequestState,
   asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'surface'>,
 ): string {
-  const tags = { ...said, ...tenancyOf(requester) };
+  const tags = { ...said, ...tenancyOf(caller) };
   const at = span.spanContext();
   const trace = isSpanContextValid(at) ? writeTraceParent(at) : null;
-  const id = system.open({ ...asked, requester, correlationId, tags, trace });
+  const id = tasks.open({ ...asked, correlationId, tags, trace });
   span.setAttribute('a2a.task.id', id);
   return id;
 }

@@ -1,6 +1,7 @@
 import type { RouterContext } from '@koa/router';
 import type { Span } from '@opentelemetry/api';
 import type { Caller } from '../machines/task/task.ts';
+import type { CallerTasks } from './caller-tasks.ts';
 import type { Reader } from './unread-answers.ts';
 
 /** What the middleware adds to a request, in the order in which it is added. */
@@ -19,6 +20,8 @@ export interface RequestState {
   caller: Caller | null;
   /** Added by `boundAnswers`: how much may be written to the caller. */
   reader: Reader;
+  /** Added by `bindTasks`: the tasks that the caller may know of. */
+  tasks: CallerTasks;
 }
 
 /** A request as a route sees it. */

@@ -1,7 +1,7 @@
-import type { Context } from 'koa';
-import type { Progress, TaskSystem } from '../actors/system.ts';
+import type { Progress } from '../actors/system.ts';
 import { isFinal, type Task } from '../machines/task/task.ts';
 import { isNews } from './is-news.ts';
+import type { RoutedContext } from './request-state.ts';
 import { EventStream } from './wire/sse.ts';
 import { presentTask } from './wire/task-json.ts';
 
@@ -13,7 +13,6 @@ export interface Seen {
 
 /** How a task is streamed. */
 export interface TaskStreamOptions {
-  system: TaskSystem;
   id: string;
   /** Where a client left off; `nothing` for one that joins, `start` for the one that began the run. */
   seen: Seen | 'nothing' | 'start';
@@ -26,8 +25,9 @@ export interface TaskStreamOptions {
  * them, `result` at the end (contract section 5). The id of an event is `<revision>.<n>`; a client
  * that comes back with it is shown what the task has become since.
  */
-export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStreamOptions): void {
-  const current = seen === 'start' ? undefined : system.find(id);
+export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamOptions): void {
+  const { tasks } = ctx.state;
+  const current = seen === 'start' ? undefined : tasks.find(id);
   let position = positionOf(seen, current);
   let shown: Task | null = null;
   // What a run does before its first state is on disk; that state is told first.
@@ -61,7 +61,7 @@ export function streamTask(ctx: Context, { system, id, seen, onGone }: TaskStrea
     if (text === undefined) stream.send({ ...event, data: { task_id: id, ...progress } });
     else stream.sendText({ ...event, data: { task_id: id, ...progress, text } });
   };
-  const leave = system.watch(id, {
+  const leave = tasks.watch(id, {
     onTask: show,
     onProgress: (progress) => {
       if (shown === null) early.push(progress);

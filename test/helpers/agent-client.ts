@@ -7,6 +7,12 @@ export interface Answer {
   body: any;
 }
 
+interface RequestOptions {
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
 /** A caller of an agent; its token goes with every request. */
 export class AgentClient {
   readonly url: string;
@@ -18,13 +24,16 @@ export class AgentClient {
   }
 
   /** Sends one request; a body that is no string goes out as JSON. */
-  async request(
-    method: string,
-    path: string,
-    options: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
-  ): Promise<Answer> {
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const response = await this.open(method, path, options);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: readBody(text) };
+  }
+
+  /** Sends one request and resolves with the response, whose body is not read yet. */
+  open(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
     const { body, headers, signal } = options;
-    const response = await fetch(this.url + path, {
+    return fetch(this.url + path, {
       method,
       headers: {
         ...(this.#token === null ? {} : { authorization: `Bearer ${this.#token}` }),
@@ -34,8 +43,6 @@ export class AgentClient {
       ...(body === undefined ? {} : { body: bodyOf(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: readBody(text) };
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Answer> {

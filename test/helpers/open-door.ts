@@ -12,6 +12,7 @@ export const openDoor = {
   },
   origins: [],
   writeTimeout: 0,
+  taskAccess: 'org',
   admission: null,
   card: { current: () => null },
   record: () => Promise.resolve(),

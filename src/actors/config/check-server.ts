@@ -3,8 +3,19 @@ import { isProxy } from './rate-limit.ts';
 import type { ServiceConfig } from './schema.ts';
 
 /** Checks the public address, and the origins and proxies that `server` lists: one that can never match is a mistake. */
-export function checkServer({ server }: ServiceConfig): Finding[] {
+export function checkServer({ server, auth }: ServiceConfig): Finding[] {
+  const isOpen = !auth.required && auth.providers.length === 0;
   return [
+    ...(server.task_access === 'requester' && isOpen
+      ? [
+          {
+            path: ['server', 'task_access'],
+            message:
+              'task_access: requester tells nobody apart while nobody signs in; configure auth.providers',
+            severity: 'warning' as const,
+          },
+        ]
+      : []),
     ...(server.public_url === '' || isPublicUrl(server.public_url)
       ? []
       : mistake(

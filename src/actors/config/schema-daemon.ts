@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { taskAccesses } from '../../machines/task/task-access.ts';
 import { duration, name, positiveDuration } from './schema-value.ts';
 
 const rateLimitSchema = z.object({
@@ -15,6 +16,7 @@ export const serverSchema = z.object({
   public_url: z.string().default(''),
   cors_origins: z.array(name).default([]),
   write_timeout: duration.prefault('0s'),
+  task_access: z.enum(taskAccesses).default('org'),
   rate_limit: rateLimitSchema.prefault({}),
 });
 

@@ -53,5 +53,53 @@ const lists = `
   CREATE INDEX tasks_by_context_state_change ON tasks (context_id, state, changed_at);
 `;
 
+/**
+ * What a store of version 3 lacks: whose a task is, so that a list can leave out what its caller may not know
+ * of without a look at each row. A row that SQLite cannot read is taken for nobody's that there is.
+ */
+const owners = `
+  ALTER TABLE tasks ADD COLUMN owner_org TEXT NOT NULL DEFAULT '';
+  ALTER TABLE tasks ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+  ALTER TABLE tasks ADD COLUMN approvers TEXT;
+  UPDATE tasks SET owner_org = ' ', owner = ' ' WHERE NOT json_valid(task);
+  UPDATE tasks SET
+    owner_org = coalesce(task ->> '$.requester.orgId', ''),
+    owner = coalesce(task ->> '$.requester.provider' || char(10) || (task ->> '$.requester.userId'), ''),
+    approvers = nullif(task -> '$.deferral.approvers', 'null')
+    WHERE json_valid(task);
+  DROP INDEX tasks_by_state;
+  DROP INDEX tasks_by_change;
+  DROP INDEX tasks_by_state_change;
+  DROP INDEX tasks_by_context_change;
+  DROP INDEX tasks_by_context_state_change;
+  CREATE INDEX tasks_by_owner ON tasks (position, owner_org, owner);
+  CREATE INDEX tasks_by_state ON tasks (state, position, owner_org, owner);
+  CREATE INDEX tasks_by_change ON tasks (changed_at, position, owner_org, owner);
+  CREATE INDEX tasks_by_state_change ON tasks (state, changed_at, position, owner_org, owner);
+  CREATE INDEX tasks_by_context_change ON tasks (context_id, changed_at, position, owner_org, owner);
+  CREATE INDEX tasks_by_context_state_change ON tasks (context_id, state, changed_at, position, owner_org, owner);
+  CREATE TABLE task_approvers (
+    email TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (email, position)
+  ) WITHOUT ROWID;
+  CREATE INDEX task_approvers_of_task ON task_approvers (position);
+  INSERT OR IGNORE INTO task_approvers
+    SELECT value, position FROM tasks, json_each(approvers) WHERE approvers IS NOT NULL;
+  CREATE TRIGGER task_approvers_of_new AFTER INSERT ON tasks WHEN NEW.approvers IS NOT NULL
+    BEGIN
+      INSERT OR IGNORE INTO task_approvers SELECT value, NEW.position FROM json_each(NEW.approvers);
+    END;
+  CREATE TRIGGER task_approvers_of_changed AFTER UPDATE OF approvers ON tasks
+    WHEN OLD.approvers IS NOT NEW.approvers
+    BEGIN
+      DELETE FROM task_approvers WHERE position = OLD.position;
+      INSERT OR IGNORE INTO task_approvers SELECT value, NEW.position FROM json_each(NEW.approvers)
+        WHERE NEW.approvers IS NOT NULL;
+    END;
+  CREATE TRIGGER task_approvers_of_deleted AFTER DELETE ON tasks WHEN OLD.approvers IS NOT NULL
+    BEGIN DELETE FROM task_approvers WHERE position = OLD.position; END;
+`;
+
 /** What leads from each version of the store to the next one; only ever added to. */
-export const schemaSteps: readonly string[] = [first, rotation, lists];
+export const schemaSteps: readonly string[] = [first, rotation, lists, owners];

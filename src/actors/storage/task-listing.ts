@@ -1,5 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Task, TaskState } from '../../machines/task/task.ts';
+import { everything, type TaskScope } from '../../machines/task/task-access.ts';
+import { scopeFilter } from './task-owners.ts';
 import { briefColumns, type TaskRow, taskOf, wholeColumns } from './task-row.ts';
 
 /** A page of tasks; `cursor` asks for the next one. */
@@ -45,7 +47,10 @@ const perMessage = 256;
 
 type Values = Record<string, string | number>;
 
-/** The lists of the tasks of an agent: each reads along one index, and no more rows than it shows. */
+/**
+ * The lists of the tasks of an agent: each reads along one index, and no more rows than it shows. Whose a task
+ * is stands in the index, so what the caller may not know of is passed over there.
+ */
 export class TaskListing {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -55,19 +60,22 @@ export class TaskListing {
   }
 
   /** Lists tasks, the one that was made last first; a task keeps its place whatever becomes of it. */
-  made({ state, ...page }: TaskQuery): TaskPage {
+  made({ state, ...page }: TaskQuery, scope = everything): TaskPage {
     const position = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(page.cursor);
+    const filter = scopeFilter(scope);
+    const whole = filter.where === '' ? 'tasks NOT INDEXED' : 'tasks INDEXED BY tasks_by_owner';
     const [from, where, values] =
       state === undefined
-        ? ['tasks NOT INDEXED', '', {}]
+        ? [whole, '', {}]
         : ['tasks INDEXED BY tasks_by_state', 'state = :state AND', { state }];
-    const sql = `FROM ${from} WHERE ${where} position < :position ORDER BY position DESC`;
-    return this.#page(sql, { ...values, position }, page, (row) => String(row['position']));
+    const sql = `FROM ${from} WHERE ${where} position < :position ${filter.where} ORDER BY position DESC`;
+    const bound = { ...values, ...filter.values, position };
+    return this.#page(sql, bound, page, (row) => String(row['position']));
   }
 
   /** Lists tasks, the one whose state changed last first. */
-  changed(query: ChangedQuery): TaskPage {
-    const { source, values } = sourceOf(query);
+  changed(query: ChangedQuery, scope = everything): TaskPage {
+    const { source, values } = sourceOf(query, scope);
     const [at, position] = query.cursor?.split('-') ?? [];
     const before = {
       at: Number(at ?? Number.MAX_SAFE_INTEGER),
@@ -84,8 +92,8 @@ export class TaskListing {
   }
 
   /** Counts the tasks that a filter lets through, up to `mostCounted`. */
-  total(filter: TaskFilter): number {
-    const { source, values } = sourceOf(filter);
+  total(filter: TaskFilter, scope = everything): number {
+    const { source, values } = sourceOf(filter, scope);
     const sql = `SELECT count(*) AS tasks FROM (SELECT 1 ${source} LIMIT ${mostCounted})`;
     return Number(this.#statement(sql).get(values)?.['tasks']);
   }
@@ -125,10 +133,11 @@ export class TaskListing {
 }
 
 /** The rows of a filter, in an index that has them in the order of their changes. */
-function sourceOf({ state, contextId, changedAfter }: TaskFilter): {
-  source: string;
-  values: Values;
-} {
+function sourceOf(
+  { state, contextId, changedAfter }: TaskFilter,
+  scope: TaskScope,
+): { source: string; values: Values } {
+  const owned = scopeFilter(scope);
   const named = { ...(contextId !== undefined && { contextId }), ...(state && { state }) };
   const index = `tasks_by${contextId === undefined ? '' : '_context'}${state ? '_state' : ''}_change`;
   const where = [
@@ -137,8 +146,8 @@ function sourceOf({ state, contextId, changedAfter }: TaskFilter): {
     'changed_at >= :changedAfter',
   ];
   return {
-    source: `FROM tasks INDEXED BY ${index} WHERE ${where.join(' AND ')}`,
-    values: { ...named, changedAfter: changedAfter ?? 0 },
+    source: `FROM tasks INDEXED BY ${index} WHERE ${where.join(' AND ')} ${owned.where}`,
+    values: { ...named, ...owned.values, changedAfter: changedAfter ?? 0 },
   };
 }
 

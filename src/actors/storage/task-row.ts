@@ -1,12 +1,14 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { unreadable } from '../../machines/task/failure-of.ts';
 import { isFinal, type Task, type TaskState } from '../../machines/task/task.ts';
+import { ownerOfColumns } from './task-owners.ts';
 
 /** A row of the table of tasks, or the columns of it that were asked for. */
 export type TaskRow = Record<string, SQLOutputValue>;
 
 /** The columns that make up a task without what was said. */
-export const briefColumns = 'position, id, context_id, state, revision, changed_at, task';
+export const briefColumns =
+  'position, id, context_id, state, revision, changed_at, owner_org, owner, task';
 
 /** The columns that make up a whole task. */
 export const wholeColumns = `${briefColumns}, contents`;
@@ -50,6 +52,7 @@ export function unreadableTask(row: TaskRow): Task {
     history: [],
     answer: null,
     requester: null,
+    owner: ownerOfColumns(String(row['owner_org']), String(row['owner'])),
     surface: 'legacy',
     deferral: null,
     stage: null,

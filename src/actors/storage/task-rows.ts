@@ -3,6 +3,7 @@ import { oldestTaskMachineVersion } from '../../machines/task/migrate-snapshot.t
 import type { Task, TaskState } from '../../machines/task/task.ts';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
 import { TaskListing } from './task-listing.ts';
+import { approversOf, ownerColumns } from './task-owners.ts';
 import {
   columnsOf,
   openState,
@@ -67,13 +68,15 @@ export class TaskRows {
       change.snapshot,
       task.contextId,
       contents,
+      approversOf(task),
       task.id,
     ];
-    const done =
-      change.expected === 0
-        ? this.#sql.insert.run(...values)
-        : this.#sql.update.run(...values, change.expected);
-    return Number(done.changes) === 1;
+    if (change.expected === 0)
+      return isDone(this.#sql.insert.run(...values, ...ownerColumns(task)));
+    const isWritten = isDone(this.#sql.update.run(...values, change.expected));
+    // Only another run may have changed whose it is.
+    if (isWritten && task.owner !== undefined) this.#sql.own.run(...ownerColumns(task), task.id);
+    return isWritten;
   }
 
   /** Returns a task with what is needed to go on with it. */
@@ -159,15 +162,23 @@ function snapshotOf(row: TaskRow): unknown {
 /** The rows whose snapshots can be gone on with. */
 const known = `machine_version BETWEEN ${oldestTaskMachineVersion} AND ${taskMachineVersion}`;
 
+function isDone({ changes }: { changes: number | bigint }): boolean {
+  return Number(changes) === 1;
+}
+
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
     insert: sql(`INSERT INTO tasks (state, revision, changed_at, deadline_at, deferral_id,
-      machine_version, audit_seq, started_call, task, snapshot, context_id, contents, id)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
+      machine_version, audit_seq, started_call, task, snapshot, context_id, contents,
+      approvers, id, owner_org, owner)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
     update: sql(`UPDATE tasks SET state = ?, revision = ?, changed_at = ?, deadline_at = ?,
       deferral_id = ?, machine_version = ?, audit_seq = ?, started_call = ?, task = ?, snapshot = ?,
-      context_id = ?, contents = ? WHERE id = ? AND revision = ?`),
+      context_id = ?, contents = ?, approvers = ? WHERE id = ? AND revision = ?`),
+    own: sql(
+      'UPDATE tasks SET owner_org = ?1, owner = ?2 WHERE id = ?3 AND (owner_org, owner) <> (?1, ?2)',
+    ),
     read: sql(`SELECT ${wholeColumns}, snapshot, machine_version, audit_seq, started_call
       FROM tasks WHERE id = ?`),
     find: sql(`SELECT ${wholeColumns} FROM tasks WHERE id = ?`),

@@ -4,6 +4,7 @@ export type SystemErrorCode =
   | 'shutting_down'
   | 'unrecorded'
   | 'task_running'
+  | 'unknown_task'
   | 'unknown_machine_version';
 
 /** A refusal of the task system; the message tells a person what to do. */

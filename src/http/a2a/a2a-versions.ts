@@ -1,7 +1,8 @@
 /** The versions of A2A that the agent speaks, as the SDK names them. */
 export type A2aVersion = '0.3' | '1.0';
 
-const namesOf: Record<A2aVersion, ReadonlySet<string>> = {
+/** The methods of each version. */
+export const namesOf: Record<A2aVersion, ReadonlySet<string>> = {
   '0.3': new Set([
     'message/send',
     'message/stream',

@@ -1,5 +1,6 @@
-import type { SystemError, TaskSystem } from '../../actors/system.ts';
+import type { SystemError } from '../../actors/system.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
+import type { CallerTasks } from '../caller-tasks.ts';
 
 /** Changes of a task that may wait to be read; beyond them the oldest gives way. */
 const maximumWaiting = 1_000;
@@ -9,14 +10,14 @@ const maximumWaiting = 1_000;
  * aborted; throws SystemError when the task can no longer be followed.
  */
 export async function* followTask(
-  system: TaskSystem,
+  tasks: CallerTasks,
   id: string,
   signal: AbortSignal,
 ): AsyncGenerator<Task, void, undefined> {
   const waiting: Task[] = [];
   let lost: Error | null = null;
   let wake: () => void = () => undefined;
-  const leave = system.watch(id, {
+  const leave = tasks.watch(id, {
     onTask: (task) => {
       if (waiting.push(task) > maximumWaiting) waiting.shift();
       wake();
@@ -29,7 +30,7 @@ export async function* followTask(
   const abort = (): void => wake();
   signal.addEventListener('abort', abort);
   try {
-    const first = system.find(id);
+    const first = tasks.find(id);
     let shown = -1;
     if (first !== undefined) waiting.unshift(first);
     while (!signal.aborted) {

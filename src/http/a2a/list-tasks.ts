@@ -1,5 +1,5 @@
 import type { ListTasksRequest, ListTasksResponse } from '@a2a-js/sdk';
-import type { TaskSystem } from '../../actors/system.ts';
+import type { CallerTasks } from '../caller-tasks.ts';
 import type { CoreTasks } from './core-task.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -9,7 +9,7 @@ const largestPage = 100;
 /** Lists tasks, the one that changed last first, by the filters of A2A 1.0. Rejects with the SDK's error for one that cannot be read. */
 export async function listedTasks(
   { RequestMalformedError }: Sdk,
-  system: TaskSystem,
+  tasks: CallerTasks,
   core: CoreTasks,
   params: ListTasksRequest,
 ): Promise<ListTasksResponse> {
@@ -36,7 +36,7 @@ export async function listedTasks(
     ...(contextId ? { contextId } : {}),
     ...(changedAfter === undefined ? {} : { changedAfter }),
   };
-  const page = await system.listChanged({
+  const page = await tasks.listChanged({
     ...filter,
     limit: pageSize,
     withContents: params.includeArtifacts === true || (historyLength ?? 0) > 0,
@@ -49,6 +49,6 @@ export async function listedTasks(
     }),
     nextPageToken: page.cursor ?? '',
     pageSize,
-    totalSize: system.total(filter),
+    totalSize: tasks.total(filter),
   };
 }

@@ -22,8 +22,9 @@ import {
   PushTargetError,
   type PushTargets,
 } from '../../actors/ports.ts';
-import { SystemError, type TaskSystem } from '../../actors/system.ts';
+import { SystemError } from '../../actors/system.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
+import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import { openFor } from '../open-task.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
@@ -41,11 +42,8 @@ import { taskUpdates } from './task-updates.ts';
 
 /** What answering A2A 0.3.0 and 1.0 stands on. */
 export interface TaskHandlerPorts {
-  system: TaskSystem;
   ids: Ids;
   card: CardSource;
-  /** Where push notifications are kept; `null` when the agent sends none. */
-  push: PushTargets | null;
 }
 
 /**
@@ -75,13 +73,12 @@ export class TaskHandler implements A2ARequestHandler {
 
   /** Holds until the task is final, unless the caller asks not to wait. */
   async sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<CoreTask> {
-    const { system } = this.#ports;
-    const { gone } = requestOf(context);
+    const { gone, state } = requestOf(context);
     const { returnImmediately = false, historyLength } = params.configuration ?? {};
     const id = await this.#open(params, context);
     requestOf(context).taskId = id;
     const task = await this.#refusing(context, () =>
-      returnImmediately ? saved(system, id, gone) : system.settled(id, gone),
+      returnImmediately ? saved(state.tasks, id, gone) : state.tasks.settled(id, gone),
     );
     const challenge = challengeOf(task);
     if (challenge !== null) throw this.#refused(context, challenge.rest, challenge);
@@ -99,13 +96,16 @@ export class TaskHandler implements A2ARequestHandler {
 
   async getTask(
     { id, historyLength }: GetTaskRequest,
-    _context: ServerCallContext,
+    context: ServerCallContext,
   ): Promise<CoreTask> {
-    return this.#tasks.task(this.#find(id), this.#checkedLength(historyLength));
+    return this.#tasks.task(this.#find(id, context), this.#checkedLength(historyLength));
   }
 
-  async listTasks(params: ListTasksRequest): Promise<ListTasksResponse> {
-    return listedTasks(this.#sdk, this.#ports.system, this.#tasks, params);
+  async listTasks(
+    params: ListTasksRequest,
+    context: ServerCallContext,
+  ): Promise<ListTasksResponse> {
+    return listedTasks(this.#sdk, tasksOf(context), this.#tasks, params);
   }
 
   async cancelTask(
@@ -113,12 +113,12 @@ export class TaskHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<CoreTask> {
     const { TaskNotCancelableError } = this.#sdk;
-    const before = this.#find(id);
+    const before = this.#find(id, context);
     if (isFinal(before.state)) {
       throw new TaskNotCancelableError(`task ${id} is ${before.state} and cannot be canceled`);
     }
     const task = await this.#refusing(context, () =>
-      this.#ports.system.cancel(id, readCancelReason(metadata)),
+      tasksOf(context).cancel(id, readCancelReason(metadata)),
     );
     if (task?.state !== 'canceled') {
       throw new TaskNotCancelableError(`task ${id} ended before it could be canceled`);
@@ -131,7 +131,7 @@ export class TaskHandler implements A2ARequestHandler {
     { id }: SubscribeToTaskRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const { state } = this.#find(id);
+    const { state } = this.#find(id, context);
     if (isFinal(state)) {
       const { UnsupportedOperationError } = this.#sdk;
       throw new UnsupportedOperationError(`task ${id} is ${state}; get it instead of following it`);
@@ -143,8 +143,8 @@ export class TaskHandler implements A2ARequestHandler {
     params: TaskPushNotificationConfig,
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
-    const push = this.#push();
-    this.#find(params.taskId);
+    const push = this.#push(context);
+    this.#find(params.taskId, context);
     return this.#refusing(context, async () => {
       const kept = await this.#tell(push, params, context);
       // The answer alone shows the token, to who has just said it.
@@ -152,32 +152,33 @@ export class TaskHandler implements A2ARequestHandler {
     });
   }
 
-  async getTaskPushNotificationConfig({
-    taskId,
-    id,
-  }: GetTaskPushNotificationConfigRequest): Promise<TaskPushNotificationConfig> {
-    const push = this.#push();
-    this.#find(taskId);
+  async getTaskPushNotificationConfig(
+    { taskId, id }: GetTaskPushNotificationConfigRequest,
+    context: ServerCallContext,
+  ): Promise<TaskPushNotificationConfig> {
+    const push = this.#push(context);
+    this.#find(taskId, context);
     // Version 0.3.0 may leave the id out and then means the first.
     const found = id === '' ? push.list(taskId).at(0) : push.find(taskId, id);
     if (found === undefined) throw this.#noConfig(taskId, id);
     return configOf(found);
   }
 
-  async listTaskPushNotificationConfigs({
-    taskId,
-  }: ListTaskPushNotificationConfigsRequest): Promise<ListTaskPushNotificationConfigsResponse> {
-    const push = this.#push();
-    this.#find(taskId);
+  async listTaskPushNotificationConfigs(
+    { taskId }: ListTaskPushNotificationConfigsRequest,
+    context: ServerCallContext,
+  ): Promise<ListTaskPushNotificationConfigsResponse> {
+    const push = this.#push(context);
+    this.#find(taskId, context);
     return { configs: push.list(taskId).map(configOf), nextPageToken: '' };
   }
 
-  async deleteTaskPushNotificationConfig({
-    taskId,
-    id,
-  }: DeleteTaskPushNotificationConfigRequest): Promise<void> {
-    const push = this.#push();
-    this.#find(taskId);
+  async deleteTaskPushNotificationConfig(
+    { taskId, id }: DeleteTaskPushNotificationConfigRequest,
+    context: ServerCallContext,
+  ): Promise<void> {
+    const push = this.#push(context);
+    this.#find(taskId, context);
     if (!push.delete(taskId, id)) throw this.#noConfig(taskId, id);
   }
 
@@ -192,17 +193,16 @@ export class TaskHandler implements A2ARequestHandler {
   }
 
   async #open(params: SendMessageRequest, context: ServerCallContext): Promise<string> {
-    const { system, ids } = this.#ports;
+    const { ids } = this.#ports;
     const { taskId = '' } = params.message ?? {};
-    if (taskId !== '') throw this.#takesNoMessage(this.#find(taskId));
+    if (taskId !== '') throw this.#takesNoMessage(this.#find(taskId, context));
     return this.#refusing(context, async () => {
       const submission = readMessage(params, () => ids.next());
       const id = ids.next();
       const config = params.configuration?.taskPushNotificationConfig;
-      const open = () =>
-        openFor(system, requestOf(context).state, { ...submission, id, surface: 'a2a' });
+      const open = () => openFor(requestOf(context).state, { ...submission, id, surface: 'a2a' });
       if (config === undefined) return open();
-      const push = this.#push();
+      const push = this.#push(context);
       const kept = await this.#tell(push, { ...config, taskId: id }, context);
       try {
         return open();
@@ -220,18 +220,18 @@ export class TaskHandler implements A2ARequestHandler {
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { gone } = requestOf(context);
     try {
-      yield* taskUpdates(this.#tasks, followTask(this.#ports.system, id, gone), isNewRun);
+      yield* taskUpdates(this.#tasks, followTask(tasksOf(context), id, gone), isNewRun);
     } catch (error) {
       throw this.#told(context, error);
     }
   }
 
-  #find(id: string): Task {
+  #find(id: string, context: ServerCallContext): Task {
     const { RequestMalformedError, TaskNotFoundError } = this.#sdk;
     if (typeof id !== 'string' || id.trim() === '') {
       throw new RequestMalformedError('the id of a task is missing');
     }
-    const task = isTaskId(id) ? this.#ports.system.find(id) : undefined;
+    const task = isTaskId(id) ? tasksOf(context).find(id) : undefined;
     if (task === undefined) throw new TaskNotFoundError('task not found');
     return task;
   }
@@ -252,10 +252,11 @@ export class TaskHandler implements A2ARequestHandler {
     return push.set(targetOf(config, requestedVersion, () => this.#ports.ids.next()));
   }
 
-  #push(): PushTargets {
+  #push(context: ServerCallContext): PushTargets {
     const { PushNotificationNotSupportedError } = this.#sdk;
-    if (this.#ports.push === null) throw new PushNotificationNotSupportedError();
-    return this.#ports.push;
+    const { push } = tasksOf(context);
+    if (push === null) throw new PushNotificationNotSupportedError();
+    return push;
   }
 
   #noConfig(taskId: string, id: string): Error {
@@ -300,7 +301,10 @@ export class TaskHandler implements A2ARequestHandler {
   }
 
   #told(context: ServerCallContext, error: unknown): Error {
-    const { RequestMalformedError } = this.#sdk;
+    const { RequestMalformedError, TaskNotFoundError } = this.#sdk;
+    if (error instanceof SystemError && error.code === 'unknown_task') {
+      return new TaskNotFoundError(error.message);
+    }
     if (error instanceof PushTargetError) return new RequestMalformedError(error.message);
     if (error instanceof Problem && error.status === 400) {
       return new RequestMalformedError(error.message);
@@ -312,8 +316,13 @@ export class TaskHandler implements A2ARequestHandler {
   }
 }
 
+/** The tasks that the caller of a request may know of. */
+function tasksOf(context: ServerCallContext): CallerTasks {
+  return requestOf(context).state.tasks;
+}
+
 /** Waits until a task is on disk and returns it as it stands there. */
-async function saved(system: TaskSystem, id: string, gone: AbortSignal): Promise<Task> {
-  for await (const task of followTask(system, id, gone)) return system.find(id) ?? task;
+async function saved(tasks: CallerTasks, id: string, gone: AbortSignal): Promise<Task> {
+  for await (const task of followTask(tasks, id, gone)) return tasks.find(id) ?? task;
   throw new Error('the caller left');
 }

@@ -6,6 +6,7 @@ import { Problem } from '../wire/problem.ts';
 
 const statusOf: Record<SystemErrorCode, number> = {
   task_running: 409,
+  unknown_task: 404,
   starting: 503,
   shutting_down: 503,
   unrecorded: 503,

@@ -1,17 +1,16 @@
 import type { Clock } from '../../actors/ports.ts';
-import type { TaskSystem } from '../../actors/system.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { presentAnswer, readDecision } from '../wire/decision-json.ts';
 import { isTaskId } from '../wire/task-request.ts';
 
 /** `POST /tasks/{id}/decisions`: puts a decision to the task and says what the task answered (contract section 6). */
-export function decisions({ system, clock }: { system: TaskSystem; clock: Clock }) {
+export function decisions({ clock }: { clock: Clock }) {
   return async function decide(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';
     const attempt = readDecision(ctx.request.body, ctx.state.caller, clock.now());
     const answer: DecisionAnswer = isTaskId(id)
-      ? await system.decide(id, attempt)
+      ? await ctx.state.tasks.decide(id, attempt)
       : { kind: 'notPending' };
     const { status, body } = presentAnswer(id, answer);
     ctx.status = status;

@@ -1,13 +1,13 @@
-import type { TaskSystem } from '../../actors/system.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { presentDeferral } from '../wire/deferral-json.ts';
 import { Problem } from '../wire/problem.ts';
 import { readPage } from '../wire/query.ts';
 
 /** `GET /deferrals`: what waits for a decision, newest first (contract section 5). */
-export function deferralsList({ system }: { system: TaskSystem }) {
+export function deferralsList() {
   return async function list(ctx: RoutedContext) {
-    const { tasks, cursor } = await system.list({ state: 'deferred', ...readPage(ctx.query) });
+    const page = { state: 'deferred', ...readPage(ctx.query) } as const;
+    const { tasks, cursor } = await ctx.state.tasks.list(page);
     ctx.body = {
       deferrals: tasks.map(presentDeferral).filter((deferral) => deferral !== null),
       ...(cursor === null ? {} : { next_cursor: cursor }),
@@ -16,9 +16,9 @@ export function deferralsList({ system }: { system: TaskSystem }) {
 }
 
 /** `GET /deferrals/{id}`: one pending deferral, with the arguments that would run (contract section 5). */
-export function deferralsGet({ system }: { system: TaskSystem }) {
+export function deferralsGet() {
   return function get(ctx: RoutedContext) {
-    const task = system.findByDeferral(ctx.params['id'] ?? '');
+    const task = ctx.state.tasks.findByDeferral(ctx.params['id'] ?? '');
     const deferral = task === undefined ? null : presentDeferral(task);
     if (deferral === null) throw new Problem(404, { error: 'no pending deferral with this id' });
     ctx.body = deferral;

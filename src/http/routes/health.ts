@@ -21,7 +21,7 @@ export function healthz({ prove }: HealthPorts) {
 }
 
 /** `GET /readyz`: new work is taken in and can be recorded; 503 while starting, draining or unable to record. */
-export function readyz({ system }: { system: TaskSystem }) {
+export function readyz({ system }: { system: Pick<TaskSystem, 'isReady'> }) {
   return function ready(ctx: RoutedContext) {
     const isReady = system.isReady();
     ctx.status = isReady ? 200 : 503;

@@ -39,7 +39,7 @@ export function jsonRpc(ports: JsonRpcPorts) {
     try {
       if (ctx.request.body === undefined) throw emptyBody();
       request = readRpcRequest(ctx.request.body);
-      const version = versionFor(ports, ctx, request);
+      const version = versionFor(ctx, request);
       if (version !== null) {
         return await ports.a2a(ctx, { ...request, body: ctx.request.body as JsonObject }, version);
       }
@@ -62,13 +62,13 @@ export function jsonRpc(ports: JsonRpcPorts) {
  * Tells in which version of A2A a call is answered; `null` for a legacy one. `tasks/get` and `tasks/cancel`
  * have the same name on two surfaces: without an `A2A-Version`, the one that made the task is meant.
  */
-function versionFor({ system }: JsonRpcPorts, ctx: RoutedContext, call: RpcRequest): string | null {
+function versionFor(ctx: RoutedContext, call: RpcRequest): string | null {
   const said = readVersion(ctx.get('A2A-Version'));
   const version = versionOf(call.method);
   if (version === null || said !== '') return version === null ? null : said;
   if (call.method !== 'tasks/get' && call.method !== 'tasks/cancel') return version;
   const id = fieldOf(call.params, 'id');
-  return isTaskId(id) && system.find(id)?.surface === 'a2a' ? version : null;
+  return isTaskId(id) && ctx.state.tasks.find(id)?.surface === 'a2a' ? version : null;
 }
 
 /** Answers a body that could not be read in the words of JSON-RPC (contract section 5). */
@@ -85,13 +85,13 @@ export function explainUnreadable() {
   };
 }
 
-function legacyMethods(ports: SubscribePorts): Map<string, Method> {
-  const { system } = ports;
+/** Makes the methods of the legacy surface, by their names. */
+export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method> {
   return new Map<string, Method>([
     [
       'tasks/send',
       async (ctx, params) => {
-        const task = await heldTask(ctx, system, openTask(ports, ctx, params));
+        const task = await heldTask(ctx, openTask(ports, ctx, params));
         if (task === null) {
           ctx.respond = false;
           return undefined;
@@ -104,8 +104,8 @@ function legacyMethods(ports: SubscribePorts): Map<string, Method> {
     ['tasks/sendSubscribe', (ctx, params) => subscribe(ports, ctx, params)],
     [
       'tasks/get',
-      (_, params) => {
-        const task = system.find(readTaskId(params));
+      ({ state }, params) => {
+        const task = state.tasks.find(readTaskId(params));
         if (task === undefined) throw taskNotFound();
         return presentTask(task, {
           historyLength: readLength(params),
@@ -115,8 +115,8 @@ function legacyMethods(ports: SubscribePorts): Map<string, Method> {
     ],
     [
       'tasks/cancel',
-      async (_, params) => {
-        const task = await system.cancel(readTaskId(params), readCancelReason(params));
+      async ({ state }, params) => {
+        const task = await state.tasks.cancel(readTaskId(params), readCancelReason(params));
         if (task === undefined) throw taskNotFound();
         return presentTask(task);
       },
@@ -127,6 +127,7 @@ function legacyMethods(ports: SubscribePorts): Map<string, Method> {
 /** Tells which errors are answered inside JSON-RPC; the others are the transport's. */
 function refusalOf(error: unknown): RpcError | null {
   if (error instanceof RpcError) return error;
+  if (error instanceof SystemError && error.code === 'unknown_task') return taskNotFound();
   const isRefused =
     (error instanceof Problem && error.status === 400) ||
     (error instanceof SystemError && error.code === 'task_running');

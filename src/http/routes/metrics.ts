@@ -5,9 +5,12 @@ import { taskStates } from '../../machines/task/task.ts';
 import { MeasuredCounts } from '../measured-counts.ts';
 import type { RoutedContext } from '../request-state.ts';
 
+/** Counts alone: nothing of a task that tells whose it is. */
+type CountedTasks = Pick<TaskSystem, 'load' | 'census' | 'strangers' | 'onMeasured'>;
+
 /** What the metrics are read from. */
 export interface MetricsPorts {
-  system: TaskSystem;
+  system: CountedTasks;
   /** `null` while admission is off. */
   admission: { fallbacks(): number } | null;
   /** Events of the audit log that are committed and not yet synced to its file. */
@@ -53,7 +56,7 @@ async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   return { registry, observeWaits };
 }
 
-function addTasks({ Gauge }: Library, registry: Registry, system: TaskSystem): void {
+function addTasks({ Gauge }: Library, registry: Registry, system: CountedTasks): void {
   const registers = [registry];
   new Gauge({
     name: 'holdpoint_deferrals_pending',

@@ -1,4 +1,3 @@
-import type { TaskSystem } from '../../actors/system.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { Problem } from '../wire/problem.ts';
@@ -6,11 +5,11 @@ import { presentTask } from '../wire/task-json.ts';
 import { isTaskId } from '../wire/task-request.ts';
 
 /** `POST /tasks/{id}/cancel`: calls a task off; a final one is answered as it is (contract section 5). */
-export function tasksCancel({ system }: { system: TaskSystem }) {
+export function tasksCancel() {
   return async function cancel(ctx: RoutedContext) {
     const { id } = ctx.params;
     const reason = readCancelReason(ctx.request.body);
-    const task = isTaskId(id) ? await system.cancel(id, reason) : undefined;
+    const task = isTaskId(id) ? await ctx.state.tasks.cancel(id, reason) : undefined;
     if (task === undefined) throw new Problem(404, { error: 'task not found' });
     ctx.body = presentTask(task);
   };

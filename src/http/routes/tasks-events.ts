@@ -1,16 +1,15 @@
-import type { TaskSystem } from '../../actors/system.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { readSeen, streamTask } from '../task-stream.ts';
 import { Problem } from '../wire/problem.ts';
 import { isTaskId } from '../wire/task-request.ts';
 
 /** `GET /tasks/{id}/events`: joins the stream of a task, or goes on where a client left off (contract section 5). */
-export function tasksEvents({ system }: { system: TaskSystem }) {
+export function tasksEvents() {
   return function join(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';
-    if (!isTaskId(id) || system.find(id) === undefined) {
+    if (!isTaskId(id) || ctx.state.tasks.find(id) === undefined) {
       throw new Problem(404, { error: 'task not found' });
     }
-    streamTask(ctx, { system, id, seen: readSeen(ctx.get('Last-Event-ID')) });
+    streamTask(ctx, { id, seen: readSeen(ctx.get('Last-Event-ID')) });
   };
 }

@@ -1,4 +1,3 @@
-import type { TaskSystem } from '../../actors/system.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import { readFlag, readHistoryLength, readTaskQuery } from '../wire/query.ts';
@@ -6,10 +5,10 @@ import { presentTask } from '../wire/task-json.ts';
 import { isTaskId } from '../wire/task-request.ts';
 
 /** `GET /tasks/{id}`: the task as it stands on disk (contract section 5). */
-export function tasksGet({ system }: { system: TaskSystem }) {
+export function tasksGet() {
   return function get(ctx: RoutedContext) {
     const { id } = ctx.params;
-    const task = isTaskId(id) ? system.find(id) : undefined;
+    const task = isTaskId(id) ? ctx.state.tasks.find(id) : undefined;
     if (task === undefined) throw new Problem(404, { error: 'task not found' });
     ctx.body = presentTask(task, {
       historyLength: readHistoryLength(ctx.query),
@@ -19,9 +18,9 @@ export function tasksGet({ system }: { system: TaskSystem }) {
 }
 
 /** `GET /tasks`: a page of tasks, newest first; what was said is left out unless it is asked for (contract section 5). */
-export function tasksList({ system }: { system: TaskSystem }) {
+export function tasksList() {
   return async function list(ctx: RoutedContext) {
-    const { tasks, cursor } = await system.list(readTaskQuery(ctx.query));
+    const { tasks, cursor } = await ctx.state.tasks.list(readTaskQuery(ctx.query));
     ctx.body = {
       tasks: tasks.map((task) => presentTask(task)),
       ...(cursor === null ? {} : { next_cursor: cursor }),

@@ -1,5 +1,4 @@
 import type { Ids } from '../../actors/ports.ts';
-import type { TaskSystem } from '../../actors/system.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { heldTask } from '../held-task.ts';
 import { openTask } from '../open-task.ts';
@@ -8,9 +7,9 @@ import { challengeOf } from '../wire/challenge.ts';
 import { presentTask, type TaskJson } from '../wire/task-json.ts';
 
 /** `POST /tasks/send`: starts a task and answers with it once it is final (document 1 section 4.2). */
-export function tasksSend(ports: { system: TaskSystem; ids: Ids }) {
+export function tasksSend(ports: { ids: Ids }) {
   return async function send(ctx: RoutedContext) {
-    const task = await heldTask(ctx, ports.system, openTask(ports, ctx, ctx.request.body));
+    const task = await heldTask(ctx, openTask(ports, ctx, ctx.request.body));
     if (task === null) ctx.respond = false;
     else ctx.body = presentEnded(task);
   };

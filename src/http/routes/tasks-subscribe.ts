@@ -1,12 +1,10 @@
 import type { Ids, Log } from '../../actors/ports.ts';
-import type { TaskSystem } from '../../actors/system.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { streamTask } from '../task-stream.ts';
 
 /** What streaming a new task needs. */
 export interface SubscribePorts {
-  system: TaskSystem;
   ids: Ids;
   log: Log;
   /** What becomes of a wait whose stream breaks (contract section 5). */
@@ -15,15 +13,14 @@ export interface SubscribePorts {
 
 /** Starts a task and streams it to the caller, whose going may end its wait. Throws before the stream begins. */
 export function subscribe(ports: SubscribePorts, ctx: RoutedContext, body: unknown): void {
-  const { system, log, onDisconnect } = ports;
+  const { log, onDisconnect } = ports;
   const id = openTask(ports, ctx, body);
   const abandon = (): void => {
-    system
+    ctx.state.tasks
       .callerLeft(id)
       .catch((error: unknown) => log.error({ error, task_id: id }, 'task: could not be abandoned'));
   };
   streamTask(ctx, {
-    system,
     id,
     seen: 'start',
     ...(onDisconnect === 'abandon' ? { onGone: abandon } : {}),

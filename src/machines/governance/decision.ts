@@ -80,6 +80,7 @@ export function settle(deferral: Deferral, attempt: DecisionAttempt): SettledDef
     decision: attempt.verb,
     approver: approverName(deferral, attempt),
     note: noteOf(attempt),
+    approvers: deferral.approvers,
     decidedAt: attempt.at,
   };
 }

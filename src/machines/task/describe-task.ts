@@ -44,6 +44,7 @@ export function describeTask(
     ...(leftOut === 0 ? {} : { leftOut }),
     answer: context.answer,
     requester: context.requester,
+    ...(context.owner === undefined ? {} : { owner: context.owner }),
     surface: context.surface,
     deferral: context.deferral,
     stage,

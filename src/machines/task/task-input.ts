@@ -10,6 +10,7 @@ import type {
   Exchange,
   Failure,
   Message,
+  Owner,
   Part,
   SettledDeferral,
   Surface,
@@ -27,6 +28,8 @@ export interface TaskInput {
   /** Where the request stands in a trace, as a W3C `traceparent`; `null` when it is in none. */
   trace: string | null;
   requester: Caller | null;
+  /** Whom the task belongs to; absent while that is who asked. */
+  owner?: Owner | null;
   /** The surface that the run was asked for on. */
   surface: Surface;
   /** Messages of earlier runs, oldest first. */

@@ -37,6 +37,9 @@ export interface Caller {
   acr?: string;
 }
 
+/** Whom a task belongs to. */
+export type Owner = Pick<Caller, 'provider' | 'userId' | 'orgId'>;
+
 /** One tool call a model asked for. */
 export interface ToolCall {
   /** Unique within the task; the same when an idempotent call runs again. */
@@ -111,6 +114,8 @@ export interface SettledDeferral {
   decision: 'approve' | 'reject';
   approver: string;
   note: string;
+  /** Who could have decided instead, as the deferral listed them; absent in older ones. */
+  approvers?: string[] | null;
   /** Epoch milliseconds. */
   decidedAt: number;
 }
@@ -178,7 +183,10 @@ export interface Task {
   leftOut?: number;
   /** The parts of the answer of a completed task. */
   answer: Part[] | null;
+  /** Who asked for the latest run. */
   requester: Caller | null;
+  /** Whom it belongs to; absent while that is who asked. */
+  owner?: Owner | null;
   surface: Surface;
   deferral: Deferral | null;
   /** How far the asking has gone; `null` unless the task is deferred. */

@@ -2,9 +2,29 @@ import { describe, expect, it } from 'vitest';
 import { checkServer } from '../../../src/actors/config/check-server.ts';
 import { serviceSchema } from '../../../src/actors/config/schema.ts';
 
-function findings(server: object) {
-  return checkServer(serviceSchema.parse({ agent_id: 'x', server }));
+function findings(server: object, auth: object = {}) {
+  return checkServer(serviceSchema.parse({ agent_id: 'x', server, auth }));
 }
+
+describe('whose tasks callers see', () => {
+  it('is org when nothing is said', () => {
+    expect(serviceSchema.parse({ agent_id: 'x' }).server.task_access).toBe('org');
+  });
+
+  it('cannot be told by who asked while nobody signs in', () => {
+    const server = { task_access: 'requester' };
+    expect(findings(server)).toEqual([
+      {
+        path: ['server', 'task_access'],
+        message:
+          'task_access: requester tells nobody apart while nobody signs in; configure auth.providers',
+        severity: 'warning',
+      },
+    ]);
+    expect(findings(server, { required: true })).toEqual([]);
+    expect(findings({ task_access: 'any' })).toEqual([]);
+  });
+});
 
 describe('the public address of a server', () => {
   it.each(['', 'https://agents.example.com', 'http://10.0.0.7:8080/refunds/'])(

@@ -9,6 +9,7 @@ import {
 } from '../../../src/actors/storage/task-listing.ts';
 import type { TaskStore } from '../../../src/actors/storage/task-store.ts';
 import { type Message, type Task, taskStates } from '../../../src/machines/task/task.ts';
+import type { TaskScope } from '../../../src/machines/task/task-access.ts';
 import { aTask, aWrite } from '../../helpers/stored-tasks.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
 
@@ -192,6 +193,28 @@ describe('the plan of a statement', () => {
     }
   });
 
+  const scopes: TaskScope[] = [
+    { kind: 'organisation', orgId: 'acme' },
+    { kind: 'own', owner: { provider: 'p', userId: 'u', orgId: 'acme' }, email: 'a@x.example' },
+  ];
+
+  it.each(scopes)('passes over what its caller may not know of in that index: $kind', (scope) => {
+    const plans = plansOf(() => {
+      for (const filter of filters) {
+        store.rows.listing.changed({ ...filter, limit: 5, cursor: '5-5' }, scope);
+        store.rows.listing.total(filter, scope);
+      }
+      store.rows.listing.made({ limit: 5, cursor: '5' }, scope);
+      store.rows.listing.made({ limit: 5, cursor: '5', state: 'deferred' }, scope);
+    });
+    const reads = plans.filter((plan) => /\btasks\b/.test(plan));
+    expect(reads.length).toBeGreaterThanOrEqual(6);
+    for (const plan of reads) {
+      expect(plan).toMatch(/^SEARCH tasks USING (COVERING )?INDEX tasks_by_\w+ \(/);
+    }
+    expect(plans.filter((plan) => plan.includes('B-TREE'))).toEqual([]);
+  });
+
   it.each([{}, { state: 'deferred' } as const])('of the newest tasks as well: %o', (filter) => {
     const plans = plansOf(() => {
       for (const { cursor, ...page } of pages) {
@@ -201,7 +224,7 @@ describe('the plan of a statement', () => {
     expect(plans).toHaveLength(2);
     for (const plan of plans) {
       expect(plan).toMatch(
-        /^SEARCH tasks USING (INDEX tasks_by_state|INTEGER PRIMARY KEY) \(.*rowid<\?\)$/,
+        /^SEARCH tasks USING (INDEX tasks_by_state|INTEGER PRIMARY KEY) \(.*(rowid|position)<\?\)$/,
       );
     }
   });

@@ -210,7 +210,7 @@ export function ask(
 }
 
 /** Two methods of 0.3.0 have the names of legacy ones, and say which they are. */
-function headersOf({ name }: WireSurface, { headers }: Asked): Record<string, string> {
+export function headersOf({ name }: WireSurface, { headers }: Asked = {}): Record<string, string> {
   return { ...(name === 'JSON-RPC 0.3.0' ? { 'A2A-Version': '0.3' } : {}), ...headers };
 }
 

@@ -6,6 +6,7 @@ import { PushNotifications } from '../../../src/actors/push/push-notifications.t
 import { type CallRequest, callContext } from '../../../src/http/a2a/call-context.ts';
 import { loadSdk } from '../../../src/http/a2a/sdk.ts';
 import { TaskHandler } from '../../../src/http/a2a/task-handler.ts';
+import { CallerTasks } from '../../../src/http/caller-tasks.ts';
 import { anEgress } from '../../actors/egress/an-egress.ts';
 import { aReader } from '../../helpers/a-reader.ts';
 import { openSystem } from '../../helpers/test-system.ts';
@@ -24,7 +25,7 @@ it('forgets the receiver of a send that starts no task', async () => {
     log: { info: log, warn: log, error: log },
   });
   const card = { current: () => null };
-  const handler = new TaskHandler(sdk, { system, ids: randomIds(), card: card as never, push });
+  const handler = new TaskHandler(sdk, { ids: randomIds(), card: card as never });
   const request: CallRequest = {
     state: {
       correlationId: 'c-1',
@@ -34,6 +35,7 @@ it('forgets the receiver of a send that starts no task', async () => {
       span: trace.getTracer('test').startSpan('send', {}, ROOT_CONTEXT),
       caller: null,
       reader: aReader(),
+      tasks: new CallerTasks({ system, push, taskAccess: 'org' }, null),
     },
     gone: new AbortController().signal,
     isRead: true,

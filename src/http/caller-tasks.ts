@@ -1,0 +1,146 @@
+import type { PushTarget, PushTargets } from '../actors/ports.ts';
+import {
+  type ChangedQuery,
+  SystemError,
+  type TaskFilter,
+  type TaskPage,
+  type TaskQuery,
+  type TaskRequest,
+  type TaskSystem,
+  type Watcher,
+} from '../actors/system.ts';
+import type { DecisionAttempt } from '../machines/governance/approvers.ts';
+import type { DecisionAnswer } from '../machines/governance/decision.ts';
+import type { Caller, Task } from '../machines/task/task.ts';
+import {
+  isWithin,
+  mayDecide,
+  type OwnedTask,
+  scopeOf,
+  type TaskAccess,
+  type TaskScope,
+} from '../machines/task/task-access.ts';
+
+/** What the tasks of callers stand on. */
+export interface CallerTasksPorts {
+  system: TaskSystem;
+  /** Where push notifications are kept; `null` when the agent sends none. */
+  push: PushTargets | null;
+  /** How far callers see. */
+  taskAccess: TaskAccess;
+}
+
+/**
+ * The tasks as one caller may know of them: whatever belongs to somebody else is answered as if it did not
+ * exist (contract section 8). Routes have no other way to a task.
+ */
+export class CallerTasks {
+  readonly #system: TaskSystem;
+  readonly #caller: Caller | null;
+  readonly #scope: TaskScope;
+  readonly #push: PushTargets | null;
+
+  constructor({ system, push, taskAccess }: CallerTasksPorts, caller: Caller | null) {
+    this.#system = system;
+    this.#caller = caller;
+    this.#scope = scopeOf(taskAccess, caller);
+    this.#push = push;
+  }
+
+  /** Who is told what becomes of the tasks; `null` when the agent tells nobody. Who may name somebody is judged then, once. */
+  get push(): PushTargets | null {
+    return this.#push === null ? null : this.#own(this.#push);
+  }
+
+  /**
+   * Starts work for the caller and returns the id of its task. Throws SystemError; `unknown_task` for an id
+   * that a task of somebody else has, so that nothing is told of it and it stays as it is.
+   */
+  open(request: Omit<TaskRequest, 'requester'>): string {
+    if (request.id !== undefined) this.#refuseForeign(request.id);
+    return this.#system.open({ ...request, requester: this.#caller });
+  }
+
+  /** Returns a task as it stands on disk. */
+  find(id: string): Task | undefined {
+    return this.#visible(this.#system.find(id));
+  }
+
+  /** Returns the task that waits on a deferral. */
+  findByDeferral(deferralId: string): Task | undefined {
+    return this.#visible(this.#system.findByDeferral(deferralId));
+  }
+
+  /** Lists tasks, the one that was made last first. */
+  list(query: TaskQuery): Promise<TaskPage> {
+    return this.#system.list(query, this.#scope);
+  }
+
+  /** Lists tasks, the one whose state changed last first. */
+  listChanged(query: ChangedQuery): Promise<TaskPage> {
+    return this.#system.listChanged(query, this.#scope);
+  }
+
+  /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
+  total(filter: TaskFilter): number {
+    return this.#system.total(filter, this.#scope);
+  }
+
+  /** Follows a task; the returned function stops it. Who may follow is judged here, once. Throws SystemError. */
+  watch(id: string, watcher: Watcher): () => void {
+    this.#refuseForeign(id);
+    return this.#system.watch(id, watcher);
+  }
+
+  /** Resolves with a task once it is final. Rejects with the signal's reason, or with SystemError. */
+  async settled(id: string, signal: AbortSignal): Promise<Task> {
+    this.#refuseForeign(id);
+    return this.#system.settled(id, signal);
+  }
+
+  /** Puts a decision to a task and returns its answer. Rejects with SystemError. */
+  async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
+    if (this.#isForeign(id, mayDecide)) return { kind: 'notPending' };
+    return this.#system.decide(id, attempt);
+  }
+
+  /** Calls a task off and returns it; a final one is returned as it is. Rejects with SystemError. */
+  async cancel(id: string, reason: string): Promise<Task | undefined> {
+    return this.#isForeign(id) ? undefined : this.#system.cancel(id, reason);
+  }
+
+  /** Tells a task that the caller who streamed it has gone. */
+  async callerLeft(id: string): Promise<void> {
+    if (!this.#isForeign(id)) await this.#system.callerLeft(id);
+  }
+
+  #visible(task: Task | undefined): Task | undefined {
+    return task !== undefined && isWithin(this.#scope, task) ? task : undefined;
+  }
+
+  /** Tells whether there is a task of that id which is none of the caller's. */
+  #isForeign(
+    id: string,
+    isAllowed: (scope: TaskScope, task: OwnedTask) => boolean = isWithin,
+  ): boolean {
+    if (this.#scope.kind === 'all') return false;
+    const task = this.#system.whose(id);
+    return task !== undefined && !isAllowed(this.#scope, task);
+  }
+
+  #refuseForeign(id: string): void {
+    if (this.#isForeign(id)) throw new SystemError('unknown_task', 'task not found');
+  }
+
+  #own(push: PushTargets): PushTargets {
+    return {
+      set: async (target: PushTarget) => {
+        this.#refuseForeign(target.taskId);
+        return push.set(target);
+      },
+      find: (taskId, id) => (this.#isForeign(taskId) ? undefined : push.find(taskId, id)),
+      list: (taskId) => (this.#isForeign(taskId) ? [] : push.list(taskId)),
+      delete: (taskId, id) => !this.#isForeign(taskId) && push.delete(taskId, id),
+    };
+  }
+}

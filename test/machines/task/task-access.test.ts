@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../../src/machines/task/task.ts';
+import {
+  isWithin,
+  mayDecide,
+  type OwnedTask,
+  ownerOf,
+  ownerOfNextRun,
+  scopeOf,
+} from '../../../src/machines/task/task-access.ts';
+import { aDeferral } from '../../helpers/task-fixtures.ts';
+
+const caller = (userId: string, orgId?: string, email?: string): Caller => ({
+  provider: 'idp',
+  userId,
+  ...(orgId === undefined ? {} : { orgId }),
+  ...(email === undefined ? {} : { email }),
+});
+
+const task = (requester: Caller | null, more: Partial<OwnedTask> = {}): OwnedTask => ({
+  requester,
+  deferral: null,
+  settled: null,
+  ...more,
+});
+
+const held = (approvers: string[] | null) => ({ deferral: aDeferral({ approvers }) });
+const runtime: Caller = { provider: 'runtime', userId: 'runtime' };
+const chat: Caller = { provider: 'chat', userId: 'U1', email: 'ann@acme.example' };
+const acme = caller('ann', 'acme', 'ann@acme.example');
+
+describe('a task', () => {
+  it.each([
+    // Who looks, at whose task: within org, requester, any.
+    ['the same person', acme, task(acme), [true, true, true]],
+    ['a colleague', caller('bob', 'acme'), task(acme), [true, false, true]],
+    ['somebody elsewhere', caller('eve', 'globex'), task(acme), [false, false, true]],
+    ['somebody elsewhere of that name', caller('ann', 'globex'), task(acme), [false, false, true]],
+    ['somebody of none', caller('bob'), task(acme), [true, false, true]],
+    ['the same person, of none now', caller('ann'), task(acme), [true, true, true]],
+    ['a task of none', acme, task(caller('bob')), [true, false, true]],
+    ['another provider', { ...acme, provider: 'other' }, task(acme), [true, false, true]],
+    ['a task of nobody', acme, task(null), [true, false, true]],
+    ['nobody', null, task(acme), [true, false, true]],
+    ['nobody at a task of nobody', null, task(null), [true, true, true]],
+    ['the operator', runtime, task(acme), [true, true, true]],
+    ['a chat', chat, task(chat), [true, true, true]],
+    ['a chat, of an earlier release', chat, task(runtime), [true, true, true]],
+    ['a chat where somebody lies in wait', chat, task(caller('eve')), [false, false, false]],
+    ['a chat where nobody is signed in', chat, task(null), [false, false, false]],
+    [
+      'a listed approver',
+      caller('bob', 'acme', ' Bob@Acme.example'),
+      task(acme, held(['bob@acme.example'])),
+      [true, true, true],
+    ],
+    [
+      'a listed approver elsewhere',
+      caller('bob', 'globex', 'bob@acme.example'),
+      task(acme, held(['bob@acme.example'])),
+      [false, false, true],
+    ],
+    [
+      'an approver without an email',
+      caller('bob', 'acme'),
+      task(acme, held(['bob@acme.example'])),
+      [true, false, true],
+    ],
+    [
+      'anybody where no list applies',
+      caller('bob', 'acme', 'bob@acme.example'),
+      task(acme, held(null)),
+      [true, false, true],
+    ],
+    [
+      'anybody where the list is malformed',
+      caller('bob', 'acme', 'bob@acme.example'),
+      task(acme, held([])),
+      [true, false, true],
+    ],
+  ])('is shown, or not, to %s', (_, looks, looked, expected) => {
+    const accesses = ['org', 'requester', 'any'] as const;
+    expect(accesses.map((access) => isWithin(scopeOf(access, looks), looked))).toEqual(expected);
+  });
+
+  it('tells a listed approver who comes second who was first, and nobody else', () => {
+    const settled = {
+      id: 'd',
+      tool: 'pay',
+      argsSha256: '',
+      decision: 'approve',
+      approver: 'x',
+      note: '',
+      decidedAt: 1,
+    } as const;
+    const decided = task(acme, { settled: { ...settled, approvers: ['bob@acme.example'] } });
+    const bob = caller('bob', 'acme', 'bob@acme.example');
+    const eve = caller('eve', 'globex', 'bob@acme.example');
+    const may = (who: Caller, what: OwnedTask) => mayDecide(scopeOf('requester', who), what);
+    expect(isWithin(scopeOf('requester', bob), decided)).toBe(false);
+    expect([may(bob, decided), may(eve, decided), may(caller('joe', 'acme'), decided)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(may(bob, task(acme, { settled }))).toBe(false);
+  });
+});
+
+describe('another run of a task', () => {
+  it.each([
+    ['leaves it to who asked first', acme, caller('bob', 'acme'), 'ann acme'],
+    ['by the operator leads out of no organisation', acme, runtime, 'ann acme'],
+    ['by somebody of none leads out of no organisation', acme, caller('bob'), 'ann acme'],
+    ['takes what belongs to none into an organisation', caller('bob'), acme, 'ann acme'],
+    ['takes what belongs to nobody into an organisation', null, acme, 'ann acme'],
+    ['by somebody of none leaves what is nobody’s', null, caller('bob'), 'nobody'],
+    ['leaves a conversation where it is', chat, acme, 'U1 none'],
+    ['by nobody leaves it to who asked first', caller('bob'), null, 'bob none'],
+  ])('%s', (_, first, second, expected) => {
+    const owner = ownerOfNextRun(task(first), second);
+    const again = ownerOf({ requester: second, owner });
+    const said = again === null ? 'nobody' : `${again.userId} ${again.orgId ?? 'none'}`;
+    expect(said).toBe(expected);
+  });
+});
