@@ -36,6 +36,8 @@ import {
 } from './actors/process/serve-file.ts';
 import { PushNotifications } from './actors/push/push-notifications.ts';
 import { lockDirectory } from './actors/storage/directory-lock.ts';
+import { lockFile } from './actors/storage/file-lock.ts';
+import { damagedStore, isDamage } from './actors/storage/store-error.ts';
 import { TaskSystem } from './actors/system.ts';
 import { ScriptGate, type Toolbox } from './actors/tools/tools.ts';
 import { watchClock } from './actors/watch-clock.ts';
@@ -107,7 +109,7 @@ const drainGrace = 5_000;
 
 /**
  * Starts an agent from its folder and returns once it answers. Throws ConfigError, StartError,
- * ListenError, StoreError, ForeignFileError or DirectoryLockedError.
+ * ListenError, StoreError, ForeignFileError, DirectoryLockedError or FileLockedError.
  */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const directory = resolve(options.directory);
@@ -124,6 +126,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const lock = lockDirectory(join(directory, '.service'));
   const undo: (() => unknown)[] = [() => lock.release()];
   try {
+    for (const file of lockFiles(directory, agent.config)) undo.push(() => file.release());
     return await assemble(
       { ...options, directory },
       { ...agent, warnings, clock, door, undo, scripts, readAt },
@@ -131,7 +134,21 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   } catch (error) {
     // Why it could not start says more than what could not be taken back.
     await takeBack(undo).catch(() => undefined);
-    throw error;
+    throw isDamage(error)
+      ? damagedStore(resolve(directory, agent.config.store.path), error)
+      : error;
+  }
+}
+
+/** Keeps every other daemon off the files of this one, in whatever folder it is and by whatever path. */
+function* lockFiles(directory: string, { agent_id, store, audit }: ServiceConfig) {
+  const holder = `agent ${agent_id} in ${directory}`;
+  for (const [key, path] of [
+    ['store.path', store.path],
+    ['audit.path', audit.path],
+  ] as const) {
+    const hint = `stop it first, or set ${key} to another file`;
+    yield lockFile(resolve(directory, path), holder, hint);
   }
 }
 
@@ -198,6 +215,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
   await system.start();
   opened.push.start();
   channels.start();
+  if (audit.store.damage !== null) throw audit.store.damage;
   writeServeFile(stateFolder, {
     pid: process.pid,
     port,

@@ -75,6 +75,7 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
   undo.push(() => sinks.close());
   const opening = TaskStore.open({
     path: resolve(directory, config.store.path),
+    onDamaged: (error) => log.error({}, `store: ${error.message}`),
     audit: {
       path,
       chain: audit.chain,

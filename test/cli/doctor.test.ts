@@ -42,6 +42,7 @@ pass  config       service.yaml and skills are valid
 pass  state        ${directory} can be written, N MiB free
 pass  audit        there is no audit log yet
 pass  log          task store and audit log agree
+pass  store        there is no task store yet
 pass  permissions  files with secrets are private
 pass  admission    admission is off
 pass  identity     no identity provider needs to be asked

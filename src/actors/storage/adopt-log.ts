@@ -4,9 +4,9 @@ import { GENESIS } from '../audit/chain-format.ts';
 import { recordedEvent } from '../audit/recorded-event.ts';
 import { verifyFiles } from '../audit/verify-files.ts';
 import type { AuditHead } from './audit-head.ts';
-import { StoreError } from './database.ts';
 import { finishedFilesOf, logFilesOf } from './log-files.ts';
 import { openWaits } from './open-waits.ts';
+import { StoreError } from './store-error.ts';
 import type { TaskInLog } from './task-in-log.ts';
 
 /** A log that no store knows. */

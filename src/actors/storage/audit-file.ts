@@ -6,12 +6,12 @@ import { adoptLog } from './adopt-log.ts';
 import { type AuditHead, AuditRows } from './audit-head.ts';
 import { checkLastLine } from './check-last-line.ts';
 import { CurrentFile } from './current-file.ts';
-import { StoreError } from './database.ts';
 import { finishedFilesOf, finishedPath } from './log-files.ts';
 import type { AuditRecovery } from './mend-tail.ts';
 import { NextLines } from './next-lines.ts';
 import { deleteBefore } from './put-away.ts';
 import { type AuditOpening, type KeepOptions, keepAhead, settle } from './settle-log.ts';
+import { StoreError } from './store-error.ts';
 
 /** When a file of the log is finished and the next one begun. */
 export interface Rotation {

@@ -2,8 +2,8 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { GENESIS, maximumLineBytes } from '../audit/chain-format.ts';
 import { sha256Hex } from '../audit/node-crypto.ts';
 import type { AuditHead } from './audit-head.ts';
-import { StoreError } from './database.ts';
 import { finishedFilesOf } from './log-files.ts';
+import { StoreError } from './store-error.ts';
 
 const blockSize = 64 * 1024;
 const newline = 0x0a;

@@ -2,10 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type AuditHead, AuditRows } from './audit-head.ts';
 import { checkLastLine } from './check-last-line.ts';
-import { StoreError } from './database.ts';
 import { linesAhead } from './lines-ahead.ts';
 import { logFilesOf } from './log-files.ts';
 import { StoreBehindError } from './store-behind-error.ts';
+import { StoreError } from './store-error.ts';
 
 /** Where a store and its log are. */
 export interface StoreAndLog {

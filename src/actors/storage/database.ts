@@ -1,24 +1,27 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { schemaSteps } from './schema-steps.ts';
+import { damagedStore, isDamage, StoreError } from './store-error.ts';
+import { WatchedDatabase } from './watched-database.ts';
 
 const schemaVersion = schemaSteps.length;
 
-/** A store that this version cannot use; the message says why and what to do. */
-export class StoreError extends Error {
-  readonly code = 'store_unusable';
-}
+/** Bytes up to which a store is looked through at every start; a larger one after an unclean stop alone. */
+const soonChecked = 64 * 1024 * 1024;
 
 /**
  * Opens the database of an agent and creates its tables on first use. Every commit is on disk
- * when it returns (WAL, `synchronous=FULL`). Throws StoreError for a file of another version.
+ * when it returns (WAL, `synchronous=FULL`). Throws StoreError for a file of another version, and for a
+ * damaged one.
  */
-export function openDatabase(path: string): DatabaseSync {
+export function openDatabase(path: string): WatchedDatabase {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  let database: DatabaseSync | null = null;
+  // A clean stop leaves no log of writes beside the file.
+  const isDue = sizeOf(`${path}-wal`) > 0 || sizeOf(path) <= soonChecked;
+  let database: WatchedDatabase | null = null;
   try {
-    database = new DatabaseSync(path, { timeout: 5_000 });
+    database = new WatchedDatabase(path, { timeout: 5_000 });
     database.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -26,16 +29,33 @@ export function openDatabase(path: string): DatabaseSync {
       PRAGMA cache_size = -65536;
     `);
     chmodSync(path, 0o600);
+    if (isDue) checkPages(path, database);
     checkVersion(path, database);
     return database;
   } catch (error) {
     database?.close();
     if (error instanceof StoreError) throw error;
+    if (isDamage(error) && !isForeign(error)) throw damagedStore(path, error);
     throw new StoreError(
       `${path} cannot be opened as a task store (${error instanceof Error ? error.message : 'unknown error'}); check the folder's permissions and free space, or move the file away`,
       { cause: error },
     );
   }
+}
+
+/** Throws StoreError when the pages of a database contradict each other. */
+export function checkPages(path: string, database: DatabaseSync): void {
+  const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+  if (found !== 'ok') throw damagedStore(path, found);
+}
+
+/** Tells whether a file never was a database, as far as can be seen. */
+function isForeign(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === 26;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function checkVersion(path: string, database: DatabaseSync): void {

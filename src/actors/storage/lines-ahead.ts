@@ -7,10 +7,10 @@ import { nodeKeyRing, sha256Hex } from '../audit/node-crypto.ts';
 import type { PublicKeySet } from '../audit/public-keys.ts';
 import { hashBefore } from './adopt-log.ts';
 import type { AuditHead } from './audit-head.ts';
-import { StoreError } from './database.ts';
 import { HeadNote } from './head-note.ts';
 import { finishedFilesOf, finishedPath } from './log-files.ts';
 import type { Lead } from './store-behind-error.ts';
+import { StoreError } from './store-error.ts';
 import { wholeLine } from './whole-line.ts';
 
 /** How a log is read beyond its head. */

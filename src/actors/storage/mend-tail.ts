@@ -1,7 +1,7 @@
 import { fstatSync, ftruncateSync, readSync } from 'node:fs';
 import type { OutboxLines } from './audit-head.ts';
-import { StoreError } from './database.ts';
 import { setAside, type TornLines } from './set-aside.ts';
+import { StoreError } from './store-error.ts';
 import { writeWhole } from './write-whole.ts';
 
 /** What opening the log had to mend. */

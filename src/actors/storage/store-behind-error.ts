@@ -1,4 +1,4 @@
-import { StoreError } from './database.ts';
+import { StoreError } from './store-error.ts';
 
 /** How far a log reaches beyond what its store knows. */
 export interface Lead {

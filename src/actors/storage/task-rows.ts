@@ -42,11 +42,13 @@ const final = `('completed', 'failed', 'canceled')`;
 
 /** The statements over the tasks of an agent. Every read sees committed rows alone. */
 export class TaskRows {
+  readonly #database: DatabaseSync;
   /** The tasks as pages. */
   readonly listing: TaskListing;
   readonly #sql;
 
   constructor(database: DatabaseSync) {
+    this.#database = database;
     this.listing = new TaskListing(database);
     this.#sql = prepare(database);
   }
@@ -130,10 +132,7 @@ export class TaskRows {
 
   /** Counts the tasks that have not ended and that another version of their chart saved, by that version. */
   strangers(): { machineVersion: number; tasks: number }[] {
-    return this.#sql.strangers.all().map((row) => ({
-      machineVersion: Number(row['machine_version']),
-      tasks: Number(row['tasks']),
-    }));
+    return ofOtherReleases(this.#database);
   }
 
   /** Counts tasks in a state. */
@@ -166,6 +165,19 @@ function isDone({ changes }: { changes: number | bigint }): boolean {
   return Number(changes) === 1;
 }
 
+/** Counts the tasks of a store that have not ended and that this release cannot go on with, by the version that saved them. */
+export function ofOtherReleases(
+  database: DatabaseSync,
+): { machineVersion: number; tasks: number }[] {
+  const rows = database.prepare(`SELECT machine_version, count(*) AS tasks FROM tasks
+    WHERE state IN ('submitted', 'working', 'deferred') AND NOT ${known}
+    GROUP BY machine_version`);
+  return rows.all().map((row) => ({
+    machineVersion: Number(row['machine_version']),
+    tasks: Number(row['tasks']),
+  }));
+}
+
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
@@ -189,8 +201,6 @@ function prepare(database: DatabaseSync) {
     overdue: sql(`SELECT id FROM tasks WHERE deadline_at <= ? AND ${known} ORDER BY deadline_at`),
     nextDeadline: sql(`SELECT deadline_at AS at FROM tasks WHERE deadline_at > ? AND ${known}
       ORDER BY deadline_at LIMIT 1`),
-    strangers: sql(`SELECT machine_version, count(*) AS tasks FROM tasks
-      WHERE state IN ('submitted', 'working', 'deferred') AND NOT ${known} GROUP BY machine_version`),
     count: sql('SELECT count(*) AS tasks FROM tasks WHERE state = ?'),
     countByState: sql('SELECT state, count(*) AS tasks FROM tasks GROUP BY state'),
     deleteEnded: sql(`DELETE FROM tasks WHERE position IN (

@@ -9,6 +9,7 @@ import type { AuditRecovery } from './mend-tail.ts';
 import { PushRows } from './push-rows.ts';
 import { ReleaseRows } from './release-rows.ts';
 import type { AuditOpening } from './settle-log.ts';
+import { damagedStore, isDamage, type StoreError } from './store-error.ts';
 import { type TaskChange, TaskRows } from './task-rows.ts';
 
 /** A change of one task together with what the audit log says about it. */
@@ -42,6 +43,8 @@ interface PendingSave {
 /** Where a store lives. */
 export interface TaskStoreOptions {
   path: string;
+  /** Hears once that the file turned out to be damaged while it was in use, in a sentence for people. */
+  onDamaged?: (error: StoreError) => void;
   audit: Omit<AuditFileOptions, 'database'> & {
     /** Is given the bytes of the lines of each commit, once it is on disk; whole lines, in order. */
     onCommitted?: (lines: Uint8Array) => void;
@@ -78,6 +81,7 @@ export class TaskStore {
   #events: PendingEvents = { events: [], settle: [] };
   #scheduled = false;
   #failure: Error | null = null;
+  #damage: StoreError | null = null;
   #synced: number;
 
   private constructor(
@@ -103,15 +107,22 @@ export class TaskStore {
   }
 
   /** Opens the store of an agent. Throws StoreError when it cannot be used. */
-  static async open({ path, audit }: TaskStoreOptions): Promise<TaskStore> {
+  static async open({ path, audit, onDamaged }: TaskStoreOptions): Promise<TaskStore> {
     const database = openDatabase(path);
     try {
       const file = await AuditFile.open({ ...audit, database });
-      return new TaskStore(database, file, audit.onCommitted);
+      const store = new TaskStore(database, file, audit.onCommitted);
+      database.onDamage = (error) => store.#takeDamage(damagedStore(path, error), onDamaged);
+      return store;
     } catch (error) {
       database.close();
-      throw error;
+      throw isDamage(error) ? damagedStore(path, error) : error;
     }
+  }
+
+  /** What is wrong with the file, once a read or a write has run into it; `null` while it is sound. */
+  get damage(): StoreError | null {
+    return this.#damage;
   }
 
   /** Events of the log that are committed, and whose file is not known to be on disk yet. */
@@ -162,6 +173,7 @@ export class TaskStore {
     this.#events = { events: [], settle: [] };
     this.#scheduled = false;
     try {
+      if (this.#damage !== null) throw this.#damage;
       const refused = this.#commit(saves, events);
       this.#failure = null;
       for (const { resolve } of settle) resolve();
@@ -181,9 +193,10 @@ export class TaskStore {
 
   /**
    * Tells whether the disk takes writes. After a failure it is tried again, so that a disk that
-   * has room once more is noticed.
+   * has room once more is noticed; a damaged file takes none any more.
    */
   isWritable(): boolean {
+    if (this.#damage !== null) return false;
     return this.#failure === null || this.flush() === null;
   }
 
@@ -207,6 +220,12 @@ export class TaskStore {
     } finally {
       this.#database.close();
     }
+  }
+
+  #takeDamage(error: StoreError, tell: TaskStoreOptions['onDamaged']): void {
+    if (this.#damage !== null) return;
+    this.#damage = error;
+    tell?.(error);
   }
 
   #schedule(): void {

@@ -12,6 +12,7 @@ import { checkIdentity } from './check-identity.ts';
 import { checkLog } from './check-log.ts';
 import { checkConnections, checkNode, checkPort } from './check-machine.ts';
 import { checkPermissions, checkStateFolder } from './check-state.ts';
+import { checkStore } from './check-store.ts';
 
 export interface DoctorOptions {
   dir: string;
@@ -51,6 +52,7 @@ async function examine(subject: Subject): Promise<Check[]> {
     ['state', await checkStateFolder(subject, [store, log])],
     ['audit', await checkAudit(log, audit.chain)],
     ['log', await checkLog({ store, log, chain: audit.chain })],
+    ['store', checkStore(store)],
     ['permissions', checkPermissions(subject, store)],
     ['admission', await checkAdmission(subject, findings.config?.agent_id ?? null)],
     ['identity', await checkIdentity(findings.config ?? withoutProviders)],

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { verifyFiles } from '../../../src/actors/audit/audit.ts';
-import { StoreError } from '../../../src/actors/storage/database.ts';
+import { StoreError } from '../../../src/actors/storage/store-error.ts';
 import { anEvent } from '../../helpers/stored-tasks.ts';
 import {
   copyFiles,

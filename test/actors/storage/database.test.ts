@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { StoreError } from '../../../src/actors/storage/database.ts';
+import { StoreError } from '../../../src/actors/storage/store-error.ts';
 import { aTask, aWrite } from '../../helpers/stored-tasks.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
 
@@ -87,7 +87,9 @@ describe('opening a store', () => {
     const bytes = readFileSync(path);
     bytes.fill(0xff, 100);
     writeFileSync(path, bytes);
-    expect(await refusal(directory)).toMatch(/cannot be opened as a task store \(.*malformed/);
+    expect(await refusal(directory)).toMatch(
+      / is damaged \(database disk image is malformed\); stop the agent/,
+    );
   });
 
   it('refuses a database that is somebody else’s', async () => {

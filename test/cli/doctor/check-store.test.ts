@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkStore } from '../../../src/cli/doctor/check-store.ts';
+import { overwritePages } from '../../helpers/damaged-file.ts';
+import { aParkedTask, aTask, aWrite } from '../../helpers/stored-tasks.ts';
+import { openStore, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
+
+async function aStore(): Promise<{ directory: string; path: string }> {
+  const directory = temporaryFolder();
+  const store = await openStore(directory);
+  for (const id of ['one', 'two']) void store.save(id, () => aWrite(aParkedTask(id, 5_000)));
+  void store.save('ended', () => aWrite(aTask({ id: 'ended', state: 'failed' })));
+  store.close();
+  return { directory, path: storeFiles(directory).path };
+}
+
+describe('what doctor says of the task store', () => {
+  it('is that there is none yet', () => {
+    const { path } = storeFiles(temporaryFolder());
+    expect(checkStore(path)).toEqual({ status: 'pass', message: 'there is no task store yet' });
+  });
+
+  it('is that it is sound, in use or not, and it leaves nothing behind', async () => {
+    const { directory, path } = await aStore();
+    const before = readdirSync(directory);
+    const sound = { status: 'pass', message: 'the task store is sound' };
+    expect(checkStore(path)).toEqual(sound);
+    expect(readdirSync(directory)).toEqual(before);
+    const store = await openStore(directory);
+    onTestFinished(() => store.close());
+    await store.save('more', () => aWrite(aTask({ id: 'more' })));
+    expect(checkStore(path)).toEqual(sound);
+  });
+
+  it('is that it is damaged, and how to go on', async () => {
+    const { path } = await aStore();
+    overwritePages(path, 2, 1);
+    expect(checkStore(path)).toEqual({
+      status: 'fail',
+      message: expect.stringMatching(/tasks\.db is damaged \(/),
+      fix: 'restore the file from a backup, or move it away to start without its tasks',
+    });
+  });
+
+  it('is how many tasks wait for another release', async () => {
+    const { path } = await aStore();
+    const database = new DatabaseSync(path);
+    database.exec('UPDATE tasks SET machine_version = 99');
+    database.close();
+    expect(checkStore(path)).toEqual({
+      status: 'warn',
+      message: '2 tasks were saved by another release, which alone can go on with them',
+      fix: 'start that release, and decide or cancel them',
+    });
+  });
+});
