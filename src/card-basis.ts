@@ -2,7 +2,7 @@ import { cardSchemes } from './actors/auth/auth.ts';
 import { skillOfTool } from './actors/card/card.ts';
 import type { ServiceConfig } from './actors/config/config.ts';
 import type { Log } from './actors/ports.ts';
-import { normalName } from './actors/skills/skills.ts';
+import { normalName } from './actors/tool-name.ts';
 import { builtinToolNames, type Toolbox } from './actors/tools/tools.ts';
 import type { Door } from './read-door.ts';
 

@@ -38,22 +38,8 @@ export function createAgentCapture(parts: CaptureParts): Capture | null {
   return createCapture(parts.config.audit.capture, (text) => {
     // It is made after the store is open, and before anybody is let in.
     token ??= runtimeToken(parts.directory);
-    const clean = redactSecrets(text, [...values, token]);
-    return behindEscapes(detect(clean), detect);
+    return detect(redactSecrets(text, [...values, token]));
   });
-}
-
-/** A noncharacter, which no text that is passed on holds. */
-const mark = '\uFDD0';
-
-/**
- * Looks once more with a mark behind each escape of JSON: in `\\nsk-…` the letter of the escape would hide where a
- * word begins, and much that tools say is JSON.
- */
-function behindEscapes(text: string, detect: (text: string) => string): string {
-  if (!text.includes('\\')) return text;
-  const marked = text.replace(/\\+(?:u[0-9a-f]{4}|[bfnrt])?/giu, `$&${mark}`);
-  return detect(marked).replaceAll(mark, '');
 }
 
 function secretDetector(): (text: string) => string {

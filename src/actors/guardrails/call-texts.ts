@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
-import { normalName } from '../skills/skills.ts';
+import { normalName } from '../tool-name.ts';
+import { addTextsOf } from './value-texts.ts';
 
 /** The tool that runs a program, whichever way its name is written. */
 const commandTool = 'cli-execute';
@@ -13,16 +14,7 @@ const commandTool = 'cli-execute';
  */
 export function callTexts(tool: string, args: JsonObject): Set<string> {
   const texts = new Set([JSON.stringify(args), JSON.stringify(sorted(args))]);
-  const open: JsonValue[] = [args];
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (typeof value === 'string') texts.add(value);
-    else if (Array.isArray(value)) {
-      if (value.length > 1 && value.every(isPlain)) texts.add(value.map(String).join(' '));
-      for (const item of value) open.push(item);
-    } else if (isJsonObject(value)) {
-      for (const [key, child] of Object.entries(value)) open.push(key, child);
-    }
-  }
+  addTextsOf(args, texts);
   if (normalName(tool) !== commandTool) return texts;
   for (const line of commandLines(args)) texts.add(line).add(line.trim().replace(/\s+/g, ' '));
   return texts;
@@ -39,10 +31,6 @@ function wordsOf(value: JsonValue | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(wordsOf);
   return isJsonObject(value) ? Object.values(value).flatMap(wordsOf) : [String(value)];
-}
-
-function isPlain(value: JsonValue): boolean {
-  return typeof value !== 'object' || value === null;
 }
 
 function sorted(value: JsonValue): JsonValue {

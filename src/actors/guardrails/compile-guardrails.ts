@@ -1,11 +1,13 @@
 import type { Finding } from '../../machines/governance/finding.ts';
 import type { JsonObject } from '../../machines/json.ts';
-import { normalName } from '../skills/skills.ts';
+import { ToolMap } from '../tool-name.ts';
 import { callTexts } from './call-texts.ts';
 import { type CompiledRule, type CompiledRules, compileRules } from './compile-rules.ts';
+import { type NormalForm, normalForm } from './normal-form.ts';
 import { PatternSet } from './pattern-set.ts';
 import { Redactor } from './redactor.ts';
 import type { GuardrailRules, RuleProblem } from './rules.ts';
+import { unitKinds } from './unit-kinds.ts';
 
 /** What the guardrails say of a call or a prompt: why it is denied, or `null`, and by which rule. */
 export interface Checked {
@@ -25,7 +27,8 @@ export type CheckedOutput =
  */
 export interface Guardrails {
   checkCall(tool: string, args: JsonObject): Checked;
-  checkPrompt(text: string): Checked;
+  /** Takes the texts that stand for a prompt; they are not asked for without a rule. */
+  checkPrompt(texts: () => Iterable<string>): Checked;
   checkOutput(text: string): CheckedOutput;
 }
 
@@ -44,26 +47,27 @@ export function compileGuardrails(
 }
 
 class RuleGuardrails implements Guardrails {
-  private readonly tools: ReadonlyMap<string, string>;
+  private readonly tools: ToolMap<string>;
   private readonly commands: Gate;
   private readonly prompts: Gate;
   private readonly blocks: Gate;
   private readonly redactor: Redactor;
+  private readonly looksAtOutput: boolean;
 
   constructor(rules: CompiledRules) {
-    // Reversed, so that the first rule of a name is the one that counts.
-    this.tools = new Map(
-      rules.tools.toReversed().map(({ name, rule }) => [normalName(name), rule]),
-    );
+    this.tools = new ToolMap(rules.tools.map(({ name, rule }) => [name, rule]));
     this.commands = new Gate(rules.commands);
     this.prompts = new Gate(rules.prompts);
     this.blocks = new Gate(rules.blocks);
     this.redactor = new Redactor(rules);
+    // At the start, so that no request waits for it.
+    unitKinds();
+    this.looksAtOutput = rules.blocks.length + rules.redactions.length + rules.redact.length > 0;
   }
 
   checkCall(tool: string, args: JsonObject): Checked {
     return closed('deny_commands', 'call', () => {
-      const toolRule = this.tools.get(normalName(tool));
+      const toolRule = this.tools.get(tool);
       if (toolRule !== undefined) {
         const findings: Finding[] = [{ gate: 'denied_tools', decision: 'deny', rule: toolRule }];
         return { denial: denialOf(`${tool} is a denied tool`), findings };
@@ -75,20 +79,19 @@ class RuleGuardrails implements Guardrails {
     });
   }
 
-  checkPrompt(text: string): Checked {
+  checkPrompt(texts: () => Iterable<string>): Checked {
     return closed('deny_prompts', 'prompt', () =>
-      denied(
-        'deny_prompts',
-        this.prompts.first(() => [text]),
-      ),
+      denied('deny_prompts', this.prompts.first(texts)),
     );
   }
 
   checkOutput(text: string): CheckedOutput {
     try {
-      const block = this.blocks.first(() => [text]);
+      if (!this.looksAtOutput) return { kind: 'passed', text, findings: [] };
+      const normal = normalForm(text);
+      const block = this.blocks.firstIn(text, normal);
       if (block) return blocked(block.told, block.rule);
-      const redacted = this.redactor.redact(text);
+      const redacted = this.redactor.redact(text, normal);
       if (redacted.findings.length === 0) return { kind: 'passed', text, findings: [] };
       return { kind: 'redacted', ...redacted };
     } catch {
@@ -111,12 +114,26 @@ class Gate {
   first(texts: () => Iterable<string>): CompiledRule | null {
     if (this.rules.length === 0) return null;
     let first = Number.POSITIVE_INFINITY;
-    for (const text of texts()) {
-      first = Math.min(first, this.patterns.firstMatch(text) ?? Number.POSITIVE_INFINITY);
-    }
-    if (first === Number.POSITIVE_INFINITY) return null;
-    const rule = this.rules[first];
-    if (rule === undefined) throw new RangeError(`there is no rule ${first}`);
+    for (const text of texts()) first = Math.min(first, this.placeIn(text, normalForm(text)));
+    return this.ruleAt(first);
+  }
+
+  /** Returns the first rule that matches a text, as it stands or in its normal form. */
+  firstIn(text: string, normal: NormalForm | null): CompiledRule | null {
+    return this.rules.length === 0 ? null : this.ruleAt(this.placeIn(text, normal));
+  }
+
+  private placeIn(text: string, normal: NormalForm | null): number {
+    const forms = normal === null ? [text] : [text, normal.text];
+    return Math.min(
+      ...forms.map((form) => this.patterns.firstMatch(form) ?? Number.POSITIVE_INFINITY),
+    );
+  }
+
+  private ruleAt(place: number): CompiledRule | null {
+    if (place === Number.POSITIVE_INFINITY) return null;
+    const rule = this.rules[place];
+    if (rule === undefined) throw new RangeError(`there is no rule ${place}`);
     return rule;
   }
 }

@@ -1,3 +1,5 @@
+import { foldText } from './required-literals.ts';
+
 /** Edges of a trie in one flat table: key is node and character class, value the child. */
 class Edges {
   private keys = new Int32Array(1_024).fill(-1);
@@ -52,6 +54,8 @@ export class LiteralScanner {
   private readonly stride: number;
   /** The owners of the string that ends at a node. */
   private readonly owners = new Map<number, number[]>();
+  /** The nodes of strings of one character, by its class: most of a text is looked up here alone. */
+  private readonly roots: Int32Array;
   private readonly failure: Int32Array;
   /** The nearest shorter string that ends where a node ends; 0 for none. */
   private readonly shorter: Int32Array;
@@ -59,7 +63,7 @@ export class LiteralScanner {
   private readonly metIn: Uint32Array;
   private scans = 0;
 
-  /** Takes strings, none of them empty, each with the number that a scan reports for it. */
+  /** Takes strings after `foldText`, none of them empty, each with the number that a scan reports for it. */
   constructor(literals: readonly { literal: string; owner: number }[]) {
     let last = 0;
     for (const { literal } of literals) {
@@ -69,14 +73,21 @@ export class LiteralScanner {
       }
     }
     this.stride = last + 1;
+    for (const [letter, folded] of foldedLetters) {
+      this.classes[letter] ||= this.classes[folded] ?? 0;
+    }
     const nodes = this.growTrie(literals);
+    this.roots = new Int32Array(this.stride);
+    nodes.forEach(({ unit, depth }, node) => {
+      if (depth === 1) this.roots[unit] = node;
+    });
     this.failure = new Int32Array(nodes.length);
     this.shorter = new Int32Array(nodes.length);
     this.metIn = new Uint32Array(nodes.length);
     this.link(nodes);
   }
 
-  /** Returns the owners of every string in the text, each once, in no order. */
+  /** Returns the owners of every string in the text after `foldText`, each once, in no order. */
   scan(text: string): Set<number> {
     const found = new Set<number>();
     if (this.owners.size === 0) return found;
@@ -99,11 +110,11 @@ export class LiteralScanner {
   }
 
   private advance(from: number, unit: number): number {
-    for (let node = from; ; node = this.failure[node] ?? 0) {
+    for (let node = from; node !== 0; node = this.failure[node] ?? 0) {
       const child = this.edges.find(node * this.stride + unit);
       if (child !== -1) return child;
-      if (node === 0) return 0;
     }
+    return this.roots[unit] ?? 0;
   }
 
   /** Returns for each node its parent, the class that leads to it and its depth. */
@@ -143,6 +154,11 @@ export class LiteralScanner {
     }
   }
 }
+
+/** The letters that RE2 takes for an ASCII one under `(?i)`, with its lower case. */
+const foldedLetters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ\u017f\u212a'].map(
+  (letter) => [letter.charCodeAt(0), foldText(letter).charCodeAt(0)] as const,
+);
 
 interface TrieNode {
   parent: number;

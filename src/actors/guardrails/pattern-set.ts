@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { RE2Set } from 're2js';
 import { LiteralScanner } from './literal-scanner.ts';
 import type { Pattern } from './pattern.ts';
-import { type Choice, foldText } from './required-literals.ts';
+import type { Choice } from './required-literals.ts';
 
 /** Bytes of one automaton; above them it starts afresh, so memory stays bounded. */
 const automatonBytes = 1_048_576;
@@ -70,7 +70,7 @@ export class PatternSet {
 
   /** What may match a text: patterns to be run alone, in order, and groups of patterns. */
   private candidates(text: string): { single: number[]; groups: Group[] } {
-    const found = this.scanner.scan(foldText(text));
+    const found = this.scanner.scan(text);
     if (found.size <= mostSingle) {
       return { single: [...found].sort((one, other) => one - other), groups: this.groups };
     }

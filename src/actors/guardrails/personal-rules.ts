@@ -16,6 +16,7 @@ export const personalRules: readonly RedactionRule[] = [
   },
   {
     name: 'phone',
+    isInOneLine: true,
     pattern: String.raw`\+\d{1,3}(?:[ .-]?\(?\d{1,4}\)?){2,6}|(?:\+?1[ .-]?)?\(?[2-9]\d{2}\)?[ .-]{1,2}\d{3}[ .-]\d{4}`,
     narrow: when((found, before, after) => {
       if (found.replace(/\D/g, '').length < 8) return false;
@@ -24,6 +25,7 @@ export const personalRules: readonly RedactionRule[] = [
   },
   {
     name: 'credit_card',
+    isInOneLine: true,
     pattern: String.raw`\d(?:[ -]?\d){12,}`,
     narrow: (text, match) => {
       const { before, after } = neighbours(text, match);
@@ -35,6 +37,7 @@ export const personalRules: readonly RedactionRule[] = [
   },
   {
     name: 'iban',
+    isInOneLine: true,
     pattern: String.raw`(?i)\b[a-z]{2}\d{2}`,
     narrow: (text, { start }) => {
       const end = endOfIban(text.slice(start, start + 80));
@@ -43,6 +46,7 @@ export const personalRules: readonly RedactionRule[] = [
   },
   {
     name: 'us_ssn',
+    isInOneLine: true,
     pattern: String.raw`\b\d{3}(?:-\d{2}-| \d{2} )\d{4}\b`,
     narrow: when(
       (found, before, after) =>

@@ -5,6 +5,8 @@ export interface RedactionRule {
   name: string;
   /** RE2 syntax; everything the rule finds lies in a match of it. */
   pattern: string;
+  /** True for what never goes on in another line or column: blanks that were folded part it. */
+  isInOneLine?: true;
   /** Narrows a match to the spans that are meant, none when it only looks alike; left out, all of it is. */
   narrow?: (text: string, match: Span) => Span[];
 }

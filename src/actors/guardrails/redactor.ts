@@ -3,6 +3,7 @@ import { RE2JS } from 're2js';
 import type { Finding } from '../../machines/governance/finding.ts';
 import type { CompiledRules } from './compile-rules.ts';
 import { findSpans, type Span } from './find-spans.ts';
+import type { NormalForm } from './normal-form.ts';
 import { readPattern } from './pattern.ts';
 import { PatternSet } from './pattern-set.ts';
 import type { RedactionRule } from './redaction-rule.ts';
@@ -14,6 +15,7 @@ interface Step {
   source: string;
   by: string;
   narrow: RedactionRule['narrow'];
+  isInOneLine: boolean;
   finding: Finding;
 }
 
@@ -21,8 +23,8 @@ interface Step {
 const keptExpressions = 500;
 
 /**
- * Replaces what redaction rules find. Every rule looks at the text as it came, so that none hides
- * from another what that one must find; spans that overlap are replaced together.
+ * Replaces what redaction rules find. Every rule looks at the text as it came and at its normal form, so
+ * that none hides from another what that one must find; spans that overlap are replaced together.
  */
 export class Redactor {
   private readonly steps: Step[];
@@ -34,6 +36,7 @@ export class Redactor {
       source: pattern.source,
       by: '[redacted]',
       narrow: undefined,
+      isInOneLine: false,
       finding: { gate: 'deny_output', decision: 'redact', rule },
       pattern,
     }));
@@ -42,14 +45,25 @@ export class Redactor {
     this.patterns = new PatternSet(steps.map(({ pattern }) => pattern));
   }
 
-  /** Returns the text with everything replaced that a rule found, and one finding for each such rule. */
-  redact(text: string): { text: string; findings: Finding[] } {
-    const found = this.patterns.allMatches(text).flatMap((index) => {
-      const step = this.steps[index];
-      if (step === undefined) throw new RangeError(`there is no rule ${index}`);
-      const spans = this.spansOf(step, index, text);
-      return spans.length === 0 ? [] : [{ step, spans }];
-    });
+  /**
+   * Returns the text with everything replaced that a rule found, and one finding for each such rule.
+   * `normal` is the normal form of the text, `null` when that is the text itself.
+   */
+  redact(text: string, normal: NormalForm | null): { text: string; findings: Finding[] } {
+    if (this.steps.length === 0) return { text, findings: [] };
+    const plain = this.patterns.allMatches(text);
+    const folded = normal === null ? [] : this.patterns.allMatches(normal.text);
+    const found = [...new Set([...plain, ...folded])]
+      .toSorted((one, other) => one - other)
+      .flatMap((index) => {
+        const step = this.steps[index];
+        if (step === undefined) throw new RangeError(`there is no rule ${index}`);
+        const behind =
+          normal !== null && folded.includes(index) ? this.behind(step, index, normal) : [];
+        const seen = plain.includes(index) ? this.spansOf(step, index, text, true) : [];
+        const spans = [...besideEscapes(seen, behind, normal), ...behind];
+        return spans.length === 0 ? [] : [{ step, spans }];
+      });
     const replacements = found.flatMap(({ step, spans }) =>
       spans.map((span) => ({ ...span, by: step.by })),
     );
@@ -59,7 +73,19 @@ export class Redactor {
     };
   }
 
-  private spansOf({ source, narrow }: Step, index: number, text: string): Span[] {
+  /** Finds in the normal form of a text, and says where that stands in the text. */
+  private behind(step: Step, index: number, normal: NormalForm): Span[] {
+    const text = step.isInOneLine ? normal.lined() : normal.text;
+    const spans = this.spansOf(step, index, text, text === normal.text);
+    return spans.map((span) => normal.sourceOf(span));
+  }
+
+  private spansOf(
+    { source, narrow }: Step,
+    index: number,
+    text: string,
+    hasMatched: boolean,
+  ): Span[] {
     let expression = this.expressions.get(index);
     if (expression === undefined) {
       expression = RE2JS.compile(source);
@@ -67,10 +93,27 @@ export class Redactor {
     }
     const { spans, unsearchedFrom } = findSpans(expression, text);
     // It matched a moment ago: what cannot be placed, or was not searched, is not shown.
-    const hiddenFrom = spans.length === 0 ? 0 : unsearchedFrom;
+    const hiddenFrom = spans.length === 0 && hasMatched ? 0 : unsearchedFrom;
     const meant = narrow ? spans.flatMap((span) => narrow(text, span)) : spans;
     return hiddenFrom === null ? meant : [...meant, { start: hiddenFrom, end: text.length }];
   }
+}
+
+/**
+ * A match that begins with the letter of an escape, as in `\\nann@example.com`, begins behind the escape where
+ * the same rule finds it so in the normal form.
+ */
+function besideEscapes(
+  spans: readonly Span[],
+  behind: readonly Span[],
+  normal: NormalForm | null,
+): Span[] {
+  if (normal === null || spans.length === 0) return [...spans];
+  const starts = new Set(behind.map(({ start }) => start));
+  return spans.map(({ start, end }) => {
+    const behindEscape = normal.escapeAround(start)?.end ?? end;
+    return { start: behindEscape < end && starts.has(behindEscape) ? behindEscape : start, end };
+  });
 }
 
 function builtInSteps(redact: CompiledRules['redact']) {
@@ -80,7 +123,7 @@ function builtInSteps(redact: CompiledRules['redact']) {
       if (!sources.has(rule)) sources.set(rule, source);
     }
   }
-  return [...sources].map(([{ name, pattern: written, narrow }, source]) => {
+  return [...sources].map(([{ name, pattern: written, narrow, isInOneLine = false }, source]) => {
     const pattern = readPattern(written);
     if ('problem' in pattern) throw new Error(`redaction rule ${name}: ${pattern.problem}`);
     const finding: Finding = {
@@ -88,6 +131,6 @@ function builtInSteps(redact: CompiledRules['redact']) {
       decision: 'redact',
       rule: `${source}redact.${name}`,
     };
-    return { source: written, by: `[redacted:${name}]`, narrow, finding, pattern };
+    return { source: written, by: `[redacted:${name}]`, narrow, isInOneLine, finding, pattern };
   });
 }

@@ -1,6 +1,6 @@
 import type { Finding, Refusal } from '../../machines/governance/finding.ts';
-import type { Message, Part, ToolCall } from '../../machines/task/task.ts';
-import type { Guardrails } from '../guardrails/guardrails.ts';
+import type { Message, ToolCall } from '../../machines/task/task.ts';
+import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
 import type { Tool } from '../ports.ts';
 
 /**
@@ -23,7 +23,7 @@ export function refusalOfCall(
 
 /** Says why a message may not reach the model (contract section 7); `null` when it may. */
 export function refusalOfPrompt(message: Message, guardrails: Guardrails | null): Refusal | null {
-  const { denial, findings } = guardrails?.checkPrompt(textOf(message)) ?? nothing;
+  const { denial, findings } = guardrails?.checkPrompt(() => promptTexts(message)) ?? nothing;
   return denial === null ? null : { text: denial, findings };
 }
 
@@ -31,15 +31,4 @@ const nothing = { denial: null, findings: [] };
 
 function refusal(text: string, gate: Finding['gate'], rule: string): Refusal {
   return { text, findings: [{ gate, decision: 'deny', rule }] };
-}
-
-/** All that a model reads of a message. */
-function textOf({ parts }: Message): string {
-  return parts.map(partText).join('\n');
-}
-
-function partText(part: Part): string {
-  if (part.kind === 'text') return part.text;
-  if (part.kind === 'data') return JSON.stringify(part.data);
-  return [part.file.name, part.file.uri].filter((text) => text !== undefined).join(' ');
 }

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
+import { normalName } from '../tool-name.ts';
 import { resolveInside } from './inside-directory.ts';
 
 /** The script endings that make a tool, without their dot. */
@@ -35,11 +36,6 @@ export async function findScript(
     return { refused: `has a script ${file} that is not a file; replace it` };
   }
   return { path: resolved.path };
-}
-
-/** A tool name with hyphens for underscores: two tools of one such name would share a script. */
-export function normalName(tool: string): string {
-  return tool.replaceAll('_', '-');
 }
 
 async function fileNames(directory: string): Promise<string[]> {

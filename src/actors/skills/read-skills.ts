@@ -1,6 +1,6 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { normalName } from './find-script.ts';
+import { normalName } from '../tool-name.ts';
 import type { Problem } from './problem.ts';
 import { readSkill, type SkillSource } from './read-skill.ts';
 import type { Skill } from './skill.ts';

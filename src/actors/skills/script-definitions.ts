@@ -1,5 +1,6 @@
+import { normalName } from '../tool-name.ts';
 import { type CodeDigest, digestCode, digestFile } from './code-digest.ts';
-import { findScript, normalName } from './find-script.ts';
+import { findScript } from './find-script.ts';
 import type { Problem } from './problem.ts';
 import { type Remark, sectionParameters } from './section-parameters.ts';
 import type { ScriptDefinition, Skill } from './skill.ts';

@@ -5,7 +5,7 @@ export {
   validateArguments,
 } from './argument-schema.ts';
 export { changedCode } from './code-digest.ts';
-export { normalName, type ScriptExtension } from './find-script.ts';
+export type { ScriptExtension } from './find-script.ts';
 export { type MentionedHost, mentionedHosts } from './mentioned-hosts.ts';
 export { missingRequirements } from './missing-requirements.ts';
 export type { Problem } from './problem.ts';

@@ -4,12 +4,12 @@ import type { Tool } from '../ports.ts';
 import { findProgram } from '../sandbox/sandbox.ts';
 import {
   missingRequirements,
-  normalName,
   type Problem,
   readSkills,
   type ScriptDefinition,
   type Skill,
 } from '../skills/skills.ts';
+import { normalName } from '../tool-name.ts';
 import { builtinToolNames, builtinTools } from './builtin-tools.ts';
 import { type ScriptDependencies, scriptTool } from './script-tool.ts';
 
@@ -65,7 +65,9 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
 }
 
 function withSetting(tool: Tool, settings: ToolSettings['tools']): Tool {
-  const isDeclared = settings.some(({ name, idempotent }) => name === tool.name && idempotent);
+  const isDeclared = settings.some(
+    ({ name, idempotent }) => idempotent && normalName(name) === normalName(tool.name),
+  );
   return isDeclared ? { ...tool, idempotent: true } : tool;
 }
 
@@ -94,8 +96,9 @@ function unknownBuiltins(names: readonly string[]): Problem[] {
 }
 
 function unusedSettings(settings: ToolSettings['tools'], names: string[]): Problem[] {
+  const known = new Set(names.map(normalName));
   return settings
-    .filter(({ name }) => !names.includes(name))
+    .filter(({ name }) => !known.has(normalName(name)))
     .map(({ name }) => {
       const hint = names.length > 0 ? `; the nearest is ${closest(name, names)}` : '';
       return inSettings(`tools: the agent has no tool ${name}${hint}`);

@@ -1,0 +1,137 @@
+import { Rewriting } from './rewriting.ts';
+import { kindOf, kinds, unitKinds } from './unit-kinds.ts';
+
+/** Code units that are normalised together: more marks on one character would take time that grows with their square. */
+const longestCluster = 32;
+
+/** A text as it is read, and where a blank of it stands for several, for a tab or for the end of a line. */
+export interface Folded {
+  folding: Rewriting;
+  gaps: readonly number[];
+}
+
+/**
+ * Brings a text into NFKC, drops what nobody sees, and makes one blank of blanks and control characters.
+ * Returns `null` for a text that is so already.
+ */
+export function foldUnicode(text: string): Folded | null {
+  const folder = new Folder(text);
+  return folder.fold() ? { folding: folder.folding, gaps: folder.gaps } : null;
+}
+
+const { plain, space, invisible } = kinds;
+
+/** Tells whether a blank is the only one before what has a kind, `undefined` for the end of a text. */
+function isWord(next: number | undefined): boolean {
+  return next === undefined || next === plain || next > invisible;
+}
+
+class Folder {
+  readonly folding: Rewriting;
+  readonly gaps: number[] = [];
+  readonly #text: string;
+  readonly #kinds = unitKinds();
+  /** Where what is plain and not yet copied begins. */
+  #plain = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.folding = new Rewriting(text);
+  }
+
+  /** Returns false for a text in which nothing changes. */
+  fold(): boolean {
+    const text = this.#text;
+    const table = this.#kinds;
+    for (let place = 0; place < text.length; ) {
+      const kind = table[text.charCodeAt(place)];
+      // What most texts are made of is passed over here, for speed.
+      const isPlain =
+        kind === plain || (kind === space && isWord(table[text.charCodeAt(place + 1)]));
+      place = isPlain ? place + 1 : this.#take(place, kind);
+    }
+    if (this.#plain === 0) return false;
+    this.folding.copy(this.#plain, text.length);
+    return true;
+  }
+
+  /** Takes what is not plain at a place, and returns the place after it. */
+  #take(place: number, kind: number | undefined): number {
+    switch (kind) {
+      case kinds.space:
+      case kinds.blank:
+      case kinds.breaking:
+        return this.#blanks(place);
+      case kinds.changing:
+        return this.#cluster(place, place + 1);
+      case kinds.surrogate:
+        return this.#pair(place);
+      default:
+        return this.#belated(place);
+    }
+  }
+
+  #blanks(from: number): number {
+    let [place, end, isGap] = [from, from, false];
+    for (; place < this.#text.length; place += 1) {
+      const kind = this.#kindAt(place);
+      if (kind === invisible) continue;
+      if (kind === undefined || kind === plain || kind > kinds.breaking) break;
+      isGap ||= end > from || kind === kinds.breaking;
+      end = place + 1;
+    }
+    this.folding.copy(this.#plain, from);
+    if (isGap) this.gaps.push(this.folding.length);
+    this.folding.put(' ', from, end);
+    this.#plain = place;
+    return place;
+  }
+
+  /** What two surrogates make may be plain after all. */
+  #pair(place: number): number {
+    const character = String.fromCodePoint(this.#text.codePointAt(place) ?? 0);
+    const end = place + character.length;
+    if (character.length === 1) return end;
+    const kind = kindOf(character);
+    if (kind === kinds.changing) return this.#cluster(place, end);
+    return kind === kinds.plain ? end : this.#belated(place);
+  }
+
+  /** What joins the character before it, or is not seen. */
+  #belated(place: number): number {
+    const base = place > this.#plain ? this.#beginningBefore(place) : place;
+    return this.#cluster(base, place);
+  }
+
+  #beginningBefore(place: number): number {
+    const isPair = (this.#text.codePointAt(place - 2) ?? 0) > 0xffff;
+    return isPair && place - 2 >= this.#plain ? place - 2 : place - 1;
+  }
+
+  /** Puts a character, whose own units end at `until`, together with its marks. */
+  #cluster(from: number, until: number): number {
+    const text = this.#text;
+    let [place, end, marked] = [until, until, text.slice(from, until)];
+    while (place < text.length) {
+      const character = String.fromCodePoint(text.codePointAt(place) ?? 0);
+      const kind = kindAtOf(this.#kinds, character);
+      if (kind === kinds.joining && marked.length < longestCluster) {
+        marked += character;
+        end = place + character.length;
+      } else if (kind !== kinds.invisible) break;
+      place += character.length;
+    }
+    this.folding.copy(this.#plain, from);
+    this.folding.put(marked.normalize('NFKC'), from, end);
+    this.#plain = place;
+    return place;
+  }
+
+  #kindAt(place: number): number | undefined {
+    return this.#kinds[this.#text.charCodeAt(place)];
+  }
+}
+
+function kindAtOf(table: Uint8Array, character: string): number | undefined {
+  return character.length === 1 ? table[character.charCodeAt(0)] : kindOf(character);
+}

@@ -1,0 +1,22 @@
+/** The name of a tool as rules compare it: hyphens and underscores are one (contract section 3). */
+export function normalName(tool: string): string {
+  return tool.replaceAll('_', '-');
+}
+
+/** What is kept for tools by their names, and found under either spelling of one. */
+export class ToolMap<Value> {
+  readonly #values: ReadonlyMap<string, Value>;
+
+  /** Of two entries for one tool the first one counts. */
+  constructor(entries: readonly (readonly [tool: string, value: Value])[]) {
+    this.#values = new Map(entries.toReversed().map(([tool, value]) => [normalName(tool), value]));
+  }
+
+  has(tool: string): boolean {
+    return this.#values.has(normalName(tool));
+  }
+
+  get(tool: string): Value | undefined {
+    return this.#values.get(normalName(tool));
+  }
+}
