@@ -47,6 +47,13 @@ describe('a call a model asks for', () => {
     expect(accept('pay', nested(100_000)).fault).toBe(fault);
   });
 
+  it.each(['1e400', '-1e400'])('may hold no number that JSON cannot carry: %s', (number) => {
+    const args = JSON.parse(`{"order":{"amounts":[1,${number}]}}`) as JsonValue;
+    const fault =
+      'the arguments of pay hold a number that is too large for JSON; numbers end at 1.8e308';
+    expect(accept('pay', args)).toEqual({ id: 'call-1', tool: 'pay', ...empty, fault });
+  });
+
   it('may have arguments of 1 MiB, counted in bytes', () => {
     const filling = (bytes: number) => ({ a: 'é'.repeat((bytes - '{"a":""}'.length) / 2) });
     expect(accept('pay', filling(1024 * 1024)).fault).toBeUndefined();
