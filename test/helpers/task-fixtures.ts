@@ -58,7 +58,7 @@ export function aCall(overrides: Partial<ToolCall> = {}): ToolCall {
 
 export function aDeferRule(overrides: Partial<DeferRule> = {}): DeferRule {
   return {
-    to: 'channel:slack:#refunds',
+    to: ['channel:slack:#refunds'],
     timeout: 300_000,
     contextTemplate: '',
     approvers: null,
@@ -81,6 +81,7 @@ export function aDeferral(overrides: Partial<Deferral> = {}): Deferral {
     args: { order: 7 },
     argsSha256: digest,
     to: 'channel:slack:#refunds',
+    targets: [overrides.to ?? 'channel:slack:#refunds'],
     timeout: 300_000,
     context: 'tool=issue_refund args={"order":7}',
     approvers: null,

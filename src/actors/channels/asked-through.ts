@@ -5,7 +5,10 @@ import { effectiveApprovers } from '../../machines/governance/approvers.ts';
 export interface DeferRules {
   default_approvers: readonly string[];
   tools: Readonly<
-    Record<string, { to: string; escalate_to?: string | undefined; approvers: readonly string[] }>
+    Record<
+      string,
+      { to: readonly string[]; escalate_to?: string | undefined; approvers: readonly string[] }
+    >
   >;
 }
 
@@ -15,7 +18,7 @@ export function askedThrough(
   { tools, default_approvers: fallback }: DeferRules,
 ): { targets: string[]; approvers: string[] } {
   const rules = Object.values(tools).flatMap((rule) =>
-    [rule.to, rule.escalate_to ?? '']
+    [...rule.to, rule.escalate_to ?? '']
       .map(splitTarget)
       .filter(({ adapter }) => adapter === name)
       .map(({ target }) => ({ target, approvers: effectiveApprovers(rule.approvers, fallback) })),

@@ -68,12 +68,9 @@ export class LocalNotices {
   }
 
   #noticesOf(asked: AskedRecord): ApprovalNotice[] {
-    const { to, escalateTo } = asked.deferral;
-    const targets = new Set([
-      to,
-      asked.stage === 'escalated' && escalateTo !== null ? escalateTo : to,
-    ]);
-    return [...targets]
+    const { to, targets = [to], escalateTo } = asked.deferral;
+    const other = asked.stage === 'escalated' && escalateTo !== null ? [escalateTo] : [];
+    return [...new Set([...targets, ...other])]
       .filter((target) => this.#adapters.has(splitTarget(target).adapter))
       .map((target) => noticeOf(target, asked, null));
   }

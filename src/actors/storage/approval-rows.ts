@@ -1,7 +1,13 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { ApprovalNotice, MessageRef } from '../../machines/channels/approval-notice.ts';
 import { type AskedRecord, type EndedRecord, noticeOf } from '../../machines/channels/notice-of.ts';
-import { approvalSchema, askings, deadline } from './approval-schema.ts';
+import {
+  approvalSchema,
+  askings,
+  asksEveryTarget,
+  deadline,
+  dropTriggers,
+} from './approval-schema.ts';
 
 /** What is kept of one held call for one target. */
 export interface ApprovalRow {
@@ -55,10 +61,11 @@ export class ApprovalRows {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    const made = database.prepare(
-      "SELECT 1 FROM sqlite_schema WHERE name = 'approval_notices_next'",
-    );
-    if (made.get() === undefined) transact(database, () => database.exec(approvalSchema));
+    const made = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?');
+    const trigger = String(made.get('approval_notices_of_new')?.['sql'] ?? '');
+    if (made.get('approval_notices_next') === undefined || !asksEveryTarget(trigger)) {
+      transact(database, () => database.exec(`${dropTriggers}${approvalSchema}`));
+    }
     this.#database = database;
     this.#sql = prepare(database);
   }

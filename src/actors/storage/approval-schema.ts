@@ -1,3 +1,6 @@
+/** Where a task says whom its held call asks; tasks parked by an older version name one target in `to`. */
+const targetsPath = '$.deferral.targets';
+
 /**
  * SQL that makes a row for each target that a parked task asks, and brings those that are there up to date.
  * `from` is a table of tasks, or the selection of the new row of a trigger; `filter` narrows it down.
@@ -8,13 +11,14 @@ export function askings(from: string, filter = ''): string {
     SELECT task_id, deferral_id, ${adapterOf('channel.value')}, channel.value, asked
     FROM (
       SELECT task_id, deferral_id,
-        json_array(first, CASE stage WHEN 'escalated' THEN other END) AS channels,
+        CASE stage WHEN 'escalated' THEN json_insert(targets, '$[#]', other) ELSE targets END AS channels,
         json_object('taskId', task_id, 'deferral', json_remove(deferral, '$.args'),
           'requester', json(requester), 'stage', stage) AS asked
       FROM (
         SELECT id AS task_id, deferral_id, task -> '$.deferral' AS deferral,
           task -> '$.requester' AS requester, task ->> '$.stage' AS stage,
-          task ->> '$.deferral.to' AS first, task ->> '$.deferral.escalateTo' AS other
+          coalesce(task -> '${targetsPath}', json_array(task ->> '$.deferral.to')) AS targets,
+          task ->> '$.deferral.escalateTo' AS other
         FROM ${from} WHERE deferral_id IS NOT NULL AND json_valid(task) ${filter}
       )
     ), json_each(channels) AS channel WHERE channel.value IS NOT NULL
@@ -81,3 +85,13 @@ export const approvalSchema = `
   CREATE TRIGGER IF NOT EXISTS approval_notices_of_deleted AFTER DELETE ON tasks
     BEGIN DELETE FROM approval_notices WHERE task_id = OLD.id; END;
 `;
+
+/** Tells whether the triggers of a store, as it holds their SQL, ask every target of a held call. */
+export function asksEveryTarget(trigger: string): boolean {
+  return trigger.includes(targetsPath);
+}
+
+/** Takes out the triggers of an older version, so that `approvalSchema` makes them anew. */
+export const dropTriggers = ['new', 'ended', 'changed', 'deleted']
+  .map((name) => `DROP TRIGGER IF EXISTS approval_notices_of_${name};`)
+  .join('\n');

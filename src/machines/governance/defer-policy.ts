@@ -4,8 +4,8 @@ import type { Deferral, DeferralStage, ToolCall } from '../task/task.ts';
 
 /** How one tool is deferred, with every default filled in (document 1 section 2.4). */
 export interface DeferRule {
-  /** `channel:<adapter>:<target>` */
-  to: string;
+  /** `channel:<adapter>:<target>` of each one that is asked. */
+  to: readonly string[];
   /** Milliseconds. */
   timeout: number;
   contextTemplate: string;
@@ -23,6 +23,9 @@ export interface DeferRule {
   escalateTo: string | null;
 }
 
+/** What a context template may have filled in (document 1 section 2.4). */
+export const placeholders = ['tool', 'args'] as const;
+
 /** The template of a tool that brings none (contract section 3). */
 export const defaultContextTemplate = 'tool={tool} args={args}';
 
@@ -39,9 +42,11 @@ export function renderContext(template: string, tool: string, args: JsonObject):
 
 /** Opens the deferral of a call: its context rendered and its moments fixed, counted from `now` (epoch milliseconds). */
 export function openDeferral(call: ToolCall, rule: DeferRule, now: number): Deferral {
-  const { contextTemplate, remind, ...kept } = rule;
+  const { to: targets, contextTemplate, remind, ...kept } = rule;
   return {
     ...kept,
+    to: targets.join(', '),
+    targets,
     id: call.id,
     tool: call.tool,
     args: call.args,

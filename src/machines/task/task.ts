@@ -75,8 +75,10 @@ export interface Deferral {
   args: JsonObject;
   /** Binds the decision to the arguments: what is approved is what runs. */
   argsSha256: string;
-  /** `channel:<adapter>:<target>` */
+  /** Who is asked, for people to read: the targets, joined. */
   to: string;
+  /** `channel:<adapter>:<target>` of each one that is asked; left out by versions that asked one alone. */
+  targets?: readonly string[];
   /** Milliseconds. */
   timeout: number;
   context: string;

@@ -52,6 +52,14 @@ it('tells once that a task waits, and how it ended', async () => {
   expect(await said()).toEqual(['posted d-1 console:*', 'ended d-1 console:* approved']);
 });
 
+it('tells every target of a task that waits', async () => {
+  const { notices, boards, said } = aDesk();
+  const targets = [console, 'channel:dashboard:*', 'channel:console:desk'];
+  notices.changed(waiting({ to: targets.join(', '), targets }));
+  expect(await said()).toEqual(['posted d-1 console:*', 'posted d-1 console:desk']);
+  expect(await said(boards[1])).toEqual(['posted d-1 dashboard:*']);
+});
+
 it('tells of a task that waits on something else at once', async () => {
   const { notices, said } = aDesk();
   notices.changed(waiting());

@@ -141,6 +141,43 @@ describe('who is asked for which release, in the store', () => {
     ]);
   });
 
+  it('asks every target of a list, and the one it is escalated to as well', () => {
+    const targets = [slack, 'channel:webhook:desk'];
+    const asked = { to: targets.join(', '), targets, escalateTo: 'channel:slack:C024BE91L' };
+    keep(parked({}, asked));
+    const rows = () => store.approvals.ofTask('t-1').map(({ notice }) => notice.request.target);
+    expect(rows()).toEqual(targets);
+    expect(store.approvals.backlog()).toMatchObject([
+      { adapter: 'slack', unposted: 1, stale: 0 },
+      { adapter: 'webhook', unposted: 1, stale: 0 },
+    ]);
+    keep(parked({ revision: 2, stage: 'escalated' }, asked));
+    expect(rows()).toEqual([...targets, 'channel:slack:C024BE91L']);
+  });
+
+  it('asks every target in a store whose triggers know one alone', async () => {
+    store.close();
+    const database = new DatabaseSync(storeFiles(folder).path);
+    const triggers = ['new', 'changed'].map((name) => `approval_notices_of_${name}`);
+    for (const name of triggers) {
+      const found = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(name);
+      const sql = String(found?.['sql']).replaceAll('$.deferral.targets', '$.deferral.nothing');
+      database.exec(`DROP TRIGGER ${name}; ${sql}`);
+    }
+    database.close();
+    store = await openStore(folder);
+    keep(parked({}, { targets: [slack, 'channel:webhook:desk'] }));
+    expect(store.approvals.ofTask('t-1')).toHaveLength(2);
+  });
+
+  it('asks the one target of a task that an older version parked', () => {
+    const { targets: _, ...deferral } = aDeferral({ id: 't-1-d' });
+    keep(aTask({ state: 'deferred', stage: 'asked', deferral }));
+    expect(store.approvals.ofTask('t-1').map(({ notice }) => notice.request.target)).toEqual([
+      slack,
+    ]);
+  });
+
   it('asks a target once that is escalated to itself, and one that names no target', () => {
     keep(parked({ stage: 'escalated' }, { escalateTo: slack }));
     keep(parked({ id: 't-2' }, { to: 'channel:console' }));

@@ -338,7 +338,7 @@ describe('step-up', () => {
 describe('a deferral', () => {
   it('takes every parameter of its rule and counts from the end of the last effect', () => {
     const defer = aDeferRule({
-      to: 'channel:console:ops',
+      to: ['channel:console:ops', 'channel:slack:#refunds'],
       timeout: 1_000,
       contextTemplate: '{tool}!',
       approvers: ['ann@example.com'],
@@ -351,7 +351,8 @@ describe('a deferral', () => {
     });
     expect(rule({ defer }, { now: 5_000 })).toMatchObject({
       deferral: aDeferral({
-        to: 'channel:console:ops',
+        to: 'channel:console:ops, channel:slack:#refunds',
+        targets: ['channel:console:ops', 'channel:slack:#refunds'],
         timeout: 1_000,
         context: 'issue_refund!',
         approvers: ['ann@example.com'],
