@@ -34,7 +34,7 @@ const everyLayer = {
     enabled: true,
     tools: { issue_refund: { arguments: [{ path: 'currency', set: 'EUR' }] } },
   },
-  defer: { enabled: true, tools: { other: {} } },
+  defer: { enabled: true, tools: { other: { to: 'channel:console:*' } } },
 };
 
 const secret = 'key-of-the-shop-7f3a';
@@ -42,6 +42,7 @@ const credentials = [
   {
     tool: 'issue_refund',
     provider: 'static',
+    optional: false,
     spec: { env: { SHOP_KEY: { from_env: 'SHOP_KEY' } } },
   },
 ] as const;

@@ -14,6 +14,7 @@ import type { Guardrails } from './actors/guardrails/guardrails.ts';
 import type { AuditEvent, Clock, Log } from './actors/ports.ts';
 import { logFilesOf } from './actors/storage/log-files.ts';
 import { TaskStore } from './actors/storage/task-store.ts';
+import type { Toolbox } from './actors/tools/tools.ts';
 
 /** What an event of the daemon says beside whose it is, and when. */
 export type DaemonEvent = Pick<AuditEvent, 'event' | 'fields'>;
@@ -36,6 +37,7 @@ export interface OpenLog {
 export interface LogParts {
   config: ServiceConfig;
   guardrails: Guardrails | null;
+  toolbox: Pick<Toolbox, 'tools'>;
   /** How scripts are kept apart; `null` when there are none. */
   sandbox: string | null;
   directory: string;
@@ -102,7 +104,7 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
     await record(
       ...recoveryEvent(store.recovery),
       ...(rotated === null ? [] : [rotated]),
-      policyEvent(config, parts.guardrails, parts.sandbox),
+      policyEvent(config, parts.guardrails, parts.toolbox.tools.keys(), parts.sandbox),
     );
   };
   return { store, sinks, keys, path, entity, record, recordStart };

@@ -40,7 +40,10 @@ export function readDoor(config: ServiceConfig, options: DoorOptions): Door {
 }
 
 /** Tells whether callers must sign in. Throws StartError for a combination that would leave the agent open. */
-function checkAuthentication({ auth }: ServiceConfig, { noAuth, host }: DoorOptions): boolean {
+function checkAuthentication(
+  { auth, security }: ServiceConfig,
+  { noAuth, host }: DoorOptions,
+): boolean {
   const isLoopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
   if (noAuth && auth.required) {
     throw new StartError('--no-auth conflicts with auth.required: true; drop one of the two');
@@ -48,6 +51,11 @@ function checkAuthentication({ auth }: ServiceConfig, { noAuth, host }: DoorOpti
   if (noAuth && !isLoopback) {
     throw new StartError(
       '--no-auth is for a loopback host; use --host 127.0.0.1, or configure auth.providers',
+    );
+  }
+  if (noAuth && security.step_up.enabled) {
+    throw new StartError(
+      '--no-auth leaves nobody who could step up, so every call under security.step_up would be refused; drop --no-auth, or set security.step_up.enabled: false',
     );
   }
   const isAuthOn = !noAuth && (auth.required || auth.providers.length > 0);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type AgentReading, readAgent } from '../actors/agent/read-agent.ts';
+import { heldTools } from '../actors/agent/ruled-tools.ts';
 import { unlistedHosts } from '../actors/agent/unlisted-hosts.ts';
 import { systemClock } from '../actors/clock.ts';
 import { formatProblem, type Problem, type ServiceConfig } from '../actors/config/config.ts';
@@ -28,13 +29,13 @@ export async function validate({ output, env }: Session, { dir }: ValidateOption
   const { problems, warnings, config, skills, tools } = await checkAgent(resolve(dir), env);
   for (const warning of warnings) output.warn(plainLine(formatProblem(warning)));
   if (config === null || problems.length > 0) throw configFailure(problems, warnings);
-  const deferred = deferredTools(config);
+  const held = heldTools(config, tools);
   const skillCount = skills === 1 ? '1 skill' : `${skills} skills`;
   output.line(`service.yaml and ${skillCount} are valid`);
   output.line(`  agent  ${config.agent_id} ${config.version}`);
   output.line(`  model  ${config.model.provider} ${config.model.name}`.trimEnd());
   output.line(`  tools  ${tools.join(', ') || 'none'}`);
-  output.line(`  held   ${deferred.join(', ') || 'none'}`);
+  output.line(`  held   ${held.join(', ') || 'none'}`);
   output.json({ valid: true, problems: [], warnings: warnings.map(asJson) });
 }
 
@@ -53,11 +54,6 @@ export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Pro
     skills: agent?.toolbox.skills.length ?? 0,
     tools: [...(agent?.toolbox.tools.keys() ?? [])].toSorted(),
   };
-}
-
-/** Names the tools whose calls wait for a person. */
-function deferredTools({ security: { defer } }: ServiceConfig): string[] {
-  return defer.enabled ? Object.keys(defer.tools).toSorted() : [];
 }
 
 function inOrder(problems: Problem[]): Problem[] {

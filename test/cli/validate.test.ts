@@ -62,6 +62,26 @@ describe.concurrent('validate', () => {
     ]);
   });
 
+  it.each([
+    ['validate', ['validate']],
+    ['run', ['run', '--port', '0']],
+  ])('%s ends in 5 for a rule that holds nothing back', async (_, command) => {
+    const dir = await refundAgent(holding('isue_refund: {to: "channel:console:*"}'));
+    const { code, stdout, stderr } = await holdpoint([...command, '--dir', dir]);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toContain(
+      'service.yaml:6:13: the agent has no tool isue_refund, so this rule holds nothing back; the nearest is issue_refund; write optional: true for a tool that comes later\n',
+    );
+  });
+
+  it('lists as held what is held, under the names of the tools', async () => {
+    const later = 'comes_later: {to: "channel:console:*", optional: true}';
+    const dir = await refundAgent(holding(`issue-refund: {to: "channel:console:*"}, ${later}`));
+    const { code, stdout, stderr } = await holdpoint(['validate', '--dir', dir]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('\n  held   issue_refund\n');
+  });
+
   it('lists every problem where it stands and ends in 5', async () => {
     const dir = await refundAgent(
       [
@@ -72,6 +92,7 @@ describe.concurrent('validate', () => {
         '    enabled: true',
         '    tools:',
         '      issue_refund:',
+        '        to: "channel:console:*"',
         '        timeout: soon',
         '        quorm: 2',
         '',
@@ -85,16 +106,16 @@ describe.concurrent('validate', () => {
     expect(plain).toMatchObject({ code: 5, stdout: '' });
     const lines = plain.stderr.trimEnd().split('\n');
     expect(lines.map((line) => /^[\w.]+:\d+:\d+: /.exec(line)?.[0] ?? line)).toEqual([
-      'service.yaml:8:18: ',
-      'service.yaml:9:9: ',
+      'service.yaml:9:18: ',
+      'service.yaml:10:9: ',
       expect.stringMatching(/^SKILL\.md:\d+:\d+: $/),
       "error: 3 problems in the agent's files; mend what is listed and try again",
     ]);
     expect(JSON.parse(json.stdout)).toEqual({
       valid: false,
       problems: [
-        expect.objectContaining({ file: 'service.yaml', line: 8, column: 18 }),
-        expect.objectContaining({ file: 'service.yaml', line: 9, column: 9 }),
+        expect.objectContaining({ file: 'service.yaml', line: 9, column: 18 }),
+        expect.objectContaining({ file: 'service.yaml', line: 10, column: 9 }),
         expect.objectContaining({ file: 'SKILL.md' }),
       ],
       warnings: [],
@@ -128,3 +149,16 @@ describe.concurrent('validate', () => {
     expect(stderr).toContain(`service.yaml:1:1: there is no service.yaml in ${dir}`);
   });
 });
+
+/** A `service.yaml` that holds calls by these rules, which stand in line 6. */
+function holding(rules: string): string {
+  return [
+    'agent_id: refunds',
+    'model: {provider: scripted, name: demo}',
+    'security:',
+    '  defer:',
+    '    enabled: true',
+    `    tools: {${rules}}`,
+    '',
+  ].join('\n');
+}

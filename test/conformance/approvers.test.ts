@@ -117,7 +117,7 @@ describe('an allowlist', () => {
           default_approvers: ['dan@example.com'],
           tools: {
             pay: { to: 'channel:console:desk', approvers: ['ann@example.com'] },
-            grant: { to: 'channel:console:desk', approvers: [' '] },
+            grant: { to: 'channel:console:desk' },
           },
         },
       },

@@ -30,11 +30,12 @@ export interface GovernedOptions {
 
 /**
  * The tools of a governed agent. Each leaves a line of its name and arguments first, so that a run
- * shows. `pay` answers with its arguments, `tell` with a text, `sign` with what it signs in with,
+ * shows. `pay` and `pay_out` answer with their arguments, `tell` with a text, `sign` with what it signs in with,
  * `encode` with the same in base64, and `fall` fails with a text.
  */
 const scripts: Record<string, { input: string; body: string }> = {
   pay: { input: 'amount (number), to (string, optional)', body: 'printf "%s" "$args"' },
+  pay_out: { input: 'amount (number), to (string, optional)', body: 'printf "%s" "$args"' },
   tell: { input: 'text (string)', body: `printf "%s" "$args" | sed 's/^{"text":"//;s/"}$//'` },
   sign: {
     input: 'memo (string, optional)',

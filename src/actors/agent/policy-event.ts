@@ -1,6 +1,7 @@
 import type { ServiceConfig } from '../config/config.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { AuditEvent } from '../ports.ts';
+import { heldTools } from './ruled-tools.ts';
 
 /**
  * Says in the words of the audit log what governs the calls of an agent from now on: its version, the
@@ -8,10 +9,12 @@ import type { AuditEvent } from '../ports.ts';
  * tools and scripts reach out (contract section 10).
  */
 export function policyEvent(
-  { version, security, credentials, audit, egress }: ServiceConfig,
+  config: ServiceConfig,
   guardrails: Guardrails | null,
+  tools: Iterable<string>,
   sandbox: string | null = null,
 ): Pick<AuditEvent, 'event' | 'fields'> {
+  const { version, security, credentials, audit, egress } = config;
   const layers = {
     guardrails: guardrails !== null,
     intent_alignment: security.intent_alignment.enabled,
@@ -23,13 +26,12 @@ export function policyEvent(
   const capture = (['tool_args', 'tool_result', 'llm_messages'] as const).filter(
     (contents) => audit.capture[contents],
   );
-  const deferred = Object.keys(security.defer.enabled ? security.defer.tools : {});
   return {
     event: 'policy_loaded',
     fields: {
       version,
       layers: Object.entries(layers).flatMap(([layer, isOn]) => (isOn ? [layer] : [])),
-      deferred_tools: deferred.toSorted(),
+      deferred_tools: heldTools(config, tools),
       ...(capture.length === 0 ? {} : { capture }),
       egress: egress.mode,
       ...(sandbox === null ? {} : { sandbox }),

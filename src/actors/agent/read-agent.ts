@@ -1,7 +1,5 @@
-import { closest } from 'fastest-levenshtein';
 import type { ChannelsReading } from '../channels/channels.ts';
 import {
-  type ConfigReading,
   loadConfig,
   type Problem,
   readChannelFiles,
@@ -9,10 +7,11 @@ import {
 } from '../config/config.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Clock } from '../ports.ts';
-import { normalName, readSkills } from '../skills/skills.ts';
+import { readSkills } from '../skills/skills.ts';
 import { createToolbox, type ScriptIsolation, type Toolbox } from '../tools/tools.ts';
 import { readGuardrails } from './agent-guardrails.ts';
 import { readWritable } from './agent-writable.ts';
+import { rulesWithoutTool } from './ruled-tools.ts';
 
 /** What an agent's folder holds, with everything that is wrong in it. */
 export interface AgentReading {
@@ -54,8 +53,14 @@ export async function readAgent(
   const files = readChannelFiles(directory, env, loaded);
   const writable = await readWritable(directory, loaded, toolbox.skills);
   const { guardrails, problems } = readGuardrails(config.security.guardrails, toolbox.skills);
+  // While a skill is broken its tools are missing for that reason.
+  const idle =
+    toolbox.problems.length > 0
+      ? { problems: [], warnings: [] }
+      : rulesWithoutTool(loaded, [...toolbox.tools.keys()]);
   return {
     problems: [
+      ...idle.problems,
       ...files.problems,
       ...writable.problems,
       ...[...toolbox.problems, ...problems].map(asProblem),
@@ -64,8 +69,7 @@ export async function readAgent(
       ...loaded.warnings,
       ...files.warnings,
       ...writable.warnings,
-      // While a skill is broken its tools are missing for that reason.
-      ...(toolbox.problems.length > 0 ? [] : rulesWithoutTool(loaded, [...toolbox.tools.keys()])),
+      ...idle.warnings,
       ...toolbox.warnings.map(asProblem),
     ],
     agent: {
@@ -73,49 +77,6 @@ export async function readAgent(
       writable: writable.folders,
     },
   };
-}
-
-/** A tool as the configuration names it, and what comes of the entry when there is no such tool. */
-interface NamedTool {
-  name: string;
-  path: (string | number)[];
-  effect: string;
-}
-
-/** A rule for a tool that does not exist holds nothing back; most likely its name is mistyped. */
-function rulesWithoutTool(
-  { config: { security, credentials }, problemAt }: Extract<ConfigReading, { ok: true }>,
-  tools: string[],
-): Problem[] {
-  const { denied_tools: denied, enabled } = security.guardrails;
-  const named: NamedTool[] = [
-    ...(['step_up', 'modify', 'defer'] as const).flatMap((layer) =>
-      Object.keys(security[layer].enabled ? security[layer].tools : {}).map((name) => ({
-        name,
-        path: ['security', layer, 'tools', name],
-        effect: 'this rule holds nothing back',
-      })),
-    ),
-    ...(enabled ? denied : []).map((name, index) => ({
-      name,
-      path: ['security', 'guardrails', 'denied_tools', index],
-      effect: 'this rule holds nothing back',
-    })),
-    ...credentials.map(({ tool: name }, index) => ({
-      name,
-      path: ['credentials', index, 'tool'],
-      effect: 'nothing is ever signed in with it',
-    })),
-  ];
-  const known = new Set(tools.map(normalName));
-  return named
-    .filter(({ name, path }) =>
-      path.includes('denied_tools') ? !known.has(normalName(name)) : !tools.includes(name),
-    )
-    .map(({ name, path, effect }) => {
-      const hint = tools.length === 0 ? '' : `; the nearest is ${closest(name, tools)}`;
-      return problemAt(path, `the agent has no tool ${name}, so ${effect}${hint}`);
-    });
 }
 
 /** The path of the main skill is in the file that could not be read, so the usual one is taken. */

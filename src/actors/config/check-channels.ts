@@ -17,8 +17,8 @@ export function checkChannels({ channels }: ServiceConfig): Finding[] {
 function faultOf(channel: string): string | null {
   const known: readonly string[] = configuredAdapters;
   if (known.includes(channel)) return null;
-  if (builtinAdapters.includes(channel)) return 'this adapter is always there; remove it';
+  if (builtinAdapters.includes(channel)) return 'the adapter {value} is always there; remove it';
   const near = nearestName(channel, known);
   const advice = near !== null ? `did you mean ${near}?` : `use one of ${known.join(', ')}`;
-  return `there is no such adapter; ${advice}`;
+  return `there is no adapter {value}; ${advice}`;
 }

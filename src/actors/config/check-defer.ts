@@ -1,37 +1,22 @@
-import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { effectiveApprovers, normaliseApprovers } from '../../machines/governance/approvers.ts';
 import { isEmailShaped } from '../../machines/governance/email.ts';
-import { builtinAdapters } from './check-channels.ts';
+import { checkTargets, type DeferEntry } from './check-targets.ts';
+import { checkTemplate } from './check-template.ts';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
-
-type Defer = ServiceConfig['security']['defer'];
-
-/** What one deferred tool is checked with. */
-interface Entry {
-  rule: Defer['tools'][string];
-  path: Path;
-  config: ServiceConfig;
-}
 
 const root = ['security', 'defer'] as const;
 const defaultList: Path = [...root, 'default_approvers'];
 const binding: Path = [...root, 'bind_approver'];
 const providers: Path = ['auth', 'providers'];
 
-/** How long a conversation that came through a chat adapter is waited for, in ms (document 1 section 8). */
-const channelWindow = 6 * 60 * 1000;
-
-/** Adapters that can ask for a decision once they are in `channels` (contract section 14). */
-const channelAdapters = ['slack', 'webhook'];
-
 /** Checks `security.defer`; nothing while it is off (documents 1 sections 2.4, 5 and 8). */
-export function checkDefer(config: ServiceConfig): Finding[] {
+export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boolean): Finding[] {
   const { defer } = config.security;
   if (!defer.enabled) return [];
   const entries = Object.entries(defer.tools).map(
-    ([tool, rule]): Entry => ({ rule, path: [...root, 'tools', tool], config }),
+    ([tool, rule]): DeferEntry => ({ rule, path: [...root, 'tools', tool], config, isWritten }),
   );
   if (entries.length === 0) {
     const message =
@@ -45,11 +30,11 @@ export function checkDefer(config: ServiceConfig): Finding[] {
   ];
 }
 
-function checkEntry(entry: Entry): Finding[] {
+function checkEntry(entry: DeferEntry): Finding[] {
   const { rule, path, config } = entry;
   return [
-    ...checkTarget(entry, 'to'),
-    ...(rule.escalate_to === undefined ? [] : checkTarget(entry, 'escalate_to')),
+    ...checkTargets(entry),
+    ...checkTemplate(rule.context_template, [...path, 'context_template']),
     ...checkList(rule.approvers, [...path, 'approvers'], config),
     ...checkQuorum(entry),
     ...checkWriteTimeout(entry),
@@ -75,7 +60,7 @@ function checkBinding({ auth, security: { defer } }: ServiceConfig): Finding[] {
 }
 
 /** Who asked must be known to be told from who approves. */
-function checkFourEyes({ rule, path, config }: Entry): Finding[] {
+function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
   if (!rule.four_eyes) return [];
   const key = [...path, 'four_eyes'];
   const anonymous = 'four_eyes cannot tell who asked without auth.providers; add one';
@@ -88,62 +73,26 @@ function checkFourEyes({ rule, path, config }: Entry): Finding[] {
 }
 
 /** Whoever waits on the open request must be able to wait for the decision (document 1 section 8). */
-function checkWriteTimeout({ rule, path, config }: Entry): Finding[] {
+function checkWriteTimeout({ rule, path, config }: DeferEntry): Finding[] {
   const { write_timeout: limit } = config.server;
   if (limit === 0 || limit > rule.timeout) return [];
-  const message = `server.write_timeout cuts requests off after ${formatDuration(limit)}, before this timeout is over; raise it or shorten the timeout`;
+  const message = `server.write_timeout cuts requests off after ${formatDuration(limit)}, before the timeout of ${formatDuration(rule.timeout)} is over; raise it or shorten the timeout`;
   return [warning([...path, 'timeout'], message, [[...root, 'default_timeout']])];
 }
 
-function checkTarget({ rule, path, config }: Entry, key: 'to' | 'escalate_to'): Finding[] {
-  const { adapter, target } = splitTarget(rule[key] ?? '');
-  const to = [...path, key];
-  if (builtinAdapters.includes(adapter)) return [];
-  if (adapter === 'telegram') {
-    return [
-      error(
-        to,
-        'telegram carries conversations only and cannot ask for a decision; use another adapter',
-      ),
-    ];
-  }
-  if (!channelAdapters.includes(adapter)) {
-    const known = [...builtinAdapters, ...channelAdapters].join(', ');
-    return [warning(to, `the adapter is not one of ${known}, so ${direct}`)];
-  }
-  const findings: Finding[] = [];
-  if (!config.channels.includes(adapter)) {
-    const message = `the ${adapter} adapter is not in channels, so ${direct}`;
-    findings.push(warning(to, message, [['channels']]));
-  }
-  if (adapter === 'slack' && !isSlackChannel(target)) {
-    const message = `no channel of Slack is called so, so ${direct}; write a name such as #refunds, or an id`;
-    findings.push(warning(to, message));
-  }
-  if (key === 'to' && adapter === 'slack' && rule.timeout > channelWindow) {
-    const message = `the timeout is longer than the ${formatDuration(channelWindow)} that a channel waits for an answer; shorten it`;
-    const inherited = [...root, 'default_timeout'];
-    findings.push(warning([...path, 'timeout'], message, [inherited]));
-  }
-  return findings;
-}
-
-/** Slack's names hold letters of any language, digits, hyphens and underscores; its ids pass as well. */
-function isSlackChannel(target: string): boolean {
-  return /^#?[\p{L}\p{M}\p{N}_-]{1,80}$/u.test(target);
-}
-
-const direct = 'nobody is asked; the deferral holds until a direct POST to the decisions endpoint';
-
 function checkList(list: readonly string[], path: Path, config: ServiceConfig): Finding[] {
+  if (list.length > 0 && normaliseApprovers(list).length === 0) {
+    const message =
+      'every approver of this list is blank, so anybody could decide; name one, or leave the list out';
+    return [error(path, message)];
+  }
   const findings = list.flatMap((entry, index): Finding[] => {
     if (entry.trim() === '') {
-      const message = 'this approver is blank and is dropped; a list of blanks lets anyone decide';
-      return [warning([...path, index], message)];
+      return [warning([...path, index], 'this approver is blank and is dropped; remove it')];
     }
     if (isEmailShaped(entry)) return [];
     const message =
-      'this approver is not an email, so it can never match and locks that person out; write name@example.com';
+      'the approver {value} is not an email, so it can never match and locks that person out; write name@example.com';
     return [warning([...path, index], message)];
   });
   if (normaliseApprovers(list).length > 0 && config.auth.providers.length === 0) {
@@ -155,7 +104,7 @@ function checkList(list: readonly string[], path: Path, config: ServiceConfig): 
 }
 
 /** A quorum of one is left to the warnings above: a list that nobody matches may be what is wanted. */
-function checkQuorum({ rule, path, config }: Entry): Finding[] {
+function checkQuorum({ rule, path, config }: DeferEntry): Finding[] {
   const list = effectiveApprovers(rule.approvers, config.security.defer.default_approvers);
   if (rule.quorum === 1) return [];
   if (list === null) {

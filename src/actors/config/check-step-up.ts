@@ -2,18 +2,31 @@ import type { Finding } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
 
 /** Checks `security.step_up`; nothing while it is off (document 1 section 5.1). */
-export function checkStepUp({ security }: ServiceConfig): Finding[] {
+export function checkStepUp({ security, auth }: ServiceConfig): Finding[] {
   const { enabled, tools, acr_hierarchy: hierarchy } = security.step_up;
   if (!enabled) return [];
-  const required = Object.entries(tools);
+  const required = Object.entries(tools).map(([tool, { acr }]): [string, string] => [tool, acr]);
   if (required.length === 0) {
     const path = ['security', 'step_up', 'tools'];
     const message =
       'step-up is enabled and lists no tools; add tools: {<tool>: <acr>}, or set enabled: false';
     return [{ path, message, severity: 'error' }];
   }
-  return [...unspeakable(required), ...unknown(required, hierarchy)];
+  return [
+    ...(auth.providers.length === 0 ? [anonymous] : []),
+    ...unspeakable(required),
+    ...unknown(required, hierarchy),
+  ];
 }
+
+/** Nobody has an assurance level without a verified identity, so every listed call would be refused. */
+const anonymous: Finding = {
+  path: ['security', 'step_up', 'enabled'],
+  message:
+    'nobody can step up without auth.providers, so every call of these tools would be refused; add a provider, or set enabled: false',
+  severity: 'error',
+  restsOn: [['auth', 'providers']],
+};
 
 /** The challenge names the level between quotes in a header. */
 function unspeakable(required: [string, string][]): Finding[] {

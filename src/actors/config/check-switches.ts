@@ -1,18 +1,20 @@
 import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Tree } from './read-tree.ts';
+import { valueAt } from './salvage.ts';
+
+const guardrails: Path = ['security', 'guardrails'];
 
 /** Warns of a layer that lists tools or rules and is off because `enabled` was left out. */
-export function checkSwitches(
-  { security }: ServiceConfig,
-  isWritten: (path: Path) => boolean,
-): Finding[] {
-  const layers = ['step_up', 'modify', 'defer'] as const;
-  const { enabled: _, ...lists } = security.guardrails;
+export function checkSwitches({ value, isWritten }: Pick<Tree, 'value' | 'isWritten'>): Finding[] {
+  const layers = ['step_up', 'modify', 'defer'];
+  const sizeAt = (path: Path) => Object.keys(valueAt(value, path) ?? {}).length;
   const idle = [
     ...layers
-      .filter((layer) => Object.keys(security[layer].tools).length > 0)
+      .filter((layer) => sizeAt(['security', layer, 'tools']) > 0)
       .map((layer) => ({ layer, what: 'its tools are not guarded' })),
-    ...(Object.values(lists).some((list) => list.length > 0)
+    ...(Object.keys(valueAt(value, guardrails) ?? {}).some(
+      (list) => sizeAt([...guardrails, list]) > 0,
+    )
       ? [{ layer: 'guardrails', what: 'its rules hold nothing back' }]
       : []),
   ];

@@ -1,9 +1,10 @@
+import { normalName } from '../tool-name.ts';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
 
 /** Checks that no tool is listed twice, neither in `tools` nor in `builtin_tools`. */
 export function checkTools(config: ServiceConfig): Finding[] {
-  const names = config.tools.map(({ name }) => name);
+  const names = config.tools.map(({ name }) => normalName(name));
   return [
     ...repeats(names).map((index) => repeated(['tools', index, 'name'])),
     ...repeats(config.builtin_tools).map((index) => repeated(['builtin_tools', index])),

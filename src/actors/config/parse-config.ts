@@ -9,6 +9,7 @@ import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
 import { checkInlineTokens } from './check-inline-tokens.ts';
 import { checkLayers } from './check-layers.ts';
+import { checkRuleNames } from './check-rule-names.ts';
 import { checkServer } from './check-server.ts';
 import { checkShape } from './check-shape.ts';
 import { checkStepUp } from './check-step-up.ts';
@@ -95,12 +96,13 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...checkServer(config),
     ...checkCard(config),
     ...checkStepUp(config),
-    ...checkDefer(config),
+    ...checkDefer(config, tree.isWritten),
+    ...checkRuleNames(config),
     ...checkChannels(config),
     ...checkEgress(config),
     ...checkLayers(config, env),
     ...checkTracing(config, env),
-    ...checkSwitches(config, tree.isWritten),
+    ...checkSwitches(tree),
     ...unsupportedControls(config),
   ].map((finding) => ({ ...finding, path: original(finding.path) }));
   const unreadable = tree.complaints.map(({ path }) => path).filter((path) => path.length > 0);

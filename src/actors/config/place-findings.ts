@@ -26,7 +26,8 @@ function place(finding: Placeable, tree: Tree, file: string): Problem {
   const { path, message } = finding;
   const { line, column } =
     'line' in finding ? finding : finding.isKey ? tree.locateKey(path) : tree.locate(path);
-  return { message, file, line, column, path: path.join('.') };
+  const quoted = message.replaceAll('{value}', () => tree.textAt(path));
+  return { message: quoted, file, line, column, path: path.join('.') };
 }
 
 function inOrder(problems: readonly Problem[]): Problem[] {

@@ -19,6 +19,7 @@ export interface Position {
 /** What a check has to say about one place of the configuration. */
 export interface Finding {
   path: Path;
+  /** `{value}` stands for the text at `path` as the file has it: what a variable holds is never shown. */
   message: string;
   severity: 'error' | 'warning';
   /** Other places it rests on: while one of them is broken, the finding is withheld. */

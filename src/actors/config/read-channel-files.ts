@@ -123,12 +123,12 @@ function webhookProblems(
 function webhookUses({ security: { defer } }: ServiceConfig) {
   if (!defer.enabled) return [];
   return Object.entries(defer.tools).flatMap(([tool, rule]) =>
-    (['to', 'escalate_to'] as const).flatMap((key) => {
-      const to = rule[key];
-      if (to === undefined) return [];
-      const { adapter, target } = splitTarget(to);
-      const path = ['security', 'defer', 'tools', tool, key];
-      return adapter === 'webhook' ? [{ path, target }] : [];
-    }),
+    (['to', 'escalate_to'] as const).flatMap((key) =>
+      [rule[key] ?? []]
+        .flat()
+        .map(splitTarget)
+        .filter(({ adapter }) => adapter === 'webhook')
+        .map(({ target }) => ({ path: ['security', 'defer', 'tools', tool, key], target })),
+    ),
   );
 }

@@ -12,6 +12,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import { cutToRunes } from '../../machines/text.ts';
 import { expandVariables } from './expand-variables.ts';
 import type { Path, Position } from './problem.ts';
 
@@ -25,6 +26,8 @@ export interface Tree {
   isWritten: (path: Path) => boolean;
   /** True when a value came from the environment, wholly or in part. */
   isFilled: (path: Path) => boolean;
+  /** The text at `path` as the file has it, before variables were filled in; cut when long. */
+  textAt: (path: Path) => string;
   /** Where the value at `path` begins; for a missing one, where its nearest parent does. */
   locate: (path: Path) => Position;
   /** Where the key of the value at `path` begins. */
@@ -39,6 +42,9 @@ export interface Complaint extends Position {
 
 /** Counted with what aliases repeat, which a small text can use to stand for a huge value. */
 const maximumValues = 20_000;
+
+/** Code points of a value that a message repeats. */
+const longestQuote = 80;
 
 const start: Position = { line: 1, column: 1 };
 
@@ -63,6 +69,7 @@ export function readTree(text: string, env: Readonly<Record<string, string | und
     isCut: reader.isCut,
     isWritten: (path) => values.has(JSON.stringify(path)),
     isFilled: (path) => filled.has(JSON.stringify(path)),
+    textAt: (path) => cutToRunes(reader.texts.get(JSON.stringify(path)) ?? '', longestQuote),
     locate: (path) => nearest(values, path),
     locateKey: (path) => keys.get(JSON.stringify(path)) ?? nearest(values, path),
   };
@@ -81,6 +88,7 @@ class TreeReader {
   readonly values = new Map<string, Position>();
   readonly keys = new Map<string, Position>();
   readonly filled = new Set<string>();
+  readonly texts = new Map<string, string>();
   readonly #document: Document.Parsed;
   readonly #counter: LineCounter;
   readonly #env: Readonly<Record<string, string | undefined>>;
@@ -178,6 +186,7 @@ class TreeReader {
   }
 
   #string(text: string, path: Path, position: Position): string {
+    this.texts.set(JSON.stringify(path), text);
     if (namesVariable(path)) return text;
     const expansion = expandVariables(text, this.#env);
     for (const complaint of expansion.complaints) this.#complain(path, position, complaint);

@@ -1,13 +1,23 @@
 import * as z from 'zod';
 import { defaultContextTemplate } from '../../machines/governance/defer-policy.ts';
-import { positiveDuration } from './schema-value.ts';
+import { optionalTool, positiveDuration } from './schema-value.ts';
 
 const target = z.string().regex(/^channel:[^:\s]+:\s*\S/, {
   error: 'the target must be channel:<adapter>:<target>, such as channel:console:*',
 });
 
+/** One target, or each one of those that are asked; a list without repetitions. */
+const targets = z
+  .union([target, z.array(target).min(1, { error: 'the list names no target; add one' })], {
+    error: ({ input }) =>
+      input === undefined
+        ? 'this key is missing, so nobody would be asked; write to: "channel:console:*", or another target'
+        : 'this must be a target such as channel:console:*, or a list of targets',
+  })
+  .transform((to) => [...new Set(typeof to === 'string' ? [to] : to)]);
+
 const deferredTool = z.object({
-  to: target.default('channel:console:*'),
+  to: targets,
   timeout: positiveDuration.optional(),
   context_template: z.string().default(defaultContextTemplate),
   approvers: z.array(z.string()).default([]),
@@ -15,6 +25,7 @@ const deferredTool = z.object({
   four_eyes: z.boolean().default(false),
   remind: z.boolean().default(false),
   escalate_to: target.optional(),
+  optional: optionalTool,
 });
 
 /** `security.defer`; a tool without a timeout of its own gets the default one (document 1 section 2.4). */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { alignmentSchema } from '../alignment/alignment.ts';
 import { deferSchema } from './schema-defer.ts';
-import { name } from './schema-value.ts';
+import { name, optionalTool } from './schema-value.ts';
 
 const enabled = z.boolean().default(false);
 
@@ -24,6 +24,7 @@ const modifySchema = z.object({
       z.object({
         arguments: z.array(argumentRule).default([]),
         output: z.array(z.object({ replace: replacement })).default([]),
+        optional: optionalTool,
       }),
     )
     .default({}),
@@ -42,9 +43,16 @@ const guardrailsSchema = z.object({
   redact: z.array(name).default([]),
 });
 
+/** What a tool requires: an acr, or one beside what else there is to say of the rule. */
+const steppedTool = z
+  .union([name, z.object({ acr: name, optional: optionalTool })], {
+    error: 'this must be an acr, or {acr: <acr>, optional: true}',
+  })
+  .transform((rule) => (typeof rule === 'string' ? { acr: rule, optional: false } : rule));
+
 const stepUpSchema = z.object({
   enabled,
-  tools: z.record(z.string(), name).default({}),
+  tools: z.record(z.string(), steppedTool).default({}),
   acr_hierarchy: z.array(name).default([]),
 });
 

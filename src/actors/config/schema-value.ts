@@ -24,6 +24,9 @@ export const name = z
   .string()
   .refine((text) => text.trim() !== '', { error: 'this must not be empty; write a name' });
 
+/** True in a rule whose tool may come later: nobody is told when the agent has none of its name (contract section 3). */
+export const optionalTool = z.boolean().default(false);
+
 /** The name of an environment variable. */
 export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
   error: 'this must be the bare name of an environment variable, without ${}',

@@ -10,7 +10,7 @@ import {
 } from './schema-daemon.ts';
 import { modelSchema } from './schema-model.ts';
 import { securitySchema } from './schema-security.ts';
-import { jsonObject, name } from './schema-value.ts';
+import { jsonObject, name, optionalTool } from './schema-value.ts';
 
 const builtinTools = [
   'http_request',
@@ -39,6 +39,7 @@ const credential = z.object({
   tool: name,
   provider: z.enum(['static', 'sts_assume_role']),
   spec: jsonObject.default({}),
+  optional: optionalTool,
 });
 
 /**

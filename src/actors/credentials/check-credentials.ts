@@ -1,3 +1,4 @@
+import { normalName } from '../tool-name.ts';
 import { findBaseIdentity, readAssumeRoleSpec } from './assume-role-spec.ts';
 import type { CredentialEntry, CredentialFinding, Environment } from './credential-entry.ts';
 import { checkStaticSpec, readStaticSpec } from './static-spec.ts';
@@ -10,9 +11,9 @@ export function checkCredentials(
   entries: readonly CredentialEntry[],
   env: Environment,
 ): CredentialFinding[] {
-  const tools = entries.map(({ tool }) => tool);
+  const tools = entries.map(({ tool }) => normalName(tool));
   return entries.flatMap((entry, index) => [
-    ...(tools.indexOf(entry.tool) < index ? [repeated(index)] : []),
+    ...(tools.indexOf(normalName(entry.tool)) < index ? [repeated(index)] : []),
     ...specFindings(entry, env).map((finding) => ({
       ...finding,
       path: [index, 'spec', ...finding.path],

@@ -1,5 +1,6 @@
 import type { CredentialProvider } from '../../machines/governance/ruling.ts';
 import type { Log } from '../ports.ts';
+import { ToolMap } from '../tool-name.ts';
 import { type AssumeRolePorts, assumeRole } from './assume-role.ts';
 import { findBaseIdentity, readAssumeRoleSpec } from './assume-role-spec.ts';
 import { checkCredentials } from './check-credentials.ts';
@@ -44,7 +45,7 @@ export function createCredentialIssuer(
 ): CredentialIssuer {
   const flaw = checkCredentials(entries, ports.env).find(({ severity }) => severity === 'error');
   if (flaw) throw new CredentialError(`credentials.${flaw.path.join('.')}: ${flaw.message}`);
-  const makers = new Map(
+  const makers = new ToolMap(
     entries.map((entry) => [entry.tool, { provider: entry.provider, make: makerOf(entry, ports) }]),
   );
   return {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../machines/json.ts';
+import { ToolMap } from '../tool-name.ts';
 import { type ArgumentRule, compileArgumentRule } from './argument-rule.ts';
 import { ModifyError } from './modify-error.ts';
 import { compileReplacement, type Replacement } from './replacement.ts';
@@ -6,7 +7,7 @@ import type { Report, RuleProblem } from './rule-problem.ts';
 
 export { ModifyError, type RuleProblem };
 
-/** The rules of each tool by its exact name, as `security.modify` holds them (contract section 7). */
+/** The rules of each tool by its name, as `security.modify` holds them (contract section 7). */
 export interface ModifyRules {
   tools: Record<string, { arguments: ArgumentRule[]; output: { replace: Replacement }[] }>;
 }
@@ -53,12 +54,15 @@ export function compileModify(rules: ModifyRules): ModifyReading {
     );
   }
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, modify: modifyWith(argumentRules, outputRules) };
+  return {
+    ok: true,
+    modify: modifyWith(new ToolMap([...argumentRules]), new ToolMap([...outputRules])),
+  };
 }
 
 function modifyWith(
-  argumentRules: ReadonlyMap<string, Rule<JsonObject>[]>,
-  outputRules: ReadonlyMap<string, Rule<string>[]>,
+  argumentRules: ToolMap<Rule<JsonObject>[]>,
+  outputRules: ToolMap<Rule<string>[]>,
 ): Modify {
   return {
     modifyArguments(tool, given) {

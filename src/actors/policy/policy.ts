@@ -8,6 +8,7 @@ import type { CredentialIssuer } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Modify } from '../modify/modify.ts';
 import type { Tool } from '../ports.ts';
+import { ToolMap } from '../tool-name.ts';
 import { type CheckedOutput, checkOutput } from './check-output.ts';
 import { modifyCall } from './modify-call.ts';
 import { refusalOfCall, refusalOfPrompt } from './refusals.ts';
@@ -67,31 +68,32 @@ function intentRulesOf(
 function deferRulesOf(
   defer: ServiceConfig['security']['defer'],
   isAuthOn: boolean,
-): Map<string, DeferRule> {
-  const rules = new Map<string, DeferRule>();
-  if (!defer.enabled) return rules;
-  for (const [tool, entry] of Object.entries(defer.tools)) {
-    rules.set(tool, {
-      to: entry.to,
-      timeout: entry.timeout ?? defer.default_timeout,
-      contextTemplate: entry.context_template ?? '',
-      approvers: effectiveApprovers(entry.approvers ?? [], defer.default_approvers),
-      quorum: entry.quorum,
-      fourEyes: entry.four_eyes,
-      bindApprover: defer.bind_approver,
-      distinctCallers: isAuthOn,
-      onReject: defer.on_reject,
-      remind: entry.remind,
-      escalateTo: entry.escalate_to ?? null,
-    });
-  }
-  return rules;
+): ToolMap<DeferRule> {
+  const entries = Object.entries(defer.enabled ? defer.tools : {});
+  return new ToolMap(
+    entries.map(([tool, entry]) => {
+      const rule: DeferRule = {
+        to: entry.to,
+        timeout: entry.timeout ?? defer.default_timeout,
+        contextTemplate: entry.context_template ?? '',
+        approvers: effectiveApprovers(entry.approvers ?? [], defer.default_approvers),
+        quorum: entry.quorum,
+        fourEyes: entry.four_eyes,
+        bindApprover: defer.bind_approver,
+        distinctCallers: isAuthOn,
+        onReject: defer.on_reject,
+        remind: entry.remind,
+        escalateTo: entry.escalate_to ?? null,
+      };
+      return [tool, rule];
+    }),
+  );
 }
 
 function stepUpRulesOf(stepUp: ServiceConfig['security']['step_up']) {
-  const required = new Map(stepUp.enabled ? Object.entries(stepUp.tools) : []);
+  const required = new ToolMap(stepUp.enabled ? Object.entries(stepUp.tools) : []);
   return (tool: string): Pick<ToolRules, 'requiredAcr' | 'acrHierarchy'> => ({
-    requiredAcr: required.get(tool) ?? null,
+    requiredAcr: required.get(tool)?.acr ?? null,
     acrHierarchy: stepUp.acr_hierarchy,
   });
 }

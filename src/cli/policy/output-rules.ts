@@ -1,4 +1,5 @@
 import type { AgentReading } from '../../actors/agent/read-agent.ts';
+import { ToolMap } from '../../actors/tool-name.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 
 /** Names what is configured to look at the output of a tool, in order; empty when nothing is (contract section 7). */
@@ -9,7 +10,9 @@ export function outputRules(
   const { guardrails, modify } = config.security;
   const { deny_output: denied, redact } = guardrails;
   const skills = toolbox.skills.filter(({ guardrails: written }) => hasRules(written?.value));
-  const rewrites = modify.enabled ? new Map(Object.entries(modify.tools)).get(tool)?.output : [];
+  const rewrites = modify.enabled
+    ? new ToolMap(Object.entries(modify.tools)).get(tool)?.output
+    : [];
   return [
     ...(guardrails.enabled && denied.length + redact.length > 0 ? ['guardrails'] : []),
     ...skills.map(({ id }) => `guardrails of skill ${id}`),

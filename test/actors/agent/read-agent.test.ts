@@ -6,41 +6,68 @@ import { formatProblem } from '../../../src/actors/config/config.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
-async function warningsOf(security: string, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
+const auth = 'auth: {providers: [{type: http_verifier, settings: {url: "https://a.example"}}]}\n';
+
+/** Reads an agent with the tool datetime_now, whose `security` begins in line 4. */
+async function readingOf(security: string, env: NodeJS.ProcessEnv = {}) {
   const directory = temporaryFolder();
-  const text = `agent_id: x\nbuiltin_tools: [datetime_now]\nsecurity:\n${security}`;
+  const text = `agent_id: x\nbuiltin_tools: [datetime_now]\nsecurity:\n${security}${auth}`;
   writeFileSync(join(directory, 'service.yaml'), text);
   const { problems, warnings } = await readAgent(directory, env, new ManualClock(0));
-  expect(problems).toEqual([]);
-  return warnings.map(formatProblem);
+  return { problems: problems.map(formatProblem), warnings: warnings.map(formatProblem) };
 }
 
-const hint =
-  'the agent has no tool datetime_nwo, so this rule holds nothing back; the nearest is datetime_now';
+const gone = 'the agent has no tool datetime_nwo, so';
+const near = 'the nearest is datetime_now';
 
 it.each([
-  ['defer: {enabled: true, tools: {datetime_nwo: {to: "channel:console:*"}}}', 34],
-  ['step_up: {enabled: true, tools: {datetime_nwo: gold}}', 36],
-  ['modify: {enabled: true, tools: {datetime_nwo: {arguments: [{path: a, set: 1}]}}}', 35],
-  ['guardrails: {enabled: true, denied_tools: [datetime_nwo]}', 46],
-])('warns of a rule for a tool that does not exist, where it stands: %s', async (rule, column) => {
-  expect(await warningsOf(`  ${rule}\n`)).toEqual([`service.yaml:4:${column}: ${hint}`]);
-});
+  ['defer: {enabled: true, tools: {datetime_nwo: {to: "channel:console:*"}}}', 34, ''],
+  ['step_up: {enabled: true, tools: {datetime_nwo: gold}}', 36, '{acr: <acr>, '],
+  ['modify: {enabled: true, tools: {datetime_nwo: {arguments: [{path: a, set: 1}]}}}', 35, ''],
+])(
+  'refuses a rule for a tool that does not exist, where it stands: %s',
+  async (rule, column, acr) => {
+    const optional = acr === '' ? 'optional: true' : `${acr}optional: true}`;
+    expect(await readingOf(`  ${rule}\n`)).toEqual({
+      problems: [
+        `service.yaml:4:${column}: ${gone} this rule holds nothing back; ${near}; write ${optional} for a tool that comes later`,
+      ],
+      warnings: [],
+    });
+  },
+);
 
-it('says nothing of rules that name tools, or that are off', async () => {
-  expect(
-    await warningsOf(`  defer: {enabled: true, tools: {datetime_now: {to: "channel:console:*"}}}
-  step_up: {enabled: true, tools: {datetime_now: gold}}
-  guardrails: {enabled: true, denied_tools: [datetime-now]}\n`),
-  ).toEqual([]);
-});
-
-it('warns of credentials for a tool that does not exist', async () => {
+it('refuses credentials for a tool that does not exist', async () => {
   const entry = '{tool: datetime_nwo, provider: static, spec: {env: {KEY: {from_env: PATH}}}}';
-  const [warning] = await warningsOf(`  {}\ncredentials: [${entry}]\n`, { PATH: '/usr/bin' });
-  expect(warning).toBe(
-    'service.yaml:5:16: the agent has no tool datetime_nwo, so nothing is ever signed in with it; the nearest is datetime_now',
-  );
+  expect(await readingOf(`  {}\ncredentials: [${entry}]\n`, { PATH: '/usr/bin' })).toEqual({
+    problems: [
+      `service.yaml:5:16: ${gone} nothing is ever signed in with it; ${near}; write optional: true for a tool that comes later`,
+    ],
+    warnings: [],
+  });
+});
+
+it('warns of a denial of a tool that does not exist', async () => {
+  expect(await readingOf('  guardrails: {enabled: true, denied_tools: [datetime_nwo]}\n')).toEqual({
+    problems: [],
+    warnings: [`service.yaml:4:46: ${gone} this rule holds nothing back; ${near}`],
+  });
+});
+
+it('says nothing of rules that name tools in either spelling, that may come later, or that are off', async () => {
+  const entry = '{provider: static, spec: {env: {KEY: {from_env: PATH}}}';
+  expect(
+    await readingOf(
+      `  defer:
+    enabled: true
+    tools: {datetime-now: {to: "channel:console:*"}, later: {to: "channel:console:*", optional: true}}
+  step_up: {enabled: true, tools: {datetime-now: gold, later: {acr: gold, optional: true}}}
+  modify: {tools: {never: {output: []}}, enabled: false}
+  guardrails: {enabled: true, denied_tools: [datetime-now]}
+credentials: [${entry}, tool: datetime-now}, ${entry}, tool: later, optional: true}]\n`,
+      { PATH: '/usr/bin' },
+    ),
+  ).toEqual({ problems: [], warnings: [] });
 });
 
 it('reads the files of the channels, and says what is wrong in them', async () => {

@@ -3,10 +3,10 @@ import { linesOf, read } from './reading.ts';
 
 it.each([
   ['slack, telegram, webhook', []],
-  ['console', ['this adapter is always there; remove it']],
-  ['dashboard', ['this adapter is always there; remove it']],
-  ['slak', ['there is no such adapter; did you mean slack?']],
-  ['pigeon', ['there is no such adapter; use one of slack, telegram, webhook']],
+  ['console', ['the adapter console is always there; remove it']],
+  ['dashboard', ['the adapter dashboard is always there; remove it']],
+  ['slak', ['there is no adapter slak; did you mean slack?']],
+  ['pigeon', ['there is no adapter pigeon; use one of slack, telegram, webhook']],
 ])('tells which adapters channels: [%s] can switch on', (list, messages) => {
   expect(linesOf(read(`agent_id: x\nchannels: [${list}]`))).toEqual(
     messages.map((message) => `warning 2:12 channels.0 | ${message}`),

@@ -27,32 +27,32 @@ it.each([
   ],
   [
     'a timeout without a unit',
-    'enabled: true\ntools: {t: {timeout: "5"}}',
+    'enabled: true\ntools: {t: {timeout: "5", to: "channel:console:*"}}',
     'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: a duration needs a unit; write 5s, 5m or 5h',
   ],
   [
     'a number for a timeout',
-    'enabled: true\ntools: {t: {timeout: 5}}',
+    'enabled: true\ntools: {t: {timeout: 5, to: "channel:console:*"}}',
     'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: this is not a duration; write 90s, 5m or 1h30m',
   ],
   [
     'a negative timeout',
-    'enabled: true\ntools: {t: {timeout: -5m}}',
+    'enabled: true\ntools: {t: {timeout: -5m, to: "channel:console:*"}}',
     'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: a duration must not be negative; write 90s, 5m or 1h30m',
   ],
   [
     'a timeout of zero',
-    'enabled: true\ntools: {t: {timeout: 0s}}',
+    'enabled: true\ntools: {t: {timeout: 0s, to: "channel:console:*"}}',
     'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: the duration must be above zero; write 90s, 5m or 1h30m',
   ],
   [
     'a timeout above 24 days',
-    'enabled: true\ntools: {t: {timeout: 577h}}',
+    'enabled: true\ntools: {t: {timeout: 577h, to: "channel:console:*"}}',
     'error 6:26 ~.tools.t.timeout | ~.tools.t.timeout: a duration must be at most 24 days (576h)',
   ],
   [
     'a bad default timeout',
-    'enabled: true\ndefault_timeout: soon\ntools: {t: {}}',
+    'enabled: true\ndefault_timeout: soon\ntools: {t: {to: "channel:console:*"}}',
     'error 6:22 ~.default_timeout | ~.default_timeout: this is not a duration; write 90s, 5m or 1h30m',
   ],
   [
@@ -78,46 +78,86 @@ it.each([
   [
     'an unknown adapter',
     'enabled: true\ntools: {t: {to: "channel:pigeon:x"}}',
-    `warning 6:21 ~.tools.t.to | the adapter is not one of console, dashboard, slack, webhook, ${direct}`,
+    `warning 6:21 ~.tools.t.to | the adapter of channel:pigeon:x is not one of console, dashboard, slack, webhook, ${direct}`,
   ],
   [
     'an adapter that does not run',
-    'enabled: true\ntools: {t: {to: "channel:webhook:x"}}',
+    'enabled: true\ntools: {t: {to: "channel:webhook:x", timeout: 5m}}',
     `warning 6:21 ~.tools.t.to | the webhook adapter is not in channels, ${direct}`,
   ],
   [
+    'a tool that asks nobody',
+    'enabled: true\ntools: {t: {timeout: 5m}}',
+    'error 6:16 ~.tools.t.to | ~.tools.t.to: this key is missing, so nobody would be asked; write to: "channel:console:*", or another target',
+  ],
+  [
+    'a list that asks nobody',
+    'enabled: true\ntools: {t: {to: []}}',
+    'error 6:21 ~.tools.t.to | ~.tools.t.to: the list names no target; add one',
+  ],
+  [
+    'a target that is none in a list',
+    'enabled: true\ntools: {t: {to: ["channel:console:*", slack]}}',
+    'error 6:43 ~.tools.t.to.1 | ~.tools.t.to.1: the target must be channel:<adapter>:<target>, such as channel:console:*',
+  ],
+  [
+    'a target that cannot be asked in a list',
+    'enabled: true\ntools: {t: {to: ["channel:console:*", "channel:telegram:x"]}}',
+    'error 6:43 ~.tools.t.to.1 | telegram carries conversations only and cannot ask for a decision; use another adapter',
+  ],
+  [
+    'a target of another kind',
+    'enabled: true\ntools: {t: {to: 5}}',
+    'error 6:21 ~.tools.t.to | ~.tools.t.to: this must be a target such as channel:console:*, or a list of targets',
+  ],
+  [
+    'a placeholder that nobody fills in',
+    'enabled: true\ntools: {t: {to: "channel:console:*", context_template: "{tool} pays {amount}: {args}"}}',
+    'error 6:60 ~.tools.t.context_template | the placeholder {amount} is not known; there are {tool} and {args} alone',
+  ],
+  [
+    'a placeholder with blanks, which stays as it is written',
+    'enabled: true\ntools: {t: {to: "channel:console:*", context_template: "{ arg }"}}',
+    'error 6:60 ~.tools.t.context_template | the placeholder { arg } is not known; did you mean {args}?',
+  ],
+  [
+    'two rules for one tool',
+    'enabled: true\ntools: {pay_x: {to: "channel:console:*"}, pay-x: {to: "channel:console:*"}}',
+    'error 6:54 ~.tools.pay-x | pay-x and pay_x are one tool, as - and _ are one in its name; keep one of the two rules',
+  ],
+  [
     'a quorum of zero',
-    'enabled: true\ntools: {t: {quorum: 0}}',
+    'enabled: true\ntools: {t: {quorum: 0, to: "channel:console:*"}}',
     'error 6:25 ~.tools.t.quorum | ~.tools.t.quorum: this must be at least 1',
   ],
   [
     'half a person',
-    'enabled: true\ntools: {t: {quorum: 1.5}}',
+    'enabled: true\ntools: {t: {quorum: 1.5, to: "channel:console:*"}}',
     'error 6:25 ~.tools.t.quorum | ~.tools.t.quorum: this must be a whole number',
   ],
   [
     'four eyes without providers',
-    'enabled: true\ntools: {t: {four_eyes: true}}',
+    'enabled: true\ntools: {t: {four_eyes: true, to: "channel:console:*"}}',
     'warning 6:28 ~.tools.t.four_eyes | four_eyes cannot tell who asked without auth.providers; add one',
   ],
   [
     'bound approvers without providers',
-    'enabled: true\nbind_approver: true\ntools: {t: {}}',
+    'enabled: true\nbind_approver: true\ntools: {t: {to: "channel:console:*"}}',
     'warning 6:20 ~.bind_approver | without auth.providers nobody has a verified email, so only people in a chat can decide; add a provider',
   ],
   [
     'a default list without providers',
-    'enabled: true\ndefault_approvers: [a@b.cd]\ntools: {t: {}}',
+    'enabled: true\ndefault_approvers: [a@b.cd]\ntools: {t: {to: "channel:console:*"}}',
     'warning 6:24 ~.default_approvers | without auth.providers any caller can claim to be one of these approvers; add a provider',
   ],
   [
     'a list without providers',
-    'enabled: true\ntools: {t: {approvers: [a@b.cd]}}',
+    'enabled: true\ntools: {t: {approvers: [a@b.cd], to: "channel:console:*"}}',
     'warning 6:28 ~.tools.t.approvers | without auth.providers any caller can claim to be one of these approvers; add a provider',
   ],
   [
     'tools without a switch',
-    'tools: {t: {}}',
+    'tools: {t: {to: "channel:console:*"}}',
     'warning 5:5 ~.enabled | ~.enabled is missing, so its tools are not guarded; add enabled: true, or false if that is meant',
   ],
 ])('finds %s', (_, lines, line) => {
@@ -127,7 +167,8 @@ it.each([
 describe('with authentication', () => {
   it('finds four eyes where somebody may ask in Telegram', () => {
     const before = `channels: [telegram]\n${auth}`;
-    const lines = 'enabled: true\nbind_approver: true\ntools: {t: {four_eyes: true}}';
+    const lines =
+      'enabled: true\nbind_approver: true\ntools: {t: {four_eyes: true, to: "channel:console:*"}}';
     expect(deferring(lines, before)).toEqual([
       'warning 8:28 ~.tools.t.four_eyes | four_eyes cannot tell who asked in Telegram, which knows no emails; take telegram out of channels, or let no approver ask there',
     ]);
@@ -135,31 +176,39 @@ describe('with authentication', () => {
 
   it.each([
     'enabled: true\nbind_approver: true\ntools: {t: {to: "channel:dashboard:ops", timeout: 1h, approvers: [a@b.cd], four_eyes: true}}',
-    'enabled: true\nbind_approver: true\ndefault_approvers: [a@b.cd, e@f.gh]\ntools: {t: {quorum: 2}}',
-    'enabled: true\ntools: {t: {approvers: [a@b.cd, e@f.gh]}}',
+    'enabled: true\nbind_approver: true\ndefault_approvers: [a@b.cd, e@f.gh]\ntools: {t: {quorum: 2, to: "channel:console:*"}}',
+    'enabled: true\ntools: {t: {approvers: [a@b.cd, e@f.gh], to: "channel:console:*"}}',
   ])('has nothing to say of %j', (lines) => {
     expect(deferring(lines, auth)).toEqual([]);
   });
 
   it('warns of approvers that can never match and of blank ones', () => {
-    expect(deferring('enabled: true\ntools: {t: {approvers: [ann, a@b.cd, " "]}}', auth)).toEqual([
-      'warning 6:29 ~.tools.t.approvers.0 | this approver is not an email, so it can never match and locks that person out; write name@example.com',
-      'warning 6:42 ~.tools.t.approvers.2 | this approver is blank and is dropped; a list of blanks lets anyone decide',
+    expect(
+      deferring(
+        'enabled: true\ntools: {t: {approvers: [ann, a@b.cd, " "], to: "channel:console:*"}}',
+        auth,
+      ),
+    ).toEqual([
+      'warning 6:29 ~.tools.t.approvers.0 | the approver ann is not an email, so it can never match and locks that person out; write name@example.com',
+      'warning 6:42 ~.tools.t.approvers.2 | this approver is blank and is dropped; remove it',
     ]);
   });
 
   it('warns of rules that tell people apart by what callers say of themselves', () => {
     const tools =
-      'tools: {s: {approvers: [a@b.cd, e@f.gh], quorum: 2}, t: {four_eyes: true}, u: {}}';
+      'tools: {s: {approvers: [a@b.cd, e@f.gh], quorum: 2, to: "channel:console:*"}, t: {four_eyes: true, to: "channel:console:*"}, u: {to: "channel:console:*"}}';
     expect(deferring(`enabled: true\nbind_approver: false\n${tools}`, auth)).toEqual([
       'warning 6:20 ~.bind_approver | quorum and four_eyes (s, t) go by the email that callers say is theirs; set it to true, so that the verified one counts',
     ]);
   });
 
   it.each([
-    ['enabled: true\nbind_approver: true\ntools: {t: {quorum: 2}}', '7:25'],
     [
-      'enabled: true\nbind_approver: true\ndefault_approvers: [" "]\ntools: {t: {quorum: 2}}',
+      'enabled: true\nbind_approver: true\ntools: {t: {quorum: 2, to: "channel:console:*"}}',
+      '7:25',
+    ],
+    [
+      'enabled: true\nbind_approver: true\ndefault_approvers: [" "]\ntools: {t: {quorum: 2, to: "channel:console:*"}}',
       '8:25',
     ],
   ])('refuses a quorum without a list: %j', (lines, place) => {
@@ -169,30 +218,70 @@ describe('with authentication', () => {
   });
 
   it('refuses a quorum that distinct, well-formed approvers cannot reach', () => {
-    const lines = 'enabled: true\ntools: {t: {approvers: [a@b.cd, " A@B.CD", ann], quorum: 2}}';
+    const lines =
+      'enabled: true\ntools: {t: {approvers: [a@b.cd, " A@B.CD", ann], quorum: 2, to: "channel:console:*"}}';
     expect(deferring(lines, auth)).toContain(
       'error 6:62 ~.tools.t.quorum | the quorum can never be met: 2 approvals are needed and 1 may approve; lower it or add approvers',
     );
   });
 
+  it.each([
+    [
+      'default_approvers',
+      'default_approvers: ["${BOSS}"]\ntools: {t: {to: "channel:console:*"}}',
+      '6:24',
+    ],
+    [
+      'tools.t.approvers',
+      'tools: {t: {to: "channel:console:*", approvers: [" ", "${BOSS}"]}}',
+      '6:53',
+    ],
+  ])('refuses %s that were written and come out without an entry', (path, lines, position) => {
+    const text = `agent_id: x\n${auth}security:\n  defer:\n    enabled: true\n    ${lines.replace('\n', '\n    ')}\n`;
+    expect(linesOf(read(text, { BOSS: '', T: 'a-long-enough-token-of-ops' }))).toEqual([
+      `error ${position} ${root}.${path} | every approver of this list is blank, so anybody could decide; name one, or leave the list out`,
+    ]);
+    expect(
+      linesOf(read(text, { BOSS: 'ann@example.com', T: 'a-long-enough-token-of-ops' })).join(),
+    ).not.toContain('error');
+  });
+
+  it('takes a list that is written empty for none (document 1 section 5)', () => {
+    const lines =
+      'enabled: true\ndefault_approvers: []\ntools: {t: {to: "channel:console:*", approvers: []}}';
+    expect(deferring(lines, auth)).toEqual([]);
+  });
+
   it('lets a list stand that nobody matches', () => {
-    const lines = 'enabled: true\ntools: {t: {approvers: [ann]}}';
+    const lines = 'enabled: true\ntools: {t: {approvers: [ann], to: "channel:console:*"}}';
     expect(deferring(lines, auth).filter((line) => line.startsWith('error'))).toEqual([]);
   });
 });
 
 describe('a chat channel', () => {
-  const window =
-    'the timeout is longer than the 6m0s that a channel waits for an answer; shorten it';
+  const window = (timeout: string, remedy: string) =>
+    `${timeout} is longer than the 6m0s that a channel waits for an answer; ${remedy}`;
 
   it.each([
     ['timeout: 6m', []],
-    ['timeout: 6m1s', [`warning 6:52 ~.tools.t.timeout | ${window}`]],
-    ['quorum: 1', [`warning 6:16 ~.tools.t.timeout | ${window}`]],
-  ])('has a window of six minutes: %s', (entry, expected) => {
-    const lines = `enabled: true\ntools: {t: {to: "channel:slack:#ops", ${entry}}}`;
-    const found = deferring(lines, 'channels: [slack]\n');
-    expect(found.filter((line) => line.includes('.tools.'))).toEqual(expected);
+    [
+      'timeout: 6m1s',
+      [`warning 6:52 ~.tools.t.timeout | ${window('the timeout of 6m1s', 'shorten it')}`],
+    ],
+    [
+      'quorum: 1',
+      [
+        `warning 6:16 ~.tools.t.timeout | ${window('the default timeout of 10m0s', 'write timeout: 5m here, or a shorter default_timeout')}`,
+      ],
+    ],
+  ])('has a window of six minutes, whichever asks: %s', (entry, expected) => {
+    for (const to of ['"channel:slack:#ops"', '"channel:webhook:at"', '["channel:webhook:o"]']) {
+      const lines = `enabled: true\ntools: {t: {to: ${to}, ${entry}}}`;
+      const found = deferring(lines, 'channels: [slack, webhook]\n').map((line) =>
+        line.replace(' 6:53 ', ' 6:52 '),
+      );
+      expect(found.filter((line) => line.includes('.tools.'))).toEqual(expected);
+    }
   });
 
   it.each(['#refunds', 'refunds', 'Refunds_2', 'zürich-büro', 'C0123456789'])(
@@ -203,15 +292,12 @@ describe('a chat channel', () => {
     },
   );
 
-  it.each(['*', '#', '##refunds', 'the refunds', '@ann', 'a:b', 'x'.repeat(81)])(
-    'cannot be called %s',
-    (name) => {
-      const lines = `enabled: true\ntools: {t: {to: "channel:slack:${name}", timeout: 5m}}`;
-      expect(deferring(lines, 'channels: [slack]\n')).toEqual([
-        `warning 6:21 ~.tools.t.to | no channel of Slack is called so, ${direct}; write a name such as #refunds, or an id`,
-      ]);
-    },
-  );
+  it.each(['*', '#', '##refunds', 'the refunds', '@ann', 'a:b'])('cannot be called %s', (name) => {
+    const lines = `enabled: true\ntools: {t: {to: "channel:slack:${name}", timeout: 5m}}`;
+    expect(deferring(lines, 'channels: [slack]\n')).toEqual([
+      `warning 6:21 ~.tools.t.to | channel:slack:${name} names no channel of Slack, ${direct}; write a name such as #refunds, or an id`,
+    ]);
+  });
 
   it('is checked where a call is escalated to as well', () => {
     const rule = '{to: "channel:console:*", escalate_to: "channel:slack:*", timeout: 5m}';
@@ -220,12 +306,18 @@ describe('a chat channel', () => {
         line.includes('Slack'),
       ),
     ).toEqual([
-      `warning 6:55 ~.tools.t.escalate_to | no channel of Slack is called so, ${direct}; write a name such as #refunds, or an id`,
+      `warning 6:55 ~.tools.t.escalate_to | channel:slack:* names no channel of Slack, ${direct}; write a name such as #refunds, or an id`,
     ]);
   });
 });
 
 describe('while it is off', () => {
+  it('says so of a rule that is not whole', () => {
+    expect(deferring('tools: {t: {timeout: 5m}}')).toEqual([
+      'warning 5:5 ~.enabled | ~.enabled is missing, so its tools are not guarded; add enabled: true, or false if that is meant',
+    ]);
+  });
+
   it('nothing is checked but whether it can be read', () => {
     const lines =
       'enabled: false\ndefault_timeout: soon\ndefault_approvers: [ann]\ntools: {t: {to: x, timeout: "5", quorum: 0, four_eyes: true}}';
@@ -244,11 +336,11 @@ it('warns of a write timeout that cuts the wait short', () => {
   const lines = (limit: string) =>
     linesOf(
       read(
-        `agent_id: x\nserver: {write_timeout: ${limit}}\nsecurity: {defer: {enabled: true, tools: {t: {timeout: 2m}}}}\n`,
+        `agent_id: x\nserver: {write_timeout: ${limit}}\nsecurity: {defer: {enabled: true, tools: {t: {timeout: 2m, to: "channel:console:*"}}}}\n`,
       ),
     );
   const message =
-    'server.write_timeout cuts requests off after 2m0s, before this timeout is over; raise it or shorten the timeout';
+    'server.write_timeout cuts requests off after 2m0s, before the timeout of 2m0s is over; raise it or shorten the timeout';
   expect(lines('2m')).toEqual([`warning 3:56 security.defer.tools.t.timeout | ${message}`]);
   expect(lines('2m1s')).toEqual([]);
   expect(lines('0s')).toEqual([]);

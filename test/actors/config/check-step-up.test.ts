@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { linesOf, read } from './reading.ts';
 
-function steppingUp(section: string): string[] {
-  return linesOf(read(`agent_id: x\nsecurity:\n  step_up: {${section}}\n`));
+const auth = 'auth: {providers: [{type: http_verifier, settings: {url: "https://a.example"}}]}';
+
+function steppingUp(section: string, more = auth): string[] {
+  return linesOf(read(`agent_id: x\nsecurity:\n  step_up: {${section}}\n${more}\n`));
 }
 
 it.each([
@@ -10,6 +12,7 @@ it.each([
   'enabled: false, tools: {t: gold}, acr_hierarchy: [silver]',
   'enabled: true, tools: {t: gold}',
   'enabled: true, tools: {t: gold, u: silver}, acr_hierarchy: [silver, gold]',
+  'enabled: true, tools: {t: {acr: gold, optional: true}}, acr_hierarchy: [silver, gold]',
 ])('accepts %s', (section) => {
   expect(steppingUp(section)).toEqual([]);
 });
@@ -37,3 +40,19 @@ it.each([`'a"b'`, "'a\\b'", '"gol\u00e4"', '"a\\nb"'])(
     ]);
   },
 );
+
+it('refuses to be enabled where nobody could ever step up', () => {
+  expect(steppingUp('enabled: true, tools: {t: gold}', 'auth: {required: true}')).toEqual([
+    'error 3:22 security.step_up.enabled | nobody can step up without auth.providers, so every call of these tools would be refused; add a provider, or set enabled: false',
+  ]);
+});
+
+it('judges the acr of a rule that says more than that', () => {
+  expect(
+    steppingUp('enabled: true, tools: {t: {acr: tin}, u: {acl: gold}}, acr_hierarchy: [silver]'),
+  ).toEqual([
+    'error 3:39 security.step_up.tools.t | the required acr is not in acr_hierarchy; add it there, or require one that is',
+    'error 3:54 security.step_up.tools.u | security.step_up.tools.u: this must be an acr, or {acr: <acr>, optional: true}',
+    'error 3:55 security.step_up.tools.u.acl | security.step_up.tools.u.acl: this key is not known; did you mean acr?',
+  ]);
+});

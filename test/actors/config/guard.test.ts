@@ -81,7 +81,8 @@ it('takes a byte order mark, CRLF and a hundred aliases', () => {
 });
 
 it('keeps the name of a tool that looks like a number', () => {
-  const text = 'agent_id: x\nsecurity: {defer: {enabled: true, tools: {1e3: {}, 1000: {}}}}';
+  const text =
+    'agent_id: x\nsecurity: {defer: {enabled: true, tools: {1e3: {to: "channel:console:*"}, 1000: {to: "channel:console:*"}}}}';
   const reading = read(text);
   expect(reading.ok && Object.keys(reading.config.security.defer.tools)).toEqual(['1000', '1e3']);
 });

@@ -65,7 +65,7 @@ security:
         approvers: [ann@example.com]
         quorum: 1
         four_eyes: true
-      u: {}
+      u: {to: ["channel:console:*", "channel:slack:C1", "channel:console:*"], optional: true}
 credentials: []
 audit:
   path: audit.ndjson
@@ -98,22 +98,24 @@ describe('a file with every section', () => {
       bind_approver: true,
       tools: {
         t: {
-          to: 'channel:slack:#refunds',
+          to: ['channel:slack:#refunds'],
           timeout: 90_000,
           context_template: '{tool} wants {args}',
           approvers: ['ann@example.com'],
           quorum: 1,
           remind: false,
           four_eyes: true,
+          optional: false,
         },
         u: {
-          to: 'channel:console:*',
+          to: ['channel:console:*', 'channel:slack:C1'],
           timeout: 300_000,
           context_template: 'tool={tool} args={args}',
           approvers: [],
           quorum: 1,
           remind: false,
           four_eyes: false,
+          optional: true,
         },
       },
     });
@@ -412,7 +414,7 @@ security:
     'error 14:5 security.defer.typo',
     'error 16:15 security.defer.tools.t.to',
     'error 16:46 security.defer.tools.t.timeout',
-    'error 17:49 security.defer.tools.u.quorum',
+    'error 17:10 security.defer.tools.u.to',
     'warning 8:55 auth.providers.2.settings.token',
   ]);
 });

@@ -14,6 +14,7 @@ const plain = {
 };
 const off = { isAuthOn: false, guardrails: null, modify: null, credentials: null };
 const pay = toolCalled('pay');
+const hold = { to: 'channel:console:*' };
 const tools = new Map([['pay', pay]]);
 
 function rulesOf(defer: object, args = {}) {
@@ -23,15 +24,15 @@ function rulesOf(defer: object, args = {}) {
 
 describe('the policy of a configuration', () => {
   it('lets a tool run that is not listed', () => {
-    expect(rulesOf({ tools: { other: {} } })).toEqual({ ...plain, refusal: null, defer: null });
+    expect(rulesOf({ tools: { other: hold } })).toEqual({ ...plain, refusal: null, defer: null });
   });
 
   it('holds a listed one, with the defaults of the document', () => {
-    expect(rulesOf({ tools: { pay: {} } })).toEqual({
+    expect(rulesOf({ tools: { pay: hold } })).toEqual({
       ...plain,
       refusal: null,
       defer: {
-        to: 'channel:console:*',
+        to: ['channel:console:*'],
         timeout: 600_000,
         contextTemplate: 'tool={tool} args={args}',
         approvers: null,
@@ -60,7 +61,7 @@ describe('the policy of a configuration', () => {
     const beyond = { bind_approver: true, on_reject: 'tool_result' };
     const defer = { default_timeout: '5m', ...beyond, tools: { pay: own } };
     expect(rulesOf(defer).defer).toEqual({
-      to: 'channel:slack:#refunds',
+      to: ['channel:slack:#refunds'],
       timeout: 90_000,
       contextTemplate: 'pay {args}',
       approvers: ['ann@example.com'],
@@ -74,8 +75,20 @@ describe('the policy of a configuration', () => {
     });
   });
 
+  it('holds a tool and steps up for it under either spelling of its name', () => {
+    const spelt = toolCalled('pay_x');
+    const security = securitySchema.parse({
+      defer: { enabled: true, tools: { 'pay-x': hold } },
+      step_up: { enabled: true, tools: { 'pay-x': 'gold' } },
+    });
+    const policy = createPolicy({ security, tools: new Map([['pay_x', spelt]]), ...off });
+    const rules = policy.rulesFor(aCall({ tool: 'pay_x', args: {} }));
+    expect(rules.defer?.to).toEqual(['channel:console:*']);
+    expect(rules.requiredAcr).toBe('gold');
+  });
+
   it('falls back to the default timeout', () => {
-    expect(rulesOf({ default_timeout: '5m', tools: { pay: {} } }).defer?.timeout).toBe(300_000);
+    expect(rulesOf({ default_timeout: '5m', tools: { pay: hold } }).defer?.timeout).toBe(300_000);
   });
 
   it.each<[string, string[], string[], string[] | null]>([
@@ -86,12 +99,12 @@ describe('the policy of a configuration', () => {
     ['no list when both hold blanks alone', [' '], [''], null],
     ['its own list even when every entry of it is malformed', ['ann'], ['bob@b.io'], ['ann']],
   ])('gives a tool %s', (_name, approvers, fallback, effective) => {
-    const defer = { default_approvers: fallback, tools: { pay: { approvers } } };
+    const defer = { default_approvers: fallback, tools: { pay: { ...hold, approvers } } };
     expect(rulesOf(defer).defer?.approvers).toEqual(effective);
   });
 
   it('holds nothing while deferring is off', () => {
-    expect(rulesOf({ enabled: false, tools: { pay: {} } }).defer).toBeNull();
+    expect(rulesOf({ enabled: false, tools: { pay: hold } }).defer).toBeNull();
   });
 
   it('refuses a tool nobody knows, also one named like a property of every object', () => {
@@ -112,7 +125,7 @@ describe('the policy of a configuration', () => {
     const strict = toolCalled('pay', undefined, {
       check: ({ amount }) => (typeof amount === 'number' ? null : 'pay: amount must be a number'),
     });
-    const security = securitySchema.parse({ defer: { enabled: true, tools: { pay: {} } } });
+    const security = securitySchema.parse({ defer: { enabled: true, tools: { pay: hold } } });
     const policy = createPolicy({ security, tools: new Map([['pay', strict]]), ...off });
     expect(policy.rulesFor(aCall({ tool: 'pay', args: {} })).refusal).toEqual({
       text: 'pay: amount must be a number',
@@ -124,7 +137,7 @@ describe('the policy of a configuration', () => {
 
 describe('what the approver reads', () => {
   const contextOf = (template: object, args: object): string => {
-    const rule = rulesOf({ tools: { pay: template } }).defer;
+    const rule = rulesOf({ tools: { pay: { ...hold, ...template } } }).defer;
     return renderContext(rule?.contextTemplate ?? 'no rule', 'pay', args as never);
   };
 

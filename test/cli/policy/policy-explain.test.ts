@@ -248,7 +248,8 @@ would be denied: the arguments of issue_refund must be an object
       tools: { issue_refund: 'gold' },
       acr_hierarchy: ['bronze', 'gold'],
     };
-    const dir = await agentWith({ step_up });
+    const auth = { providers: [{ type: 'static_token', settings: { token: 'a-token' } }] };
+    const dir = await agentWith({ step_up }, { auth });
     const [nobody, bronze, gold] = await Promise.all([
       explainJson(dir),
       explain(dir, '--args', JSON.stringify(refund), '--acr', 'bronze'),
@@ -318,7 +319,7 @@ would be denied: the arguments of issue_refund must be an object
 
   it('ends in 5 like validate when the configuration cannot be used', async () => {
     const dir = await agentWith({
-      defer: { enabled: true, tools: { issue_refund: { quorum: 0 } } },
+      defer: { enabled: true, tools: { issue_refund: { to: 'channel:console:*', quorum: 0 } } },
     });
     const [explained, validated] = await Promise.all([
       explain(dir),
@@ -339,8 +340,8 @@ would be denied: the arguments of issue_refund must be an object
   });
 
   it('warns on stderr and keeps stdout for the document', async () => {
-    const defer = { enabled: true, tools: { isue_refund: {} } };
-    const { stdout, stderr } = await explain(await agentWith({ defer }), '--json');
+    const guardrails = { enabled: true, denied_tools: ['isue_refund'] };
+    const { stdout, stderr } = await explain(await agentWith({ guardrails }), '--json');
     expect(stderr).toMatch(
       /^warning: service\.yaml:1:\d+: .*the agent has no tool isue_refund.*\n$/,
     );
@@ -490,7 +491,7 @@ describe('a call that is made', () => {
     const modify = { issue_refund: { arguments: [{ path: 'reason', set: 'checked' }] } };
     const dir = await agentWith({
       modify: { enabled: true, tools: modify },
-      defer: { enabled: true, tools: { issue_refund: { timeout: '5m' } } },
+      defer: { enabled: true, tools: { issue_refund: { to: 'channel:console:*', timeout: '5m' } } },
     });
     const explained = await explainJson(dir);
     const daemon = await startDaemon(dir);

@@ -191,7 +191,9 @@ describe('DEFER as configured', () => {
   });
 
   it('a tool without an entry is not held', async () => {
-    const settings = { security: { defer: { enabled: true, tools: { sign: {} } } } };
+    const settings = {
+      security: { defer: { enabled: true, tools: { sign: { to: 'channel:console:*' } } } },
+    };
     await expectOutcome('REST', { settings, script }, unheld);
   });
 

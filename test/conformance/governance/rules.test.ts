@@ -43,7 +43,10 @@ const rows: [string, GovernedSettings][] = [
   ['security.intent_alignment.api_key_env', { security: { intent_alignment: { enabled: true } } }],
   [
     'security.step_up.tools.pay',
-    { security: { step_up: { enabled: true, tools: { pay: 'gold' }, acr_hierarchy: ['tin'] } } },
+    {
+      security: { step_up: { enabled: true, tools: { pay: 'gold' }, acr_hierarchy: ['tin'] } },
+      auth: { providers: [{ type: 'static_token', settings: { token: 'a-token' } }] },
+    },
   ],
   [
     'credentials.0.spec.env.PAY_TOKEN.from_env',

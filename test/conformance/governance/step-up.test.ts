@@ -1,12 +1,8 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GovernedSettings } from '../../helpers/governed-agent.ts';
-import {
-  expectOutcome,
-  type Outcome,
-  overTransports,
-  transports,
-} from '../../helpers/governed-run.ts';
+import { expectOutcome, type Outcome, overTransports } from '../../helpers/governed-run.ts';
 import { layersSay, running, thought } from '../../helpers/governed-words.ts';
+import { startTestAgent } from '../../helpers/test-agent.ts';
 
 const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
 const tokens = { none: 'token-without-acr', silver: 'token-of-silver', gold: 'token-of-gold' };
@@ -105,9 +101,18 @@ describe('the level of the caller', () => {
     },
   );
 
-  it.each(transports)('over %s: that of nobody while authentication is off', async (transport) => {
-    const { security = {} } = demanding();
-    const outcome = challenged('no verified identity');
-    await expectOutcome(transport, { settings: { security }, script }, outcome);
+  it('is demanded by no agent that nobody can sign in to: it does not start', async () => {
+    const { security = {}, auth } = demanding();
+    await expect(startTestAgent({ security })).rejects.toMatchObject({
+      code: 'config_invalid',
+      problems: [
+        { path: 'security.step_up.enabled', message: expect.stringContaining('auth.providers') },
+      ],
+    });
+    const open = { security, auth: { ...auth, required: false } };
+    await expect(startTestAgent(open, { noAuth: true })).rejects.toMatchObject({
+      code: 'cannot_start',
+      message: expect.stringContaining('--no-auth leaves nobody who could step up'),
+    });
   });
 });

@@ -1,0 +1,19 @@
+import { normalName } from '../tool-name.ts';
+import type { Finding } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+/** Checks that no layer has two rules for one tool, whose name hyphens and underscores do not tell apart. */
+export function checkRuleNames({ security }: ServiceConfig): Finding[] {
+  return (['step_up', 'modify', 'defer'] as const).flatMap((layer) => {
+    const { enabled, tools } = security[layer];
+    const first = new Map<string, string>();
+    return Object.keys(enabled ? tools : {}).flatMap((tool): Finding[] => {
+      const earlier = first.get(normalName(tool));
+      first.set(normalName(tool), earlier ?? tool);
+      if (earlier === undefined) return [];
+      const path = ['security', layer, 'tools', tool];
+      const message = `${tool} and ${earlier} are one tool, as - and _ are one in its name; keep one of the two rules`;
+      return [{ path, message, severity: 'error' }];
+    });
+  });
+}

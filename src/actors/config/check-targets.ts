@@ -1,0 +1,86 @@
+import { splitTarget } from '../../machines/channels/approval-notice.ts';
+import { formatDuration } from '../../machines/duration.ts';
+import { builtinAdapters } from './check-channels.ts';
+import type { Finding, Path } from './problem.ts';
+import type { ServiceConfig } from './schema.ts';
+
+type Defer = ServiceConfig['security']['defer'];
+
+/** One rule of `security.defer.tools`, and where it stands. */
+export interface DeferEntry {
+  rule: Defer['tools'][string];
+  path: Path;
+  config: ServiceConfig;
+  isWritten: (path: Path) => boolean;
+}
+
+const defaultTimeout: Path = ['security', 'defer', 'default_timeout'];
+
+/** How long a conversation that came through a chat adapter is waited for, in ms (document 1 section 8). */
+const channelWindow = 6 * 60 * 1000;
+
+/** Adapters that can ask for a decision once they are in `channels` (contract section 14). */
+const channelAdapters = ['slack', 'webhook'];
+
+/** Checks whom a held call asks, and that chats can wait for the answer (document 1 sections 8 and 8.1). */
+export function checkTargets(entry: DeferEntry): Finding[] {
+  const { rule, path, config, isWritten } = entry;
+  const to: Path = [...path, 'to'];
+  const isList = isWritten([...to, 0]);
+  return [
+    ...rule.to.flatMap((target, index) =>
+      checkTarget(target, isList ? [...to, index] : to, config),
+    ),
+    ...(rule.escalate_to === undefined
+      ? []
+      : checkTarget(rule.escalate_to, [...path, 'escalate_to'], config)),
+    ...checkWindow(entry),
+  ];
+}
+
+function checkTarget(to: string, path: Path, config: ServiceConfig): Finding[] {
+  const { adapter, target } = splitTarget(to);
+  if (builtinAdapters.includes(adapter)) return [];
+  if (adapter === 'telegram') {
+    const message =
+      'telegram carries conversations only and cannot ask for a decision; use another adapter';
+    return [{ path, message, severity: 'error' }];
+  }
+  if (!channelAdapters.includes(adapter)) {
+    const known = [...builtinAdapters, ...channelAdapters].join(', ');
+    return [warning(path, `the adapter of {value} is not one of ${known}, so ${direct}`)];
+  }
+  const findings: Finding[] = [];
+  if (!config.channels.includes(adapter)) {
+    const message = `the ${adapter} adapter is not in channels, so ${direct}`;
+    findings.push(warning(path, message, [['channels']]));
+  }
+  if (adapter === 'slack' && !isSlackChannel(target)) {
+    const message = `{value} names no channel of Slack, so ${direct}; write a name such as #refunds, or an id`;
+    findings.push(warning(path, message));
+  }
+  return findings;
+}
+
+function checkWindow({ rule, path, isWritten }: DeferEntry): Finding[] {
+  const asksChat = rule.to.some((to) => channelAdapters.includes(splitTarget(to).adapter));
+  if (!asksChat || rule.timeout <= channelWindow) return [];
+  const own: Path = [...path, 'timeout'];
+  const time = `${isWritten(own) ? 'the' : 'the default'} timeout of ${formatDuration(rule.timeout)}`;
+  const remedy = isWritten(own)
+    ? 'shorten it'
+    : 'write timeout: 5m here, or a shorter default_timeout';
+  const message = `${time} is longer than the ${formatDuration(channelWindow)} that a channel waits for an answer; ${remedy}`;
+  return [warning(own, message, [defaultTimeout])];
+}
+
+/** Slack's names hold letters of any language, digits, hyphens and underscores; its ids pass as well. */
+function isSlackChannel(target: string): boolean {
+  return /^#?[\p{L}\p{M}\p{N}_-]{1,80}$/u.test(target);
+}
+
+const direct = 'nobody is asked; the deferral holds until a direct POST to the decisions endpoint';
+
+function warning(path: Path, message: string, restsOn: readonly Path[] = []): Finding {
+  return { path, message, severity: 'warning', restsOn };
+}

@@ -1,0 +1,18 @@
+import { placeholders } from '../../machines/governance/defer-policy.ts';
+import { nearestName } from '../nearest-name.ts';
+import type { Finding, Path } from './problem.ts';
+
+/** Checks that a context template names placeholders that there are: approvers would read any other as it stands. */
+export function checkTemplate(template: string, path: Path): Finding[] {
+  const known: readonly string[] = placeholders;
+  const written = new Set([...template.matchAll(/\{([\w.\s-]+)\}/g)].map(([, name = '']) => name));
+  return [...written]
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const near = nearestName(name.trim(), known);
+      const choices = known.map((one) => `{${one}}`).join(' and ');
+      const advice = near !== null ? `did you mean {${near}}?` : `there are ${choices} alone`;
+      const message = `the placeholder {${name}} is not known; ${advice}`;
+      return { path, message, severity: 'error' };
+    });
+}
