@@ -17,6 +17,7 @@ import {
   startDaemon,
   startProcess,
 } from './holdpoint.ts';
+import { onTerminal, printed } from './terminal.ts';
 
 afterAll(cleanUp);
 
@@ -80,6 +81,19 @@ describe.concurrent('run', () => {
     expect(await daemon.ended).toMatchObject({ code: 130, signal: null });
     expect((await send.ended).code).toBe(1);
     await vi.waitUntil(() => !isRunning(pid), patient);
+  });
+
+  it('drains when its terminal hangs up', async () => {
+    const directory = await refundAgent();
+    const terminal = onTerminal(['run', '--dir', directory, '--port', '0']);
+    terminal.ended.catch(() => undefined);
+    await printed(terminal, 'is ready at');
+    const stateFolder = join(directory, '.service');
+    const pid = readServeFile(stateFolder)?.pid ?? 0;
+    terminal.child.kill('SIGKILL');
+    await vi.waitUntil(() => !isRunning(pid), patient);
+    // Only an agent that has stopped by itself removes it.
+    expect(readServeFile(stateFolder)).toBeNull();
   });
 
   it('ends in 5 and lists every problem of the configuration', async () => {

@@ -21,6 +21,8 @@ it('runs the command of its clone on the pinned Node, with every argument as it 
     args: ['a b', '', '$HOME'],
     node: realpathSync(join(root, 'node_modules/node/bin/node')),
     cli: join(clone, 'src/cli.ts'),
+    // No script can have it open its debugger, not even while it starts.
+    flags: ['--disable-sigusr1', '--disable-warning=ExperimentalWarning'],
   });
 });
 
@@ -52,7 +54,7 @@ function aClone(): string {
   writeFileSync(
     join(clone, 'src/cli.ts'),
     `const [node, cli, ...args] = process.argv;
-     console.log(JSON.stringify({ node, cli, args }));
+     console.log(JSON.stringify({ node, cli, args, flags: process.execArgv }));
      process.exitCode = 3;`,
   );
   return clone;
