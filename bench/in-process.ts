@@ -49,7 +49,7 @@ const tool: Tool = {
 };
 
 const security = securitySchema.parse({
-  defer: { enabled: true, default_timeout: '24h', tools: { noop: {} } },
+  defer: { enabled: true, default_timeout: '24h', tools: { noop: { to: 'channel:console:*' } } },
 });
 
 const tools = new Map([[tool.name, tool]]);

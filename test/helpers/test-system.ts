@@ -144,9 +144,12 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
   };
 }
 
-/** A security configuration in which some tools need a release. */
-function securityWith({ deferred, security }: TestSystemOptions): ServiceConfig['security'] {
-  const defer = { enabled: true, default_timeout: '5m', tools: deferred ?? {} };
+/** A security configuration in which some tools need a release, on the console unless they say where. */
+function securityWith({ deferred = {}, security }: TestSystemOptions): ServiceConfig['security'] {
+  const rules = Object.entries(deferred).map(
+    ([tool, rule]) => [tool, { to: 'channel:console:*', ...rule }] as const,
+  );
+  const defer = { enabled: true, default_timeout: '5m', tools: Object.fromEntries(rules) };
   return securitySchema.parse({ defer, ...security });
 }
 
