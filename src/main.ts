@@ -185,7 +185,12 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     runtimeToken: runtime.token,
     chatToken,
     tokens: isAuthOn
-      ? configuredVerifiers(config.auth.providers, options.env, options.log, egress)
+      ? configuredVerifiers(config.auth.providers, {
+          env: options.env,
+          log: options.log,
+          outbound: egress,
+          bindsApprover: config.security.defer.bind_approver,
+        })
       : [],
     isOptional: !isAuthOn,
   });

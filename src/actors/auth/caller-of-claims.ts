@@ -24,17 +24,18 @@ const longest = 1_024;
 /**
  * Reads who a verified token stands for; `null` when it names no user. Only text with something in it
  * counts, so an `acr` that is a list or a number is none (document 1 section 5.1); an address that the
- * issuer calls unverified is left out. The claims themselves are not kept: step-up needs `acr` alone, and
+ * issuer calls unverified is left out, and under `needsProof` any that it does not call verified. The claims themselves are not kept: step-up needs `acr` alone, and
  * a task that is stored should not hold more about a person than it needs.
  */
 export function callerOfClaims(
   provider: string,
   claims: Readonly<Record<string, unknown>>,
   map: ClaimMap,
+  needsProof = false,
 ): Caller | null {
   const userId = textOf(claims, map.user_id);
   if (userId === null) return null;
-  const email = isUnverified(claims) ? null : textOf(claims, map.email);
+  const email = isBelieved(claims, map, needsProof) ? textOf(claims, map.email) : null;
   const orgId = textOf(claims, map.org_id);
   const workspaceId = textOf(claims, map.workspace_id);
   const acr = textOf(claims, map.acr);
@@ -54,7 +55,16 @@ function textOf(claims: Readonly<Record<string, unknown>>, name: string): string
   return value.length > longest ? null : value;
 }
 
-/** Some issuers write the flag as text. */
-function isUnverified(claims: Readonly<Record<string, unknown>>): boolean {
-  return claims['email_verified'] === false || claims['email_verified'] === 'false';
+/**
+ * Tells whether an address is its owner's. Some issuers write `email_verified` as text; it speaks of the
+ * claim `email` and of no other.
+ */
+function isBelieved(
+  claims: Readonly<Record<string, unknown>>,
+  map: ClaimMap,
+  needsProof: boolean,
+): boolean {
+  const said = Object.hasOwn(claims, 'email_verified') ? claims['email_verified'] : null;
+  if (needsProof) return map.email === 'email' && (said === true || said === 'true');
+  return said !== false && said !== 'false';
 }

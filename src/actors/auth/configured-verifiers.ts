@@ -11,20 +11,27 @@ import type { TokenVerifier, VerifierPorts } from './token-verifier.ts';
 
 type Provider = ServiceConfig['auth']['providers'][number];
 
+/** What the providers of an agent are made with. */
+export interface ProviderPorts {
+  env: NodeJS.ProcessEnv;
+  log: Log;
+  /** How they ask others; directly when absent. */
+  outbound?: Outbound;
+  /** True when an email decides on calls (`bind_approver`). */
+  bindsApprover?: boolean;
+}
+
 /**
- * Makes the providers of an agent in the order they are listed (contract section 8). What they ask goes
- * through `outbound`, or directly without one. Throws an Error that names the setting when a static
+ * Makes the providers of an agent in the order they are listed (contract section 8). Throws an Error that names the setting when a static
  * token has no value.
  */
 export function configuredVerifiers(
   providers: readonly Provider[],
-  env: NodeJS.ProcessEnv,
-  log: Log,
-  outbound?: Outbound,
+  { env, bindsApprover = false, ...others }: ProviderPorts,
 ): TokenVerifier[] {
   return providers.map((provider, index) => {
     const place = `auth.providers.${index}`;
-    const ports: VerifierPorts = { log, place, ...(outbound === undefined ? {} : { outbound }) };
+    const ports: VerifierPorts = { ...others, place, bindsApprover };
     switch (provider.type) {
       case 'static_token':
         return staticToken(provider, env);

@@ -32,7 +32,7 @@ export function directoryVerifier(
   { name, settings }: DirectoryProvider,
   ports: VerifierPorts,
 ): TokenVerifier {
-  const { authority, audience, jwks_cache_ttl: maximumAge } = settings;
+  const { authority, audience, jwks_cache_ttl: maximumAge, max_token_lifetime: longest } = settings;
   const url = directoryKeysUrl(settings);
   const keys = new IssuerKeys({ name, issuer: authority, url, maximumAge, ...ports });
   return {
@@ -44,9 +44,9 @@ export function directoryVerifier(
       if (!settings.allow_multi_tenant && tenant !== settings.tenant_id) return null;
       const read = (claims: JWTPayload, keyId: string | undefined) =>
         isKeyOf(keys.published(keyId), tenant)
-          ? readClaims(name, claims, tenant, settings)
+          ? readClaims(claims, tenant, { name, settings, bindsApprover: ports.bindsApprover })
           : refusal('invalid', 'the token is not signed by its issuer; sign in again');
-      return judgeJwt(bearer, { name, keys, algorithms, issuer, audience, skew, read });
+      return judgeJwt(bearer, { name, keys, algorithms, issuer, audience, skew, longest, read });
     },
   };
 }
@@ -84,29 +84,37 @@ function isKeyOf(key: JWK | null, tenant: string): boolean {
   return owner === null || owner === undefined || owner === tenant;
 }
 
-function readClaims(
-  name: string,
-  claims: JWTPayload,
-  tenant: string,
-  settings: Settings,
-): Judgement {
+/** By whose rules the claims of a token are read. */
+interface DirectoryRules extends Pick<VerifierPorts, 'bindsApprover'> {
+  /** The provider's name. */
+  name: string;
+  settings: Settings;
+}
+
+function readClaims(claims: JWTPayload, tenant: string, rules: DirectoryRules): Judgement {
   if (claims['tid'] !== tenant) {
     return refusal('invalid', 'the token lacks a valid claim tid; sign in again');
   }
-  const { allow_multi_tenant: isMulti, allowed_tenants: allowed } = settings;
+  const { allow_multi_tenant: isMulti, allowed_tenants: allowed } = rules.settings;
   if (isMulti && allowed.length > 0 && !allowed.includes(tenant)) {
     return refusal('rejected', 'the tenant of the token may not sign in here');
   }
-  const caller = callerOfDirectory(name, claims, !isMulti || allowed.length > 0);
+  const caller = callerOfDirectory(claims, rules, !isMulti || allowed.length > 0);
   if (caller !== null) return { kind: 'verified', caller };
   return refusal('rejected', 'the token has no user in its claims oid and sub');
 }
 
 /**
  * A tenant writes what it likes as the address of its people, so that of a tenant which the operator
- * has not named counts only when the directory vouches for its domain.
+ * has not named counts only when the directory vouches for its domain; and so does every address where it
+ * must be its owner's. What people sign in with is a name that may look like an address, and decides nothing.
  */
-function callerOfDirectory(name: string, claims: JWTPayload, isTrusted: boolean): Caller | null {
+function callerOfDirectory(
+  claims: JWTPayload,
+  { name, settings, bindsApprover }: DirectoryRules,
+  isKnown: boolean,
+): Caller | null {
+  const isTrusted = isKnown && !(settings.require_email_verified ?? bindsApprover);
   const isVouchedFor = ['1', 'true'].includes(String(claims['xms_edov']));
   const caller = callerOfClaims(name, claims, {
     ...usualClaims,
@@ -117,6 +125,7 @@ function callerOfDirectory(name: string, claims: JWTPayload, isTrusted: boolean)
   const { email, ...unaddressed } = caller;
   if (email !== undefined && (isTrusted || isVouchedFor)) return caller;
   const preferred = claims['preferred_username'];
-  if (!isTrusted || typeof preferred !== 'string' || !isEmailShaped(preferred)) return unaddressed;
+  const isAddress = typeof preferred === 'string' && isEmailShaped(preferred);
+  if (!isTrusted || bindsApprover || !isAddress) return unaddressed;
   return { ...unaddressed, email: preferred };
 }

@@ -31,6 +31,7 @@ export function iapVerifier({ name, settings }: IapProvider, ports: VerifierPort
     issuer,
     audience,
     skew,
+    longest: settings.max_token_lifetime,
   };
   return {
     tokenKind: 'iap',

@@ -13,16 +13,18 @@ export interface JwtRules {
   audience: string | string[];
   /** How far the clocks may differ, in milliseconds. */
   skew: number;
+  /** How long a token may live at most, in milliseconds. */
+  longest: number;
   /** Says whom the claims of a token that is signed, meant for this audience and valid now stand for. */
   read: (claims: JWTPayload, keyId: string | undefined) => Judgement;
 }
 
 /**
  * Judges a JSON Web Token: it passes when it is signed by a key of the issuer, meant for this audience,
- * valid now, and its claims name somebody (contract section 8). Never rejects.
+ * valid now and not for too long, and its claims name somebody (contract section 8). Never rejects.
  */
 export async function judgeJwt(token: string, rules: JwtRules): Promise<Judgement> {
-  const { algorithms, issuer, audience, skew } = rules;
+  const { algorithms, issuer, audience, skew, longest } = rules;
   const options: JWTVerifyOptions = {
     algorithms,
     issuer,
@@ -35,6 +37,7 @@ export async function judgeJwt(token: string, rules: JwtRules): Promise<Judgemen
     if (payload.iat !== undefined && payload.iat * 1_000 > Date.now() + skew) {
       return refusal('invalid', tooEarly);
     }
+    if (!(lifetimeOf(payload) <= longest + skew)) return refusal('invalid', tooLong);
     return rules.read(payload, protectedHeader.kid);
   } catch (error) {
     if (!(error instanceof ProviderUnavailableError)) return refusal('invalid', describe(error));
@@ -52,7 +55,13 @@ export function issuerOf(token: string): string | null {
   }
 }
 
+/** How long a token lives from when it was issued, else from now, in milliseconds; it may be infinite or no number. */
+function lifetimeOf({ exp = Number.NaN, iat = Date.now() / 1_000 }: JWTPayload): number {
+  return (exp - iat) * 1_000;
+}
+
 const otherAudience = 'the token is for another audience; ask for one for this agent';
+const tooLong = 'the token lives longer than is allowed here; ask for one that ends sooner';
 const tooEarly = 'the token is not valid yet; wait, or check the clocks';
 
 /** Says why a token does not pass, without a word of the token. */

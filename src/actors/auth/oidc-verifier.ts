@@ -28,6 +28,7 @@ export function oidcVerifier(
   ports: VerifierPorts,
 ): TokenVerifier {
   const { issuer, jwks_url: url, jwks_cache_ttl: maximumAge, claim_map: map } = settings;
+  const needsProof = settings.require_email_verified ?? ports.bindsApprover;
   const rules = {
     name,
     keys: new IssuerKeys({ name, issuer, url, maximumAge, ...ports }),
@@ -35,6 +36,7 @@ export function oidcVerifier(
     issuer,
     audience: settings.audience ?? settings.client_id ?? [],
     skew: settings.clock_skew,
+    longest: settings.max_token_lifetime,
   };
   return {
     tokenKind: 'jwt',
@@ -43,7 +45,7 @@ export function oidcVerifier(
       return judgeJwt(bearer, {
         ...rules,
         read(claims) {
-          const caller = callerOfClaims(name, claims, map);
+          const caller = callerOfClaims(name, claims, map, needsProof);
           if (caller !== null) return { kind: 'verified', caller };
           return refusal('rejected', `the token has no user in its claim ${map.user_id}`);
         },

@@ -30,33 +30,44 @@ export function tokenServiceHost(region: string): string {
   return `sts.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 }
 
+/** A token that is no signed question; the message says which fault it has, and holds nothing of it. */
+export class SignedUrlError extends Error {
+  readonly code = 'signed_url_invalid';
+}
+
 /**
- * Takes a token apart. Returns `null` unless it is the pre-signed URL of GetCallerIdentity at the
+ * Takes a token apart. Throws SignedUrlError unless it is the pre-signed URL of GetCallerIdentity at the
  * region's token service, in exactly the form that signers write, signed for this audience and
  * valid now; nothing else of the URL is kept.
  */
-export function readSignedUrl(
-  token: string,
-  rules: SignedUrlRules,
-  now: number,
-): SignedQuestion | null {
-  if (!token.startsWith(tokenPrefix) || token.length > longestToken) return null;
-  const url = urlIn(token.slice(tokenPrefix.length));
-  const origins = [`https://${tokenServiceHost(rules.region)}`, rules.otherOrigin];
-  if (url === null || !origins.includes(url.origin)) return null;
+export function readSignedUrl(token: string, rules: SignedUrlRules, now: number): SignedQuestion {
+  const url = urlIn(token.length > longestToken ? '' : token.slice(tokenPrefix.length));
+  const host = tokenServiceHost(rules.region);
+  if (![`https://${host}`, rules.otherOrigin].includes(url.origin)) {
+    throw new SignedUrlError(`its URL is not for https://${host}`);
+  }
   const parameters = parametersOf(url);
-  if (parameters === null || !isInForce(parameters, rules, now)) return null;
-  if (parameters['X-Amz-SignedHeaders'] !== signedHeaders(rules.audience)) return null;
+  checkScope(parameters, rules);
+  checkTime(parameters, rules, now);
+  checkSignedHeaders(parameters, rules);
   return { host: url.host, query: queryOf(parameters) };
 }
 
 /** Only a URL that reads the same to everybody: no white space, user, fragment or path. */
-function urlIn(encoded: string): URL | null {
-  if (!/^[A-Za-z0-9_-]+$/.test(encoded)) return null;
-  const text = Buffer.from(encoded, 'base64url').toString('latin1');
+function urlIn(encoded: string): URL {
+  const isEncoded = /^[A-Za-z0-9_-]+$/.test(encoded);
+  const text = isEncoded ? Buffer.from(encoded, 'base64url').toString('latin1') : '';
   const url = URL.parse(text);
-  if (url === null || !text.startsWith(`${url.origin}/?`)) return null;
-  return /^[A-Za-z0-9:/?&=%._~;-]+$/.test(text) ? url : null;
+  if (url === null) {
+    throw new SignedUrlError(
+      `what follows ${tokenPrefix} is not a URL in base64url without padding`,
+    );
+  }
+  const isPlain = /^[A-Za-z0-9:/?&=%._~;-]+$/.test(text) && text.startsWith(`${url.origin}/?`);
+  if (isPlain) return url;
+  throw new SignedUrlError(
+    'its URL has more than https://, the host, / and a query, or is not spelt plainly',
+  );
 }
 
 /** Each parameter that a signer writes, and what it may hold. */
@@ -75,31 +86,68 @@ const patterns: Readonly<Record<string, RegExp>> = {
 /** A signer with lasting keys has no session token. */
 const optional = 'X-Amz-Security-Token';
 
-/** Returns every parameter; `null` when one is missing, unknown, repeated or malformed. */
-function parametersOf(url: URL): Record<string, string> | null {
+/** Returns every parameter. Throws SignedUrlError when one is missing, unknown, repeated or malformed. */
+function parametersOf(url: URL): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [key, value] of url.searchParams) {
-    if (!Object.hasOwn(patterns, key) || Object.hasOwn(found, key)) return null;
-    if (patterns[key]?.test(value) !== true) return null;
+    if (!Object.hasOwn(patterns, key)) {
+      throw new SignedUrlError('its URL has a parameter that GetCallerIdentity does not have');
+    }
+    if (Object.hasOwn(found, key)) throw new SignedUrlError(`its URL has ${key} more than once`);
+    if (patterns[key]?.test(value) !== true) {
+      throw new SignedUrlError(`${key} in its URL is not what a signer writes there`);
+    }
     found[key] = value;
   }
-  const isWhole = Object.keys(patterns).every(
-    (key) => key === optional || Object.hasOwn(found, key),
-  );
-  return isWhole ? found : null;
+  for (const key of Object.keys(patterns)) {
+    if (key !== optional && !Object.hasOwn(found, key)) {
+      throw new SignedUrlError(`its URL has no ${key}`);
+    }
+  }
+  return found;
 }
 
-function isInForce(
-  parameters: Record<string, string>,
-  { region, longest }: SignedUrlRules,
+function checkScope(
+  { 'X-Amz-Date': date = '', 'X-Amz-Credential': credential = '' }: Record<string, string>,
+  { region }: SignedUrlRules,
+): void {
+  const [day, signedRegion] = credential.split('/').slice(1, 3);
+  if (signedRegion !== region)
+    throw new SignedUrlError(`it is not signed for the region ${region}`);
+  if (day !== date.slice(0, 8)) {
+    throw new SignedUrlError('X-Amz-Credential and X-Amz-Date in its URL are of different days');
+  }
+}
+
+function checkTime(
+  { 'X-Amz-Date': date = '', 'X-Amz-Expires': expires }: Record<string, string>,
+  { longest }: SignedUrlRules,
   now: number,
-): boolean {
-  const { 'X-Amz-Date': date = '', 'X-Amz-Credential': credential = '' } = parameters;
-  const scope = credential.split('/').slice(1, 3);
-  if (scope[0] !== date.slice(0, 8) || scope[1] !== region) return false;
-  const lifetime = Number(parameters['X-Amz-Expires']) * 1_000;
+): void {
+  const lifetime = Number(expires) * 1_000;
   const signedAt = timeOf(date);
-  return lifetime <= longest && signedAt <= now + skew && now < signedAt + lifetime;
+  if (!(lifetime <= longest)) {
+    throw new SignedUrlError(`X-Amz-Expires in its URL is above ${longest / 1_000}`);
+  }
+  if (Number.isNaN(signedAt))
+    throw new SignedUrlError('X-Amz-Date in its URL is no day that there is');
+  if (!(signedAt <= now + skew))
+    throw new SignedUrlError('it is signed for later; check the clocks');
+  if (!(now < signedAt + lifetime)) throw new SignedUrlError('it has expired');
+}
+
+/** What the header says is not repeated here: the signer must know it. */
+function checkSignedHeaders(
+  { 'X-Amz-SignedHeaders': signed }: Record<string, string>,
+  { audience }: SignedUrlRules,
+): void {
+  const wanted = audience === null ? 'host' : 'host;x-service-audience';
+  if (signed === wanted) return;
+  throw new SignedUrlError(
+    audience === null
+      ? 'it must sign the header Host and no other (X-Amz-SignedHeaders=host)'
+      : 'it must sign the headers Host and X-Service-Audience (X-Amz-SignedHeaders=host;x-service-audience)',
+  );
 }
 
 /** Reads `20261121T124500Z`; NaN, which compares with nothing, for a day that there is not. */
@@ -107,10 +155,6 @@ function timeOf(date: string): number {
   return Date.parse(
     date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
   );
-}
-
-function signedHeaders(audience: string | null): string {
-  return audience === null ? 'host' : 'host;x-service-audience';
 }
 
 function queryOf(parameters: Record<string, string>): string {

@@ -10,6 +10,7 @@ import { ProviderUnavailableError } from './provider-unavailable.ts';
 import {
   readSignedUrl,
   type SignedQuestion,
+  SignedUrlError,
   type SignedUrlRules,
   tokenPrefix,
   tokenServiceHost,
@@ -52,7 +53,7 @@ export function sigv4Verifier(
   const outages = new OutageLog(name, log);
   const known = new LRUCache<string, CallerIdentity>({ max: mostRemembered, ttl: 1 });
   const flights = new SingleFlight<Judgement>(mostQuestions);
-  const { identity_cache_ttl: ttl, region } = settings;
+  const { identity_cache_ttl: ttl } = settings;
   const rules = rulesOf(settings);
   const judge = async (question: SignedQuestion, key: string): Promise<Judgement> => {
     try {
@@ -75,8 +76,8 @@ export function sigv4Verifier(
     tokenKind: 'sigv4',
     async verify({ bearer }) {
       if (bearer?.startsWith(tokenPrefix) !== true) return null;
-      const question = readSignedUrl(bearer, rules, Date.now());
-      if (question === null) return refusal('invalid', malformed(region));
+      const question = questionIn(bearer, rules);
+      if (typeof question === 'string') return refusal('invalid', question);
       const key = fingerprintOf(bearer);
       const identity = known.get(key);
       if (identity !== undefined) return admit(name, identity, settings);
@@ -96,8 +97,14 @@ function rulesOf({ region, audience, max_token_expires, sts_url }: Settings): Si
 
 const unsigned = 'the token service does not accept the signature; sign a new token';
 
-function malformed(region: string): string {
-  return `the token is no GetCallerIdentity URL that is signed for ${tokenServiceHost(region)} and valid now; sign a new one`;
+/** Returns what a token asks, or why it asks nothing. */
+function questionIn(token: string, rules: SignedUrlRules): SignedQuestion | string {
+  try {
+    return readSignedUrl(token, rules, Date.now());
+  } catch (error) {
+    if (!(error instanceof SignedUrlError)) throw error;
+    return `the token is no GetCallerIdentity URL that counts here: ${error.message}; sign a new one`;
+  }
 }
 
 /** Resolves with `null` when the token service refuses the signature. */

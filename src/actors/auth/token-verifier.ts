@@ -13,6 +13,8 @@ export interface VerifierPorts {
   outbound?: Outbound;
   /** Where it stands in `service.yaml`, such as `auth.providers.0`. */
   place: string;
+  /** True when an email decides on calls (`bind_approver`), so that it has to be its owner's. */
+  bindsApprover: boolean;
 }
 
 /** One provider of the authentication chain. */

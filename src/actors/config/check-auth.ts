@@ -10,10 +10,11 @@ type Provider = ServiceConfig['auth']['providers'][number];
 
 /**
  * Checks that every provider has a name of its own, every static token a value, every issuer of tokens
- * an audience, and that no provider takes what a later one waits for (contract section 8).
+ * an audience, that no provider takes what a later one waits for, and that emails which decide can be
+ * believed (contract sections 6 and 8).
  */
 export function checkAuth(
-  { auth: { providers } }: ServiceConfig,
+  { auth: { providers }, security: { defer } }: ServiceConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Finding[] {
   const names = providers.map(({ name }) => name);
@@ -26,6 +27,7 @@ export function checkAuth(
       ...(provider.type === 'http_verifier' && index < providers.length - 1
         ? [swallowing([...path, 'type'])]
         : []),
+      ...(defer.bind_approver ? unprovenFindings(provider, path) : []),
     ];
   });
   return findings.flat();
@@ -51,6 +53,16 @@ function settingsFindings(
     case 'http_verifier':
       return [];
   }
+}
+
+/** `email_verified` speaks of the claim `email` and of no other. */
+function unprovenFindings(provider: Provider, path: Path): Finding[] {
+  if (provider.type !== 'oidc') return [];
+  const { claim_map: map, require_email_verified: isProofWanted } = provider.settings;
+  if (map.email === 'email' || isProofWanted === false) return [];
+  const message =
+    "under bind_approver this claim is nobody's email, since email_verified speaks of email alone; if people cannot write it themselves, set require_email_verified: false";
+  return [{ path: [...path, 'settings', 'claim_map', 'email'], message, severity: 'warning' }];
 }
 
 /** A request is judged by the first provider that takes its token, and this one takes them all. */

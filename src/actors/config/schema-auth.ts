@@ -32,6 +32,9 @@ const audience = z.union([name, z.array(name).min(1)], {
 
 const longestSkew = 300_000;
 
+/** A day, and room for issuers that add some minutes to it. */
+const tokenLifetime = positiveDuration.prefault('25h');
+
 const oidcSettings = z.object({
   /** Compared character by character with the `iss` of a token. */
   issuer: issuerUrl,
@@ -44,6 +47,9 @@ const oidcSettings = z.object({
       error: 'the clocks may differ by at most 5m; set the clock right instead',
     })
     .prefault('30s'),
+  max_token_lifetime: tokenLifetime,
+  /** An email counts only when `email_verified` says so; as `security.defer.bind_approver` is when absent. */
+  require_email_verified: z.boolean().optional(),
   claim_map: z
     .object({
       user_id: name.default('sub'),
@@ -78,6 +84,9 @@ const directorySettings = z.object({
   allow_multi_tenant: z.boolean().default(false),
   allowed_tenants: z.array(tenant).default([]),
   jwks_cache_ttl: positiveDuration.prefault('1h'),
+  max_token_lifetime: tokenLifetime,
+  /** An email counts only when the directory vouches for its domain (`xms_edov`); as `bind_approver` is when absent. */
+  require_email_verified: z.boolean().optional(),
   /** Where the directory is; national clouds have one of their own. */
   authority: issuerUrl
     .transform((url) => url.replace(/\/+$/, ''))
@@ -91,6 +100,7 @@ const iapSettings = z.object({
   audience,
   issuer: name.default('https://cloud.google.com/iap'),
   jwks_url: issuerUrl.default('https://www.gstatic.com/iap/verify/public_key-jwk'),
+  max_token_lifetime: tokenLifetime,
 });
 
 /** Settings of a `cloud_iap` provider (contract section 8). */

@@ -58,13 +58,16 @@ function unknownAt(
   const others = possible.find((option) => option.additionalProperties)?.additionalProperties;
   if (others) return unknownIn(child, others, [...path, key]);
   if (known.length === 0) return [];
-  return [
-    unknownKey(
-      [...path, key],
-      key,
-      known.flatMap((keys) => Object.keys(keys)),
-    ),
-  ];
+  const at = [...path, key];
+  // A setting beside the type it belongs to is the usual slip.
+  if (known.some(({ settings }) => Object.hasOwn(settings?.properties ?? {}, key))) {
+    return [unknownKey(at, 'it belongs under settings')];
+  }
+  const near = nearestName(
+    key,
+    known.flatMap((keys) => Object.keys(keys)),
+  );
+  return [unknownKey(at, near === null ? 'remove it' : `did you mean ${near}?`)];
 }
 
 /** Rules out the alternatives whose fixed values, such as a provider's type, are not those written. */
@@ -78,9 +81,7 @@ function mayDescribe({ properties = {} }: Description, value: JsonValue): boolea
   });
 }
 
-function unknownKey(path: Path, key: string, known: readonly string[]): Finding {
-  const near = nearestName(key, known);
-  const advice = near !== null ? `did you mean ${near}?` : 'remove it';
+function unknownKey(path: Path, advice: string): Finding {
   const severity = strictSections.has(String(path[0])) ? 'error' : 'warning';
   const message = `${path.join('.')}: this key is not known; ${advice}`;
   return { path, message, severity };

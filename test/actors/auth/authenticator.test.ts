@@ -11,7 +11,7 @@ const silent = { info() {}, warn() {}, error() {} };
 
 function authenticating(providers: object[], isOptional = false) {
   const { providers: parsed } = authSchema.parse({ providers });
-  const tokens = configuredVerifiers(parsed, { TOKEN: 'from-env' }, silent);
+  const tokens = configuredVerifiers(parsed, { env: { TOKEN: 'from-env' }, log: silent });
   return createAuthenticator({ runtimeToken: 'runtime-token', tokens, isOptional });
 }
 

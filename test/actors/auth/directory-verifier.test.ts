@@ -12,15 +12,11 @@ const stranger = refused('rejected', 'the tenant of the token may not sign in he
 const lacksTenant = invalid('the token lacks a valid claim tid');
 const unsigned = invalid('the token is not signed by its issuer');
 
-async function signingIn(settings: object = {}) {
+async function signingIn(settings: object = {}, bindsApprover = false) {
   const server = await startKeyServer();
   await server.addKey('r1', 'RS256');
-  const provider = providing('directory_ad', {
-    tenant_id: home,
-    audience: 'agent',
-    authority: `${server.issuer}/`,
-    ...settings,
-  });
+  const own = { tenant_id: home, audience: 'agent', authority: `${server.issuer}/` };
+  const provider = providing('directory_ad', { ...own, ...settings }, undefined, bindsApprover);
   const iss = (tenant: string) => `${server.issuer}/${tenant}/v2.0`;
   const sign = (claims: JWTPayload = {}, kid = 'r1') =>
     server.sign({ iss: iss(home), tid: home, ...claims }, kid);
@@ -120,6 +116,57 @@ describe('a directory of one tenant', () => {
     );
     expect(log.length).toBe(1);
     expect(JSON.stringify(log)).not.toContain(token.slice(-30));
+  });
+});
+
+describe('an address of a directory', () => {
+  const email = 'ann@a.io';
+  const claims: JWTPayload[] = [
+    { email },
+    { email, xms_edov: true },
+    { email, email_verified: true },
+    { preferred_username: email },
+    { preferred_username: email, xms_edov: true },
+    { email: 'x', preferred_username: email },
+  ];
+  it.each([
+    ['what the tenant says', {}, false, [email, email, email, email, email, 'x']],
+    [
+      'what the directory vouches for, where approvers are bound to it',
+      {},
+      true,
+      [null, email, null, null, null, null],
+    ],
+    [
+      'what the directory vouches for, where the settings say so',
+      { require_email_verified: true },
+      false,
+      [null, email, null, null, null, null],
+    ],
+    [
+      'what the tenant says but for the name, where the settings say so and approvers are bound to it',
+      { require_email_verified: false },
+      true,
+      [email, email, email, null, null, 'x'],
+    ],
+  ])('is %s', async (_, settings, bindsApprover, expected) => {
+    const { verify, sign } = await signingIn(settings, bindsApprover);
+    const found = [];
+    for (const each of claims) {
+      const verdict = await verify(await sign(each));
+      found.push(verdict?.kind === 'verified' ? (verdict.caller.email ?? null) : verdict);
+    }
+    expect(found).toEqual(expected);
+  });
+
+  it('comes with a token that does not live for ever', async () => {
+    const { verify, sign } = await signingIn();
+    expect(await verify(await sign({ exp: 1e300 }))).toEqual(
+      refused(
+        'invalid',
+        'the token lives longer than is allowed here; ask for one that ends sooner',
+      ),
+    );
   });
 });
 

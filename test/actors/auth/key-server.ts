@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import {
+  CompactSign,
   type CryptoKey,
   exportJWK,
   generateKeyPair,
@@ -47,6 +48,14 @@ export class KeyServer {
     const payload = { iss: this.issuer, aud: 'agent', sub: 'ann', exp, ...claims };
     const protectedHeader: JWTHeaderParameters = { alg: made.alg, kid, ...header };
     return new SignJWT(payload).setProtectedHeader(protectedHeader).sign(made.key);
+  }
+
+  /** Signs a text as it stands, with the first key. */
+  async signText(text: string): Promise<string> {
+    const made = this.#keys.get('k1');
+    if (made === undefined) throw new Error('no key k1');
+    const signing = new CompactSign(new TextEncoder().encode(text));
+    return signing.setProtectedHeader({ alg: made.alg, kid: 'k1' }).sign(made.key);
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { base64url, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { startKeyServer } from './key-server.ts';
-import { verifying } from './verifying.ts';
+import { providing, verifying } from './verifying.ts';
 
 const refused = (message: string, reason = 'invalid') => ({ kind: 'rejected', reason, message });
 const now = () => Math.floor(Date.now() / 1_000);
@@ -10,6 +10,9 @@ const now = () => Math.floor(Date.now() / 1_000);
 const ann = { kind: 'verified', caller: { provider: 'staff', userId: 'ann' } };
 const lacks = (claim: string) => refused(`the token lacks a valid claim ${claim}; sign in again`);
 const otherAudience = refused('the token is for another audience; ask for one for this agent');
+const tooLong = refused(
+  'the token lives longer than is allowed here; ask for one that ends sooner',
+);
 const early = refused('the token is not valid yet; wait, or check the clocks');
 const expired = refused('the token has expired; sign in again');
 const badAlgorithm = refused(
@@ -32,7 +35,19 @@ describe('the claims of a token', () => {
     ['begins after it', () => ({ nbf: now() + 40 }), early],
     ['was issued within the skew', () => ({ iat: now() + 20 }), ann],
     ['was issued after it', () => ({ iat: now() + 40 }), early],
-    ['was issued long ago', () => ({ iat: 0 }), ann],
+    ['was issued a day before its end', () => ({ iat: now() - 86_300, exp: now() + 100 }), ann],
+    ['has no beginning', () => ({ iat: undefined as never }), ann],
+    ['was issued too long before its end', () => ({ iat: now() - 90_100 }), tooLong],
+    ['was issued at the beginning of time', () => ({ iat: 0 }), tooLong],
+    ['was issued before it', () => ({ iat: -1e300 }), tooLong],
+    ['ends in a year', () => ({ exp: now() + 31_536_000 }), tooLong],
+    [
+      'ends in a year and has no beginning',
+      () => ({ iat: undefined as never, exp: now() + 31_536_000 }),
+      tooLong,
+    ],
+    ['ends in 1e300', () => ({ exp: 1e300 }), tooLong],
+    ['ends in 9999', () => ({ exp: 253_402_300_799 }), tooLong],
     [
       'has no user',
       () => ({ sub: undefined as never }),
@@ -53,6 +68,30 @@ describe('the claims of a token', () => {
     const server = await startKeyServer();
     const token = await server.sign({ [claim]: String(now()) });
     expect(await verifying({ issuer: server.issuer }).verify(token)).toEqual(lacks(claim));
+  });
+
+  it.each(['1e400', '-1e400', 'null', '"9"', '[9]'])(
+    'have an end that is a number, and %s is none',
+    async (exp) => {
+      const server = await startKeyServer();
+      const token = await server.signText(
+        `{"iss":${JSON.stringify(server.issuer)},"aud":"agent","sub":"ann","exp":${exp}}`,
+      );
+      expect(await verifying({ issuer: server.issuer }).verify(token)).toMatchObject({
+        reason: 'invalid',
+      });
+    },
+  );
+
+  it('live as long as the settings say', async () => {
+    const server = await startKeyServer();
+    const { issuer } = server;
+    const short = verifying({ issuer, max_token_lifetime: '10m' });
+    const living = (seconds: number) => server.sign({ iat: now(), exp: now() + seconds });
+    expect(await short.verify(await living(600))).toEqual(ann);
+    expect(await short.verify(await living(660))).toEqual(tooLong);
+    const long = verifying({ issuer, max_token_lifetime: '480h' });
+    expect(await long.verify(await living(1_728_000))).toEqual(ann);
   });
 
   it('follow the skew of the settings', async () => {
@@ -128,6 +167,39 @@ describe('the caller a token stands for', () => {
       userId: 'ann',
       ...(email === undefined ? {} : { email }),
     });
+  });
+
+  const emails = async (settings: object, bindsApprover: boolean, claims: JWTPayload[]) => {
+    const server = await startKeyServer();
+    const all = { issuer: server.issuer, audience: 'agent', ...settings };
+    const { verify } = providing('oidc', all, undefined, bindsApprover);
+    const verdicts = claims.map(async (each) => verify(await server.sign(each)));
+    return (await Promise.all(verdicts)).map((verdict) =>
+      verdict?.kind === 'verified' ? (verdict.caller.email ?? null) : verdict,
+    );
+  };
+  const email = 'ann@a.io';
+  const flags = [true, 'true', undefined, false, 'false', 1, null, 'yes', [true]];
+  const flagged = flags.map((email_verified) => ({ email, email_verified }) as JWTPayload);
+  const proven = flags.map((flag) => (flag === true || flag === 'true' ? email : null));
+  const believed = flags.map((flag) => (flag === false || flag === 'false' ? null : email));
+  it.each([
+    ['must be verified where approvers are bound to it', {}, true, proven],
+    ['must be verified where the settings say so', { require_email_verified: true }, false, proven],
+    ['is believed where neither is so', {}, false, believed],
+    ['is believed where the settings say so', { require_email_verified: false }, true, believed],
+  ])('has an address that %s', async (_, settings, bindsApprover, expected) => {
+    expect(await emails(settings, bindsApprover, flagged)).toEqual(expected);
+  });
+
+  it('has no address from a claim that email_verified does not speak of', async () => {
+    const claims = [{ upn: 'boss@a.io', email, email_verified: true }] as JWTPayload[];
+    const map = { claim_map: { email: 'upn' } };
+    expect(await emails(map, true, claims)).toEqual([null]);
+    expect(await emails({ ...map, require_email_verified: false }, true, claims)).toEqual([
+      'boss@a.io',
+    ]);
+    expect(await emails(map, false, claims)).toEqual(['boss@a.io']);
   });
 
   it('has nothing that a claim would inherit', async () => {

@@ -22,10 +22,21 @@ const xml = (inner: string) =>
 
 const refused = (reason: string, message: string) => ({ kind: 'rejected', reason, message });
 const passes = { kind: 'verified', caller: { provider: 'staff', userId: arn, orgId: account } };
-const malformed = refused(
-  'invalid',
-  `the token is no GetCallerIdentity URL that is signed for sts.${region}.amazonaws.com and valid now; sign a new one`,
-);
+const malformed = (fault: string) =>
+  refused(
+    'invalid',
+    `the token is no GetCallerIdentity URL that counts here: ${fault}; sign a new one`,
+  );
+const noUrl = 'what follows service-cloud-v1. is not a URL in base64url without padding';
+const elsewhere = `its URL is not for https://sts.${region}.amazonaws.com`;
+const odd = 'its URL has more than https://, the host, / and a query, or is not spelt plainly';
+const unknown = 'its URL has a parameter that GetCallerIdentity does not have';
+const twice = 'its URL has Action more than once';
+const has = (parameter: string) => `${parameter} in its URL is not what a signer writes there`;
+const lacks = (parameter: string) => `its URL has no ${parameter}`;
+const onlyHost = 'it must sign the header Host and no other (X-Amz-SignedHeaders=host)';
+const alsoAudience =
+  'it must sign the headers Host and X-Service-Audience (X-Amz-SignedHeaders=host;x-service-audience)';
 const unsigned = refused(
   'invalid',
   'the token service does not accept the signature; sign a new token',
@@ -74,12 +85,12 @@ describe('a signed question', () => {
   it('must have signed the audience when there is one', async () => {
     const { service, show } = await asking(named(), { audience: 'urn:agent' });
     const parameters = { 'X-Amz-SignedHeaders': 'host;x-service-audience' };
-    expect(await show()).toEqual(malformed);
+    expect(await show()).toEqual(malformed(alsoAudience));
     expect(service.calls).toEqual([]);
     expect(await show({ parameters })).toEqual(passes);
     expect(service.calls[0]?.headers['x-service-audience']).toBe('urn:agent');
     const none = await asking();
-    expect(await none.show({ parameters })).toEqual(malformed);
+    expect(await none.show({ parameters })).toEqual(malformed(onlyHost));
   });
 
   const at = (seconds: number) => {
@@ -92,53 +103,81 @@ describe('a signed question', () => {
     parameters: { [`X-Amz-${key}`]: value },
   });
 
-  it.each<[string, Signing]>([
-    ['another host', { origin: 'https://sts.evil.io' }],
-    ['a host that begins like it', { origin: `https://sts.${region}.amazonaws.com.evil.io` }],
-    ['a host that ends like it', { origin: `https://xsts.${region}.amazonaws.com` }],
-    ['another region', { origin: 'https://sts.us-east-1.amazonaws.com' }],
-    ['no region', { origin: 'https://sts.amazonaws.com' }],
-    ['the machine itself', { origin: 'http://127.0.0.1:9' }],
-    ['metadata', { origin: 'http://169.254.169.254' }],
-    ['plain http', { origin: `http://sts.${region}.amazonaws.com` }],
-    ['a user', { origin: `https://a@sts.${region}.amazonaws.com` }],
-    ['a user like it', { origin: `https://sts.${region}.amazonaws.com@evil.io` }],
-    ['a port', { origin: `https://sts.${region}.amazonaws.com:8443` }],
-    ['the usual port', { origin: `https://sts.${region}.amazonaws.com:443` }],
-    ['upper case', { origin: `https://STS.${region}.amazonaws.com` }],
-    ['a path', { origin: `https://sts.${region}.amazonaws.com/x` }],
-    ['a way back', { origin: `https://sts.${region}.amazonaws.com/x/..` }],
-    ['a backslash', { origin: `https:\\\\sts.${region}.amazonaws.com` }],
-    ['a blank before it', { origin: ` https://sts.${region}.amazonaws.com` }],
-    ['a fragment', { tail: '#x' }],
-    ['an empty fragment', { tail: '#' }],
-    ['a line end', { tail: '\r\nX: y' }],
-    ['another parameter', { tail: '&X=y' }],
-    ['an empty parameter', { tail: '&=' }],
-    ['an action twice', { tail: '&Action=GetCallerIdentity' }],
-    ['an action twice, once in disguise', { tail: '&%41ction=AssumeRole' }],
-    ['another action', { parameters: { Action: 'AssumeRole' } }],
-    ['no action', { parameters: { Action: undefined } }],
-    ['another version', { parameters: { Version: '2010-01-01' } }],
-    ['another algorithm', with_('Algorithm', 'AWS4-ECDSA-P256-SHA256')],
-    ['no signature', with_('Signature', undefined)],
-    ['an empty signature', with_('Signature', '')],
-    ['no date', with_('Date', undefined)],
-    ['a day that there is not', with_('Date', '20269999T000000Z')],
-    ['no end', with_('Expires', undefined)],
-    ['an end too far', with_('Expires', '901')],
-    ['an end at once', with_('Expires', '0')],
-    ['an end before', with_('Expires', '-1')],
-    ['an end in words', with_('Expires', '9e2')],
-    ['another scope', with_('Credential', 'AKIAIOSFODNN7EXAMPLE/20200101/x/sts/aws4_request')],
-    ['further headers', with_('SignedHeaders', 'host;x-evil')],
-    ['no host', with_('SignedHeaders', 'x-service-audience')],
-    ['a session of two lines', with_('Security-Token', 'a\nb')],
-    ['a date that is over', { parameters: at(-901) }],
-    ['a date to come', { parameters: at(60) }],
-  ])('is refused with %s, before anybody is asked', async (_, signing) => {
+  it.each<[string, Signing, string]>([
+    ['another host', { origin: 'https://sts.evil.io' }, elsewhere],
+    [
+      'a host that begins like it',
+      { origin: `https://sts.${region}.amazonaws.com.evil.io` },
+      elsewhere,
+    ],
+    ['a host that ends like it', { origin: `https://xsts.${region}.amazonaws.com` }, elsewhere],
+    ['another region', { origin: 'https://sts.us-east-1.amazonaws.com' }, elsewhere],
+    ['no region', { origin: 'https://sts.amazonaws.com' }, elsewhere],
+    ['the machine itself', { origin: 'http://127.0.0.1:9' }, elsewhere],
+    ['metadata', { origin: 'http://169.254.169.254' }, elsewhere],
+    ['plain http', { origin: `http://sts.${region}.amazonaws.com` }, elsewhere],
+    ['a user', { origin: `https://a@sts.${region}.amazonaws.com` }, odd],
+    ['a user like it', { origin: `https://sts.${region}.amazonaws.com@evil.io` }, odd],
+    ['a port', { origin: `https://sts.${region}.amazonaws.com:8443` }, elsewhere],
+    ['the usual port', { origin: `https://sts.${region}.amazonaws.com:443` }, odd],
+    ['upper case', { origin: `https://STS.${region}.amazonaws.com` }, odd],
+    ['a path', { origin: `https://sts.${region}.amazonaws.com/x` }, odd],
+    ['a way back', { origin: `https://sts.${region}.amazonaws.com/x/..` }, odd],
+    ['a backslash', { origin: `https:\\\\sts.${region}.amazonaws.com` }, odd],
+    ['a blank before it', { origin: ` https://sts.${region}.amazonaws.com` }, odd],
+    ['a fragment', { tail: '#x' }, odd],
+    ['an empty fragment', { tail: '#' }, odd],
+    ['a line end', { tail: '\r\nX: y' }, odd],
+    ['another parameter', { tail: '&X=y' }, unknown],
+    ['an empty parameter', { tail: '&=' }, unknown],
+    ['an action twice', { tail: '&Action=GetCallerIdentity' }, twice],
+    ['an action twice, once in disguise', { tail: '&%41ction=AssumeRole' }, twice],
+    ['another action', { parameters: { Action: 'AssumeRole' } }, has('Action')],
+    ['no action', { parameters: { Action: undefined } }, lacks('Action')],
+    ['another version', { parameters: { Version: '2010-01-01' } }, has('Version')],
+    ['another algorithm', with_('Algorithm', 'AWS4-ECDSA-P256-SHA256'), has('X-Amz-Algorithm')],
+    ['no signature', with_('Signature', undefined), lacks('X-Amz-Signature')],
+    ['an empty signature', with_('Signature', ''), has('X-Amz-Signature')],
+    ['no date', with_('Date', undefined), lacks('X-Amz-Date')],
+    [
+      'a day that there is not',
+      with_('Date', '20269999T000000Z'),
+      'X-Amz-Credential and X-Amz-Date in its URL are of different days',
+    ],
+    ['no end', with_('Expires', undefined), lacks('X-Amz-Expires')],
+    ['an end too far', with_('Expires', '901'), 'X-Amz-Expires in its URL is above 900'],
+    ['an end at once', with_('Expires', '0'), has('X-Amz-Expires')],
+    ['an end before', with_('Expires', '-1'), has('X-Amz-Expires')],
+    ['an end in words', with_('Expires', '9e2'), has('X-Amz-Expires')],
+    [
+      'another scope',
+      with_('Credential', 'AKIAIOSFODNN7EXAMPLE/20200101/x/sts/aws4_request'),
+      `it is not signed for the region ${region}`,
+    ],
+    ['further headers', with_('SignedHeaders', 'host;x-evil'), onlyHost],
+    ['no host', with_('SignedHeaders', 'x-service-audience'), onlyHost],
+    ['a session of two lines', with_('Security-Token', 'a\nb'), has('X-Amz-Security-Token')],
+    ['a date that is over', { parameters: at(-901) }, 'it has expired'],
+    ['a date to come', { parameters: at(60) }, 'it is signed for later; check the clocks'],
+    [
+      'a day of its own',
+      {
+        parameters: {
+          'X-Amz-Date': '20269999T000000Z',
+          'X-Amz-Credential': `AKIAIOSFODNN7EXAMPLE/20269999/${region}/sts/aws4_request`,
+        },
+      },
+      'X-Amz-Date in its URL is no day that there is',
+    ],
+    ['no credential', with_('Credential', undefined), lacks('X-Amz-Credential')],
+    [
+      'the audience, which nobody asks for',
+      with_('SignedHeaders', 'host;x-service-audience'),
+      onlyHost,
+    ],
+  ])('is refused with %s, before anybody is asked', async (_, signing, fault) => {
     const { service, show, log } = await asking();
-    expect(await show(signing)).toEqual(malformed);
+    expect(await show(signing)).toEqual(malformed(fault));
     expect(service.calls).toEqual([]);
     expect(log).toEqual([]);
   });
@@ -152,10 +191,58 @@ describe('a signed question', () => {
     'is refused when it is written "%.20s"',
     async (text) => {
       const { service, verify } = await asking();
-      expect(await verify(`service-cloud-v1.${text}`)).toEqual(malformed);
+      expect(await verify(`service-cloud-v1.${text}`)).toEqual(malformed(noUrl));
       expect(service.calls).toEqual([]);
     },
   );
+
+  const credential = `AKIAIOSFODNN7EXAMPLE/20261122/${region}/sts/aws4_request`;
+  it.each<[string, string]>([
+    ['Action', 'GetCallerIdentity'],
+    ['Version', '2011-06-15'],
+    ['X-Amz-Algorithm', 'AWS4-HMAC-SHA256'],
+    ['X-Amz-Credential', credential],
+    ['X-Amz-Date', '20261122T120000Z'],
+    ['X-Amz-Expires', '60'],
+    ['X-Amz-Security-Token', 'Fwo+Zx/Y=='],
+    ['X-Amz-SignedHeaders', 'host'],
+    ['X-Amz-Signature', 'ca'.repeat(32)],
+  ])('has nothing before or after the value of %s', async (parameter, value) => {
+    const { service, show } = await asking();
+    // The number of seconds and the list of headers are of no fixed length.
+    const isOpen = ['X-Amz-Expires', 'X-Amz-Security-Token', 'X-Amz-SignedHeaders'].includes(
+      parameter,
+    );
+    const around = [
+      `#${value}`,
+      `${value}#`,
+      `${value}\n`,
+      `\n${value}`,
+      ` ${value}`,
+      `${value} x`,
+    ];
+    const longer = isOpen ? [] : [`${value}0`, `-${value}`];
+    for (const text of [...around, ...longer]) {
+      const verdict = await show({ parameters: { [parameter]: text } });
+      expect([text, verdict]).toEqual([text, malformed(has(parameter))]);
+    }
+    expect(service.calls).toEqual([]);
+  });
+
+  it('is told its fault without a word of it', async () => {
+    const { verify } = await asking();
+    const url = signedUrl();
+    const change = fc.tuple(
+      fc.nat(url.length - 1),
+      fc.constantFrom('canary', '&canary=1', '%63anary'),
+    );
+    await fc.assert(
+      fc.asyncProperty(change, async ([index, text]) => {
+        const verdict = await verify(tokenOf(url.slice(0, index) + text + url.slice(index)));
+        expect(JSON.stringify(verdict)).not.toMatch(/canary|AKIA|caca/);
+      }),
+    );
+  });
 
   it('is the only kind of token that is looked at', async () => {
     const { service, verify, judge } = await asking();
@@ -208,6 +295,12 @@ describe('the token service', () => {
     ['an account that is not that of the name', named(arn, '999999999999')],
     ['a name that is none', named('ann')],
     ['a name with a line end', named(`${arn}\n`)],
+    ['a name that begins before it', named(`x${arn}`)],
+    ['a name of a line of its own', named(`x\n${arn}`)],
+    ['a name of another partition', named(arn.replace('arn:aws:', 'arn:aws1:'))],
+    ['a name of another service', named(arn.replace(':sts:', ':s3:'))],
+    ['a name in a region', named(arn.replace('sts::', 'sts:eu:'))],
+    ['a name of nobody', named(`arn:aws:sts::${account}:`)],
     ['XML with two names', says(xml(`<Arn>${arn}</Arn><Arn>x</Arn><Account>${account}</Account>`))],
     [
       'XML with a type',
@@ -266,7 +359,7 @@ describe('the token service', () => {
     expect(await verify(token)).toEqual(passes);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 901_000 });
     try {
-      expect(await verify(token)).toEqual(malformed);
+      expect(await verify(token)).toEqual(malformed('it has expired'));
       expect(service.calls.length).toBe(1);
     } finally {
       vi.useRealTimers();

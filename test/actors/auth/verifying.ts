@@ -25,17 +25,22 @@ export function shown(bearer: string | null, orgId: string | null = null): Crede
 }
 
 /** A provider named `staff` with these settings, and what it logs; it asks directly without a way out. */
-export function providing(type: string, settings: object, outbound?: Outbound): Verifying {
+export function providing(
+  type: string,
+  settings: object,
+  outbound?: Outbound,
+  bindsApprover = false,
+): Verifying {
   const log: LogLine[] = [];
   const at = (level: string) => (fields: object, message: string) =>
     void log.push({ level, fields, message });
   const { providers } = authSchema.parse({ providers: [{ type, name: 'staff', settings }] });
-  const [verifier] = configuredVerifiers(
-    providers,
-    {},
-    { info: at('info'), warn: at('warn'), error: at('error') },
-    outbound,
-  );
+  const [verifier] = configuredVerifiers(providers, {
+    env: {},
+    log: { info: at('info'), warn: at('warn'), error: at('error') },
+    bindsApprover,
+    ...(outbound === undefined ? {} : { outbound }),
+  });
   if (verifier === undefined) throw new Error('no provider');
   return {
     verify: (token, orgId) => verifier.verify(shown(token, orgId)),

@@ -138,6 +138,43 @@ it.each(['""', '[]', '[""]', '[1]', '1'])('refuses the audience %s', (audience) 
   expect(lines).toEqual([expect.stringContaining('auth.providers.0.settings.audience')]);
 });
 
+it.each([
+  ['oidc', 'issuer: "https://a.io"', 'issuer'],
+  ['oidc', 'claim_map: {email: mail}', 'claim_map'],
+  ['static_token', 'token_env: T', 'token_env'],
+  ['cloud_sigv4', 'region: eu-central-1', 'region'],
+  ['http_verifier', 'url: "https://a.io"', 'url'],
+])('says of a setting beside the type %s where it belongs: %s', (type, setting, key) => {
+  const text = `agent_id: x\nauth:\n  providers:\n    - type: ${type}\n      ${setting}\n`;
+  expect(linesOf(read(text))).toContain(
+    `error 5:7 auth.providers.0.${key} | auth.providers.0.${key}: this key is not known; it belongs under settings`,
+  );
+});
+
+it('still says of a key that no setting has what it is like', () => {
+  const text = 'agent_id: x\nauth: {providers: [{type: oidc, issuers: y, nam: z}]}\n';
+  expect(linesOf(read(text)).filter((line) => line.includes('not known'))).toEqual([
+    expect.stringContaining('auth.providers.0.issuers: this key is not known; remove it'),
+    expect.stringContaining('auth.providers.0.nam: this key is not known; did you mean name?'),
+  ]);
+});
+
+it("warns of a claim that is nobody's email under bind_approver", () => {
+  const lines = (more: string, bind = true) =>
+    linesOf(
+      read(
+        `agent_id: x\nsecurity: {defer: {bind_approver: ${bind}}}\nauth: {providers: [{type: oidc, settings: {issuer: "https://a.io", audience: a, claim_map: {email: upn}${more}}}]}\n`,
+      ),
+    ).filter((line) => line.includes('claim_map'));
+  const warned = [
+    "warning 3:100 auth.providers.0.settings.claim_map.email | under bind_approver this claim is nobody's email, since email_verified speaks of email alone; if people cannot write it themselves, set require_email_verified: false",
+  ];
+  expect(lines('')).toEqual(warned);
+  expect(lines(', require_email_verified: true')).toEqual(warned);
+  expect(lines(', require_email_verified: false')).toEqual([]);
+  expect(lines('', false)).toEqual([]);
+});
+
 it('fills in what an issuer leaves out', () => {
   const text = `agent_id: x
 auth:
@@ -151,6 +188,8 @@ auth:
         jwks_url: http://localhost:1/keys
         jwks_cache_ttl: 10m
         clock_skew: 0s
+        max_token_lifetime: 10m
+        require_email_verified: true
         claim_map: {user_id: uid}
 `;
   const reading = read(text);
@@ -164,6 +203,7 @@ auth:
         client_id: 'desk',
         jwks_cache_ttl: 3_600_000,
         clock_skew: 30_000,
+        max_token_lifetime: 90_000_000,
         claim_map: { user_id: 'sub', ...claims },
       },
     },
@@ -176,6 +216,8 @@ auth:
         jwks_url: 'http://localhost:1/keys',
         jwks_cache_ttl: 600_000,
         clock_skew: 0,
+        max_token_lifetime: 600_000,
+        require_email_verified: true,
         claim_map: { user_id: 'uid', ...claims },
       },
     },

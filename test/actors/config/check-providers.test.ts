@@ -6,7 +6,8 @@ import { authSchema } from '../../../src/actors/config/schema-auth.ts';
 /** What is said of providers, as `severity path | message`. */
 function findings(...providers: object[]): string[] {
   const auth = authSchema.parse({ providers });
-  return checkAuth({ auth } as ServiceConfig, {}).map(
+  const security = { defer: { bind_approver: false } };
+  return checkAuth({ auth, security } as ServiceConfig, {}).map(
     ({ path, message, severity }) => `${severity} ${path.join('.')} | ${message}`,
   );
 }
@@ -185,6 +186,7 @@ it('fills in what providers leave out', () => {
         allow_multi_tenant: false,
         allowed_tenants: [],
         jwks_cache_ttl: 3_600_000,
+        max_token_lifetime: 90_000_000,
         authority: 'https://login.microsoftonline.com',
       },
     },
@@ -195,6 +197,7 @@ it('fills in what providers leave out', () => {
         audience: 'a',
         issuer: 'https://cloud.google.com/iap',
         jwks_url: 'https://www.gstatic.com/iap/verify/public_key-jwk',
+        max_token_lifetime: 90_000_000,
       },
     },
     {
