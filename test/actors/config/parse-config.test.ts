@@ -188,6 +188,7 @@ it('fills in every default', () => {
         public_url: '',
         cors_origins: [],
         write_timeout: 0,
+        task_access: 'org',
         rate_limit: {
           read_rps: 50,
           read_burst: 200,
