@@ -7,7 +7,7 @@ export interface OwnFetch {
   close(): Promise<void>;
 }
 
-/** A stream of the daemon carries a comment every 15 seconds; one that is silent for longer is gone. */
+/** A stream of the daemon carries a comment every 4 seconds; one that is silent for longer is gone. */
 const longestSilence = 60_000;
 
 /** Node's own, as it is before the process is guarded. */

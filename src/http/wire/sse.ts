@@ -6,8 +6,8 @@ import type { Reader } from '../unread-answers.ts';
 /** Characters that may wait for a slow reader before its stream is closed (contract section 5). */
 const maximumBacklog = 1024 * 1024;
 
-/** Milliseconds between the comments that keep an idle connection open (contract section 5). */
-const heartbeatEvery = 15_000;
+/** Milliseconds between the comments that keep an idle connection open: some clients give up after five seconds without a byte (contract section 5). */
+const heartbeatEvery = 4_000;
 
 /** One event of a stream; the data goes out as one line of JSON. */
 export interface StreamEvent {

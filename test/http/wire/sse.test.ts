@@ -10,16 +10,16 @@ afterEach(() => {
 });
 
 describe('an idle stream', () => {
-  it('is kept open by a comment every 15 seconds', async () => {
+  it('is kept open by a comment every 4 seconds', async () => {
     const gate = Promise.withResolvers<string>();
     const { client } = await startTestSurface({ tools: { wait: () => gate.promise } });
     const before = vi.getTimerCount();
     const stream = await client.subscribe('t1', [{ tool: 'wait' }, { say: 'x' }]);
     await stream.until(({ data }) => data.phase === 'tool_start');
-    vi.advanceTimersByTime(14_999);
+    vi.advanceTimersByTime(3_999);
     expect(stream.comments).toEqual([]);
     for (let beat = 1; beat <= 3; beat += 1) {
-      vi.advanceTimersByTime(beat === 1 ? 1 : 15_000);
+      vi.advanceTimersByTime(beat === 1 ? 1 : 4_000);
       while (stream.comments.length < beat) await stream.read();
     }
     expect(stream.comments).toEqual(['keep-alive', 'keep-alive', 'keep-alive']);
