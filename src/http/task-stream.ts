@@ -63,6 +63,7 @@ export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamO
   };
   const leave = tasks.watch(id, {
     onTask: show,
+    onStep: show,
     onProgress: (progress) => {
       if (shown === null) early.push(progress);
       else tell(progress);

@@ -36,10 +36,10 @@ export class UnreadAnswers {
   }
 
   /** Tells whether so many bytes more may wait for a reader. Whoever waits for nothing may have one answer of any length. */
-  hasRoom({ name }: Pick<Reader, 'name'>, bytes: number): boolean {
+  hasRoom(reader: Pick<Reader, 'name'>, bytes: number): boolean {
     if (this.#all === 0) return true;
     if (this.#all + bytes > this.#most) return false;
-    const waiting = this.#byReader.get(name) ?? 0;
+    const waiting = this.#byReader.get(reader.name) ?? 0;
     return waiting === 0 || waiting + bytes <= this.#share;
   }
 

@@ -18,7 +18,14 @@ export class WatchedDatabase extends DatabaseSync {
     const watch = <Answer>(answer: () => Answer): Answer => this.#watch(answer);
     for (const name of ['get', 'all', 'run'] as const) {
       const ask = statement[name] as (...values: unknown[]) => never;
-      statement[name] = (...values: unknown[]) => watch(() => ask.apply(statement, values));
+      // Asked several times for each request, so without a closure for each.
+      statement[name] = (...values: unknown[]) => {
+        try {
+          return ask.apply(statement, values);
+        } catch (error) {
+          throw this.#noted(error);
+        }
+      };
     }
     statement.iterate = function* rows(...values: unknown[]) {
       const asked = watch(() => iterate(...values));
@@ -38,8 +45,12 @@ export class WatchedDatabase extends DatabaseSync {
     try {
       return ask();
     } catch (error) {
-      if (isDamage(error)) this.onDamage(error);
-      throw error;
+      throw this.#noted(error);
     }
+  }
+
+  #noted(error: unknown): unknown {
+    if (isDamage(error)) this.onDamage(error);
+    return error;
   }
 }

@@ -12,6 +12,13 @@ interface Entered {
   at: number;
 }
 
+/** The states that a task left again before it was saved; nobody may ask, so they are described on demand. */
+export interface PassedStates {
+  count: number;
+  /** Returns the task as it stood in each of them. */
+  describe(): Task[];
+}
+
 /**
  * The states that a task has entered since its last commit. One turn of the event loop may lead through
  * several; the last of them alone is saved, and whoever follows the task is still told each.
@@ -33,16 +40,16 @@ export class EnteredStates {
     this.#entered.push({ state, snapshot, at });
   }
 
-  /** Returns the task as it stood in each state that it left again before it was saved in `saved`; revisions go on from `before`. */
-  passed(before: Task | null, revision: number, saved: TaskState): Task[] {
+  /** Takes out the states that the task left again before it was saved in `saved`; revisions go on from `revision`. */
+  passed(before: Task | null, revision: number, saved: TaskState): PassedStates {
     const entered = this.#entered;
     this.#entered = [];
     if (entered.at(-1)?.state === saved) entered.pop();
-    const tasks: Task[] = [];
-    for (const { snapshot, at } of entered) {
-      const previous = tasks.at(-1) ?? before;
-      tasks.push(describeTask(snapshot, at, revision + tasks.length + 1, previous));
-    }
-    return tasks;
+    const describe = () =>
+      entered.map(({ snapshot, at }, index) =>
+        // Each differs in its state from the one before it.
+        describeTask(snapshot, at, revision + index + 1, index === 0 ? before : null),
+      );
+    return { count: entered.length, describe };
   }
 }

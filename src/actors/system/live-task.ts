@@ -11,7 +11,7 @@ import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
 import type { TaskStore, TaskWrite } from '../storage/task-store.ts';
 import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/run-trace.ts';
-import { EnteredStates } from './entered-states.ts';
+import { EnteredStates, type PassedStates } from './entered-states.ts';
 
 /** The actor of one task. */
 export type TaskActor = ActorRefFrom<typeof taskMachine>;
@@ -24,8 +24,8 @@ export interface LiveTaskPorts {
   envelope: AgentEntity;
   /** Takes contents into the log; `null` while none are. */
   capture: Capture | null;
-  /** Hears what was saved, and before it how the task stood in each state it passed on the way. */
-  onCommitted: (live: LiveTask, task: Task, passed: readonly Task[]) => void;
+  /** Hears what was saved, and which states the task passed on the way. */
+  onCommitted: (live: LiveTask, task: Task, passed: PassedStates) => void;
   onLost: (live: LiveTask, error: Error) => void;
   /** Hears of every tool call and of every wait for a decision that has ended. */
   onMeasured: (measured: Measured) => void;
@@ -53,7 +53,7 @@ export class LiveTask {
   #events: AuditEvent[] = [];
   #saving: Promise<void> | null = null;
   #isQueued = false;
-  #pending: { task: Task; passed: readonly Task[] } | null = null;
+  #pending: { task: Task; passed: PassedStates } | null = null;
   readonly #states: EnteredStates;
   #crashed = false;
   #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
@@ -173,8 +173,9 @@ export class LiveTask {
     const at = this.#ports.clock.now();
     const saved = this.#crashed ? 'failed' : stateOf(snapshot);
     const passed = this.#states.passed(this.#committed, this.#revision, saved);
-    const revision = this.#revision + passed.length + 1;
-    const described = describeTask(snapshot, at, revision, passed.at(-1) ?? this.#committed);
+    const revision = this.#revision + passed.count + 1;
+    const previous = passed.count === 0 ? this.#committed : null;
+    const described = describeTask(snapshot, at, revision, previous);
     const task = this.#crashed ? describeCrash(described, failureOf.crashed, at) : described;
     const final = isFinal(task.state);
     const events = this.#events;
@@ -195,9 +196,10 @@ export class LiveTask {
   }
 
   #committedTo(saving: Promise<void>): void {
-    const { task, passed } = this.#pending ?? { task: null, passed: [] };
     if (this.#saving === saving) this.#saving = null;
-    if (task === null || task.revision === this.#revision) return;
+    if (this.#pending === null || this.#pending.task.revision === this.#revision) return;
+    const { task, passed } = this.#pending;
+    this.#pending = null;
     this.#traceWait(this.#committed, task);
     if (isFinal(task.state)) this.trace.end(task.state);
     this.#committed = task;

@@ -18,6 +18,7 @@ import { type taskMachine, taskMachineVersion } from '../../machines/task/task-m
 import type { EgressRecord } from '../ports.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
 import { ConflictError, type TaskStore, UnrecordedError } from '../storage/task-store.ts';
+import type { PassedStates } from './entered-states.ts';
 import { LiveTask, type LiveTaskPorts, type Measured } from './live-task.ts';
 import { SystemError } from './system-error.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
@@ -311,11 +312,15 @@ export class LiveTasks {
     task.crash();
   }
 
-  #onCommitted(task: LiveTask, committed: Task, passed: readonly Task[]): void {
+  #onCommitted(task: LiveTask, committed: Task, passed: PassedStates): void {
     if (isFinal(committed.state)) {
       if (this.#live.get(task.id) === task) this.#live.delete(task.id);
     } else this.noticeUnfollowed(task.id);
-    for (const step of [...passed, committed]) this.#options.watchers.changed(step);
+    const { watchers } = this.#options;
+    if (passed.count > 0 && watchers.wantsSteps(task.id)) {
+      for (const step of passed.describe()) watchers.passed(step);
+    }
+    watchers.changed(committed);
     this.#options.onChanged(committed);
   }
 

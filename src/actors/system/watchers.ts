@@ -11,6 +11,8 @@ export interface Progress {
 export interface Watcher {
   /** The task has changed, and the change is on disk. */
   onTask(task: Task): void;
+  /** So the task stood on its way to a change that is on disk; heard before that. */
+  onStep?(task: Task): void;
   onProgress?(progress: Progress): void;
   /** The task can no longer be followed from here. */
   onLost(error: Error): void;
@@ -40,6 +42,16 @@ export class Watchers {
       if (this.#byTask.get(id) === watchers) this.#byTask.delete(id);
       this.#onLeft(id);
     };
+  }
+
+  /** Tells whether anybody wants to hear of the states that a task passes between two saves. */
+  wantsSteps(id: string): boolean {
+    return this.#of(id).some((watcher) => watcher.onStep !== undefined);
+  }
+
+  /** Tells the watchers who want to hear of it how a task stood on its way. */
+  passed(task: Task): void {
+    for (const watcher of this.#of(task.id)) watcher.onStep?.(task);
   }
 
   /** Tells every watcher of a task that it has changed. */

@@ -17,11 +17,13 @@ export async function* followTask(
   const waiting: Task[] = [];
   let lost: Error | null = null;
   let wake: () => void = () => undefined;
+  const take = (task: Task): void => {
+    if (waiting.push(task) > maximumWaiting) waiting.shift();
+    wake();
+  };
   const leave = tasks.watch(id, {
-    onTask: (task) => {
-      if (waiting.push(task) > maximumWaiting) waiting.shift();
-      wake();
-    },
+    onTask: take,
+    onStep: take,
     onLost: (error) => {
       lost = error;
       wake();

@@ -16,9 +16,10 @@ export function allowMethods({ stack }: Router<RequestState>) {
     const own = spelledOut.get(withoutLastSlash(ctx.path));
     if (own !== undefined && !own.has(ctx.method)) return refuse(ctx, own);
     await next();
-    const methods = new Set((ctx.matched ?? []).flatMap((layer) => layer.methods));
     const isAnswered = ctx.body !== undefined && ctx.body !== null;
-    if (methods.size > 0 && ctx.status === 404 && !isAnswered) refuse(ctx, methods);
+    if (ctx.status !== 404 || isAnswered) return;
+    const methods = new Set((ctx.matched ?? []).flatMap((layer) => layer.methods));
+    if (methods.size > 0) refuse(ctx, methods);
   };
 }
 

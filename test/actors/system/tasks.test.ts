@@ -81,11 +81,18 @@ describe('what the outside sees of a task', () => {
       playing([{ tool: 'pay' }, { say: 'one two' }], { id: 'watched', contextId: 'context-7' }),
     );
     const seen: unknown[] = [];
+    const told: unknown[] = [];
     const progress: Progress[] = [];
+    const see = (task: Task) => seen.push([task, store.rows.find(id)]);
     system.watch(id, {
-      onTask: (task: Task) => seen.push([task, store.rows.find(id)]),
+      onTask: see,
+      onStep: see,
       onProgress: (each) => progress.push(each),
       onLost: (error) => seen.push(error),
+    });
+    system.watch(id, {
+      onTask: ({ state, revision }) => told.push([state, revision]),
+      onLost: (error) => told.push(error),
     });
     await reaches(system, id, 'deferred');
     await system.decide(id, decision('approve', clock.now()));
@@ -97,13 +104,15 @@ describe('what the outside sees of a task', () => {
       'deferred',
       2,
     ]);
-    expect(others.map(([told]) => told.state)).toEqual([
+    expect(others.map(([{ state }]) => state)).toEqual([
       'deferred',
       'working',
       'working',
       'completed',
     ]);
-    for (const [told, stored] of others) expect(told).toEqual(stored);
+    for (const [heard, stored] of others) expect(heard).toEqual(stored);
+    // Whoever does not ask for the steps between hears of what is on disk alone.
+    expect(told).toEqual(others.map(([{ state, revision }]) => [state, revision]));
     expect(progress).toEqual([
       { phase: 'tool_start', tool: 'pay' },
       { phase: 'tool_end', tool: 'pay' },
