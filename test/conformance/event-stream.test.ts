@@ -143,6 +143,10 @@ describe('Last-Event-ID', () => {
     await agent.decide('t1', { decision: 'approve' });
     const all = [...before, ...(await stream.rest())];
     const [status, result] = all.slice(-2);
+    expect([status, result].map((event) => event && gist(event))).toEqual([
+      'status completed',
+      'result completed',
+    ]);
     for (const { id = '' } of all) {
       const again = await (await agent.stream('/tasks/t1/events', { lastEventId: id })).rest();
       const expected = id === result?.id ? [] : id === status?.id ? [result] : [status, result];

@@ -26,6 +26,9 @@ const tags = {
 
 const keys = Object.keys(tags);
 
+/** What a task that answers at once leaves in the log. */
+const eventsOfAnswer = ['session_start', 'llm_call', 'session_end'];
+
 function tagsOf(line: AuditLine): Record<string, unknown> {
   return Object.fromEntries(keys.flatMap((key) => (key in line ? [[key, line[key]]] : [])));
 }
@@ -188,7 +191,9 @@ describe('tags of a request', () => {
           [name]: '  one value ~ ',
         },
       );
-      for (const line of agent.audit('t1')) expect(tagsOf(line)).toEqual({ [key]: 'one value ~' });
+      const lines = agent.audit('t1');
+      expect(lines.map(({ event }) => event)).toEqual(eventsOfAnswer);
+      for (const line of lines) expect(tagsOf(line)).toEqual({ [key]: 'one value ~' });
     },
   );
 
@@ -196,11 +201,10 @@ describe('tags of a request', () => {
     const agent = await startTestAgent({}, { noAuth: true });
     const task = { id: 't1', message: playing([{ say: 'ok' }]) };
     await agent.post('/tasks/send', task, headers);
-    const first = agent.audit('t1').length;
     await agent.post('/tasks/send', task);
     const lines = agent.audit('t1');
-    expect(lines.slice(0, first).map(tagsOf)).toEqual(Array(first).fill(tags));
-    expect(lines.slice(first).map(tagsOf)).toEqual(Array(first).fill({}));
+    expect(lines.map(({ event }) => event)).toEqual([...eventsOfAnswer, ...eventsOfAnswer]);
+    expect(lines.map(tagsOf)).toEqual([...Array(3).fill(tags), ...Array(3).fill({})]);
   });
 
   it('are those of the run, not of whoever decides or cancels it', async () => {
@@ -211,7 +215,12 @@ describe('tags of a request', () => {
     const other = Object.fromEntries(Object.keys(headers).map((name) => [name, 'other']));
     await agent.post('/tasks/t1/decisions', { decision: 'approve', approver: 'x' }, other);
     await sent;
-    for (const line of agent.audit('t1')) expect(tagsOf(line)).toEqual(tags);
+    const lines = agent.audit('t1');
+    expect(lines.map(({ event }) => event)).toEqual([
+      ...['session_start', 'llm_call', 'task_deferred', 'task_deferred_decision'],
+      ...['tool_exec', 'tool_exec', 'llm_call', 'session_end'],
+    ]);
+    for (const line of lines) expect(tagsOf(line)).toEqual(tags);
   });
 });
 
@@ -247,7 +256,9 @@ describe('the tenant of the agent', () => {
     await send('t3', {});
     const tenants = { t1: { org_id: 'acme' }, t2: { workspace_id: 'desk' }, t3: {} };
     for (const [id, tenant] of Object.entries(tenants)) {
-      for (const line of agent.audit(id)) expect(tagsOf(line)).toEqual({ ...statics, ...tenant });
+      const lines = agent.audit(id);
+      expect(lines.map(({ event }) => event)).toEqual(eventsOfAnswer);
+      for (const line of lines) expect(tagsOf(line)).toEqual({ ...statics, ...tenant });
     }
   });
 
@@ -279,6 +290,8 @@ describe('the tenant of the agent', () => {
   ])('leaves its keys out when the environment says %s', async (_, variables) => {
     const agent = await startGovernedAgent({}, { env: variables });
     await agent.send('t1', [{ say: 'ok' }]);
-    for (const line of agent.audit()) expect(tagsOf(line)).toEqual({});
+    const lines = agent.audit();
+    expect(lines.slice(-3).map(({ event }) => event)).toEqual(eventsOfAnswer);
+    for (const line of lines) expect(tagsOf(line)).toEqual({});
   });
 });

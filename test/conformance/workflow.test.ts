@@ -39,6 +39,15 @@ function post(url: string, path: string, body: object, more: object = {}): Promi
 
 const script = [{ tool: 'pay' }, { say: 'done' }];
 
+const eventsOfScript = [
+  'session_start',
+  'llm_call',
+  'tool_exec',
+  'tool_exec',
+  'llm_call',
+  'session_end',
+];
+
 describe('the workflow of an invocation', () => {
   it.each([
     ['REST', '/tasks/send', { id: 't1', message: playing(script) }],
@@ -57,21 +66,16 @@ describe('the workflow of an invocation', () => {
     const agent = await startTestAgent({}, { noAuth: true });
     await (await post(agent.url, path, body, headers)).text();
     const lines = agent.audit('t1');
-    expect(lines.map(({ event }) => event)).toEqual([
-      'session_start',
-      'llm_call',
-      'tool_exec',
-      'tool_exec',
-      'llm_call',
-      'session_end',
-    ]);
+    expect(lines.map(({ event }) => event)).toEqual(eventsOfScript);
     for (const line of lines) expect(tagsOf(line)).toEqual(tags);
   });
 
   it('is on no event of an invocation that names none', async () => {
     const agent = await startTestAgent({}, { noAuth: true });
     await agent.send('t1', script);
-    for (const line of agent.audit('t1')) expect(tagsOf(line)).toEqual(absent);
+    const lines = agent.audit('t1');
+    expect(lines.map(({ event }) => event)).toEqual(eventsOfScript);
+    for (const line of lines) expect(tagsOf(line)).toEqual(absent);
   });
 
   it('stays with a held call, whoever decides, and over a restart', async () => {
@@ -121,7 +125,9 @@ describe('the workflow of an invocation', () => {
     };
     const answer = await post(agent.url, '/tasks/send', { id: 't1', message: saying('hi') }, odd);
     expect(answer.status).toBe(200);
-    for (const line of agent.audit('t1')) {
+    const lines = agent.audit('t1');
+    expect(lines.map(({ event }) => event)).toEqual(['session_start', 'llm_call', 'session_end']);
+    for (const line of lines) {
       expect(tagsOf(line)).toEqual({ ...absent, invocation_caller: 'y'.repeat(256) });
     }
     expect(agent.log).toEqual([

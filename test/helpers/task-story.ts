@@ -33,7 +33,8 @@ export type Command =
   | { type: 'task.cancel' }
   | { type: 'caller.left' }
   | { type: 'service.restarted' }
-  | { type: 'timePasses' };
+  /** `by` is in milliseconds. */
+  | { type: 'timePasses'; by: number };
 
 /**
  * A task that lives through commands, over restarts of the daemon, and all it ever told. Its model
@@ -71,10 +72,12 @@ export class TaskStory {
     const at = run.clock.now();
     if (command.type === 'goOn') await this.#goOn(command.goesWell, at);
     else if (command.type === 'restore') this.#restore(command.isIdempotent);
-    else if (command.type === 'timePasses') run.clock.increment(100_000);
+    else if (command.type === 'timePasses') run.clock.increment(command.by);
     else if (command.type === 'decide') run.decide(anAttempt({ ...command, approver: null, at }));
     else if (command.type === 'task.cancel') run.send({ ...command, reason: 'timeout', at });
     else run.send({ ...command, at });
+    // A deadline that had passed when its wait began is reached at once.
+    this.#run.clock.increment(0);
     this.#collect();
   }
 

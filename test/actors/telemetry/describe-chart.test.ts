@@ -40,6 +40,16 @@ describe('describeChart', () => {
   });
 
   it('writes a chart once', () => {
-    expect(describeChart(chart.config)).toBe(describeChart(chart.config));
+    let reads = 0;
+    const config = {
+      id: 'counted',
+      get states() {
+        reads += 1;
+        return {};
+      },
+    };
+    const written = [describeChart(config), describeChart(config)];
+    expect(written).toEqual(Array(2).fill('{"id":"counted","states":{}}'));
+    expect(reads).toBe(1);
   });
 });

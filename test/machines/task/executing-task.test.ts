@@ -252,6 +252,26 @@ describe('a call whose end is on disk', () => {
   });
 });
 
+describe('the scores of the calls of a task', () => {
+  it('go on to the next call in order, and a call without one leaves them as they are', () => {
+    const calls = [0.9, null, 0.4].map((score, index) => ({ score, id: `call-${index + 1}` }));
+    let state = governing(calls.map(({ id }) => aCall({ id })));
+    const heard: unknown[] = [];
+    for (const { id, score } of calls) {
+      heard.push(state.effects.at(-1));
+      state = finish(state, 'govern', { ...allowed(aCall({ id })), score });
+      state = finish(state, 'recordStart', { standing: 'first', at: times.began });
+      state = finish(finish(state, 'runTool', returned('done')), 'recordEnd', undefined);
+    }
+    expect(heard).toMatchObject([
+      ['start', 'govern', { scores: [] }],
+      ['start', 'govern', { scores: [0.9] }],
+      ['start', 'govern', { scores: [0.9] }],
+    ]);
+    expect(state.snapshot.context.scores).toEqual([0.9, 0.4]);
+  });
+});
+
 describe('the turn limit', () => {
   function afterTurns(turns: number): Step {
     let state = restingStates.thinking();

@@ -27,6 +27,10 @@ describe('a snapshot of an older chart', () => {
       (_, index) => oldestTaskMachineVersion + index,
     );
     expect(kept.map(({ version }) => version)).toEqual(versions);
+    for (const { rows } of kept) {
+      const held = rows.filter(({ snapshot }) => snapshot.context?.['deferral'] != null);
+      expect(held).not.toEqual([]);
+    }
   });
 
   it.each(kept)(

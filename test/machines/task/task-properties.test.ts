@@ -27,7 +27,11 @@ const interrupt = fc.constantFrom<Command>(
   { type: 'task.cancel' },
   { type: 'caller.left' },
   { type: 'service.restarted' },
-  { type: 'timePasses' },
+);
+
+const timePasses = fc.constantFrom<Command>(
+  { type: 'timePasses', by: 100_000 },
+  { type: 'timePasses', by: 300_000 },
 );
 
 const command = fc.oneof(
@@ -35,6 +39,7 @@ const command = fc.oneof(
   { weight: 20, arbitrary: decide },
   { weight: 4, arbitrary: restore },
   { weight: 1, arbitrary: interrupt },
+  { weight: 1, arbitrary: timePasses },
 );
 
 async function tell(quorum: number, commands: Command[]): Promise<TaskStory> {
@@ -55,31 +60,46 @@ function always(holds: (story: TaskStory) => void): Promise<void> {
   );
 }
 
+/** Of the random stories so many got that far, or the property means nothing. */
+const enough = 30;
+
 function count(facts: TaskFact[], type: TaskFact['type']): number {
   return facts.filter((fact) => fact.type === type).length;
 }
 
 describe('whatever happens to a task', () => {
-  it('resolves each deferral by at most one decision', () =>
-    always(({ answers, facts }) => {
+  it('resolves each deferral by at most one decision', async () => {
+    let decided = 0;
+    await always(({ answers, facts }) => {
       const resolved = answers.flatMap((answer) =>
         answer.kind === 'resolved' ? [answer.deferralId] : [],
       );
       expect(resolved).toEqual([...new Set(resolved)]);
       expect(resolved.length).toBeLessThanOrEqual(count(facts, 'deferral.opened'));
-    }));
+      decided += resolved.length;
+    });
+    expect(decided).toBeGreaterThan(enough);
+  });
 
-  it('ends each deferral at most once, and every one before it ends itself', () =>
-    always(({ answers, facts, task }) => {
-      const ends =
-        answers.filter(({ kind }) => kind === 'resolved').length +
-        count(facts, 'deferral.timedOut') +
-        count(facts, 'deferral.abandoned');
-      expect(ends).toBe(count(facts, 'deferral.opened') - (task.deferral === null ? 0 : 1));
-    }));
+  it('ends each deferral at most once, and every one before it ends itself', async () => {
+    const seen = { resolved: 0, timedOut: 0, abandoned: 0 };
+    await always(({ answers, facts, task }) => {
+      const resolved = answers.filter(({ kind }) => kind === 'resolved').length;
+      const timedOut = count(facts, 'deferral.timedOut');
+      const abandoned = count(facts, 'deferral.abandoned');
+      const pending = task.deferral === null ? 0 : 1;
+      expect(resolved + timedOut + abandoned).toBe(count(facts, 'deferral.opened') - pending);
+      seen.resolved += resolved;
+      seen.timedOut += timedOut;
+      seen.abandoned += abandoned;
+    });
+    expect(Object.values(seen).every((ends) => ends > 0)).toBe(true);
+  });
 
-  it('runs a tool only after its approval, with the digest that was approved', () =>
-    always(({ ran }) => {
+  it('runs a tool only after its approval, with the digest that was approved', async () => {
+    let runs = 0;
+    await always(({ ran }) => {
+      runs += ran.length;
       for (const { input, before } of ran) {
         const { call, approvedSha256 } = input;
         const opened = before.findLastIndex((fact) => fact.type === 'deferral.opened');
@@ -90,24 +110,36 @@ describe('whatever happens to a task', () => {
         expect(approvals).not.toEqual([]);
         expect(approvedSha256).toBe(call.argsSha256);
       }
-    }));
+    });
+    expect(runs).toBeGreaterThan(enough);
+  });
 
-  it('runs a tool at most once, unless it may be repeated', () =>
-    always(({ ran, repeats }) => {
+  it('runs a tool at most once, unless it may be repeated', async () => {
+    let runs = 0;
+    await always(({ ran, repeats }) => {
       const ids = ran.map(({ input }) => input.call.id);
       expect(ids.length - new Set(ids).size).toBeLessThanOrEqual(repeats);
-    }));
+      runs += ran.length;
+    });
+    expect(runs).toBeGreaterThan(enough);
+  });
 
-  it('lets only listed approvers count', () =>
-    always(({ answers }) => {
+  it('lets only listed approvers count', async () => {
+    let counted = 0;
+    await always(({ answers }) => {
       for (const answer of answers) {
         if (answer.kind !== 'resolved' && answer.kind !== 'recorded') continue;
         expect(approvers).toContain(answer.approver);
+        counted += 1;
       }
-    }));
+    });
+    expect(counted).toBeGreaterThan(enough);
+  });
 
-  it('gives every start of a tool exactly one end', () =>
-    always(({ facts, task }) => {
+  it('gives every start of a tool exactly one end', async () => {
+    let started = 0;
+    await always(({ facts, task }) => {
+      started += count(facts, 'tool.started');
       let open = 0;
       for (const { type } of facts) {
         if (type === 'tool.started') open += 1;
@@ -115,15 +147,20 @@ describe('whatever happens to a task', () => {
         expect(open === 0 || open === 1).toBe(true);
       }
       if (isFinal(task.state)) expect(open).toBe(0);
-    }));
+    });
+    expect(started).toBeGreaterThan(enough);
+  });
 
-  it('ends its session once, last, and in the state it is in', () =>
-    always(({ facts, task }) => {
+  it('ends its session once, last, and in the state it is in', async () => {
+    let ended = 0;
+    await always(({ facts, task }) => {
       expect(count(facts, 'session.ended')).toBe(isFinal(task.state) ? 1 : 0);
-      if (isFinal(task.state)) {
-        expect(facts.at(-1)).toEqual({ type: 'session.ended', state: task.state });
-      }
-    }));
+      if (!isFinal(task.state)) return;
+      expect(facts.at(-1)).toEqual({ type: 'session.ended', state: task.state });
+      ended += 1;
+    });
+    expect(ended).toBeGreaterThan(enough);
+  });
 
   it('can be stored as plain JSON', () =>
     always(({ snapshot }) => {

@@ -5,6 +5,7 @@ import {
   aDeferRule,
   aDeferral,
   anAttempt,
+  aTaskInput,
   digest,
   modelFailed,
   returned,
@@ -52,6 +53,28 @@ describe('a task from its acceptance to its end', () => {
       'tool.ended',
       'model.called',
       'session.ended',
+    ]);
+  });
+
+  it('reports of each turn what came since the turn before, and the request once', async () => {
+    const run = new TaskRun();
+    const calls = ['call-1', 'call-2', 'call-3'].map((id) => aCall({ id, tool: 'look_up' }));
+    const [first, second, third] = calls.map((call) => ({ call, result: `of ${call.id}` }));
+    await run.finish('think', said('', calls.slice(0, 2)));
+    await run.runsTool(returned('of call-1'));
+    await run.runsTool(returned('of call-2'));
+    await run.finish('think', said('', calls.slice(2)));
+    await run.runsTool(returned('of call-3'));
+    await run.finish('think', said('done'));
+    expect(run.factsOf('model.called').map(({ heard }) => heard)).toEqual([
+      { request: aTaskInput().request, exchanges: [] },
+      { request: null, exchanges: [first, second] },
+      { request: null, exchanges: [third] },
+    ]);
+    expect(run.inputs.think.map(({ exchanges }) => exchanges)).toEqual([
+      [],
+      [first, second],
+      [first, second, third],
     ]);
   });
 
