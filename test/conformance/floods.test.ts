@@ -66,6 +66,7 @@ it('lives through sixty large sends at once, and two dozen lists of them that no
     // An answer that there is no room for says which task it was.
     expect([status, status === 200 ? body.id : body.task_id]).toEqual([status, `big-${index}`]);
   }
+  expect(sent.map(({ status }) => status)).toContain(200);
   await expectAlive();
   for (let count = 0; count < 24; count += 1) {
     await askAndPause(get('/tasks?limit=100&include=artifacts'), '127.0.0.2');
@@ -100,7 +101,7 @@ it('lives through cancels with bad tokens, and tells of them in a few lines', as
   expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
   await expectAlive();
   const told = readAudit(agent.auditPath).filter(({ event }) => event === 'auth_fail');
-  expect(told.length).toBeLessThanOrEqual(4);
+  expect([1, 2, 3, 4]).toContain(told.length);
 });
 
 it('lives through JSON of two million levels', async () => {
@@ -108,5 +109,6 @@ it('lives through JSON of two million levels', async () => {
   const answers = Array.from({ length: 20 }, () => caller.post('/tasks/send', deep));
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
   expect(statuses.filter((status) => status !== 400 && status !== 429)).toEqual([]);
+  expect(statuses).toContain(400);
   await expectAlive();
 });
