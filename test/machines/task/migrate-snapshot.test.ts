@@ -28,7 +28,7 @@ describe('a snapshot of an older chart', () => {
     );
     expect(kept.map(({ version }) => version)).toEqual(versions);
     for (const { rows } of kept) {
-      const held = rows.filter(({ snapshot }) => snapshot.context?.['deferral'] != null);
+      const held = rows.filter(({ snapshot: { context } }) => context['deferral'] !== null);
       expect(held).not.toEqual([]);
     }
   });
@@ -50,9 +50,9 @@ describe('a snapshot of an older chart', () => {
         ).toEqual(present);
         expect(context).toMatchObject(snapshot.context);
         if (context.deferral !== null) {
-          expect(Object.keys(context.deferral).toSorted()).toEqual(
-            Object.keys(aDeferral()).toSorted(),
-          );
+          // One that has no list of targets was asked of its only one.
+          const { targets: _, ...known } = aDeferral();
+          expect(Object.keys(context.deferral).toSorted()).toEqual(Object.keys(known).toSorted());
         }
         expect(snapshot).toEqual(before);
       }
