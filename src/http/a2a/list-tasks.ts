@@ -42,6 +42,8 @@ export async function listedTasks(
     withContents: params.includeArtifacts === true || (historyLength ?? 0) > 0,
     ...(pageToken ? { cursor: pageToken } : {}),
   });
+  // A first page that is the last one has been counted by itself.
+  const isWhole = !pageToken && page.cursor === null;
   return {
     tasks: page.tasks.map((task) => {
       const listed = core.task(task, historyLength ?? 0);
@@ -49,6 +51,6 @@ export async function listedTasks(
     }),
     nextPageToken: page.cursor ?? '',
     pageSize,
-    totalSize: tasks.total(filter),
+    totalSize: isWhole ? page.tasks.length : tasks.total(filter),
   };
 }
