@@ -14,8 +14,8 @@ export interface ChannelFinding extends SetupFinding {
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
- * Looks at whether people can be asked and heard through the chats of an agent, whose store is at `storePath`; nothing is posted. Goes
- * straight to the services, so it is not for a running agent. Never rejects.
+ * Looks at whether people can be asked and heard through the chats of an agent, whose store is at `storePath`;
+ * nothing is posted. Goes straight to the services, so it is not for a running agent. Never rejects.
  */
 export async function probeChannels(
   { slack, telegram }: ChannelsReading,
