@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentClient, playing } from '../helpers/agent-client.ts';
 import { type GovernedAgent, startGovernedAgent } from '../helpers/governed-agent.ts';
-import { type AuditLine, deferring, startTestAgent } from '../helpers/test-agent.ts';
+import { type AuditLine, deferring, reached, startTestAgent } from '../helpers/test-agent.ts';
 import { remote, startScores } from './governance/alignment-story.ts';
 
 const headers = {
@@ -43,10 +43,13 @@ const sendings = {
     client.post('/tasks/sendSubscribe', task, more),
 };
 
+const token = 'a-token-of-whoever-asks';
+
 const defer = (rule: object) => ({ to: 'channel:console:desk', timeout: '5m', ...rule });
 
 /** What each tool is for: one kind of event, or a few that belong together. */
 const settings = (embeddings: string) => ({
+  auth: { providers: [{ type: 'static_token', settings: { token } }] },
   security: {
     ...remote(embeddings, {
       threshold: 0,
@@ -132,18 +135,19 @@ async function runAll(
   send: Send,
   [prefix, more]: [string, Record<string, string>],
 ): Promise<AuditLine[]> {
+  const client = agent.as(token);
   for (const [name, message] of Object.entries(scripts)) {
-    const answer = await send(agent, { id: `${prefix}-${name}`, message }, more);
+    const answer = await send(client, { id: `${prefix}-${name}`, message }, more);
     expect([200, 401]).toContain(answer.status);
   }
   const ends = {
-    approved: (id: string) => agent.decide(id, { decision: 'approve' }),
-    canceled: (id: string) => agent.post(`/tasks/${id}/cancel`),
+    approved: (id: string) => client.decide(id, { decision: 'approve' }),
+    canceled: (id: string) => client.post(`/tasks/${id}/cancel`),
   };
   for (const [name, end] of Object.entries(ends)) {
     const id = `${prefix}-${name}`;
-    const sent = send(agent, { id, message: held }, more);
-    await agent.reached(id, 'deferred');
+    const sent = send(client, { id, message: held }, more);
+    await reached(client, id, 'deferred');
     await end(id);
     await sent;
   }

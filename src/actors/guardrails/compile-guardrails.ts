@@ -100,21 +100,31 @@ class RuleGuardrails implements Guardrails {
   }
 }
 
+/** Texts that are looked at one by one; of more, none is when all of them together hold no match. */
+const mostSingle = 64;
+
 /** The rules of one gate, matched together. */
 class Gate {
   private readonly rules: readonly CompiledRule[];
   private readonly patterns: PatternSet;
+  private readonly isAnchored: boolean;
 
   constructor(rules: readonly CompiledRule[]) {
     this.rules = rules;
     this.patterns = new PatternSet(rules.map(({ pattern }) => pattern));
+    this.isAnchored = rules.some(({ pattern }) => pattern.isAnchored);
   }
 
   /** Returns the first rule that matches one of the texts; asks for them only when there is a rule. */
   first(texts: () => Iterable<string>): CompiledRule | null {
     if (this.rules.length === 0) return null;
+    const all = [...texts()];
+    if (all.length > mostSingle && !this.isAnchored) {
+      const together = all.join('\n');
+      if (this.firstIn(together, normalForm(together)) === null) return null;
+    }
     let first = Number.POSITIVE_INFINITY;
-    for (const text of texts()) first = Math.min(first, this.placeIn(text, normalForm(text)));
+    for (const text of all) first = Math.min(first, this.placeIn(text, normalForm(text)));
     return this.ruleAt(first);
   }
 

@@ -45,6 +45,18 @@ export function sizeOf(node: PatternNode, limit: number): number {
   return size;
 }
 
+const anchors = ['BEGIN_LINE', 'END_LINE', 'BEGIN_TEXT', 'END_TEXT'];
+
+/** Tells whether a pattern asks where a text or a line begins or ends. */
+export function isAnchored(node: PatternNode): boolean {
+  const open = [node];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (anchors.includes(operationOf(next) ?? '')) return true;
+    open.push(...next.subs);
+  }
+  return false;
+}
+
 /**
  * Tells whether a pattern can match without taking a character; assertions count as taking none.
  * What is not known counts as able to, so that such a pattern is refused.

@@ -1,5 +1,5 @@
 import { RE2JSSyntaxException } from 're2js';
-import { canBeEmpty, parseNode, sizeOf } from './pattern-node.ts';
+import { canBeEmpty, isAnchored, parseNode, sizeOf } from './pattern-node.ts';
 import { type Choice, requiredLiterals } from './required-literals.ts';
 
 /** A pattern that is known to be sound, and what its matches need. */
@@ -9,6 +9,8 @@ export interface Pattern {
   size: number;
   /** Of the strings of each choice every match contains one, folded; none when nothing is known. */
   choices: readonly Choice[];
+  /** True when it matters to it where a text or a line begins or ends. */
+  isAnchored: boolean;
 }
 
 /** Characters of a pattern as written. */
@@ -33,7 +35,7 @@ export function readPattern(source: string): Pattern | { problem: string } {
         'the pattern can match the empty string and so every text; make a part of it mandatory';
       return { problem };
     }
-    return { source, size, choices: requiredLiterals(node) };
+    return { source, size, choices: requiredLiterals(node), isAnchored: isAnchored(node) };
   } catch (error) {
     return { problem: describe(error) };
   }

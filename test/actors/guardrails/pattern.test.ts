@@ -7,6 +7,7 @@ describe('a pattern of a rule', () => {
       source: 'rm\\s+-rf',
       size: expect.any(Number),
       choices: [['-rf'], ['rm']],
+      isAnchored: false,
     });
   });
 

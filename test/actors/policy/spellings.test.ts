@@ -66,6 +66,28 @@ describe('a prompt that ignores previous instructions', () => {
     expect(isDenied(...parts)).toBe(false);
   });
 
+  it.each(['ignore previous instructions', 'ignore\nprevious\u200b instructions'])(
+    'is denied among hundreds of texts: %j',
+    (words) => {
+      const others = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`k${n}`, `v${n}`]));
+      expect(isDenied(data({ ...others, last: [words] }))).toBe(true);
+      expect(isDenied(data({ ...others, one: 'ignore', other: 'previous instructions' }))).toBe(
+        false,
+      );
+    },
+  );
+
+  it.each(['^halt$', '(?m)^halt', 'halt$', '\\Ahalt\\z'])(
+    'is held to its ends by %s',
+    (pattern) => {
+      const bound = guardrailsOf({ deny_prompts: [{ pattern }] });
+      const denies = (list: string[]) =>
+        refusalOfPrompt({ role: 'user', parts: [data({ list })], messageId: 'm' }, bound) !== null;
+      const others = Array.from({ length: 300 }, (_, n) => `v${n} x`);
+      expect([denies([...others, 'halt']), denies([...others, 'to halts'])]).toEqual([true, false]);
+    },
+  );
+
   it('is matched by itself where a text of data is all that counts', () => {
     const whole = guardrailsOf({ deny_prompts: [{ pattern: '^halt$' }] });
     const parts = [data({ say: ['halt'] })];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { modelAsking } from '../../helpers/agent-with-model.ts';
+import { startGovernedAgent } from '../../helpers/governed-agent.ts';
 import { expectOutcome, type Outcome, transports } from '../../helpers/governed-run.ts';
 import { layersSay, ruleMatched, running, thought } from '../../helpers/governed-words.ts';
 
@@ -19,6 +20,8 @@ function nestedInLists(levels: number): unknown {
 
 const noObject = 'the arguments of pay must be an object';
 const tooDeep = 'the arguments of pay are nested deeper than 64 levels';
+const tooHigh =
+  'the arguments of pay hold a number that is too large for JSON; numbers end at 1.8e308';
 const tooLarge = 'the arguments of pay are larger than 1 MiB';
 
 const faults: [string, unknown, string][] = [
@@ -34,6 +37,7 @@ const furtherFaults: typeof faults = [
   ['a number', 5, noObject],
   ['nothing', undefined, noObject],
   ['true', true, noObject],
+  ['a number that JSON cannot carry', { amount: Number.POSITIVE_INFINITY }, tooHigh],
   ['an object and lists of 66 levels', nestedInLists(66), tooDeep],
   ['an object of 100,000 levels', deep(100_000), tooDeep],
 ];
@@ -133,4 +137,16 @@ describe.each(transports)('arguments of a model, over %s:', (transport) => {
       },
     );
   });
+});
+
+it('says of 1e400 in a request what is wrong with it', async () => {
+  const agent = await startGovernedAgent({});
+  const script = '[{"tool":"pay","args":{"amount":1e400}}]';
+  const message = `{"role":"user","parts":[{"kind":"data","data":{"script":${script}}}]}`;
+  const sent = await agent.post('/tasks/send', `{"task":{"id":"t1","message":${message}}}`);
+  expect(sent.body.status).toMatchObject({
+    state: 'failed',
+    message: { parts: [{ kind: 'text', text: tooHigh }] },
+  });
+  expect(agent.ran).toEqual([]);
 });

@@ -320,7 +320,11 @@ describe('an agent that does not take a message', () => {
       tools: { pay: 'urn:acr:high' },
       acr_hierarchy: ['urn:acr:low', 'urn:acr:high'],
     };
-    const agent = await startTestAgent({ ...paying(), security: { step_up } });
+    const agent = await startTestAgent({
+      ...paying(),
+      security: { step_up },
+      auth: { providers: [{ type: 'static_token', settings: { token: 'a-token-of-ops' } }] },
+    });
     const { conversations, chat } = await chatWith(agent);
     conversations.receive(say('refund 7'));
     expect((await chat.ended('[failed]')).at(-2)).toBe(
