@@ -141,7 +141,7 @@ describe('a host that is not listed', () => {
       fields: { domain: 'shop.test', mode: 'allowlist', reason: 'is not on the allowlist' },
       prev_hash: expect.stringMatching(/^[\da-f]{64}$/),
     });
-    expect(lines[4]?.fields).toMatchObject({ phase: 'end', error: unlisted });
+    expect(lines[4]?.fields).toMatchObject({ phase: 'end', error: 'egress blocked' });
     await expectIntact(agent.auditPath);
   }
 

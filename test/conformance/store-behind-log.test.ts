@@ -246,7 +246,7 @@ describe('a store that lost its latest commits without a word', () => {
     damage(folder);
     const lines = linesOf(folder);
     await expect(runAgent(folder)).rejects.toThrow(
-      /^the agent did not start \(1\): .* is older than its audit log: /,
+      /^the agent did not start \(1\): .* is older than its audit log: /s,
     );
     expect(linesOf(folder)).toEqual(lines);
     const again = await runAgent(folder, ['--keep-log']);

@@ -148,6 +148,7 @@ describe('a decision that counts', () => {
     expect(settle(aDeferral(), attempt)).toEqual({
       id: 'call-1',
       tool: 'issue_refund',
+      approvers: null,
       argsSha256: digest,
       decision: 'reject',
       approver: 'ann@x.org',
