@@ -6,8 +6,8 @@ export interface AddressPolicy {
   judge: JudgeAddress;
   /** True when an operator named the host and port for them, whatever their address. */
   mayBePrivate: (host: string, port: number) => boolean;
-  /** True for the daemon's own listeners, where they are out of bounds. */
-  isItself: (address: string, port: number) => boolean;
+  /** True for the daemon's own listeners, where they are out of bounds; `from` is where an open connection begins. */
+  isItself: (address: string, port: number, from?: string) => boolean;
 }
 
 /** A host and port, and one of its addresses; `how` is `is` when the host is that address. */

@@ -6,7 +6,7 @@ import type { EgressMode } from '../ports.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { normaliseAddress } from './address-rules.ts';
 import { checkedAddresses, type HostAddress, type Lookup } from './checked-addresses.ts';
-import { EgressError } from './egress-error.ts';
+import { EgressError, itself } from './egress-error.ts';
 import type { DialLimits } from './limits.ts';
 
 /** What the connector goes by. */
@@ -115,12 +115,13 @@ async function checkedFor(
 }
 
 function dial(
-  { mode, limits }: ConnectPolicy,
+  { mode, limits, isItself }: ConnectPolicy,
   options: buildConnector.Options,
   addresses: [HostAddress, ...HostAddress[]],
   callback: buildConnector.Callback,
 ): void {
   const { hostname } = options;
+  const port = Number(options.port);
   const known = new Set(addresses.map(({ address }) => normaliseAddress(address)));
   const connect = buildConnector({
     // What was checked is all the socket can find.
@@ -130,20 +131,21 @@ function dial(
     maxCachedSessions: 0,
     timeout: limits.connect,
     host: hostname,
-    port: Number(options.port),
+    port,
   });
   const name = isIP(hostname) === 0 ? { servername: hostname } : {};
   const { servername: _, ...rest } = options;
   // undici's type says nothing, yet the connector returns the socket it opens.
   const socket: unknown = connect({ ...rest, ...name }, (error, opened) => {
     if (error !== null) return callback(error, null);
-    if (known.has(normaliseAddress(opened.remoteAddress ?? ''))) return callback(null, opened);
+    const { remoteAddress = '', localAddress } = opened;
+    const isKnown = known.has(normaliseAddress(remoteAddress));
+    if (isKnown && !isItself(remoteAddress, port, localAddress)) return callback(null, opened);
     opened.destroy();
-    const why = 'was connected to an address that nobody checked';
+    const why = isKnown ? itself : 'was connected to an address that nobody checked';
     return callback(new EgressError({ host: hostname, why, mode }), null);
   });
   if (dials.hasSubscribers) {
-    const port = Number(options.port);
     dials.publish({ socket, hostname, port, addresses: addresses.map(({ address }) => address) });
   }
 }

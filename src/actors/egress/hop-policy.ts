@@ -48,7 +48,7 @@ export function hopPolicy(options: HopSettings, listeners: OwnListeners): HopPol
       tasks: {
         judge,
         mayBePrivate: byHost((host, port) => hosts.listsPrivate(host, port)),
-        isItself: (address, port) => listeners.answerAt(address, port),
+        isItself: (address, port, from) => listeners.answerAt(address, port, from),
       },
     },
   };

@@ -12,8 +12,11 @@ export interface ListeningAddress {
 export interface OwnListeners {
   /** Takes in where one of them listens. */
   add(listening: ListeningAddress): void;
-  /** True when a connection to this address and port may end at one of them, whichever address it is bound to. */
-  answerAt(address: string, port: number): boolean;
+  /**
+   * True when a connection to this address and port may end at one of them, whichever address it is bound to. For one
+   * that is open already, `from` is the address of its own end.
+   */
+  answerAt(address: string, port: number, from?: string): boolean;
 }
 
 /** Makes a register that is empty. */
@@ -23,11 +26,14 @@ export function createOwnListeners(): OwnListeners {
     add({ address, port }) {
       bound.set(port, [...(bound.get(port) ?? []), normaliseAddress(address) ?? address]);
     },
-    answerAt(text, port) {
+    answerAt(text, port, from = '') {
       const addresses = bound.get(port);
       if (addresses === undefined) return false;
       const address = normaliseAddress(text);
-      return address !== null && (addresses.includes(address) || isOfThisMachine(address));
+      if (address === null) return false;
+      // Routes lead to this machine by addresses that no interface lists; both ends of a connection are then the same.
+      if (address === normaliseAddress(from)) return true;
+      return addresses.includes(address) || isOfThisMachine(address);
     },
   };
 }

@@ -154,4 +154,16 @@ describe('the agent itself', () => {
       }),
     );
   });
+
+  it('is an address that no interface lists, once both ends of a connection have it', () => {
+    const listeners = createOwnListeners();
+    listeners.add({ address: '0.0.0.0', port: 8080 });
+    expect([
+      listeners.answerAt('10.97.0.7', 8080),
+      listeners.answerAt('10.97.0.7', 8080, '10.0.0.2'),
+      listeners.answerAt('10.97.0.7', 8080, '10.97.0.7'),
+      listeners.answerAt('::ffff:10.97.0.7', 8080, '10.97.0.7'),
+      listeners.answerAt('10.97.0.7', 8081, '10.97.0.7'),
+    ]).toEqual([false, false, true, true, false]);
+  });
 });
