@@ -7,7 +7,7 @@
  * PORT 0 runs the script without a way out.
  */
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, Socket } from 'node:net';
 import { setPriority } from 'node:os';
 
@@ -16,6 +16,8 @@ const mostProcesses = 256;
 
 // Below, everything that can be killed is; outside a sandbox that would be far too much.
 if (process.pid !== 2) throw new Error('the bridge runs in a sandbox only');
+
+for (const descriptor of leftOpen()) closeSync(descriptor);
 
 const [port, socketPath, program, ...args] = process.argv.slice(1);
 const control = new Socket({ fd: 3 });
@@ -29,6 +31,27 @@ const server = createServer((client) => {
 
 if (port === '0') start();
 else server.listen(Number(port), '127.0.0.1', start);
+
+/**
+ * What whoever started the daemon had open and left to all its children: through a folder among that, a script would
+ * see the files of the machine. Node itself keeps the first sixteen from its children; its own are closed by their flags.
+ */
+function leftOpen(): number[] {
+  const closedToPrograms = 0o2000000;
+  return readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((descriptor) => descriptor > 3 && (flagsOf(descriptor) & closedToPrograms) === 0);
+}
+
+/** The flags a descriptor was opened with; one that is closed by now has them all. */
+function flagsOf(descriptor: number): number {
+  try {
+    const text = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
+    return Number.parseInt(/^flags:\s+(\d+)/m.exec(text)?.[1] ?? '', 8);
+  } catch {
+    return -1;
+  }
+}
 
 function start(): void {
   const env = port === '0' ? process.env : { ...process.env, NODE_USE_ENV_PROXY: '1' };

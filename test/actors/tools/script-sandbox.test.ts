@@ -1,13 +1,18 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ToolError } from '../../../src/actors/ports.ts';
+import { isolate } from '../../../src/actors/sandbox/sandbox.ts';
 import { rawRequest } from '../../helpers/raw-request.ts';
 import { aServer } from '../egress/a-server.ts';
 import { aProxy } from '../egress-proxy/a-proxy.ts';
 import { isWithoutBwrap, needsBwrap } from '../sandbox/needs-bwrap.ts';
+import { agentFolder } from '../skills/agent-folder.ts';
 import { aRun, type IsolatedScript, isolatedScript } from './isolated-script.ts';
 
 needsBwrap();
@@ -146,6 +151,23 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
       const kinds = readdirSync('/proc/self/fd').map((fd) => { try { return [fd, readlinkSync('/proc/self/fd/' + fd)]; } catch { return [fd, '']; } });
       console.log(kinds.filter(([fd, to]) => Number(fd) > 2 && to.startsWith('socket:')).length);`;
     expect(await go(content, { file: 'go.mjs' })).toBe('0');
+  });
+
+  it('is given none either that whoever started the daemon left open', async () => {
+    const agentDirectory = agentFolder({ '.service/runtime.token': 'canary', 'home/x': '' });
+    const leftOpen = openSync(join(agentDirectory, '.service'), 'r');
+    onTestFinished(() => closeSync(leftOpen));
+    const content =
+      'cat /proc/self/fd/40/runtime.token "/proc/$PPID/fd/40/runtime.token" 2>/dev/null; echo tried';
+    const { program, args } = await isolate('/bin/sh', ['-c', content], {
+      ...{ level: 'bwrap', agentDirectory, hidden: [], writable: [], proxy: null },
+      ...{ home: join(agentDirectory, 'home'), timeout: 10_000 },
+    });
+    const between = Array.from({ length: 36 }, () => 'ignore' as const);
+    const stdio = ['ignore', 'pipe', 'ignore', 'pipe', ...between, leftOpen] as const;
+    const child = spawn(program, args, { env: {}, stdio: [...stdio] });
+    child.stdio[3]?.on('error', () => undefined);
+    expect(await text(child.stdout as Readable)).toBe('tried\n');
   });
 
   it('sees no other process and reaches none', async () => {
