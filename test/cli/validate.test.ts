@@ -29,7 +29,7 @@ describe.concurrent('validate', () => {
 
   it('refuses folders that scripts must not write, where they stand, and makes none', async () => {
     const dir = await refundAgent(
-      'agent_id: refunds\negress:\n  writable:\n    - data\n    - new/work\n    - scripts\n    - ../out\n',
+      'agent_id: refunds\negress:\n  writable:\n    - data\n    - new/work\n    - scripts\n    - ../out\n    - data/today\n',
     );
     const { code, stdout } = await holdpoint(['validate', '--dir', dir, '--json']);
     const { problems } = JSON.parse(stdout) as { problems: object[] };
@@ -43,6 +43,10 @@ describe.concurrent('validate', () => {
         {
           ...{ file: 'service.yaml', line: 7, column: 7, path: 'egress.writable.3' },
           message: 'this leads out of the folder of the agent; name one in it, such as work',
+        },
+        {
+          ...{ file: 'service.yaml', line: 8, column: 7, path: 'egress.writable.4' },
+          message: 'an earlier folder of the list is, holds or lies in this; keep one',
         },
       ],
     });

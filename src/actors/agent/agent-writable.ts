@@ -33,12 +33,21 @@ export async function readWritable(
     const at = (message: string) => problemAt(['egress', 'writable', index], message);
     const found = await writableFolder(name, { agentDirectory, guarded });
     if ('mistake' in found) reading.problems.push(at(found.mistake));
-    else {
+    else if (reading.folders.some((other) => overlap(other, found.path))) {
+      reading.problems.push(
+        at('an earlier folder of the list is, holds or lies in this; keep one'),
+      );
+    } else {
       reading.folders.push(found.path);
       if (found.warning !== null) reading.warnings.push(at(found.warning));
     }
   }
   return reading;
+}
+
+/** What lies in a folder that scripts write could be a link to elsewhere at the moment it is opened to them. */
+function overlap(one: string, other: string): boolean {
+  return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
 }
 
 /** Makes the folders that are missing, for the user of the daemon alone. Rejects when one cannot be. */
