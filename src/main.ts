@@ -347,6 +347,7 @@ async function serve(
     onDisconnect: config.security.defer.on_stream_disconnect,
     limits,
     origins: config.server.cors_origins,
+    publicUrl: config.server.public_url,
     writeTimeout: config.server.write_timeout,
     taskAccess: config.server.task_access,
     admission,

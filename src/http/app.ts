@@ -18,6 +18,7 @@ import { handleErrors } from './middleware/handle-errors.ts';
 import { hardenResponse } from './middleware/harden-response.ts';
 import { limitRate } from './middleware/limit-rate.ts';
 import { limitWriting } from './middleware/limit-writing.ts';
+import type { PagePorts } from './middleware/page-fault.ts';
 import { readJson } from './middleware/read-json.ts';
 import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
 import { tagEvents } from './middleware/tag-events.ts';
@@ -43,7 +44,7 @@ type AuditPorts = Parameters<typeof auditKeys>[0] &
   Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels'>;
 
 /** What the agent's HTTP surface stands on. */
-export interface AppPorts extends AdmitPorts, AuditPorts, HealthPorts, CallerTasksPorts {
+export interface AppPorts extends AdmitPorts, AuditPorts, HealthPorts, CallerTasksPorts, PagePorts {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   authenticator: Authenticator;
   authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
@@ -52,8 +53,6 @@ export interface AppPorts extends AdmitPorts, AuditPorts, HealthPorts, CallerTas
   ids: Ids;
   log: Log;
   limits: RateLimits;
-  /** Origins whose pages may call from a browser. */
-  origins: readonly string[];
   /** Milliseconds after which an answer that is still under way is cut off; 0 never. */
   writeTimeout: number;
   /** How much of all answers may wait to be read; what contract section 5 says when absent. */

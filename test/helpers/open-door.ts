@@ -11,6 +11,7 @@ export const openDoor = {
     trustedProxies: [],
   },
   origins: [],
+  publicUrl: '',
   writeTimeout: 0,
   taskAccess: 'org',
   admission: null,

@@ -10,9 +10,10 @@ import { Problem } from '../wire/problem.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
 import { addressGroup } from './client-address.ts';
 import { isRead } from './is-read.ts';
+import { createPageJudge, type PagePorts } from './page-fault.ts';
 
 /** What establishing who calls needs. */
-export interface AuthenticatePorts extends EnvelopePorts {
+export interface AuthenticatePorts extends EnvelopePorts, PagePorts {
   authenticator: Authenticator;
   clock: Pick<Clock, 'now'>;
   /** Tells the audit log. */
@@ -33,10 +34,11 @@ const longestPath = 256;
 
 /**
  * Establishes who is calling, or refuses with 401 (contract section 8). Either is told to the audit log.
- * The request does not wait for that: a log that cannot be written makes the task system refuse new
+ * Where nobody need sign in, a web page of others is refused with 403. The request does not wait for that: a log that cannot be written makes the task system refuse new
  * work with 503 by itself (contract section 10), and waiting would let strangers slow others down.
  */
 export function authenticate(ports: AuthenticatePorts): Middleware<RequestState> {
+  const pageFault = createPageJudge(ports);
   return async function authentication(ctx: Context, next: Next) {
     ctx.state.caller = null;
     if (publicPaths.has(ctx.path) || ctx.method === 'OPTIONS') return void (await next());
@@ -53,6 +55,8 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
         { 'WWW-Authenticate': 'Bearer' },
       );
     }
+    const fault = verdict.kind === 'anonymous' ? pageFault(ctx) : null;
+    if (fault !== null) throw new Problem(403, { error: fault });
     ctx.state.caller =
       verdict.kind === 'verified'
         ? onBehalfOf(ctx.get('X-Service-On-Behalf-Of'), verdict.caller)

@@ -68,6 +68,8 @@ async function serveGate({ entity, isOptional = false, record }: GateOptions = {
   app.use(traceRequest());
   app.use(
     authenticate({
+      origins: [],
+      publicUrl: '',
       authenticator: createAuthenticator({
         runtimeToken: 'own',
         chatToken: 'talk',

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { rawRequest } from '../helpers/raw-request.ts';
+import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+
+const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+const decision = '{"decision":"approve","approver_email":"ann@example.com"}';
+
+/** Asks as a browser does for a page: `Host` is what stands in its address bar. */
+async function ask(
+  agent: TestAgent,
+  route: string,
+  { headers, body = '' }: { headers: string[]; body?: string },
+): Promise<[number, unknown]> {
+  const said = body === '' ? [] : ['Content-Type: application/json'];
+  const lines = [`${route} HTTP/1.1`, ...headers, ...said, `Content-Length: ${body.length}`];
+  const answer = await rawRequest(
+    agent.url,
+    `${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`,
+  );
+  return [answer.status, JSON.parse(answer.body)];
+}
+
+/** Starts an agent on which `t1` waits for a release, and returns it with its port. */
+async function waiting(server: object = {}): Promise<{ agent: TestAgent; port: string }> {
+  const agent = await startTestAgent({ ...deferring(), server });
+  void agent.send('t1', pay).catch(() => undefined);
+  await agent.reached('t1', 'deferred');
+  return { agent, port: new URL(agent.url).port };
+}
+
+const elsewhere = {
+  error:
+    'without a token the agent answers to no such host name; call it by its address, sign in, or set server.public_url',
+};
+const unlisted = {
+  error: 'pages of this origin may not call; list it in server.cors_origins',
+};
+
+describe('an agent that asks nobody to sign in', () => {
+  it('is closed to a page whose name is made to lead to this machine', async () => {
+    const { agent, port } = await waiting();
+    for (const name of [
+      'evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'EVIL.example.',
+      '0x7f.1',
+    ]) {
+      const headers = [`Host: ${name}:${port}`, `Origin: http://${name}:${port}`];
+      expect(await ask(agent, 'POST /tasks/t1/decisions', { headers, body: decision })).toEqual([
+        403,
+        elsewhere,
+      ]);
+      for (const path of ['/tasks', '/tasks/t1', '/deferrals', '/metrics']) {
+        expect(await ask(agent, `GET ${path}`, { headers: headers.slice(0, 1) })).toEqual([
+          403,
+          elsewhere,
+        ]);
+      }
+    }
+    await agent.reached('t1', 'deferred');
+  });
+
+  it('is closed to what a page sends without reading the answer', async () => {
+    const { agent, port } = await waiting();
+    for (const origin of ['https://evil.example', 'null', 'http://localhost:1', 'http://[']) {
+      const headers = [`Host: 127.0.0.1:${port}`, `Origin: ${origin}`];
+      expect(await ask(agent, 'POST /tasks/t1/cancel', { headers })).toEqual([403, unlisted]);
+    }
+    await agent.reached('t1', 'deferred');
+  });
+
+  it.each(['127.0.0.1', 'localhost', 'LOCALHOST', '127.0.0.2', '[::1]', 'agent', '10.0.0.2'])(
+    'is open to programs and to its own pages as %s',
+    async (name) => {
+      const { agent, port } = await waiting();
+      const headers = [`Host: ${name}:${port}`];
+      expect(await ask(agent, 'GET /tasks/t1', { headers })).toMatchObject([200, { id: 't1' }]);
+      headers.push(`Origin: http://${name.toLowerCase()}:${port}`);
+      expect(await ask(agent, 'POST /tasks/t1/cancel', { headers })).toMatchObject([200, {}]);
+    },
+  );
+
+  it('is open as its public URL says, and to pages that are listed', async () => {
+    const desk = 'https://desk.example.com';
+    const { agent } = await waiting({
+      public_url: 'https://agents.example.com/refunds',
+      cors_origins: [desk],
+    });
+    const headers = ['Host: agents.example.com', `Origin: ${desk}`];
+    expect(await ask(agent, 'POST /tasks/t1/cancel', { headers })).toMatchObject([200, {}]);
+  });
+
+  it('knows who shows its token by that, whatever it is called', async () => {
+    const { agent } = await waiting();
+    const headers = ['Host: evil.example', `Authorization: Bearer ${agent.token}`];
+    expect(await ask(agent, 'GET /tasks/t1', { headers })).toMatchObject([200, { id: 't1' }]);
+  });
+
+  it('tells anybody how it fares', async () => {
+    const { agent } = await waiting();
+    const headers = ['Host: evil.example'];
+    expect(await ask(agent, 'GET /healthz', { headers })).toEqual([200, { status: 'ok' }]);
+  });
+});
