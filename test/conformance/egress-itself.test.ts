@@ -46,6 +46,7 @@ const scripts = {
   'ask.sh': `url=$(printf '%s' "$1" | sed 's/.*"url":"//;s/".*//')\ncurl -sg -m 10 "$url"; echo " $?"\n`,
   'tunnel.sh': `url=$(printf '%s' "$1" | sed 's/.*"url":"//;s/".*//')\ncurl -sgp -m 10 "$url"; echo " $?"\n`,
   'proxy.sh': `curl -s -m 10 "http://127.0.0.1:\${HTTP_PROXY##*:}/"\n`,
+  'pay.sh': 'echo paid\n',
 };
 
 function script(tool: string, url: string): object[] {
