@@ -110,7 +110,7 @@ describe.each(openings)('the agent itself, with %s', (_, egress) => {
 
   it('is out of reach of its scripts, by request and by tunnel', async () => {
     const { port } = await aServer();
-    const agent = await startInFolder(outwardFolder({ ...settings }, scripts));
+    const agent = await startInFolder(outwardFolder({ egress }, scripts));
     const at = (host: string) => `http://${host}:${new URL(agent.url).port}/healthz`;
     for (const [index, host] of spellings.entries()) {
       const ask = await agent.send(`ask-${index}`, script('ask', at(host)));

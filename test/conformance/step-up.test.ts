@@ -77,6 +77,7 @@ describe('a tool that demands a higher assurance level', () => {
     const stream = await agent.as(tokens[caller]).subscribe('t1', script);
     const events = await stream.rest();
     expect(events.map(({ event, data }) => [event, data.status.state, data.metadata])).toEqual([
+      ['status', 'working', undefined],
       ['status', 'failed', { step_up: { tool: 'pay', required_acr: 'high', reason } }],
       ['result', 'failed', { step_up: { tool: 'pay', required_acr: 'high', reason } }],
     ]);
