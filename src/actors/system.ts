@@ -87,7 +87,7 @@ export class TaskSystem {
   constructor(options: TaskSystemOptions) {
     this.#options = options;
     this.#store = options.store;
-    this.#watchers = new Watchers((id) => this.#tasks.noticeUnfollowed(id));
+    this.#watchers = new Watchers();
     const onMeasured = (measured: Measured): void => {
       for (const hear of this.#measuring) hear(measured);
     };
@@ -109,7 +109,7 @@ export class TaskSystem {
     this.resumeInterrupted();
     this.deleteExpired();
     this.#every(1_000, () => {
-      this.#tasks.restUnfollowed();
+      this.#tasks.restParked();
       this.#tasks.takeUpUnrecorded();
     });
     this.#every(600_000, () => this.deleteExpired());

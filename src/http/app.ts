@@ -11,7 +11,7 @@ import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { bindTasks } from './middleware/bind-tasks.ts';
-import { boundAnswers } from './middleware/bound-answers.ts';
+import { boundTraffic } from './middleware/bound-traffic.ts';
 import { correlate } from './middleware/correlate.ts';
 import { countSequence } from './middleware/count-sequence.ts';
 import { handleErrors } from './middleware/handle-errors.ts';
@@ -35,7 +35,7 @@ import { tasksEvents } from './routes/tasks-events.ts';
 import { tasksGet, tasksList } from './routes/tasks-get.ts';
 import { tasksSend } from './routes/tasks-send.ts';
 import { tasksSubscribe } from './routes/tasks-subscribe.ts';
-import type { UnreadLimits } from './unread-answers.ts';
+import type { TrafficLimits } from './traffic.ts';
 import { calledInvocation, messageInvocation, sentInvocation } from './wire/admission-json.ts';
 import { noDecision } from './wire/decision-json.ts';
 
@@ -55,8 +55,8 @@ export interface AppPorts extends AdmitPorts, AuditPorts, HealthPorts, CallerTas
   limits: RateLimits;
   /** Milliseconds after which an answer that is still under way is cut off; 0 never. */
   writeTimeout: number;
-  /** How much of all answers may wait to be read; what contract section 5 says when absent. */
-  unread?: Partial<UnreadLimits>;
+  /** How much may be on its way from and to callers; what contract section 5 says when absent. */
+  traffic?: Partial<TrafficLimits>;
   /** What becomes of a wait whose stream breaks (contract section 5). */
   onDisconnect: 'abandon' | 'keep';
 }
@@ -91,7 +91,7 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   // What is refused for coming too quickly costs no span; all that follows belongs to one.
   app.use(traceRequest());
   app.use(authenticate(ports));
-  app.use(boundAnswers(ports.unread));
+  app.use(boundTraffic(ports.traffic));
   app.use(bindTasks(ports));
   const router = createRouter(ports);
   app.use(allowMethods(router));

@@ -1,5 +1,6 @@
 import { SystemError } from '../actors/system.ts';
 import type { Task } from '../machines/task/task.ts';
+import { forgetMessage } from './forget-message.ts';
 import { problemOf } from './middleware/handle-errors.ts';
 import type { RoutedContext } from './request-state.ts';
 import { Problem } from './wire/problem.ts';
@@ -9,6 +10,7 @@ import { Problem } from './wire/problem.ts';
  * task; `null` says so. Throws a Problem that names the task when it cannot be waited for.
  */
 export async function heldTask(ctx: RoutedContext, id: string): Promise<Task | null> {
+  forgetMessage(ctx);
   const gone = new AbortController();
   const leave = (): void => gone.abort();
   ctx.res.once('close', leave);

@@ -2,7 +2,7 @@ import type { RouterContext } from '@koa/router';
 import type { Span } from '@opentelemetry/api';
 import type { Caller } from '../machines/task/task.ts';
 import type { CallerTasks } from './caller-tasks.ts';
-import type { Reader } from './unread-answers.ts';
+import type { Traffic } from './traffic.ts';
 
 /** What the middleware adds to a request, in the order in which it is added. */
 export interface RequestState {
@@ -18,8 +18,8 @@ export interface RequestState {
   span: Span;
   /** Added by `authenticate`; `null` while authentication is off and no token was shown. */
   caller: Caller | null;
-  /** Added by `boundAnswers`: how much may be written to the caller. */
-  reader: Reader;
+  /** Added by `boundTraffic`: how much may be on its way from and to the caller. */
+  traffic: Traffic;
   /** Added by `bindTasks`: the tasks that the caller may know of. */
   tasks: CallerTasks;
 }

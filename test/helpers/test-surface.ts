@@ -31,7 +31,7 @@ export interface TestSurfaceOptions {
   isStarted?: boolean;
   tools?: Record<string, () => string | Promise<string>>;
   arrival?: ListenOptions['arrival'];
-  unread?: AppPorts['unread'];
+  traffic?: AppPorts['traffic'];
 }
 
 /** Serves the surface until the test has finished. */
@@ -76,7 +76,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     onDisconnect: 'abandon',
     push: null,
     ...openDoor,
-    ...(options.unread === undefined ? {} : { unread: options.unread }),
+    ...(options.traffic === undefined ? {} : { traffic: options.traffic }),
   });
   const { arrival } = options;
   const server = await listen(app, {

@@ -47,8 +47,8 @@ export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgr
 type TaskLogic = typeof taskMachine;
 
 /**
- * The tasks that have an actor: one for each id at most. A parked task that nobody follows is put
- * to rest in the store, and comes back to life with the next event for it.
+ * The tasks that have an actor: one for each id at most. A parked task is put to rest in the store, followed
+ * or not, and comes back to life with the next event for it: what waits for days costs no memory.
  */
 export class LiveTasks {
   readonly #options: LiveTasksOptions;
@@ -57,8 +57,8 @@ export class LiveTasks {
   readonly #ports: LiveTaskPorts;
   readonly #registry: ActorRefFrom<typeof registryMachine>;
   readonly #live = new Map<string, LiveTask>();
-  /** Parked tasks that nobody follows, with the time since when; in the order of that time. */
-  readonly #unfollowed = new Map<string, number>();
+  /** Parked tasks, with the time since when; in the order of that time. */
+  readonly #parked = new Map<string, number>();
   /** Tasks that were let go of because the disk did not take them. */
   readonly #unrecorded = new Set<string>();
 
@@ -166,12 +166,11 @@ export class LiveTasks {
     task?.actor.send(event);
   }
 
-  /** Marks a parked task that nobody follows any more. */
-  noticeUnfollowed(id: string): void {
-    const task = this.#live.get(id);
-    if (task?.committed?.state !== 'deferred' || this.#options.watchers.has(id)) return;
-    this.#unfollowed.delete(id);
-    this.#unfollowed.set(id, this.#options.clock.now());
+  /** Marks a task that is parked from now on, or still. */
+  #noticeParked(task: LiveTask): void {
+    this.#parked.delete(task.id);
+    if (task.committed?.state !== 'deferred' || this.#live.get(task.id) !== task) return;
+    this.#parked.set(task.id, this.#options.clock.now());
   }
 
   /**
@@ -186,17 +185,16 @@ export class LiveTasks {
     return true;
   }
 
-  /** Puts to rest every parked task that nobody has followed for long enough. */
-  restUnfollowed(): void {
+  /** Puts to rest every task that has been parked for long enough; whoever follows it is told what happens all the same. */
+  restParked(): void {
     const until = this.#options.clock.now() - this.#options.restAfter;
-    for (const [id, since] of this.#unfollowed) {
+    for (const [id, since] of this.#parked) {
       if (since > until) return;
       const task = this.#live.get(id);
       // What it waits to save may end its wait; it is looked at again next time.
       if (task?.isSaving === true) continue;
-      this.#unfollowed.delete(id);
-      if (task?.committed?.state === 'deferred' && !this.#options.watchers.has(id))
-        this.#rest(task);
+      this.#parked.delete(id);
+      if (task?.committed?.state === 'deferred') this.#rest(task);
     }
   }
 
@@ -228,7 +226,7 @@ export class LiveTasks {
 
   #bringBack(stored: StoredTask | undefined): LiveTask | undefined {
     const task = this.#restore(stored, this.#logic);
-    if (task?.committed?.state === 'deferred') this.noticeUnfollowed(task.id);
+    if (task !== undefined) this.#noticeParked(task);
     return task;
   }
 
@@ -292,7 +290,7 @@ export class LiveTasks {
 
   #rest(task: LiveTask, deadlineAt = task.committed?.wakeAt ?? null): void {
     this.#live.delete(task.id);
-    this.#unfollowed.delete(task.id);
+    this.#parked.delete(task.id);
     task.trace.end(task.committed?.state ?? 'submitted');
     this.#registry.send({ type: 'task.rest', ref: task.actor, deadlineAt });
   }
@@ -315,7 +313,7 @@ export class LiveTasks {
   #onCommitted(task: LiveTask, committed: Task, passed: PassedStates): void {
     if (isFinal(committed.state)) {
       if (this.#live.get(task.id) === task) this.#live.delete(task.id);
-    } else this.noticeUnfollowed(task.id);
+    } else this.#noticeParked(task);
     const { watchers } = this.#options;
     if (passed.count > 0 && watchers.wantsSteps(task.id)) {
       for (const step of passed.describe()) watchers.passed(step);

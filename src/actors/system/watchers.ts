@@ -21,17 +21,6 @@ export interface Watcher {
 /** Who follows which task. */
 export class Watchers {
   readonly #byTask = new Map<string, Set<Watcher>>();
-  readonly #onLeft: (id: string) => void;
-
-  /** `onLeft` hears when the last watcher of a task has gone. */
-  constructor(onLeft: (id: string) => void) {
-    this.#onLeft = onLeft;
-  }
-
-  /** Tells whether anybody follows a task. */
-  has(id: string): boolean {
-    return this.#byTask.has(id);
-  }
 
   /** Starts following a task; the returned function stops it. */
   add(id: string, watcher: Watcher): () => void {
@@ -40,7 +29,6 @@ export class Watchers {
     return () => {
       if (!watchers.delete(watcher) || watchers.size > 0) return;
       if (this.#byTask.get(id) === watchers) this.#byTask.delete(id);
-      this.#onLeft(id);
     };
   }
 

@@ -1,6 +1,7 @@
 import { parse } from '@hapi/bourne';
 import type { Context, Middleware, Next } from 'koa';
 import type { JsonValue } from '../../machines/json.ts';
+import type { RequestState } from '../request-state.ts';
 import { jsonFault } from '../wire/json-fault.ts';
 import { Problem } from '../wire/problem.ts';
 
@@ -9,7 +10,7 @@ const longestBody = 2 * 1024 * 1024;
 
 /**
  * Reads a JSON body into `ctx.request.body`; a request without a body has `undefined` there.
- * Anything else is a Problem: 415 for another type, 413 for a body that is too long, 400 for one
+ * Anything else is a Problem: 415 for another type, 503 while too many long ones are under way, 413 for a body that is too long, 400 for one
  * that is malformed, nested too deeply or has too many keys, in the words of `malformed` where the route has its own.
  */
 export function readJson({
@@ -25,6 +26,8 @@ export function readJson({
     if (ctx.is(types) === false) {
       throw new Problem(415, { error: 'send the body as application/json' });
     }
+    const { traffic } = ctx.state as RequestState;
+    if (!traffic.receive(ctx.res, expectedLength(ctx))) throw tooMuch();
     reader ??= createReader(types, malformed);
     const read = await reader;
     await read(ctx, () => {
@@ -65,6 +68,17 @@ function parsed(text: string, malformed?: string): JsonValue {
 }
 
 const notJson = 'the body is not valid JSON';
+
+/** One that is packed, or does not say how long it is, may be as long as any. */
+function expectedLength(ctx: Context): number {
+  const isOpen = ctx.get('Transfer-Encoding') !== '' || ctx.get('Content-Encoding') !== '';
+  return isOpen ? longestBody : Math.min(ctx.request.length ?? 0, longestBody);
+}
+
+function tooMuch(): Problem {
+  const error = 'too many long requests are under way; nothing was started, so try again';
+  return new Problem(503, { error }, { 'Retry-After': '1', Connection: 'close' });
+}
 
 function isEmpty(ctx: Context): boolean {
   return ctx.get('Transfer-Encoding') === '' && (ctx.request.length ?? 0) === 0;

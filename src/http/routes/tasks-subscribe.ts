@@ -1,4 +1,5 @@
 import type { Ids, Log } from '../../actors/ports.ts';
+import { forgetMessage } from '../forget-message.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { streamTask } from '../task-stream.ts';
@@ -15,6 +16,7 @@ export interface SubscribePorts {
 export function subscribe(ports: SubscribePorts, ctx: RoutedContext, body: unknown): void {
   const { log, onDisconnect } = ports;
   const id = openTask(ports, ctx, body);
+  forgetMessage(ctx);
   const abandon = (): void => {
     ctx.state.tasks
       .callerLeft(id)

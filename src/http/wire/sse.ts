@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { RequestState } from '../request-state.ts';
-import type { Reader } from '../unread-answers.ts';
+import type { Traffic } from '../traffic.ts';
 
 /** Characters that may wait for a slow reader before its stream is closed (contract section 5). */
 const maximumBacklog = 1024 * 1024;
@@ -31,7 +31,7 @@ interface WaitingEvent extends StreamEvent {
  */
 export class EventStream {
   readonly #response: ServerResponse;
-  readonly #reader: Reader;
+  readonly #traffic: Traffic;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #waiting: WaitingEvent[] = [];
   #backlog = 0;
@@ -48,7 +48,7 @@ export class EventStream {
   constructor(ctx: Context, onClosed: (why: 'left' | 'slow') => void) {
     const { res } = ctx;
     this.#response = res;
-    this.#reader = (ctx.state as RequestState).reader;
+    this.#traffic = (ctx.state as RequestState).traffic;
     // Written without Koa, so that what the connection has taken shows.
     ctx.respond = false;
     ctx.status = 200;
@@ -109,7 +109,7 @@ export class EventStream {
   }
 
   #grow(size: number): void {
-    const hasRoom = this.#reader.mayKeep(size);
+    const hasRoom = this.#traffic.mayKeep(size);
     this.#backlog += size;
     this.#countWaiting();
     // One event that waits is never too much: a reader who comes back must get past it.
@@ -138,10 +138,10 @@ export class EventStream {
 
   #write(text: string): void {
     if (this.#response.destroyed || this.#response.writableEnded) return;
-    if (!this.#reader.mayHave(text.length)) return this.#letGo();
+    if (!this.#traffic.mayHave(text.length)) return this.#letGo();
     this.#isBlocked = !this.#response.write(text);
     if (!this.#isBlocked) return;
-    this.#reader.limitStall(this.#response);
+    this.#traffic.limitStall(this.#response);
     this.#countWaiting();
   }
 
@@ -154,7 +154,7 @@ export class EventStream {
   }
 
   #count(bytes: number): void {
-    this.#reader.add(bytes - this.#unread);
+    this.#traffic.add(bytes - this.#unread);
     this.#unread = bytes;
   }
 }

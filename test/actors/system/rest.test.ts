@@ -25,7 +25,7 @@ function restAfter({ clock, lookAround }: TestSystem, milliseconds: number): voi
   lookAround();
 }
 
-describe('a parked task that nobody follows', () => {
+describe('a parked task', () => {
   it('is put to rest, which nobody can tell from outside', async () => {
     const rig = await systemAtRest();
     const parked = await parks(rig.system);
@@ -92,19 +92,19 @@ describe('a parked task that nobody follows', () => {
 });
 
 describe('a parked task that is followed', () => {
-  it('stays, and its time to rest begins when the last follower leaves', async () => {
+  it('rests like any other, and whoever waits for it is answered', async () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
-    const [first, second] = [1, 2].map(() => rig.system.watch(id, { ...quietWatcher }));
-    restAfter(rig, 5 * minute);
-    first?.();
-    restAfter(rig, 5 * minute);
-    expect(rig.system.load().live).toBe(1);
-    second?.();
+    const ended = ends(rig.system, id);
+    const seen: string[] = [];
+    rig.system.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
     restAfter(rig, minute - 1);
     expect(rig.system.load().live).toBe(1);
     restAfter(rig, 1);
-    expect(rig.system.load().live).toBe(0);
+    expect([rig.system.load().live, seen]).toEqual([0, []]);
+    await rig.system.decide(id, decision('approve', rig.clock.now()));
+    expect((await ended).text).toBe('done: pay ok');
+    expect(seen).toEqual(['working', 'working', 'completed']);
   });
 
   it('stays at rest when somebody begins to follow it, and tells them what happens', async () => {

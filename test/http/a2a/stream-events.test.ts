@@ -3,16 +3,16 @@ import { connect } from 'node:net';
 import Koa from 'koa';
 import { expect, it } from 'vitest';
 import { type StreamedEvents, streamEvents } from '../../../src/http/a2a/stream-events.ts';
-import { aReader } from '../../helpers/a-reader.ts';
 import { EventReader } from '../../helpers/event-reader.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
+import { someTraffic } from '../../helpers/some-traffic.ts';
 
 /** Serves a stream of events, and tells when its source was let go. */
 async function serve(streamed: Partial<StreamedEvents> & Pick<StreamedEvents, 'events'>) {
   const app = new Koa();
   app.silent = true;
   app.use(async (ctx) => {
-    ctx.state['reader'] = aReader();
+    ctx.state['traffic'] = someTraffic();
     await streamEvents(ctx, {
       tell: (error) => ({ told: (error as Error).message }),
       tellLost: () => null,

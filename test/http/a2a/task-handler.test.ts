@@ -8,7 +8,7 @@ import { loadSdk } from '../../../src/http/a2a/sdk.ts';
 import { TaskHandler } from '../../../src/http/a2a/task-handler.ts';
 import { CallerTasks } from '../../../src/http/caller-tasks.ts';
 import { anEgress } from '../../actors/egress/an-egress.ts';
-import { aReader } from '../../helpers/a-reader.ts';
+import { someTraffic } from '../../helpers/some-traffic.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
 it('forgets the receiver of a send that starts no task', async () => {
@@ -34,7 +34,7 @@ it('forgets the receiver of a send that starts no task', async () => {
       tags: {},
       span: trace.getTracer('test').startSpan('send', {}, ROOT_CONTEXT),
       caller: null,
-      reader: aReader(),
+      traffic: someTraffic(),
       tasks: new CallerTasks({ system, push, taskAccess: 'org' }, null),
     },
     gone: new AbortController().signal,

@@ -14,6 +14,7 @@ import type { RequestState } from '../../../src/http/request-state.ts';
 import { Problem } from '../../../src/http/wire/problem.ts';
 import { AgentClient } from '../../helpers/agent-client.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
+import { someTraffic } from '../../helpers/some-traffic.ts';
 
 /** What stands before a surface that answers every request with what it was sent. */
 export interface Door {
@@ -63,6 +64,7 @@ export async function serveDoor({
     asked.push(ctx.path);
     await (arriving ?? Promise.resolve());
     if (ctx.get('Authorization') === 'Bearer wrong') throw new Problem(401, { error: 'wrong' });
+    ctx.state.traffic = someTraffic();
     await next();
   });
   app.use(readJson());

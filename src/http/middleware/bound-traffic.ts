@@ -1,6 +1,6 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { RequestState } from '../request-state.ts';
-import { Reader, UnreadAnswers, type UnreadLimits } from '../unread-answers.ts';
+import { Traffic, TrafficCount, type TrafficLimits } from '../traffic.ts';
 import { fieldOf } from '../wire/field-of.ts';
 import { Problem } from '../wire/problem.ts';
 import { isCancel } from './is-cancel.ts';
@@ -14,14 +14,14 @@ const aPage = 64 * 1024;
 /**
  * Answers 503 to whoever leaves too much unread, or while all callers together do, before the answer is
  * made; and lets go of a reader who takes nothing of an answer (contract section 5). Adds
- * `ctx.state.reader`, by which a stream of events does the same.
+ * `ctx.state.traffic`, by which streams of events and bodies are bounded as well.
  */
-export function boundAnswers(limits: Partial<UnreadLimits> = {}): Middleware<RequestState> {
-  const unread = new UnreadAnswers(limits);
-  return async function answerBounder(ctx: Context, next: Next) {
-    const reader = new Reader(unread, ctx.state as RequestState);
-    ctx.state.reader = reader;
-    if (!reader.mayHave(aPage) && !inFewWords.test(ctx.path) && !(await isCancel(ctx))) {
+export function boundTraffic(limits: Partial<TrafficLimits> = {}): Middleware<RequestState> {
+  const count = new TrafficCount(limits);
+  return async function trafficBounder(ctx: Context, next: Next) {
+    const traffic = new Traffic(count, ctx.state as RequestState);
+    ctx.state.traffic = traffic;
+    if (!traffic.mayHave(aPage) && !inFewWords.test(ctx.path) && !(await isCancel(ctx))) {
       throw tooMuch(null);
     }
     await next();
@@ -30,8 +30,8 @@ export function boundAnswers(limits: Partial<UnreadLimits> = {}): Middleware<Req
     // As text: how long it is must be known before any of it is written.
     if (typeof body === 'object' && !Buffer.isBuffer(body)) ctx.body = JSON.stringify(body);
     const { length } = ctx.response;
-    if (!reader.mayHave(length)) throw tooMuch(taskIdIn(body));
-    reader.hold(ctx.res, length);
+    if (!traffic.mayHave(length)) throw tooMuch(taskIdIn(body));
+    traffic.hold(ctx.res, length);
   };
 }
 

@@ -2,9 +2,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Reader, UnreadAnswers } from '../../src/http/unread-answers.ts';
-import { type Answer, playing } from '../helpers/agent-client.ts';
+import { ByteShares } from '../../src/http/byte-shares.ts';
+import { forgetMessage } from '../../src/http/forget-message.ts';
+import { Traffic, TrafficCount } from '../../src/http/traffic.ts';
+import { type AgentClient, type Answer, playing, saying } from '../helpers/agent-client.ts';
 import { rawRequest } from '../helpers/raw-request.ts';
+import { someTraffic } from '../helpers/some-traffic.ts';
 import {
   startTestSurface,
   type TestSurface,
@@ -18,12 +21,12 @@ const big = 'x'.repeat(8_000_000);
 
 /** A surface with a task `t1` whose answer is big; `length` is that of the answer. */
 async function serveBig(
-  limits: (length: number) => TestSurfaceOptions['unread'],
+  limits: (length: number) => TestSurfaceOptions['traffic'],
   tools: NonNullable<TestSurfaceOptions['tools']> = {},
 ): Promise<TestSurface> {
-  const unread = limits(8_001_000);
+  const traffic = limits(8_001_000) ?? {};
   const surface = await startTestSurface({
-    unread: unread ?? {},
+    traffic,
     tools: { ...tools, big: () => big },
   });
   await surface.client.send('t1', [{ tool: 'big' }, { say: '{result}' }]);
@@ -68,7 +71,7 @@ async function listed({ client }: TestSurface, status: number): Promise<Answer> 
 
 describe('a caller who reads nothing', () => {
   it('is refused further answers, and let go after a while', async () => {
-    const surface = await serveBig((length) => ({ most: length * 8, patience: 2_000 }));
+    const surface = await serveBig((length) => ({ unread: length * 8, patience: 2_000 }));
     const { client } = surface;
     const gone = nextClosed(surface);
     await askAndPause(client.url, '/tasks/t1');
@@ -83,7 +86,7 @@ describe('a caller who reads nothing', () => {
   });
 
   it('is refused alone, as long as all together leave room', async () => {
-    const surface = await serveBig((length) => ({ most: length * 8 }));
+    const surface = await serveBig((length) => ({ unread: length * 8 }));
     const { url } = surface.client;
     await askAndPause(url, '/tasks/t1');
     await askAndPause(url, '/tasks/t1');
@@ -93,7 +96,7 @@ describe('a caller who reads nothing', () => {
   });
 
   it('is refused with all others once all together leave too much', async () => {
-    const surface = await serveBig((length) => ({ most: length * 2 }));
+    const surface = await serveBig((length) => ({ unread: length * 2 }));
     const { url } = surface.client;
     const first = await askAndPause(url, '/tasks/t1', '127.0.0.2');
     await askAndPause(url, '/tasks/t1', '127.0.0.3');
@@ -104,7 +107,7 @@ describe('a caller who reads nothing', () => {
 
   it('is told of which task the answer is that they are refused', async () => {
     const gate = Promise.withResolvers<string>();
-    const surface = await serveBig((length) => ({ most: length * 4 }), {
+    const surface = await serveBig((length) => ({ unread: length * 4 }), {
       wait: () => gate.promise,
     });
     const { client } = surface;
@@ -119,7 +122,7 @@ describe('a caller who reads nothing', () => {
   });
 
   it('of a stream is counted, and let go after a while as well', async () => {
-    const surface = await serveBig((length) => ({ most: length * 4, patience: 2_000 }));
+    const surface = await serveBig((length) => ({ unread: length * 4, patience: 2_000 }));
     const gone = nextClosed(surface);
     await askAndPause(surface.client.url, '/tasks/t1/events');
     await listed(surface, 503);
@@ -175,6 +178,83 @@ describe('a caller who reads', () => {
   });
 });
 
+describe('long bodies', () => {
+  const text = 'x'.repeat(100_000);
+  const sending = (id: string) => ({ id, message: playing([{ tool: 'wait' }, { say: text }]) });
+
+  it('of one caller are received a few at once, and short ones always', async () => {
+    const { client } = await startTestSurface({ traffic: { received: 500_000 } });
+    const { hostname, port } = new URL(client.url);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    socket.write(
+      'POST /tasks/send HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{"id":',
+    );
+    const long = () => client.post('/tasks/send', { message: saying(text) });
+    const refused = await vi.waitUntil(async () => {
+      const answer = await long();
+      return answer.status === 503 ? answer : null;
+    });
+    expect([refused?.body, refused?.headers.get('retry-after')]).toEqual([
+      { error: 'too many long requests are under way; nothing was started, so try again' },
+      '1',
+    ]);
+    expect((await client.post('/tasks/send', { message: saying('hi') })).status).toBe(200);
+    socket.destroy();
+    await vi.waitUntil(async () => (await long()).status === 200);
+  });
+
+  it.each([
+    ['REST', (client: AgentClient, id: string) => client.post('/tasks/send', sending(id))],
+    ['JSON-RPC', (client: AgentClient, id: string) => client.rpc('tasks/send', sending(id))],
+    [
+      'a stream',
+      (client: AgentClient, id: string) =>
+        client.stream('/tasks/sendSubscribe', { body: sending(id) }),
+    ],
+  ])('are not held with the tasks they started by %s', async (_, send) => {
+    const gate = Promise.withResolvers<string>();
+    const { client } = await startTestSurface({
+      traffic: { received: 500_000 },
+      tools: { wait: () => gate.promise },
+    });
+    const ids = Array.from({ length: 12 }, (_unused, n) => `t${n}`);
+    const held: unknown[] = [];
+    for (const id of ids) {
+      held.push(send(client, id));
+      await vi.waitUntil(async () => (await client.get(`/tasks/${id}`)).status === 200);
+    }
+    gate.resolve('');
+    for (const id of ids) {
+      await vi.waitUntil(
+        async () => (await client.get(`/tasks/${id}`)).body.status.state === 'completed',
+        { timeout: 10_000 },
+      );
+    }
+    await Promise.all(held);
+  });
+});
+
+describe('what was sent', () => {
+  const message = { parts: [] };
+  it.each([
+    [{ id: 't', message }, { id: 't' }],
+    [{ task: { id: 't', message } }, { task: { id: 't' } }],
+    [
+      { method: 'm', params: { id: 't', message } },
+      { method: 'm', params: { id: 't' } },
+    ],
+    [{ params: { task: { message } } }, { params: { task: {} } }],
+    [[], []],
+    ['text', 'text'],
+    [undefined, undefined],
+  ])('is let go of once its task has it: %j', (body, left) => {
+    const sent = structuredClone(body);
+    forgetMessage({ request: { body: sent }, state: { traffic: someTraffic() } } as never);
+    expect(sent).toEqual(left);
+  });
+});
+
 describe('the count of unread bytes', () => {
   const readers = ['a', 'b', 'c', 'd', 'e'];
   const answer = fc.record({
@@ -186,7 +266,7 @@ describe('the count of unread bytes', () => {
   it('stays under the limit, and that of a caller under a quarter but for one answer', () => {
     fc.assert(
       fc.property(fc.array(answer, { maxLength: 200 }), (answers) => {
-        const unread = new UnreadAnswers({ most: 100 });
+        const unread = new ByteShares({ most: 100, share: 25 });
         const waiting: { who: string; bytes: number }[] = [];
         for (const { who, bytes, isRead } of answers) {
           const mine = waiting.filter((one) => one.who === who);
@@ -210,15 +290,15 @@ describe('the count of unread bytes', () => {
     ['signs in', { caller: { provider: 'ops', userId: 'ann' }, clientAddress: '192.0.2.1' }],
     ['comes from a /64', { caller: null, clientAddress: '2001:db8::1' }],
   ])('knows a caller who %s', (_, answered) => {
-    const unread = new UnreadAnswers({ most: 1_000_000 });
-    new Reader(unread, answered).add(250_000);
-    const again = new Reader(unread, { ...answered, clientAddress: '2001:db8::2' });
+    const count = new TrafficCount({ unread: 1_000_000 });
+    new Traffic(count, answered).add(250_000);
+    const again = new Traffic(count, { ...answered, clientAddress: '2001:db8::2' });
     expect([again.mayHave(1), again.mayKeep(1), again.mayHave(20_000)]).toEqual([
       true,
       false,
       false,
     ]);
-    expect(new Reader(unread, { caller: null, clientAddress: '192.0.2.9' }).mayHave(20_000)).toBe(
+    expect(new Traffic(count, { caller: null, clientAddress: '192.0.2.9' }).mayHave(20_000)).toBe(
       true,
     );
   });

@@ -1,0 +1,34 @@
+/**
+ * Counts bytes that are kept for callers. All together may have `most`, and one caller `share` of them, so that
+ * nobody else is refused for what one caller does.
+ */
+export class ByteShares {
+  readonly #most: number;
+  readonly #share: number;
+  readonly #byCaller = new Map<string, number>();
+  #all = 0;
+
+  constructor({ most, share }: { most: number; share: number }) {
+    this.#most = most;
+    this.#share = share;
+  }
+
+  /** Tells whether so many bytes more may be kept. Whoever has none may have something of any length. */
+  hasRoom(caller: { name: string }, bytes: number): boolean {
+    if (this.#all === 0) return true;
+    if (this.#all + bytes > this.#most) return false;
+    // Nobody is named while nothing is kept, which is nearly always.
+    const kept = this.#byCaller.get(caller.name) ?? 0;
+    return kept === 0 || kept + bytes <= this.#share;
+  }
+
+  /** Counts bytes for a caller; a negative number counts them off again. */
+  add(caller: { name: string }, bytes: number): void {
+    if (bytes === 0) return;
+    const { name } = caller;
+    this.#all += bytes;
+    const kept = (this.#byCaller.get(name) ?? 0) + bytes;
+    if (kept === 0) this.#byCaller.delete(name);
+    else this.#byCaller.set(name, kept);
+  }
+}
