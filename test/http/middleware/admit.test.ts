@@ -16,6 +16,7 @@ import type { AdmissionVerdict } from '../../../src/machines/admission/admission
 import type { Caller } from '../../../src/machines/task/task.ts';
 import { AgentClient } from '../../helpers/agent-client.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
+import { someTraffic } from '../../helpers/some-traffic.ts';
 
 const admitted: AdmissionVerdict = {
   decision: 'admit',
@@ -82,6 +83,7 @@ async function serve(ports: AdmitPorts, caller: Caller | null): Promise<string> 
   app.use((ctx, next) => {
     ctx.state.correlationId = 'correlation-1';
     ctx.state.caller = caller;
+    ctx.state.traffic = someTraffic();
     return next();
   });
   const router = new Router<RequestState>();
