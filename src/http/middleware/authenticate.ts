@@ -34,8 +34,9 @@ const longestPath = 256;
 
 /**
  * Establishes who is calling, or refuses with 401 (contract section 8). Either is told to the audit log.
- * Where nobody need sign in, a web page of others is refused with 403. The request does not wait for that: a log that cannot be written makes the task system refuse new
- * work with 503 by itself (contract section 10), and waiting would let strangers slow others down.
+ * Where nobody need sign in, a web page of others is refused with 403. The request does not wait for the log: one
+ * that cannot be written makes the task system refuse new work with 503 by itself (contract section 10), and
+ * waiting would let strangers slow others down.
  */
 export function authenticate(ports: AuthenticatePorts): Middleware<RequestState> {
   const pageFault = createPageJudge(ports);
