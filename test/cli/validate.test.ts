@@ -53,6 +53,18 @@ describe.concurrent('validate', () => {
     expect(existsSync(join(dir, 'new'))).toBe(false);
   });
 
+  it('refuses the folder of the socket that the audit log goes to', async () => {
+    const dir = await refundAgent(
+      'agent_id: refunds\naudit:\n  sinks: [{type: unix, path: run/audit.sock}]\negress:\n  writable: [run, runs]\n',
+    );
+    const { code, stdout } = await holdpoint(['validate', '--dir', dir, '--json']);
+    const { problems } = JSON.parse(stdout) as { problems: { message: string }[] };
+    expect([code, problems.map(({ message }) => message)]).toEqual([
+      5,
+      ['scripts may not write run/audit.sock; name a folder apart from it'],
+    ]);
+  });
+
   it('names the hosts that scripts mention and no entry covers', async () => {
     const dir = await refundAgent();
     await writeFile(join(dir, 'scripts', 'lib.sh'), '\ncurl -s https://api.example.com/v1\n');

@@ -25,6 +25,8 @@ export async function readWritable(
   const guarded = [
     ...['.service', 'service.yaml', 'skills', 'scripts', 'node_modules', config.skills.path],
     ...[config.store.path, config.audit.path, config.secrets?.path ?? '.service'],
+    // Whoever may write beside the socket of a collector can stand in its place, or speak to it.
+    ...config.audit.sinks.flatMap((sink) => (sink.type === 'unix' ? [sink.path] : [])),
     ...config.channels.map((channel) => `${channel}-config.yaml`),
     ...skills.flatMap(({ file, tools }) => [file, ...tools.map(({ script }) => script)]),
   ].map((path) => resolve(agentDirectory, path));
