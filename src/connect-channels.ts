@@ -14,6 +14,8 @@ export interface ConnectionParts {
   egress: Egress;
   /** Where the agent answers here, and what conversations are let in by; `null` where nobody can ask in a chat. */
   surface: { url: string; token: string | null };
+  /** Where others reach the agent. */
+  publicUrl: string;
   /** Puts a line on the daemon's console; nobody reads it when absent. */
   console: ((line: string) => void) | undefined;
   clock: Clock;
@@ -27,7 +29,7 @@ const mostShown = 20;
 
 /** Opens the ways to people and has them hear of every task; nobody is asked before `start` (contract section 14). */
 export async function connectChannels(parts: ConnectionParts): Promise<Channels> {
-  const { config, settings, system, store, egress, surface, clock, log, undo } = parts;
+  const { config, settings, system, store, egress, surface, publicUrl, clock, log, undo } = parts;
   const { defer } = config.security;
   const channels = await openChannels({
     agentId: config.agent_id,
@@ -38,7 +40,7 @@ export async function connectChannels(parts: ConnectionParts): Promise<Channels>
     waiting: () =>
       store.rows.listing.made({ state: 'deferred', limit: mostShown }).tasks.toReversed(),
     surface,
-    publicUrl: config.server.public_url || surface.url,
+    publicUrl,
     outbound: egress,
     console: parts.console ?? (() => undefined),
     clock,

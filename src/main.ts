@@ -48,6 +48,7 @@ import { writePush } from './http/a2a/push-writer.ts';
 import { createApp } from './http/app.ts';
 import { AuthLog } from './http/auth-log.ts';
 import { listen } from './http/listen.ts';
+import { namedUrl, urlOf } from './named-url.ts';
 import { type OpenLog, openLog } from './open-log.ts';
 import { openWayOut } from './open-way-out.ts';
 import { type Door, readDoor } from './read-door.ts';
@@ -204,15 +205,18 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null;
   const answering: Answering = { authenticator, ids, card, prove, channels: null };
   const port = await serve(options, parts, opened, answering);
-  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
-  const basis = cardBasis(options, parts, url);
+  const url = urlOf(options.host, port);
+  const { log } = options;
+  const publicUrl = namedUrl({ ...options, port, publicUrl: config.server.public_url });
+  const basis = cardBasis(options, parts, publicUrl);
   const startedWith = { config, skills: parts.toolbox.skills, readAt: parts.readAt };
   const channels = await connectChannels({
     ...{ config, settings: parts.channels, clock: parts.clock, undo },
     ...{ system, store: audit.store, egress },
     surface: { url, token: chatToken },
+    publicUrl,
     console: options.console,
-    log: options.log,
+    log,
   });
   answering.channels = channels;
   await card.start(basis, startedWith);
