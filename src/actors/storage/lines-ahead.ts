@@ -94,6 +94,9 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+/** The events that say where the log stands. */
+const statesTheEnd = new Set<unknown>(['checkpoint', 'audit_rotated']);
+
 /** A log as far as it was read beyond its head. */
 class AheadReading {
   head: AuditHead;
@@ -131,10 +134,13 @@ class AheadReading {
     return splitter.pending === 0;
   }
 
-  /** Where the log stands with what was taken; a file that says it is over is to be put away next. */
+  /**
+   * Where the log stands with what was taken; a file that says it is over is to be put away next, unless another
+   * one is there already.
+   */
   settled(): AuditHead {
     const { events, first, bytes } = this.head;
-    if (this.#last?.['event'] !== 'audit_rotated') return this.head;
+    if (this.#last?.['event'] !== 'audit_rotated' || bytes === 0) return this.head;
     return { ...this.head, first: events + 1, bytes: 0, opened: '', finishing: { first, bytes } };
   }
 
@@ -151,7 +157,7 @@ class AheadReading {
     head.bytes += size;
     const { ts } = line;
     if (head.opened === '' && typeof ts === 'string') head.opened = ts.slice(0, 10);
-    if (line['event'] === 'checkpoint') head.checkpointed = head.events;
+    if (statesTheEnd.has(line['event'])) head.checkpointed = head.events;
     this.#last = line;
     this.#options.onLine?.(line);
     return true;

@@ -78,7 +78,6 @@ export class TasksBehind {
 function fromStore({ task, snapshot, auditSeq, startedCall }: StoredTask): TaskInLog {
   const known = new TaskInLog(task.id);
   known.seq = auditSeq;
-  known.since = task.createdAt;
   known.isUnderWay = true;
   const { deferral } = task;
   if (deferral !== null) known.waiting = { tool: deferral.tool, since: deferral.requestedAt };
