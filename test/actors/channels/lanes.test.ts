@@ -102,6 +102,64 @@ describe('the lanes of an adapter', () => {
     ]);
   });
 
+  it('leave a service that takes one at a time alone for as long as it asks', async () => {
+    const { lanes, clock, run, end, turn } = someLanes(16);
+    for (let message = 0; message < 2; message += 1) void run('a');
+    await end({ ...refused, retryAfter: 30_000 });
+    const widths = [lanes.width('a')];
+    for (const time of [29_999, 1]) {
+      clock.advance(time);
+      await turn();
+      widths.push(lanes.width('a'));
+    }
+    expect(widths).toEqual([0, 0, 1]);
+  });
+
+  it('hold it against a message alone that it asks for time, where several go at once', async () => {
+    const { lanes, run, end } = someLanes(16, 2);
+    for (let message = 0; message < 2; message += 1) void run('a');
+    await end({ ...refused, retryAfter: 30_000 });
+    expect(lanes.width('a')).toBe(2);
+  });
+
+  it('are open for whoever comes after messages that will never do', async () => {
+    const { lanes, run, end } = someLanes(16, 2);
+    const ends = [run('a'), run('a'), run('a')];
+    for (const _ of ends) await end({ ...refused, fault: 'message' } as UpdateOutcome);
+    expect([lanes.width('a'), lanes.isKnownToFail('a')]).toEqual([2, false]);
+  });
+
+  it('are known to fail once one more was refused after a pause', async () => {
+    const { lanes, clock, run, end, turn } = someLanes(16, 2);
+    for (let message = 0; message < 3; message += 1) void run('a');
+    await end(refused);
+    await end(refused);
+    const before = lanes.isKnownToFail('a');
+    clock.advance(1_000);
+    await turn();
+    await end(refused);
+    expect([before, lanes.isKnownToFail('a')]).toEqual([false, true]);
+  });
+
+  it('learn nothing from messages that nobody waits for any more', async () => {
+    const { lanes, run, end } = someLanes(16, 2);
+    const gone = new AbortController();
+    const ends = [run('a', { signal: gone.signal }), run('a', { signal: gone.signal })];
+    gone.abort(new Error('not needed'));
+    for (const _ of ends) await end(refused);
+    await Promise.all(ends);
+    expect(lanes.width('a')).toBe(2);
+  });
+
+  it('wait for nothing once they have ended', async () => {
+    const { lanes, clock, run, end } = someLanes(16);
+    for (let message = 0; message < 2; message += 1) void run('a');
+    await end({ ...refused, retryAfter: 30_000 });
+    const before = clock.pending;
+    lanes.stop();
+    expect([before, clock.pending]).toEqual([1, 0]);
+  });
+
   it('trust every target again when they are cleared', async () => {
     const { lanes, run, begun, end, turn } = someLanes(16);
     for (let message = 0; message < 3; message += 1) void run('a');

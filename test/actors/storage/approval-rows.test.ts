@@ -1,6 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ApprovalRow, ApprovalWrite } from '../../../src/actors/storage/approval-rows.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  type ApprovalRow,
+  ApprovalRows,
+  type ApprovalWrite,
+} from '../../../src/actors/storage/approval-rows.ts';
 import type { TaskStore } from '../../../src/actors/storage/task-store.ts';
 import type { Task } from '../../../src/machines/task/task.ts';
 import { aTask, aWrite } from '../../helpers/stored-tasks.ts';
@@ -120,6 +124,30 @@ describe('who is asked for which release, in the store', () => {
     ]);
   });
 
+  it('gives the one that is denied first, but for those that are left out', () => {
+    const expiring = { late: 9_000, soon: 5_000, next: 7_000, also: 7_000 };
+    keep(...Object.entries(expiring).map(([id, expiresAt]) => parked({ id }, { expiresAt })));
+    const given: ApprovalRow[] = [];
+    for (const _ of [1, 2, 3, 4, 5]) {
+      const except = given.map(({ position }) => position);
+      const row = store.approvals.nextDue('slack', unposted, except);
+      if (row !== undefined) given.push(row);
+    }
+    expect(given.map(({ notice }) => notice.request.taskId)).toEqual([
+      ...['soon', 'next', 'also', 'late'],
+    ]);
+  });
+
+  it('counts what is due alone, from the oldest on', () => {
+    keep(parked({ id: 'b' }, { requestedAt: 3_000 }), parked({ id: 'a' }, { requestedAt: 2_000 }));
+    keep(parked({ id: 'c' }, { requestedAt: 1_000 }));
+    const [oldest] = store.approvals.ofTask('c');
+    store.approvals.keep([told(oldest, { ref: { ts: '1' } })]);
+    expect(store.approvals.backlog()).toEqual([
+      { adapter: 'slack', unposted: 2, stale: 0, oldestAt: 2_000 },
+    ]);
+  });
+
   it('asks the other target as well when an asking is escalated, and once', () => {
     const escalateTo = 'channel:console:night:shift';
     keep(parked({}, { escalateTo }));
@@ -218,6 +246,8 @@ describe('who is asked for which release, in the store', () => {
       { unposted: undefined, posted: undefined },
       { ts: '1' },
     ]);
+    keep(parked({ revision: 3, stage: 'escalated' }));
+    expect(due()).toEqual({ unposted: undefined, posted: 't-1-d' });
   });
 
   it('tells those who were asked how it ended, and nobody who was not', () => {
@@ -271,6 +301,17 @@ describe('who is asked for which release, in the store', () => {
     ]);
   });
 
+  it('is adopted for a later wait of a task, whose earlier one has its own', () => {
+    keep(parked({}, { id: 'd-1' }));
+    keep(aTask({ revision: 2 }));
+    keep(parked({ revision: 3 }, { id: 'd-2' }));
+    const database = new DatabaseSync(storeFiles(folder).path);
+    database.exec("DELETE FROM approval_notices WHERE deferral_id = 'd-2'");
+    database.close();
+    expect([store.approvals.adopt(), store.approvals.adopt()]).toEqual([1, 0]);
+    expect(store.approvals.find('d-2', 'slack')).toHaveLength(1);
+  });
+
   it('is never due again once it is closed', () => {
     keep(parked());
     store.approvals.keep([told(store.approvals.ofTask('t-1')[0], { isClosed: true })]);
@@ -279,6 +320,39 @@ describe('who is asked for which release, in the store', () => {
     keep(aTask({ revision: 3, state: 'canceled', text: 'canceled: by rita' }));
     const nothing = { unposted: undefined, posted: undefined };
     expect([reminded, due(), store.approvals.waiting()]).toEqual([nothing, nothing, []]);
+  });
+
+  it('is not due when it is closed while something changes', () => {
+    keep(parked());
+    const [before] = store.approvals.ofTask('t-1');
+    keep(parked({ revision: 2, stage: 'reminded' }));
+    store.approvals.keep([told(before, { isClosed: true })]);
+    expect([due(), store.approvals.backlog()]).toEqual([
+      { unposted: undefined, posted: undefined },
+      [],
+    ]);
+  });
+
+  it('keeps all that was told or nothing of it, and waits for the disk with whatever comes next', () => {
+    keep(parked());
+    const database = new DatabaseSync(storeFiles(folder).path);
+    onTestFinished(() => database.close());
+    const approvals = new ApprovalRows(database);
+    const [row] = approvals.ofTask('t-1');
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const writes = [
+      told(row, { ref: { ts: '1' } }),
+      told(row, { told: circular as unknown as ApprovalWrite['told'] }),
+    ];
+    expect(() => approvals.keep(writes)).toThrow('circular');
+    const settings = () => [
+      database.isTransaction,
+      database.prepare('PRAGMA synchronous').get()?.['synchronous'],
+    ];
+    expect([approvals.ofTask('t-1'), settings()]).toEqual([[row], [false, 2]]);
+    approvals.keep([told(row, { ref: { ts: '1' } })]);
+    expect([approvals.ofTask('t-1')[0]?.ref, settings()]).toEqual([{ ts: '1' }, [false, 2]]);
   });
 
   it('goes with its task', () => {

@@ -139,6 +139,31 @@ describe('a page', () => {
     ]);
   });
 
+  it('leaves room for the ids that a surface repeats, however they are written in JSON', () => {
+    // As JSON twice as long as it is.
+    const contextId = '"'.repeat(20_000);
+    keep(...Array.from({ length: 60 }, (_, at) => aTask({ id: `t-${at}`, contextId })));
+    const { tasks, cursor } = store.rows.listing.made({ limit: 60 });
+    const shown = (some: Task[]) => some.map((task) => ({ ...task, status: { contextId } }));
+    const length = Buffer.byteLength(JSON.stringify(shown(tasks)));
+    expect(cursor).not.toBeNull();
+    expect(length).toBeLessThanOrEqual(largestPage);
+    expect(length).toBeGreaterThan(largestPage * 0.95);
+  });
+
+  it('leaves room for what a surface says beside each message', () => {
+    const history = Array.from({ length: 200 }, () => saying('')[0]!);
+    keep(...Array.from({ length: 90 }, (_, at) => aTask({ id: `t-${at}`, history })));
+    const { tasks, cursor } = store.rows.listing.made({ limit: 90, withContents: true });
+    const around = { contextId: 'context-1', taskId: 't-10', kind: 'message', metadata: {} };
+    const shown = tasks.map((task) => ({
+      ...task,
+      history: task.history.map((message) => ({ ...message, ...around, at: 'x'.repeat(150) })),
+    }));
+    expect(cursor).not.toBeNull();
+    expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThanOrEqual(largestPage);
+  });
+
   it('counts what was said only where it is shown', () => {
     const said = { history: saying(large), answer: [{ kind: 'text', text: large } as const] };
     keep(...['a', 'b', 'c'].map((id) => aTask({ id, ...said })));
