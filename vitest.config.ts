@@ -7,8 +7,8 @@ export default defineConfig({
     // Half of the time a test waits for a process or a socket.
     maxWorkers: 3,
     // Many tests start processes; a slow machine is no failure.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     execArgv: ['--disable-warning=ExperimentalWarning'],
     coverage: {
       provider: 'v8',

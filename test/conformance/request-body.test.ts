@@ -89,6 +89,16 @@ describe('the length of a body', () => {
   });
 
   it('is not read to its end when it has none', async () => {
+    // The reset of a connection that is still written to may overtake the answer on its way, though not each time.
+    const tries = [];
+    while (tries.length < 8 && !tries.some(({ answer }) => answer !== '')) tries.push(await pour());
+    expect(tries.at(-1)?.answer).toMatch(/^HTTP\/1\.1 413 /);
+    // What the kernel buffers on both sides comes on top of what the daemon reads.
+    for (const { written } of tries) expect(written).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  /** Sends a body without an end until the connection is closed. */
+  async function pour(): Promise<{ answer: string; written: number }> {
     const { hostname, port } = new URL(agent.url);
     const socket = connect(Number(port), hostname);
     let answer = '';
@@ -105,10 +115,8 @@ describe('the length of a body', () => {
     socket.on('drain', push);
     push();
     await closed;
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-    // What the kernel buffers on both sides comes on top of what the daemon reads.
-    expect(socket.bytesWritten).toBeLessThan(16 * 1024 * 1024);
-  });
+    return { answer, written: socket.bytesWritten };
+  }
 });
 
 describe('a send', () => {
