@@ -81,6 +81,7 @@ describe('the lines of a log that its store does not know', () => {
     store.close();
     const heads = [...new Map(images.map(({ head }) => [JSON.stringify(head), head])).values()];
     expect(heads.filter(({ finishing }) => finishing !== null).length).toBeGreaterThan(1);
+    const outcomes = new Set<boolean>();
     // A commit that nobody was told of may count as one that never was.
     for (const { at, head } of images.filter(({ isTold }) => isTold)) {
       for (const known of heads.filter(({ events }) => events <= head.events)) {
@@ -92,8 +93,10 @@ describe('the lines of a log that its store does not know', () => {
         expect(found?.head).toEqual(
           isAhead ? { ...head, ...(head.bytes === 0 && { finishing }) } : undefined,
         );
+        outcomes.add(isAhead);
       }
     }
+    expect(outcomes.size).toBe(2);
   }, 60_000);
 
   it('name the files that have some, and none that has but torn ones', async () => {
