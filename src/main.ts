@@ -354,6 +354,7 @@ async function serve(
     publicUrl: config.server.public_url,
     writeTimeout: config.server.write_timeout,
     taskAccess: config.server.task_access,
+    a2aHold: config.server.a2a_hold,
     admission,
     record,
     entity,

@@ -223,15 +223,21 @@ export class TaskSystem {
   }
 
   /**
-   * Resolves with a task once it is final. Rejects with the signal's reason, or with SystemError
-   * when the task can no longer be followed from here.
+   * Resolves with a task once it is final, or in a state that `isEnough`. Rejects with the signal's reason,
+   * or with SystemError when the task can no longer be followed from here.
    */
-  settled(id: string, signal: AbortSignal): Promise<Task> {
+  settled(
+    id: string,
+    signal: AbortSignal,
+    isEnough: (state: TaskState) => boolean = isFinal,
+  ): Promise<Task> {
     return new Promise((resolve, reject) => {
-      const ended = this.#tasks.find(id) === undefined ? this.find(id) : undefined;
-      if (ended !== undefined && isFinal(ended.state)) return resolve(ended);
+      const present = this.find(id);
+      if (present !== undefined && isEnough(present.state) && !this.#runsAgain(present)) {
+        return resolve(present);
+      }
       const leave = this.watch(id, {
-        onTask: (task) => isFinal(task.state) && done(() => resolve(task)),
+        onTask: (task) => isEnough(task.state) && done(() => resolve(task)),
         onLost: (error) => done(() => reject(error)),
       });
       const abort = (): void => done(() => reject(signal.reason));
@@ -377,6 +383,11 @@ export class TaskSystem {
         if (!(error instanceof ConflictError) || tries === maximumTries) throw unrecorded(error);
       }
     }
+  }
+
+  /** Tells whether a task that is final on disk is at work on its next run. */
+  #runsAgain({ id, state }: Task): boolean {
+    return isFinal(state) && this.#tasks.find(id) !== undefined;
   }
 
   #nameStrangers(): void {

@@ -57,6 +57,8 @@ export interface AppPorts extends AdmitPorts, AuditPorts, HealthPorts, CallerTas
   writeTimeout: number;
   /** How much may be on its way from and to callers; what contract section 5 says when absent. */
   traffic?: Partial<TrafficLimits>;
+  /** True has a send of A2A 0.3.0 and 1.0 wait for the end of its task, as a legacy one does (5-a2a.md). */
+  a2aHold: boolean;
   /** What becomes of a wait whose stream breaks (contract section 5). */
   onDisconnect: 'abandon' | 'keep';
 }

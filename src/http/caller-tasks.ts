@@ -11,7 +11,7 @@ import {
 } from '../actors/system.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
-import type { Caller, Task } from '../machines/task/task.ts';
+import { type Caller, isStanding, type Task } from '../machines/task/task.ts';
 import {
   isWithin,
   mayDecide,
@@ -96,6 +96,12 @@ export class CallerTasks {
   async settled(id: string, signal: AbortSignal): Promise<Task> {
     this.#refuseForeign(id);
     return this.#system.settled(id, signal);
+  }
+
+  /** Resolves with a task once it goes on no further by itself. Rejects as `settled` does. */
+  async standing(id: string, signal: AbortSignal): Promise<Task> {
+    this.#refuseForeign(id);
+    return this.#system.settled(id, signal, isStanding);
   }
 
   /** Puts a decision to a task and returns its answer. Rejects with SystemError. */

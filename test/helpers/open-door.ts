@@ -14,6 +14,7 @@ export const openDoor = {
   publicUrl: '',
   writeTimeout: 0,
   taskAccess: 'org',
+  a2aHold: false,
   admission: null,
   card: { current: () => null },
   record: () => Promise.resolve(),

@@ -17,6 +17,7 @@ export const serverSchema = z.object({
   cors_origins: z.array(name).default([]),
   write_timeout: duration.prefault('0s'),
   task_access: z.enum(taskAccesses).default('org'),
+  a2a_hold: z.boolean().default(false),
   rate_limit: rateLimitSchema.prefault({}),
 });
 

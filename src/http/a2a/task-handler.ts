@@ -44,6 +44,8 @@ import { taskUpdates } from './task-updates.ts';
 export interface TaskHandlerPorts {
   ids: Ids;
   card: CardSource;
+  /** True has a send wait for the end of its task, also while somebody has to decide. */
+  a2aHold: boolean;
 }
 
 /**
@@ -71,15 +73,16 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#card();
   }
 
-  /** Holds until the task is final, unless the caller asks not to wait. */
+  /** Answers when the task is final or waits for a person, unless the caller asks not to wait. */
   async sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<CoreTask> {
     const { gone, state } = requestOf(context);
     const { returnImmediately = false, historyLength } = params.configuration ?? {};
     const id = await this.#open(params, context);
     requestOf(context).taskId = id;
-    const task = await this.#refusing(context, () =>
-      returnImmediately ? saved(state.tasks, id, gone) : state.tasks.settled(id, gone),
-    );
+    const task = await this.#refusing(context, () => {
+      if (returnImmediately) return saved(state.tasks, id, gone);
+      return this.#ports.a2aHold ? state.tasks.settled(id, gone) : state.tasks.standing(id, gone);
+    });
     const challenge = challengeOf(task);
     if (challenge !== null) throw this.#refused(context, challenge.rest, challenge);
     return this.#tasks.task(task, historyLength);

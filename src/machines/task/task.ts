@@ -200,6 +200,11 @@ export interface Task {
   records: DecisionRecord[];
 }
 
+/** True for the states in which a task goes on no further by itself: it has ended, or waits for a person. */
+export function isStanding(state: TaskState): boolean {
+  return isFinal(state) || state === 'deferred';
+}
+
 /** True for the states nothing leaves. */
 export function isFinal(state: TaskState): boolean {
   return state === 'completed' || state === 'failed' || state === 'canceled';

@@ -189,6 +189,7 @@ it('fills in every default', () => {
         cors_origins: [],
         write_timeout: 0,
         task_access: 'org',
+        a2a_hold: false,
         rate_limit: {
           read_rps: 50,
           read_burst: 200,

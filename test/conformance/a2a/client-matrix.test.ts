@@ -72,12 +72,17 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     expect([protocolVersion, transport.protocolName]).toEqual([surface.version, surface.transport]);
   });
 
-  it('holds a send until somebody has approved', async () => {
-    const contextId = contextOf('held');
-    const answer = client.sendMessage(sending({ ...paying, contextId }));
-    const { id } = await waitingIn(agent, contextId);
-    await agent.decide(id, approval);
-    expect(taskJson(await answer)).toEqual(new PayingTask(id, contextId).completed);
+  it('answers a send with the task as soon as somebody has to decide, and shows how it goes on', async () => {
+    const contextId = contextOf('paused');
+    const paused = taskJson(await client.sendMessage(sending({ ...paying, contextId })));
+    const task = new PayingTask(paused.id, contextId);
+    expect(paused).toEqual(task.waiting);
+    expect(await read(task)).toEqual(task.waiting);
+    const stream = client.resubscribeTask({ tenant: '', id: task.id });
+    expect(await nextOf(stream)).toEqual({ task: task.waiting });
+    await agent.decide(task.id, approval);
+    expect(await restOf(stream)).toEqual(task.approvedEvents);
+    expect(await read(task)).toEqual(task.completed);
   });
 
   it('answers a send at once when asked to, and shows the task as it goes on', async () => {
@@ -137,15 +142,12 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     });
   });
 
-  it('shows a rejection as the failure of a held send', async () => {
+  it('shows a rejection as the failure of a task whose send was answered', async () => {
     const contextId = contextOf('rejected');
-    const answer = client.sendMessage(sending({ ...paying, contextId }));
-    const { id } = await waitingIn(agent, contextId);
+    const { id } = taskJson(await client.sendMessage(sending({ ...paying, contextId })));
     await agent.decide(id, { decision: 'reject', approver: 'Ann', note: 'too much' });
     const task = new PayingTask(id, contextId);
-    expect(taskJson(await answer)).toEqual(
-      task.ended('FAILED', 'defer: rejected by Ann: too much'),
-    );
+    expect(await read(task)).toEqual(task.ended('FAILED', 'defer: rejected by Ann: too much'));
   });
 
   it('streams on to the failure of a task that nobody decides on in time', async () => {

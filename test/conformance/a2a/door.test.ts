@@ -135,7 +135,7 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
   });
 
   it('lets go of who waits when the agent stops', async () => {
-    const folder = new AgentFolder(deferring());
+    const folder = new AgentFolder({ ...deferring(), server: { a2a_hold: true } });
     onTestFinished(() => folder.remove());
     const agent = await runAgent(folder);
     const message = surface.playing([{ tool: 'pay' }, { say: 'paid' }]);

@@ -45,6 +45,7 @@ async function errand(send: (agent: TestAgent) => Promise<unknown>): Promise<Aud
   const { task_id } = (await agent.get('/deferrals')).body.deferrals[0];
   await agent.decide(task_id, { decision: 'approve', approver: 'ada' });
   await answer;
+  await agent.reached(task_id, 'completed');
   await expectIntact(agent.auditPath);
   return agent.audit(task_id);
 }
