@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -103,23 +104,28 @@ async function sendRest(pool: Pool): Promise<void> {
     method: 'POST',
     path: '/a2a/message:send',
     headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
-    body: JSON.stringify({ message: currentMessage }),
+    body: JSON.stringify({ message: currentMessage() }),
   });
   const text = await body.text();
   if (!text.includes('echo: hello')) throw new Error(`REST: ${text}`);
 }
 
-const currentMessage = { role: 'ROLE_USER', messageId: 'm1', parts: [{ text: 'hello' }] };
-const compatMessage = {
+/** One that comes a second time would make no task. */
+const currentMessage = () => ({
+  role: 'ROLE_USER',
+  messageId: randomUUID(),
+  parts: [{ text: 'hello' }],
+});
+const compatMessage = () => ({
   kind: 'message',
   role: 'user',
-  messageId: 'm1',
+  messageId: randomUUID(),
   parts: [{ kind: 'text', text: 'hello' }],
-};
+});
 
 function requestOf(method: string) {
   const isCurrent = method === 'SendMessage';
-  const message = isCurrent ? currentMessage : compatMessage;
+  const message = isCurrent ? currentMessage() : compatMessage();
   return {
     method: 'POST' as const,
     path: '/',

@@ -14,11 +14,13 @@ import { taskMachineVersion } from '../machines/task/task-machine.ts';
 import { egressWords } from './audit/audit.ts';
 import { screenPrompt } from './policy/screen-prompt.ts';
 import type { EgressRecord } from './ports.ts';
+import { messageKey, type SentMessage } from './storage/message-rows.ts';
 import type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from './storage/task-listing.ts';
 import type { StoredTask } from './storage/task-rows.ts';
 import { ConflictError, type TaskStore } from './storage/task-store.ts';
 import type { LiveTask, Measured } from './system/live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './system/live-tasks.ts';
+import { SentMessages } from './system/sent-messages.ts';
 import { SystemError } from './system/system-error.ts';
 import { Turns } from './system/turns.ts';
 import { type Progress, type Watcher, Watchers } from './system/watchers.ts';
@@ -41,6 +43,11 @@ export interface TaskRequest {
   id?: string;
   contextId?: string;
   message: Message;
+  /**
+   * True when the id of the message is its sender's own, so that a second one is the first again: it leads to
+   * the same task, unless that was refused for want of assurance.
+   */
+  isKnownById?: boolean;
   requester: Caller | null;
   correlationId: string;
   /** What every audit event of the run carries besides, such as `workflow_id`. */
@@ -49,6 +56,11 @@ export interface TaskRequest {
   trace?: string | null;
   /** `legacy` when left out. */
   surface?: Surface;
+}
+
+/** A message as it is known again, with the task that it led to before. */
+interface Recalled extends SentMessage {
+  taskId?: string;
 }
 
 /** What the task system is made of. */
@@ -79,6 +91,7 @@ export class TaskSystem {
   readonly #following: ((task: Task) => void)[] = [];
   /** Decisions that are not on disk yet. */
   readonly #deciding = new Set<Promise<unknown>>();
+  readonly #sent: SentMessages;
   readonly #lists = new Turns();
   #hasStrangers = false;
   #isDrained = false;
@@ -95,6 +108,10 @@ export class TaskSystem {
       for (const hear of this.#following) hear(task);
     };
     this.#tasks = new LiveTasks({ ...options, watchers: this.#watchers, onMeasured, onChanged });
+    this.#sent = new SentMessages({
+      rows: this.#store.rows.messages,
+      find: (id) => this.#tasks.find(id),
+    });
   }
 
   /**
@@ -154,16 +171,21 @@ export class TaskSystem {
     this.#following.push(hear);
   }
 
-  /** Starts work on a message and returns the id of its task. Throws SystemError. */
+  /**
+   * Starts work on a message and returns the id of its task; one that is known by its id starts nothing and
+   * returns the task it led to before. Throws SystemError.
+   */
   open(request: TaskRequest): string {
     this.#refuseWhileStarting();
     if (!this.#tasks.isAccepting) throw shuttingDown();
     if (!this.#store.isWritable()) throw unrecorded();
     const { clock, ids } = this.#options;
+    const sent = request.isKnownById === true ? this.#recall(request) : null;
+    if (sent?.taskId !== undefined) return sent.taskId;
     const id = request.id ?? ids.next();
     const before = request.id === undefined ? undefined : this.#ended(request.id);
     const { requester } = request;
-    this.#tasks.open(
+    const task = this.#tasks.open(
       {
         id,
         contextId: request.contextId ?? before?.task.contextId ?? ids.next(),
@@ -181,8 +203,15 @@ export class TaskSystem {
         createdAt: before?.task.createdAt ?? clock.now(),
       },
       before,
+      sent,
     );
+    if (sent !== null) this.#sent.begin(sent.key, task);
     return id;
+  }
+
+  /** Returns the id of the task that an earlier message with the same id of the same sender led to. */
+  findBySent(message: Pick<TaskRequest, 'message' | 'requester'>): string | undefined {
+    return this.#recall(message).taskId;
   }
 
   /** Returns a task as it stands on disk. */
@@ -383,6 +412,15 @@ export class TaskSystem {
         if (!(error instanceof ConflictError) || tries === maximumTries) throw unrecorded(error);
       }
     }
+  }
+
+  /** A message that ended in a step-up comes again with a better token, and is a new one then. */
+  #recall({ message, requester }: Pick<TaskRequest, 'message' | 'requester'>): Recalled {
+    const key = messageKey(requester, message.messageId);
+    const taskId = this.#sent.find(key);
+    if (taskId === undefined) return { key, supersedes: null };
+    const isRefused = this.find(taskId)?.failure?.kind === 'stepUp';
+    return isRefused ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
   }
 
   /** Tells whether a task that is final on disk is at work on its next run. */

@@ -11,7 +11,7 @@ import {
 } from '../actors/system.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
-import { type Caller, isStanding, type Task } from '../machines/task/task.ts';
+import { type Caller, isStanding, type Message, type Task } from '../machines/task/task.ts';
 import {
   isWithin,
   mayDecide,
@@ -58,7 +58,17 @@ export class CallerTasks {
    */
   open(request: Omit<TaskRequest, 'requester'>): string {
     if (request.id !== undefined) this.#refuseForeign(request.id);
-    return this.#system.open({ ...request, requester: this.#caller });
+    const id = this.#system.open({ ...request, requester: this.#caller });
+    // What an earlier message of the caller led to may belong to somebody else by now.
+    if (request.isKnownById === true && id !== request.id) this.#refuseForeign(id);
+    return id;
+  }
+
+  /** Returns the id of the task that an earlier message of the caller with the same id led to. Throws SystemError. */
+  findBySent(message: Message): string | undefined {
+    const id = this.#system.findBySent({ message, requester: this.#caller });
+    if (id !== undefined) this.#refuseForeign(id);
+    return id;
   }
 
   /** Returns a task as it stands on disk. */

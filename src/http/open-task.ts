@@ -17,7 +17,7 @@ export function openTask({ ids }: { ids: Ids }, { state }: RoutedContext, body: 
 /** Starts a task on behalf of a request, and names it in the span of that. Throws SystemError. */
 export function openFor(
   { caller, tasks, correlationId, tags: said, span }: RequestState,
-  asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'surface'>,
+  asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'isKnownById' | 'surface'>,
 ): string {
   const tags = { ...said, ...tenancyOf(caller) };
   const at = span.spanContext();

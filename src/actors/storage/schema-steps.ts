@@ -101,5 +101,13 @@ const owners = `
     BEGIN DELETE FROM task_approvers WHERE position = OLD.position; END;
 `;
 
+/** What a store of version 4 lacks: which message led to which task, so that one that comes again is known. */
+const sentMessages = `
+  CREATE TABLE sent_messages (key TEXT PRIMARY KEY, task_id TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX sent_messages_of_task ON sent_messages (task_id);
+  CREATE TRIGGER sent_messages_of_deleted AFTER DELETE ON tasks
+    BEGIN DELETE FROM sent_messages WHERE task_id = OLD.id; END;
+`;
+
 /** What leads from each version of the store to the next one; only ever added to. */
-export const schemaSteps: readonly string[] = [first, rotation, lists, owners];
+export const schemaSteps: readonly string[] = [first, rotation, lists, owners, sentMessages];

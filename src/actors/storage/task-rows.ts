@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { oldestTaskMachineVersion } from '../../machines/task/migrate-snapshot.ts';
 import type { Task, TaskState } from '../../machines/task/task.ts';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
+import { MessageRows, type SentMessage } from './message-rows.ts';
 import { TaskListing } from './task-listing.ts';
 import { approversOf, ownerColumns } from './task-owners.ts';
 import {
@@ -36,6 +37,8 @@ export interface TaskChange extends Omit<StoredTask, 'snapshot' | 'unreadable'> 
   expected: number;
   /** JSON, or `null` for a final task. */
   snapshot: string | null;
+  /** The messages that led here and are to be known again; absent for none. */
+  sent?: readonly SentMessage[];
 }
 
 const final = `('completed', 'failed', 'canceled')`;
@@ -45,16 +48,30 @@ export class TaskRows {
   readonly #database: DatabaseSync;
   /** The tasks as pages. */
   readonly listing: TaskListing;
+  /** Which message led to which of them. */
+  readonly messages: MessageRows;
   readonly #sql;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.listing = new TaskListing(database);
+    this.messages = new MessageRows(database);
     this.#sql = prepare(database);
   }
 
-  /** Writes a change and tells whether the row was still at the expected revision. */
+  /**
+   * Writes a change and tells whether the row was still at the expected revision, and its messages had led
+   * nowhere else. Nothing of it stays otherwise.
+   */
   write(change: TaskChange): boolean {
+    const { sent = [], task } = change;
+    const taken = sent.filter((message) => this.messages.take(message, task.id));
+    if (taken.length === sent.length && this.#put(change)) return true;
+    for (const message of taken) this.messages.drop(message, task.id);
+    return false;
+  }
+
+  #put(change: TaskChange): boolean {
     const { task } = change;
     const { brief, contents } = columnsOf(task);
     const values = [

@@ -8,6 +8,7 @@ import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import { type AgentEntity, auditEventOf, type Capture } from '../audit/audit.ts';
 import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
+import type { SentMessage } from '../storage/message-rows.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
 import type { TaskStore, TaskWrite } from '../storage/task-store.ts';
 import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/run-trace.ts';
@@ -51,6 +52,7 @@ export class LiveTask {
   #auditSeq: number;
   #startedCall: string | null;
   #events: AuditEvent[] = [];
+  #sent: SentMessage[] = [];
   #saving: Promise<void> | null = null;
   #isQueued = false;
   #pending: { task: Task; passed: PassedStates } | null = null;
@@ -110,6 +112,11 @@ export class LiveTask {
   /** True while something waits for the next commit. */
   get isSaving(): boolean {
     return this.#saving !== null;
+  }
+
+  /** Has a message known again from the next commit on. */
+  keep(sent: SentMessage): void {
+    this.#sent.push(sent);
   }
 
   /** Takes a fact of the chart and has it saved together with the state it leads to. */
@@ -180,6 +187,8 @@ export class LiveTask {
     const final = isFinal(task.state);
     const events = this.#events;
     this.#events = [];
+    const sent = this.#sent;
+    if (sent.length > 0) this.#sent = [];
     this.#pending = { task, passed };
     return {
       change: {
@@ -190,6 +199,7 @@ export class LiveTask {
         auditSeq: this.#auditSeq,
         startedCall:
           !final && snapshot.hasTag('calling') ? (snapshot.context.pending[0]?.id ?? null) : null,
+        ...(sent.length === 0 ? {} : { sent }),
       },
       events,
     };

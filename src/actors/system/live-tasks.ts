@@ -16,6 +16,7 @@ import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
 import { type taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { EgressRecord } from '../ports.ts';
+import type { SentMessage } from '../storage/message-rows.ts';
 import type { StoredTask } from '../storage/task-rows.ts';
 import { ConflictError, type TaskStore, UnrecordedError } from '../storage/task-store.ts';
 import type { PassedStates } from './entered-states.ts';
@@ -130,9 +131,10 @@ export class LiveTasks {
     return this.#live.get(id);
   }
 
-  /** Starts a task, or a new run of one that had ended. */
-  open(input: TaskInput, stored: StoredTask | undefined): LiveTask {
+  /** Starts a task, or a new run of one that had ended; `sent` has its message known again. */
+  open(input: TaskInput, stored: StoredTask | undefined, sent: SentMessage | null): LiveTask {
     const task = new LiveTask(input.id, stored, input.trace, this.#ports);
+    if (sent !== null) task.keep(sent);
     // A trace that begins here is the one that the run goes on in after a restart.
     const traced = { ...input, trace: input.trace ?? task.trace.traceParent };
     task.actor = createActor(this.#logic, { id: input.id, parent: this.#registry, input: traced });

@@ -2,6 +2,12 @@ import type { Part as CorePart, SendMessageRequest } from '@a2a-js/sdk';
 import type { JsonValue } from '../../machines/json.ts';
 import { readSubmission, type Submission } from '../wire/task-request.ts';
 
+/** What a send of A2A asks for. */
+export interface SentSubmission extends Submission {
+  /** True when the message came with an id, by which it is known again. */
+  isKnownById: boolean;
+}
+
 /**
  * Reads what a send of A2A 0.3.0 or 1.0 asks for, by the rules of a legacy send. `newMessageId` names a
  * message that came without an id. Throws a 400 Problem that names what is wrong.
@@ -9,7 +15,7 @@ import { readSubmission, type Submission } from '../wire/task-request.ts';
 export function readMessage(
   { message }: SendMessageRequest,
   newMessageId: () => string,
-): Submission {
+): SentSubmission {
   const { parts = [], messageId, contextId } = message ?? {};
   const body = {
     message: {
@@ -19,7 +25,7 @@ export function readMessage(
       ...(contextId ? { contextId } : {}),
     },
   };
-  return readSubmission(body, newMessageId);
+  return { ...readSubmission(body, newMessageId), isKnownById: Boolean(messageId) };
 }
 
 function partJson({ content, filename, mediaType }: CorePart): object {

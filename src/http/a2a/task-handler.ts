@@ -48,6 +48,13 @@ export interface TaskHandlerPorts {
   a2aHold: boolean;
 }
 
+/** What a message led to. */
+interface TakenMessage {
+  id: string;
+  /** False for a task that was there before. */
+  isNewRun: boolean;
+}
+
 /**
  * The one implementation of the SDK's request handler, over the task system (5-a2a.md). Errors are the
  * SDK's own; a refusal that only we have words for is left in the call's request besides.
@@ -77,7 +84,7 @@ export class TaskHandler implements A2ARequestHandler {
   async sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<CoreTask> {
     const { gone, state } = requestOf(context);
     const { returnImmediately = false, historyLength } = params.configuration ?? {};
-    const id = await this.#open(params, context);
+    const { id } = await this.#take(params, context);
     requestOf(context).taskId = id;
     const task = await this.#refusing(context, () => {
       if (returnImmediately) return saved(state.tasks, id, gone);
@@ -88,13 +95,13 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#tasks.task(task, historyLength);
   }
 
-  /** Stays open through every pause and ends with the task. */
+  /** Stays open through every pause and ends with the task; joins it where the message came before. */
   async *sendMessageStream(
     params: SendMessageRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const id = await this.#open(params, context);
-    yield* this.#follow(id, context, true);
+    const { id, isNewRun } = await this.#take(params, context);
+    yield* this.#follow(id, context, isNewRun);
   }
 
   async getTask(
@@ -195,25 +202,43 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#cardRead.card;
   }
 
-  async #open(params: SendMessageRequest, context: ServerCallContext): Promise<string> {
+  /** Takes a message in, and tells which task it led to and whether that begins with it. */
+  #take(params: SendMessageRequest, context: ServerCallContext): Promise<TakenMessage> {
     const { ids } = this.#ports;
-    const { taskId = '' } = params.message ?? {};
-    if (taskId !== '') throw this.#takesNoMessage(this.#find(taskId, context));
+    const { state } = requestOf(context);
     return this.#refusing(context, async () => {
       const submission = readMessage(params, () => ids.next());
-      const id = ids.next();
+      const { taskId = '' } = params.message ?? {};
       const config = params.configuration?.taskPushNotificationConfig;
-      const open = () => openFor(requestOf(context).state, { ...submission, id, surface: 'a2a' });
-      if (config === undefined) return open();
-      const push = this.#push(context);
-      const kept = await this.#tell(push, { ...config, taskId: id }, context);
+      if (submission.isKnownById && (taskId !== '' || config !== undefined)) {
+        const earlier = state.tasks.findBySent(submission.message);
+        if (earlier !== undefined) return { id: earlier, isNewRun: false };
+      }
+      if (taskId !== '') throw this.#takesNoMessage(this.#find(taskId, context));
+      const id = ids.next();
+      const forget = await this.#tellOf(id, config, context);
       try {
-        return open();
+        const taken = openFor(state, { ...submission, id, surface: 'a2a' });
+        // The one that came first has its own receiver.
+        if (taken !== id) forget();
+        return { id: taken, isNewRun: taken === id };
       } catch (error) {
-        push.delete(id, kept.id);
+        forget();
         throw error;
       }
     });
+  }
+
+  /** Has a receiver told of a task, when one was named with its message; the returned function forgets it. */
+  async #tellOf(
+    taskId: string,
+    config: TaskPushNotificationConfig | undefined,
+    context: ServerCallContext,
+  ): Promise<() => void> {
+    if (config === undefined) return () => undefined;
+    const push = this.#push(context);
+    const kept = await this.#tell(push, { ...config, taskId }, context);
+    return () => void push.delete(taskId, kept.id);
   }
 
   async *#follow(

@@ -138,9 +138,9 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
     const folder = new AgentFolder({ ...deferring(), server: { a2a_hold: true } });
     onTestFinished(() => folder.remove());
     const agent = await runAgent(folder);
-    const message = surface.playing([{ tool: 'pay' }, { say: 'paid' }]);
-    const held = ask(agent, surface, 'send', { message });
-    const stream = await openStream(agent, surface, 'stream', { message });
+    const message = () => surface.playing([{ tool: 'pay' }, { say: 'paid' }]);
+    const held = ask(agent, surface, 'send', { message: message() });
+    const stream = await openStream(agent, surface, 'stream', { message: message() });
     await vi.waitFor(
       async () => expect((await agent.get('/deferrals')).body.deferrals).toHaveLength(2),
       10_000,

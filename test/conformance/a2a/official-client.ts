@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
 import {
   type Client,
@@ -43,9 +44,9 @@ export function officialClient(url: string, { version, transport }: Surface): Pr
   return factory.createFromUrl(url);
 }
 
-/** What to send, with the message and the configuration as the JSON of 1.0 has them. */
+/** What to send, with the message and the configuration as the JSON of 1.0 has them; each is another message. */
 export function sending(message: object, configuration?: object): SendMessageRequest {
-  const said = { messageId: 'm1', role: 'ROLE_USER', ...message };
+  const said = { messageId: randomUUID(), role: 'ROLE_USER', ...message };
   return SendMessageRequest.fromJSON({ message: said, configuration });
 }
 

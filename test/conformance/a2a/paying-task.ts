@@ -97,7 +97,7 @@ export class PayingTask {
   }
 
   get asked() {
-    return { ...this.#message, messageId: 'm1', role: 'ROLE_USER', ...paying };
+    return { ...this.#message, messageId: expect.any(String), role: 'ROLE_USER', ...paying };
   }
 
   get #held() {

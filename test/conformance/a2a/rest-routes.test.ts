@@ -191,7 +191,7 @@ describe('the list of tasks of A2A 1.0', () => {
     for (let index = 0; index < 3; index += 1) {
       const message = {
         role: 'ROLE_USER',
-        messageId: `m${index}`,
+        messageId: `page-${index}`,
         contextId: 'here',
         parts: [{ text: 'x' }],
       };

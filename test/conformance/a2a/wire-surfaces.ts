@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AgentClient, Answer } from '../../helpers/agent-client.ts';
 import { EventReader } from '../../helpers/event-reader.ts';
 
@@ -95,10 +96,10 @@ const part03 = (part: object) => ({ kind: Object.keys(part)[0], ...part });
 const message03 = (part: object) => ({
   kind: 'message',
   role: 'user',
-  messageId: 'm1',
+  messageId: randomUUID(),
   parts: [part03(part)],
 });
-const message10 = (part: object) => ({ role: 'ROLE_USER', messageId: 'm1', parts: [part] });
+const message10 = (part: object) => ({ role: 'ROLE_USER', messageId: randomUUID(), parts: [part] });
 const state10 = (name: string) => `TASK_STATE_${name.toUpperCase().replaceAll('-', '_')}`;
 
 const rpc03: WireSurface = {
@@ -269,7 +270,7 @@ function restRequest(
 }
 
 function contentOf(part: object): object {
-  return { role: 'ROLE_USER', messageId: 'm1', content: [part] };
+  return { role: 'ROLE_USER', messageId: randomUUID(), content: [part] };
 }
 
 function errorInfo(code: number): object {
