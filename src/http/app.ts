@@ -27,9 +27,11 @@ import type { RequestState } from './request-state.ts';
 import { agentCard, cardPath, legacyAgentCard, legacyCardPath } from './routes/agent-card.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
+import { frontDoor } from './routes/front-page.ts';
 import { auditKeys, type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { explainUnreadable, jsonRpc } from './routes/json-rpc.ts';
 import { type MetricsPorts, metrics } from './routes/metrics.ts';
+import { openApi, openApiPath } from './routes/openapi.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
 import { tasksEvents } from './routes/tasks-events.ts';
 import { tasksGet, tasksList } from './routes/tasks-get.ts';
@@ -138,5 +140,7 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
   router.get('/.well-known/service-audit-keys', auditKeys(ports));
   router.get(cardPath, agentCard(ports));
   router.get(legacyCardPath, legacyAgentCard(ports));
+  router.get('/', frontDoor(ports));
+  router.get(openApiPath, openApi(ports, router));
   return router;
 }

@@ -37,7 +37,7 @@ describe('a known path', () => {
   });
 
   it.each([
-    ['GET', '/', 'POST'],
+    ['PUT', '/', 'HEAD, GET, POST'],
     ['DELETE', '/tasks/done', 'HEAD, GET'],
     ['PUT', '/tasks', 'HEAD, GET'],
     ['GET', '/tasks/done/decisions', 'POST'],
@@ -57,7 +57,8 @@ describe('a known path', () => {
     ['POST', '/.well-known/agent-card.json', 'HEAD, GET'],
     ['DELETE', '/.well-known/agent.json', 'HEAD, GET'],
     ['PROPFIND', '/tasks', 'HEAD, GET'],
-    ['PURGE', '/', 'POST'],
+    ['POST', '/openapi.json', 'HEAD, GET'],
+    ['PURGE', '/', 'HEAD, GET, POST'],
   ])('%s %s answers 405 with Allow', async (method, path, allow) => {
     const { status, headers, body } = await agent.request(method, path);
     expect({ status, body }).toEqual({ status: 405, body: { error: 'method not allowed' } });
@@ -65,7 +66,7 @@ describe('a known path', () => {
   });
 
   it.each([
-    ['/', 'POST'],
+    ['/', 'HEAD, GET, POST'],
     ['/tasks', 'HEAD, GET'],
     ['/tasks/send', 'POST'],
     ['/healthz', 'HEAD, GET'],
@@ -75,7 +76,7 @@ describe('a known path', () => {
     expect(methodsOf(headers)).toEqual(allow.split(', ').toSorted());
   });
 
-  it.each(['/healthz', '/tasks/done', '/tasks', '/metrics'])(
+  it.each(['/', '/openapi.json', '/healthz', '/tasks/done', '/tasks', '/metrics'])(
     'HEAD %s answers like GET, without the body',
     async (path) => {
       const [head, get] = [await agent.request('HEAD', path), await agent.get(path)];

@@ -286,6 +286,8 @@ const taskless = [
   'GET /.well-known/service-audit-keys',
   'GET /.well-known/agent-card.json',
   'GET /.well-known/agent.json',
+  'GET /',
+  'GET /openapi.json',
   'GET /v1/card',
   'GET /a2a/extendedAgentCard',
   '0.3 agent/getAuthenticatedExtendedCard',

@@ -16,6 +16,7 @@ import { vi } from 'vitest';
 
 /** The parts of `service.yaml` that a test may set. */
 export interface ServiceSettings {
+  description?: string;
   model?: { script: object[] };
   channels?: string[];
   tools?: { name: string; idempotent: boolean }[];

@@ -27,6 +27,7 @@ const publicPaths: ReadonlySet<string> = new Set([
   '/.well-known/service-audit-keys',
   '/.well-known/agent-card.json',
   '/.well-known/agent.json',
+  '/openapi.json',
 ]);
 
 /** Longest part of a path that an event holds, in characters. */
@@ -42,7 +43,7 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
   const pageFault = createPageJudge(ports);
   return async function authentication(ctx: Context, next: Next) {
     ctx.state.caller = null;
-    if (publicPaths.has(ctx.path) || ctx.method === 'OPTIONS') return void (await next());
+    if (isPublic(ctx)) return void (await next());
     const verdict = await ports.authenticator.verify({
       bearer: bearerOf(ctx.get('Authorization')),
       iapAssertion: ctx.get('X-Cloud-Iap-Jwt-Assertion') || null,
@@ -64,6 +65,11 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
         : null;
     await next();
   };
+}
+
+/** What is at `/` is the card to who reads, and JSON-RPC to who posts. */
+function isPublic({ path, method }: Context): boolean {
+  return publicPaths.has(path) || method === 'OPTIONS' || (path === '/' && isRead(method));
 }
 
 function bearerOf(authorization: string): string | null {

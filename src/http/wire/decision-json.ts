@@ -12,7 +12,8 @@ const text = (limit: number) =>
     error: `must be at most ${limit} characters`,
   });
 
-const details = z.object({
+/** What a decision may say beside itself. */
+export const decisionDetails = z.object({
   approver: text(254).nullish(),
   approver_email: text(254).nullish(),
   note: text(2_000).nullish(),
@@ -31,7 +32,7 @@ export const noDecision = 'decision must be "approve" or "reject"';
  */
 export function readDecision(body: unknown, caller: Caller | null, at: number): DecisionAttempt {
   const verb = readVerb(body);
-  const result = details.safeParse(body);
+  const result = decisionDetails.safeParse(body);
   if (!result.success) {
     const issue = result.error.issues[0];
     throw new Problem(400, { error: `${issue?.path.join('.')} ${issue?.message}` });

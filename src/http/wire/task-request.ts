@@ -63,7 +63,8 @@ const message = z.object(
   { error: 'must be an object with parts' },
 );
 
-const submission = z.object({
+/** What a legacy send holds, without the `task` it may be wrapped in. */
+export const submission = z.object({
   id: identifier.optional(),
   contextId: reference.optional(),
   message,

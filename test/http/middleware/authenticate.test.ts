@@ -108,7 +108,7 @@ describe('whom a caller says to speak for', () => {
 
   it('is believed from the token of conversations', async () => {
     const { client } = await serveGate();
-    const answer = await client.get('/', { ...bearer('talk'), ...header(' Ann@Example.com ') });
+    const answer = await client.get('/tasks', { ...bearer('talk'), ...header(' Ann@Example.com ') });
     expect(answer.body).toEqual({
       caller: { provider: 'chat', userId: 'chat', email: 'ann@example.com' },
       next: 2,
@@ -124,20 +124,20 @@ describe('whom a caller says to speak for', () => {
     ['x'.repeat(257), { userId: 'chat' }],
   ])('of %j is %j', async (said, person) => {
     const { client } = await serveGate();
-    const answer = await client.get('/', { ...bearer('talk'), ...header(said) });
+    const answer = await client.get('/tasks', { ...bearer('talk'), ...header(said) });
     expect(answer.body).toEqual({ caller: { provider: 'chat', ...person }, next: 2 });
   });
 
   it('counts for nothing from anybody else', async () => {
     const { client } = await serveGate({ isOptional: true });
-    const answer = await client.get('/', { ...bearer('secret'), ...header('ann@example.com') });
+    const answer = await client.get('/tasks', { ...bearer('secret'), ...header('ann@example.com') });
     expect(answer.body).toMatchObject({ caller: { provider: 'ops', email: 'ops@a.io' } });
     const said = { ...bearer('own'), ...header('slack:T01/U02 ann@example.com') };
-    expect((await client.get('/', said)).body).toEqual({
+    expect((await client.get('/tasks', said)).body).toEqual({
       caller: { provider: 'runtime', userId: 'runtime' },
       next: 2,
     });
-    expect((await client.get('/', header('ann@example.com'))).body).toEqual({
+    expect((await client.get('/tasks', header('ann@example.com'))).body).toEqual({
       caller: null,
       next: 1,
     });

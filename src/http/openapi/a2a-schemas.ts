@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { namesOf } from '../a2a/a2a-versions.ts';
+import { answers, bodies } from './schemas.ts';
+
+/** A2A itself says what these hold; what is read here is what every one of them has. */
+const taskOf = (states: [string, ...string[]]) =>
+  z.looseObject({
+    id: z.string(),
+    contextId: z.string(),
+    status: z.looseObject({ state: z.enum(states), timestamp: z.string().optional() }),
+    artifacts: z.array(z.looseObject({ artifactId: z.string() })).optional(),
+    history: z.array(z.looseObject({ messageId: z.string() })).optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+  });
+
+const states = [
+  'submitted',
+  'working',
+  'auth-required',
+  'input-required',
+  'completed',
+  'failed',
+  'canceled',
+  'rejected',
+  'unknown',
+] as const;
+
+const enumName = (state: string): string => `TASK_STATE_${state.toUpperCase().replace('-', '_')}`;
+
+const [first, ...others] = states.map(enumName);
+
+/** A task as the HTTP+JSON of both versions writes it. */
+export const wireTask = taskOf([first ?? '', ...others]);
+
+export const sendAnswer = z.looseObject({
+  task: wireTask.optional(),
+  message: z.looseObject({}).optional(),
+});
+
+export const wireTasks = z.looseObject({
+  tasks: z.array(wireTask).optional(),
+  nextPageToken: z.string().optional(),
+  totalSize: z.int().optional(),
+});
+
+export const pushConfig = z
+  .looseObject({})
+  .describe('A receiver of push notifications, as the version of A2A writes it.');
+
+export const pushConfigs = z.looseObject({ configs: z.array(pushConfig).optional() });
+
+export const nothing = z.looseObject({});
+
+export const agentCard = z.looseObject({
+  name: z.string(),
+  description: z.string().optional(),
+  version: z.string(),
+  url: z.string().optional(),
+  skills: z.array(z.looseObject({ id: z.string(), name: z.string() })),
+  capabilities: z.looseObject({ streaming: z.boolean().optional() }),
+  securitySchemes: z.record(z.string(), z.unknown()).optional(),
+});
+
+const rpcId = z.union([z.string(), z.number(), z.null()]);
+
+const rpcError = z.object({
+  code: z.int(),
+  message: z.string(),
+  data: z.unknown().optional(),
+});
+
+export const rpcAnswer = z.union([
+  z.object({ jsonrpc: z.literal('2.0'), id: rpcId, result: z.unknown() }),
+  z.object({ jsonrpc: z.literal('2.0'), id: rpcId, error: rpcError }),
+]);
+
+export const rpcRefusal = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: rpcId,
+  error: rpcError,
+});
+
+/** The form of AIP-193, and of the errors of A2A 0.3.0. */
+export const statusRefusal = z.union([
+  z.object({
+    error: z.looseObject({ code: z.int(), status: z.string(), message: z.string() }),
+  }),
+  z.looseObject({ code: z.int(), message: z.string() }),
+]);
+
+const legacyNames = ['tasks/send', 'tasks/sendSubscribe', 'tasks/get', 'tasks/cancel'];
+
+const methods = [...legacyNames, ...namesOf['0.3'], ...namesOf['1.0']];
+
+export const rpcRequest = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number()]),
+  method: z.string().meta({ examples: [...new Set(methods)] }),
+  params: z.looseObject({}).optional(),
+});
+
+export const wireMessage = z.looseObject({
+  message: z.looseObject({ messageId: z.string() }),
+  configuration: z.looseObject({}).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+answers.add(wireTask, { id: 'A2aTask' });
+answers.add(sendAnswer, { id: 'A2aSendAnswer' });
+answers.add(wireTasks, { id: 'A2aTaskPage' });
+answers.add(pushConfig, { id: 'PushConfig' });
+answers.add(pushConfigs, { id: 'PushConfigs' });
+answers.add(nothing, { id: 'Nothing' });
+answers.add(agentCard, { id: 'AgentCard' });
+answers.add(rpcAnswer, { id: 'RpcAnswer' });
+answers.add(rpcRefusal, { id: 'RpcRefusal' });
+answers.add(statusRefusal, { id: 'StatusRefusal' });
+bodies.add(rpcRequest, { id: 'RpcRequest' });
+bodies.add(wireMessage, { id: 'A2aMessage' });

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { a2aOperation } from './a2a-operations.ts';
+import { doorAnswers } from './door-answers.ts';
+import type { Answer, Operation, Parameter, Tag } from './operation.ts';
+import { operations } from './operations.ts';
+import * as schemas from './schemas.ts';
+
+/** A route as the router has it. */
+export interface DescribedRoute {
+  path: string | RegExp;
+  methods: readonly string[];
+}
+
+/** Who the surface belongs to, as the agent card says it. */
+export interface SurfaceOwner {
+  name: string;
+  version: string;
+  description?: string | undefined;
+  url: string;
+  securitySchemes?: { [key: string]: unknown } | undefined;
+  security?: { [key: string]: string[] }[] | undefined;
+}
+
+const tags: Record<Tag, string> = {
+  tasks: 'Work that the agent is given.',
+  approvals: 'Tool calls that wait for a person.',
+  a2a: 'The Agent2Agent protocol, 0.3.0 and 1.0.',
+  agent: 'What the agent says about itself.',
+  watching: 'How it is doing.',
+};
+
+const correlation = {
+  'X-Correlation-ID': { $ref: '#/components/headers/CorrelationId' },
+};
+
+/**
+ * Describes the HTTP surface of an agent as OpenAPI 3.1 (contract section 5): every route of its router, and
+ * nothing else. Throws for a route that nothing is said about.
+ */
+export function describeSurface(routes: readonly DescribedRoute[], owner: SurfaceOwner): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { path, methods } of routes) {
+    const shown = openApiPath(String(path));
+    for (const verb of methods.filter((one) => one !== 'HEAD')) {
+      const item = (paths[shown] ??= {});
+      item[verb.toLowerCase()] = presentOperation(operationOf(verb, String(path)), shown);
+    }
+  }
+  const { name: title, version, description, url, security = [] } = owner;
+  return {
+    openapi: '3.1.1',
+    info: { title, version, ...(description === undefined ? {} : { description }) },
+    servers: [{ url }],
+    security,
+    tags: Object.entries(tags).map(([name, says]) => ({ name, description: says })),
+    paths,
+    components: {
+      schemas: {
+        ...componentsOf(schemas.bodies, 'input'),
+        ...componentsOf(schemas.answers, 'output'),
+      },
+      headers: {
+        CorrelationId: {
+          description: 'Names the request in every event of it.',
+          schema: { type: 'string' },
+        },
+      },
+      securitySchemes: owner.securitySchemes ?? {},
+    },
+  };
+}
+
+/** Returns what is said about a route, as the router names it. Throws when nothing is. */
+function operationOf(verb: string, path: string): Operation {
+  const known = operations[`${verb} ${path}`] ?? a2aOperation(verb, openApiPath(path));
+  if (known !== undefined) return known;
+  throw new Error(`${verb} ${path} is not described; say in src/http/openapi what it does`);
+}
+
+/** Writes a path of the router, whose colons are escaped where they name nothing, as OpenAPI does. */
+function openApiPath(path: string): string {
+  return path.replace(/(\\?):(\w*)/g, (_, escape: string, name: string) =>
+    escape === '' ? `{${name}}` : `:${name}`,
+  );
+}
+
+function presentOperation(operation: Operation, path: string): object {
+  const { id, tag, says, parameters = [], body, isPublic } = operation;
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const answers = { ...doorAnswers(operation), ...operation.answers };
+  return {
+    operationId: id,
+    tags: [tag],
+    summary: says,
+    ...(isPublic ? { security: [] } : {}),
+    ...(named.length + parameters.length === 0
+      ? {}
+      : { parameters: [...named, ...parameters.map(presentParameter)] }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: body.isOptional !== true,
+            content: Object.fromEntries(
+              body.types.map((type) => [
+                type,
+                { schema: refOf(body.schema, 'input'), example: body.example },
+              ]),
+            ),
+          },
+        }),
+    responses: Object.fromEntries(
+      Object.entries(answers).map(([status, answer]) => [status, presentAnswer(answer)]),
+    ),
+  };
+}
+
+function presentParameter({ name, in: place, says, schema }: Parameter): object {
+  return { name, in: place, description: says, schema: inlineOf(schema, 'input') };
+}
+
+function presentAnswer({ says, content, headers = {}, example }: Answer): object {
+  const own = Object.entries(headers).map(([name, description]): [string, object] => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
+  return {
+    description: says,
+    headers: { ...correlation, ...Object.fromEntries(own) },
+    ...(content === undefined
+      ? {}
+      : {
+          content: Object.fromEntries(
+            Object.entries(content).map(([type, schema]) => [
+              type,
+              {
+                schema: schema === null ? { type: 'string' } : refOf(schema, 'output'),
+                ...(example === undefined ? {} : { example }),
+              },
+            ]),
+          ),
+        }),
+  };
+}
+
+/** Refers to a schema that has a name, and writes any other in its place. */
+function refOf(schema: z.ZodType, io: 'input' | 'output'): object {
+  const named = schemas.bodies.get(schema) ?? schemas.answers.get(schema);
+  return named === undefined ? inlineOf(schema, io) : { $ref: uriOf(named.id) };
+}
+
+function inlineOf(schema: z.ZodType, io: 'input' | 'output'): object {
+  const { $schema: _, ...written } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return written;
+}
+
+function componentsOf(
+  registry: z.core.$ZodRegistry<{ id: string }>,
+  io: 'input' | 'output',
+): Record<string, object> {
+  const written = z.toJSONSchema(registry, { io, unrepresentable: 'any', uri: uriOf });
+  return Object.fromEntries(
+    Object.entries(written.schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [
+      id,
+      // A later release may add to what it answers.
+      openEnded(schema) as object,
+    ]),
+  );
+}
+
+function openEnded(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(openEnded);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key, value]) => key !== 'additionalProperties' || value !== false)
+      .map(([key, value]) => [key, openEnded(value)]),
+  );
+}
+
+function uriOf(id: string): string {
+  return `#/components/schemas/${id}`;
+}

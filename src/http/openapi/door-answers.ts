@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import { rpcRefusal, statusRefusal } from './a2a-schemas.ts';
+import { type Answer, holding, type Operation, type RefusalForm } from './operation.ts';
+import * as schemas from './schemas.ts';
+
+const refusals: Record<RefusalForm, z.ZodType> = {
+  sentence: schemas.refusal,
+  status: statusRefusal,
+  rpc: rpcRefusal,
+};
+
+/** Says what an operation may be answered before it is reached (document 1 section 5, contract section 5). */
+export function doorAnswers(operation: Operation): Record<number, Answer> {
+  const { form, isPublic = false, isAdmitted = false, isUnlimited = false, body } = operation;
+  const refused = (says: string, more: Partial<Answer> = {}, own?: z.ZodType): Answer =>
+    holding(says, form === 'sentence' ? (own ?? refusals[form]) : refusals[form], more);
+  const retry = { headers: { 'Retry-After': 'Seconds to wait.' } };
+  const challenge = { headers: { 'WWW-Authenticate': 'How to sign in.' } };
+  const unreadable = body === undefined ? '' : ', its body no JSON or nested too deeply';
+  return {
+    400: refused(`The request is ambiguous${unreadable}.`),
+    ...(isPublic
+      ? {}
+      : {
+          401: refused('Nobody is signed in, or not well enough.', challenge, schemas.unauthorized),
+          403: refused('A web page of others may not call.'),
+        }),
+    ...(body === undefined
+      ? {}
+      : {
+          413: refused('The body is longer than 2 MiB.'),
+          415: refused('The body has another type.'),
+        }),
+    ...(isAdmitted ? { 402: refused('Admission denies it.', retry, schemas.denied) } : {}),
+    ...(isUnlimited ? {} : { 429: refused('The address calls too quickly.', retry) }),
+    500: refused('A defect; the log of the agent says more.'),
+    503: refused('The agent starts, stops, has too much under way, or cannot record anything.'),
+  };
+}

@@ -1,0 +1,292 @@
+import { z } from 'zod';
+import { taskStates } from '../../machines/task/task.ts';
+import { noDecision } from '../wire/decision-json.ts';
+import { agentCard, rpcAnswer, rpcRequest } from './a2a-schemas.ts';
+import { eventStream, holding, json, type Operation, type Parameter } from './operation.ts';
+import * as schemas from './schemas.ts';
+
+const query = (name: string, says: string, schema: z.ZodType): Parameter => ({
+  name,
+  in: 'query',
+  says,
+  schema,
+});
+
+const page = [
+  query('limit', 'Entries of a page; 50 when left out.', z.int().min(1).max(500)),
+  query('cursor', 'The next_cursor of the page before.', z.string()),
+];
+
+const send = {
+  schema: schemas.sent,
+  types: [json],
+  example: { task: { message: { parts: [{ kind: 'text', text: 'Refund A-1042' }] } } },
+};
+
+const badBody = holding('The body is malformed; the error says where.', schemas.refusal, {
+  example: { error: 'task.message.parts must be a list of parts' },
+});
+const badQuery = holding('A parameter is not what it should be.', schemas.refusal);
+const noTask = holding('No task of this id is there for the caller.', schemas.refusal, {
+  example: { error: 'task not found' },
+});
+const busy = holding('The task is still running.', schemas.refusal);
+const theTask = holding('The task as it stands on disk.', schemas.task);
+
+const events = {
+  says: 'Events: status with the task after each change, progress between them, and result with the final task at the end.',
+  content: { [eventStream]: null },
+};
+
+const card = {
+  ...holding('The card.', agentCard, {
+    headers: { ETag: 'The same for equal bytes.', Vary: 'A2A-Version, among others.' },
+  }),
+};
+const unchanged = { says: 'The caller has these bytes already.' };
+
+const version: Parameter = {
+  name: 'A2A-Version',
+  in: 'header',
+  says: 'The version of A2A that the caller speaks, such as 1.0.',
+  schema: z.string(),
+};
+
+const form = 'sentence';
+
+/** What there is to say about the routes that are not HTTP+JSON of A2A, by verb and path. */
+export const operations: Readonly<Record<string, Operation>> = {
+  'POST /tasks/send': {
+    id: 'sendTask',
+    tag: 'tasks',
+    says: 'Starts a task and answers with it once it is final; the request stays open while it waits for a person.',
+    body: send,
+    answers: {
+      200: holding('The final task, also one that failed.', schemas.task),
+      400: badBody,
+      404: noTask,
+      409: busy,
+    },
+    form,
+    isAdmitted: true,
+  },
+  'POST /tasks/sendSubscribe': {
+    id: 'streamTask',
+    tag: 'tasks',
+    says: 'Starts a task and streams it.',
+    body: send,
+    answers: { 200: events, 400: badBody, 404: noTask, 409: busy },
+    form,
+    isAdmitted: true,
+  },
+  'GET /tasks/:id': {
+    id: 'getTask',
+    tag: 'tasks',
+    says: 'Shows a task.',
+    parameters: [
+      query('historyLength', 'How many of the latest messages to show.', z.int().min(0)),
+      query('decisions', 'Adds what each layer of governance said.', z.boolean()),
+    ],
+    answers: { 200: theTask, 400: badQuery, 404: noTask },
+    form,
+  },
+  'GET /tasks': {
+    id: 'listTasks',
+    tag: 'tasks',
+    says: 'Lists tasks, newest first.',
+    parameters: [
+      query('state', 'Tasks in this state alone.', z.enum(taskStates)),
+      query('include', 'Adds history and artifacts.', z.literal('artifacts')),
+      ...page,
+    ],
+    answers: { 200: holding('One page.', schemas.tasks), 400: badQuery },
+    form,
+  },
+  'GET /tasks/:id/events': {
+    id: 'followTask',
+    tag: 'tasks',
+    says: 'Joins the stream of a task.',
+    parameters: [
+      {
+        name: 'Last-Event-ID',
+        in: 'header',
+        says: 'The id of the last event that was seen.',
+        schema: z.string(),
+      },
+    ],
+    answers: { 200: events, 404: noTask },
+    form,
+  },
+  'POST /tasks/:id/cancel': {
+    id: 'cancelTask',
+    tag: 'tasks',
+    says: 'Calls a task off; a final one is answered as it is.',
+    body: {
+      schema: schemas.cancel,
+      types: [json],
+      example: { reason: 'cost_limit_exceeded' },
+      isOptional: true,
+    },
+    answers: { 200: theTask, 400: badBody, 404: noTask },
+    form,
+  },
+  'POST /tasks/:id/decisions': {
+    id: 'decide',
+    tag: 'approvals',
+    says: 'Releases or refuses the call that a task waits with; of any number of decisions one counts.',
+    body: {
+      schema: schemas.decision,
+      types: [json],
+      example: { decision: 'approve', approver_email: 'ann@example.com', note: 'checked' },
+    },
+    answers: {
+      200: holding('The decision is on disk.', schemas.decided),
+      400: holding('The body holds no decision.', schemas.refusal, {
+        example: { error: noDecision },
+      }),
+      403: holding('The approver may not decide; the call goes on waiting.', schemas.refusal, {
+        example: { error: 'approver not authorized' },
+      }),
+      404: holding('Nothing waits.', schemas.refusal, {
+        example: { error: 'no pending deferral for task' },
+      }),
+      409: holding(
+        'Somebody else was first, or what was pinned is not what waits.',
+        schemas.conflict,
+      ),
+    },
+    form,
+  },
+  'GET /deferrals': {
+    id: 'listDeferrals',
+    tag: 'approvals',
+    says: 'Lists what waits for a decision, newest first.',
+    parameters: page,
+    answers: { 200: holding('One page.', schemas.deferrals), 400: badQuery },
+    form,
+  },
+  'GET /deferrals/:id': {
+    id: 'getDeferral',
+    tag: 'approvals',
+    says: 'Shows one call that waits, with the arguments that would run.',
+    answers: {
+      200: holding('The call.', schemas.deferral),
+      404: holding('Nothing with this id waits.', schemas.refusal),
+    },
+    form,
+  },
+  'POST /': {
+    id: 'callMethod',
+    tag: 'a2a',
+    says: 'Answers JSON-RPC 2.0: the methods of A2A 0.3.0 and 1.0, and tasks/send and tasks/sendSubscribe; those that stream answer with events.',
+    parameters: [version],
+    body: {
+      schema: rpcRequest,
+      types: [json],
+      example: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'message/send',
+        params: {
+          message: {
+            kind: 'message',
+            role: 'user',
+            messageId: 'm1',
+            parts: [{ kind: 'text', text: 'Refund A-1042' }],
+          },
+        },
+      },
+    },
+    answers: {
+      200: {
+        says: 'The result, an error inside JSON-RPC, or a stream of either.',
+        content: { [json]: rpcAnswer, [eventStream]: null },
+      },
+    },
+    form: 'rpc',
+    isAdmitted: true,
+  },
+  'GET /': {
+    id: 'getFrontPage',
+    tag: 'agent',
+    says: 'Shows a browser what this is, and everybody else the agent card.',
+    parameters: [version],
+    answers: {
+      200: {
+        says: 'A page, or the card.',
+        content: { [json]: agentCard, 'text/html': null },
+        headers: card.headers ?? {},
+      },
+      304: unchanged,
+    },
+    form,
+    isPublic: true,
+  },
+  'GET /.well-known/agent-card.json': {
+    id: 'getAgentCard',
+    tag: 'agent',
+    says: 'Shows the agent card.',
+    parameters: [version],
+    answers: { 200: card, 304: unchanged },
+    form,
+    isPublic: true,
+  },
+  'GET /.well-known/agent.json': {
+    id: 'getAgentCardWhereItWas',
+    tag: 'agent',
+    says: 'Shows the agent card where clients of old look for it.',
+    parameters: [version],
+    answers: { 200: card, 304: unchanged },
+    form,
+    isPublic: true,
+  },
+  'GET /.well-known/service-audit-keys': {
+    id: 'getAuditKeys',
+    tag: 'agent',
+    says: 'Shows the public keys of the audit log, none while it is unsigned.',
+    answers: { 200: holding('The keys, as a JWKS.', schemas.auditKeys) },
+    form,
+    isPublic: true,
+  },
+  'GET /openapi.json': {
+    id: 'getDescription',
+    tag: 'agent',
+    says: 'Shows this description.',
+    answers: { 200: holding('OpenAPI 3.1.', z.looseObject({ openapi: z.string() })) },
+    form,
+    isPublic: true,
+  },
+  'GET /healthz': {
+    id: 'getHealth',
+    tag: 'watching',
+    says: 'Tells that the process answers.',
+    parameters: [
+      {
+        name: 'X-Service-Challenge',
+        in: 'header',
+        says: 'Asks the agent to prove that it is the one of its folder.',
+        schema: z.string(),
+      },
+    ],
+    answers: { 200: holding('It does.', schemas.health, { example: { status: 'ok' } }) },
+    form,
+    isPublic: true,
+    isUnlimited: true,
+  },
+  'GET /readyz': {
+    id: 'getReadiness',
+    tag: 'watching',
+    says: 'Tells whether new work is taken in and can be recorded.',
+    answers: { 200: holding('It is.', schemas.health, { example: { status: 'ready' } }) },
+    form,
+    isPublic: true,
+    isUnlimited: true,
+  },
+  'GET /metrics': {
+    id: 'getMetrics',
+    tag: 'watching',
+    says: 'Shows figures in the text format of Prometheus.',
+    answers: { 200: { says: 'The figures.', content: { 'text/plain': null } } },
+    form,
+  },
+};

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { taskStates } from '../../machines/task/task.ts';
+import { decisionDetails } from '../wire/decision-json.ts';
+import { submission } from '../wire/task-request.ts';
+
+/** What callers send, by the name that the description of the surface gives it. */
+export const bodies = z.registry<{ id: string }>();
+
+/** What they are answered. */
+export const answers = z.registry<{ id: string }>();
+
+const time = z.iso.datetime().describe('RFC 3339, UTC, with milliseconds.');
+const digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('SHA-256 of the arguments as they would run.');
+
+const part = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('text'), text: z.string() }),
+  z.object({ kind: z.literal('data'), data: z.unknown() }),
+  z.object({
+    kind: z.literal('file'),
+    file: z.object({
+      name: z.string().optional(),
+      mimeType: z.string().optional(),
+      uri: z.string().optional(),
+      bytes: z.string().optional(),
+    }),
+  }),
+]);
+
+const message = z.object({
+  kind: z.literal('message'),
+  role: z.enum(['user', 'agent']),
+  parts: z.array(part),
+  messageId: z.string(),
+});
+
+const stepUp = z.object({ tool: z.string(), required_acr: z.string(), reason: z.string() });
+
+const pending = z.object({
+  id: z.string(),
+  tool: z.string(),
+  to: z.string().describe('Who is asked.'),
+  context: z.string().describe('What they are shown.'),
+  requested_at: time,
+  expires_at: time,
+  approvers: z.array(z.string()).optional(),
+  args_sha256: digest,
+  escalated_to: z.string().optional(),
+});
+
+const record = z.object({
+  call_id: z.string().optional(),
+  tool: z.string().optional(),
+  layer: z.string(),
+  decision: z.string(),
+  reason: z.string(),
+  duration_ms: z.number(),
+});
+
+export const task = z.object({
+  id: z.string(),
+  contextId: z.string(),
+  kind: z.literal('task'),
+  status: z.object({ state: z.enum(taskStates), message: message.optional(), timestamp: time }),
+  history: z.array(message).optional(),
+  artifacts: z
+    .array(z.object({ artifactId: z.string(), name: z.literal('response'), parts: z.array(part) }))
+    .optional(),
+  metadata: z
+    .object({
+      history_left_out: z.int().optional(),
+      deferral: pending.optional(),
+      step_up: stepUp.optional(),
+      decisions: z.array(record).optional(),
+    })
+    .optional(),
+});
+
+export const tasks = z.object({ tasks: z.array(task), next_cursor: z.string().optional() });
+
+export const deferral = pending.omit({ approvers: true }).extend({
+  task_id: z.string(),
+  timeout: z.string().describe('How long it waits at most, such as 5m0s.'),
+  args: z.unknown().describe('The arguments that would run.'),
+  requester: z
+    .object({ user_id: z.string(), email: z.string().nullable(), provider: z.string() })
+    .nullable(),
+  approvers: z.array(z.string()).nullable().describe('Who may decide; null for anybody.'),
+  quorum: z.int(),
+  approvals: z.array(z.object({ approver: z.string(), at: time })),
+});
+
+export const deferrals = z.object({
+  deferrals: z.array(deferral),
+  next_cursor: z.string().optional(),
+});
+
+const verb = z.enum(['approve', 'reject']);
+
+export const decided = z.object({
+  task_id: z.string(),
+  deferral_id: z.string(),
+  decision: verb,
+  approver: z.string(),
+  status: z
+    .enum(['resolved', 'recorded'])
+    .describe('recorded: one of several approvals that a quorum asks for.'),
+});
+
+export const conflict = z.object({
+  error: z.string(),
+  decision: verb.optional(),
+  approver: z.string().optional(),
+  decided_at: time.optional(),
+  deferral_id: z.string().optional(),
+  args_sha256: digest.optional(),
+});
+
+/** Every refusal of the routes that are Holdpoint's own. */
+export const refusal = z.object({
+  error: z.string().describe('One sentence that says what is wrong.'),
+});
+
+export const unauthorized = z.object({
+  error: z.string(),
+  message: z.string().optional(),
+  tool: z.string().optional(),
+  required_acr: z.string().optional(),
+  reason: z.string().optional(),
+});
+
+export const denied = z.object({
+  error: z.literal('admission_denied'),
+  reason: z.string(),
+  scope: z.string(),
+  window: z.string(),
+  reset_at: z.string().nullable(),
+});
+
+export const health = z.object({ status: z.string() });
+
+export const auditKeys = z.object({
+  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })),
+});
+
+export const sent = z.union([z.object({ task: submission }), submission]);
+
+export const decision = decisionDetails.extend({
+  decision: z.string().describe('approve or reject, in any case.'),
+});
+
+export const cancel = z.object({
+  reason: z.string().nullable().optional().describe('Kept to 256 characters.'),
+});
+
+answers.add(task, { id: 'Task' });
+answers.add(tasks, { id: 'TaskPage' });
+answers.add(deferral, { id: 'Deferral' });
+answers.add(deferrals, { id: 'DeferralPage' });
+answers.add(decided, { id: 'DecisionAnswer' });
+answers.add(conflict, { id: 'DecisionConflict' });
+answers.add(refusal, { id: 'Refusal' });
+answers.add(unauthorized, { id: 'Unauthorized' });
+answers.add(denied, { id: 'AdmissionDenied' });
+answers.add(health, { id: 'Health' });
+answers.add(auditKeys, { id: 'AuditKeys' });
+bodies.add(sent, { id: 'Send' });
+bodies.add(decision, { id: 'Decision' });
+bodies.add(cancel, { id: 'Cancel' });

@@ -1,0 +1,45 @@
+import type Router from '@koa/router';
+import type { CardSource, PublishedCard } from '../../actors/ports.ts';
+import type { SurfaceOwner } from '../openapi/describe-surface.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
+import { Problem } from '../wire/problem.ts';
+
+/** Where the description of the surface is (contract section 5). */
+export const openApiPath = '/openapi.json';
+
+/** Kinds of schemes that OpenAPI knows; one that was set by hand may be of another. */
+const schemeTypes: readonly unknown[] = ['apiKey', 'http', 'mutualTLS', 'oauth2', 'openIdConnect'];
+
+/**
+ * `GET /openapi.json`: the surface as OpenAPI 3.1, made from its routes once for each card that is published
+ * (contract section 5).
+ */
+export function openApi({ card }: { card: CardSource }, router: Router<RequestState>) {
+  let made: { of: PublishedCard; body: Promise<Buffer> } | null = null;
+  return async function describe(ctx: RoutedContext) {
+    const published = card.current('0.3.0');
+    if (published === null) throw new Problem(503, { error: 'the service is starting' });
+    if (made?.of !== published) made = { of: published, body: write(router, published) };
+    ctx.type = 'application/json';
+    ctx.body = await made.body;
+  };
+}
+
+/** Loaded with the first request, since most agents are never asked. */
+async function write(router: Router<RequestState>, { body }: PublishedCard): Promise<Buffer> {
+  const { describeSurface } = await import('../openapi/describe-surface.ts');
+  return Buffer.from(JSON.stringify(describeSurface(router.stack, readOwner(body))));
+}
+
+function readOwner(body: Buffer): SurfaceOwner {
+  const card = JSON.parse(body.toString()) as SurfaceOwner;
+  const known = Object.entries(card.securitySchemes ?? {}).filter(([, scheme]) =>
+    schemeTypes.includes((scheme as { type?: unknown }).type),
+  );
+  const keys = new Set(known.map(([key]) => key));
+  return {
+    ...card,
+    securitySchemes: Object.fromEntries(known),
+    security: (card.security ?? []).filter((one) => Object.keys(one).every((key) => keys.has(key))),
+  };
+}

@@ -1,0 +1,161 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { inflate } from '@sparticuz/chromium';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+
+/** How a page is looked at. */
+interface View {
+  scheme?: 'light' | 'dark';
+  width?: number;
+  height?: number;
+}
+
+/** A real browser without a network, for the pages of an agent. */
+export class TestBrowser {
+  readonly #browser: Browser;
+  readonly #folder: string;
+
+  private constructor(browser: Browser, folder: string) {
+    this.#browser = browser;
+    this.#folder = folder;
+  }
+
+  /**
+   * Unpacks and starts the browser. The package brings a Chromium for machines that have nothing: with it come the
+   * libraries (NSS) and the font that a bare Debian lacks, so that `npm ci` is all that it needs. It is unpacked into a
+   * folder of its own, since the package would use a fixed one that every user of the machine shares.
+   */
+  static async launch(): Promise<TestBrowser> {
+    const folder = await mkdtemp(join(tmpdir(), 'holdpoint-browser-'));
+    try {
+      return new TestBrowser(await launchIn(folder), folder);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  /**
+   * Opens an empty page that is closed after the test. The test fails when the page logs an error, throws, breaks its
+   * own policy or asks another host for anything.
+   */
+  async page({ scheme = 'light', width = 1280, height = 800 }: View = {}): Promise<TestPage> {
+    const context = await this.#browser.newContext({
+      colorScheme: scheme,
+      viewport: { width, height },
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      const { hostname } = new URL(request.url());
+      if (hostname !== '127.0.0.1') complaints.push(`asked for ${request.url()}`);
+    });
+    onTestFinished(async () => {
+      await context.close();
+      expect(complaints).toEqual([]);
+    });
+    return { page, complaints };
+  }
+}
+
+/** A page, and what it has complained of so far; a test that provokes it empties the list. */
+export interface TestPage {
+  page: Page;
+  complaints: string[];
+}
+
+async function launchIn(folder: string): Promise<Browser> {
+  await unpack(folder, ['chromium.br', 'al2023.tar.br', 'fonts.tar.br']);
+  const fonts = join(folder, 'fonts.conf');
+  await writeFile(
+    fonts,
+    `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`,
+  );
+  return chromium.launch({
+    executablePath: join(folder, 'chromium'),
+    // It opens our own pages alone, and its sandbox does not work for root or in most containers.
+    chromiumSandbox: false,
+    args: ['--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1', '--disable-dev-shm-usage'],
+    env: {
+      ...process.env,
+      HOME: folder,
+      TMPDIR: folder,
+      FONTCONFIG_FILE: fonts,
+      LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
+    },
+    timeout: 30_000,
+  });
+}
+
+/** The package unpacks into the folder for temporary files, which it asks for as each call begins. */
+async function unpack(folder: string, files: readonly string[]): Promise<void> {
+  const packed = join(dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))), '../bin');
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = folder;
+  const unpacked = files.map((file) => inflate(join(packed, file)));
+  if (before === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = before;
+  await Promise.all(unpacked);
+}
+
+/**
+ * Says what is missing of what every page needs: a language, a title, one first heading, names for what can be
+ * pressed, text that stands out from its ground, and nothing that is wider than the window.
+ */
+export function missingOf(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    // The types of a browser are not those of the daemon.
+    const { document, getComputedStyle } = globalThis as any;
+    const missing: string[] = [];
+    const root = document.documentElement;
+    if (root.lang === '') missing.push('a language');
+    if (document.title === '') missing.push('a title');
+    if (document.querySelectorAll('h1').length !== 1) missing.push('one first heading');
+    if (document.querySelector('main') === null) missing.push('a main part');
+    if (root.scrollWidth > root.clientWidth) missing.push(`room for ${root.scrollWidth} pixels`);
+    const named = 'a, button, input, select, [role=button], [tabindex="0"]';
+    for (const element of document.querySelectorAll(named)) {
+      const label = element.labels?.[0]?.textContent ?? '';
+      const name = element.getAttribute('aria-label') ?? (element.textContent || label);
+      if (name.trim() === '') missing.push(`a name for ${element.outerHTML.slice(0, 80)}`);
+    }
+    const channels = (color: string): number[] => (color.match(/[\d.]+/g) ?? []).map(Number);
+    const light = (color: string): number => {
+      const [red = 0, green = 0, blue = 0] = channels(color).map((value) => {
+        const part = value / 255;
+        return part <= 0.039_28 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const ground = (element: any): string => {
+      if (element === null) return 'rgb(255, 255, 255)';
+      const { backgroundColor } = getComputedStyle(element);
+      return channels(backgroundColor)[3] === 0 ? ground(element.parentElement) : backgroundColor;
+    };
+    for (const element of document.body.querySelectorAll('*')) {
+      const says = [...element.childNodes].some(
+        (node: any) => node.nodeType === 3 && node.textContent?.trim() !== '',
+      );
+      if (!says || !element.checkVisibility()) continue;
+      const pair = [light(getComputedStyle(element).color), light(ground(element))];
+      const ratio = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+      if (ratio < 4.5) {
+        missing.push(`contrast of "${element.textContent?.slice(0, 30)}": ${ratio.toFixed(2)}`);
+      }
+    }
+    return missing;
+  });
+}
