@@ -108,7 +108,10 @@ describe('whom a caller says to speak for', () => {
 
   it('is believed from the token of conversations', async () => {
     const { client } = await serveGate();
-    const answer = await client.get('/tasks', { ...bearer('talk'), ...header(' Ann@Example.com ') });
+    const answer = await client.get('/tasks', {
+      ...bearer('talk'),
+      ...header(' Ann@Example.com '),
+    });
     expect(answer.body).toEqual({
       caller: { provider: 'chat', userId: 'chat', email: 'ann@example.com' },
       next: 2,
@@ -130,7 +133,10 @@ describe('whom a caller says to speak for', () => {
 
   it('counts for nothing from anybody else', async () => {
     const { client } = await serveGate({ isOptional: true });
-    const answer = await client.get('/tasks', { ...bearer('secret'), ...header('ann@example.com') });
+    const answer = await client.get('/tasks', {
+      ...bearer('secret'),
+      ...header('ann@example.com'),
+    });
     expect(answer.body).toMatchObject({ caller: { provider: 'ops', email: 'ops@a.io' } });
     const said = { ...bearer('own'), ...header('slack:T01/U02 ann@example.com') };
     expect((await client.get('/tasks', said)).body).toEqual({
