@@ -49,6 +49,7 @@ function createProgram(session: Session): Command {
     runCommand(session),
     taskCommand(session),
     validateCommand(session),
+    schemaCommand(session),
     buildCommand(session),
     policyCommand(session),
     auditCommand(session),
@@ -108,6 +109,15 @@ function validateCommand(session: Session): Command {
     .action(async (options: ValidateOptions) => {
       const { validate } = await import('./validate.ts');
       await validate(session, options);
+    });
+}
+
+function schemaCommand(session: Session): Command {
+  return new Command('schema')
+    .description('print the JSON Schema of service.yaml, for editors')
+    .action(async () => {
+      const { printSchema } = await import('./schema.ts');
+      printSchema(session);
     });
 }
 

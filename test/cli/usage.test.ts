@@ -11,6 +11,7 @@ const commands = [
   ['try'],
   ['run'],
   ['validate'],
+  ['schema'],
   ['doctor'],
   ['audit'],
   ['audit', 'verify'],

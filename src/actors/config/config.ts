@@ -4,5 +4,6 @@ export { type ConfigReading, parseConfig } from './parse-config.ts';
 export { formatProblem, type Problem } from './problem.ts';
 export { readChannelFiles } from './read-channel-files.ts';
 export type { ServiceConfig } from './schema.ts';
+export { serviceJsonSchema } from './service-json-schema.ts';
 export { resolveStaticToken } from './static-token.ts';
 export { unsupportedControls } from './unsupported.ts';

@@ -2,16 +2,33 @@ import * as z from 'zod';
 import { name, positiveDuration, variableName } from './schema-value.ts';
 
 const signingSchema = z.object({
-  enabled: z.boolean().default(false),
-  key_env: variableName.default('SERVICE_AUDIT_SIGNING_KEY'),
-  kid: name.default('service-audit-v1'),
+  enabled: z
+    .boolean()
+    .default(false)
+    .describe('Signs every line; the start is refused without a usable key.'),
+  key_env: variableName.default('SERVICE_AUDIT_SIGNING_KEY').meta({
+    description:
+      'Variable that holds the private key (Ed25519, PKCS#8), as `holdpoint key generate` makes it.',
+    example: 'REFUNDS_AUDIT_KEY',
+  }),
+  kid: name.default('service-audit-v1').meta({
+    description:
+      'Name of the key in the log and in the published key set; a new key gets a new one.',
+    example: 'refunds-2027',
+  }),
 });
 
 const captureSchema = z.object({
-  tool_args: z.boolean().default(false),
-  tool_result: z.boolean().default(false),
-  llm_messages: z.boolean().default(false),
-  max_bytes: z.int().min(1).default(16_384),
+  tool_args: z.boolean().default(false).describe('Keeps the arguments of tool calls in the log.'),
+  tool_result: z
+    .boolean()
+    .default(false)
+    .describe('Keeps what tools returned, the words of their errors included.'),
+  llm_messages: z.boolean().default(false).describe('Keeps what was said to the model and by it.'),
+  max_bytes: z.int().min(1).default(16_384).meta({
+    description: 'Bytes that are kept of one text; what is longer is cut.',
+    example: 4096,
+  }),
 });
 
 /** A smaller file would be little more than its first and its last line. */
@@ -23,29 +40,67 @@ const rotationSchema = z.object({
     .refine((bytes) => bytes === 0 || bytes >= smallestFile, {
       error: `this must be 0 for one file without end, or at least ${smallestFile}`,
     })
-    .default(67_108_864),
-  daily: z.boolean().default(false),
-  keep: z.int().min(0).default(0),
+    .default(67_108_864)
+    .meta({
+      description:
+        'Bytes after which a file is finished and a new one begun; 0 for one file without end.',
+      example: 268435456,
+    }),
+  daily: z.boolean().default(false).describe('Also finishes a file when its UTC day is over.'),
+  keep: z.int().min(0).default(0).meta({
+    description: 'Finished files that are kept, the newest ones; 0 for all.',
+    example: 30,
+  }),
 });
 
 const sinkSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('stdout') }),
+  z.object({ type: z.literal('stdout').describe('Standard output of the daemon.') }),
   z.object({
-    type: z.literal('http'),
-    url: z.url({ protocol: /^https?$/u, error: 'this must be a URL with http or https' }),
-    token_env: variableName.optional(),
-    batch: z.int().min(1).max(10_000).default(500),
-    timeout: positiveDuration.prefault('10s'),
+    type: z.literal('http').describe('An address that lines are posted to.'),
+    url: z.url({ protocol: /^https?$/u, error: 'this must be a URL with http or https' }).meta({
+      description: 'Address that lines are posted to, as NDJSON.',
+      example: 'https://logs.example.com/ingest',
+    }),
+    token_env: variableName.optional().meta({
+      description: 'Variable that holds the bearer token of the address.',
+      example: 'LOG_TOKEN',
+    }),
+    batch: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(500)
+      .meta({ description: 'Lines of one post at most.', example: 100 }),
+    timeout: positiveDuration
+      .prefault('10s')
+      .meta({ description: 'How long one post may take.', example: '5s' }),
   }),
-  z.object({ type: z.literal('unix'), path: name }),
+  z.object({
+    type: z.literal('unix').describe('A socket on this machine.'),
+    path: name.meta({
+      description: 'Socket that lines are written to.',
+      example: '/run/vector/audit.sock',
+    }),
+  }),
 ]);
 
 /** `audit` (contract section 10). */
 export const auditSchema = z.object({
-  path: name.default('.service/audit.ndjson'),
-  chain: z.boolean().default(true),
-  signing: signingSchema.prefault({}),
-  capture: captureSchema.prefault({}),
-  rotation: rotationSchema.prefault({}),
-  sinks: z.array(sinkSchema).default([]),
+  path: name.default('.service/audit.ndjson').meta({
+    description: 'The log, relative to the folder of the agent.',
+    example: '/var/log/refunds/audit.ndjson',
+  }),
+  chain: z.boolean().default(true).describe('Writes the hash of the previous line into each line.'),
+  signing: signingSchema.prefault({}).describe('Signatures of the lines.'),
+  capture: captureSchema.prefault({}).describe('Contents that the log keeps; none by default.'),
+  rotation: rotationSchema
+    .prefault({})
+    .describe('When a file of the log is finished and another one begun.'),
+  sinks: z
+    .array(sinkSchema)
+    .default([])
+    .meta({
+      description: 'Other places that get every line, none of which slows the log.',
+      example: [{ type: 'stdout' }],
+    }),
 });

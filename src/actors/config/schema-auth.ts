@@ -2,24 +2,42 @@ import * as z from 'zod';
 import { duration, jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
 
 const staticTokenSettings = z.object({
-  token_env: variableName.optional(),
-  token: z.string().optional(),
+  token_env: variableName.optional().meta({
+    description: 'Variable that holds the token; this or `token` is required.',
+    example: 'SERVICE_TOKEN',
+  }),
+  token: z.string().optional().meta({
+    description: 'The token itself, best as `${VARIABLE}`.',
+    example: '${SERVICE_TOKEN}',
+  }),
   identity: z
     .object({
-      user_id: name.optional(),
-      email: z.string().optional(),
-      claims: jsonObject.default({}),
+      user_id: name
+        .optional()
+        .meta({ description: 'Name of the person or program.', example: 'ann' }),
+      email: z.string().optional().meta({
+        description: 'Email of the person, with which they decide.',
+        example: 'ann@example.com',
+      }),
+      claims: jsonObject.default({}).meta({
+        description: 'Further claims; `acr` serves step-up, `org_id` names the organisation.',
+        example: { acr: 'gold' },
+      }),
     })
-    .optional(),
+    .optional()
+    .describe('Whom the token stands for.'),
 });
 
 /** Settings of a `static_token` provider (contract section 8). */
 export type StaticTokenSettings = z.output<typeof staticTokenSettings>;
 
 const staticToken = z.object({
-  type: z.literal('static_token'),
-  name: name.optional(),
-  settings: staticTokenSettings.prefault({}),
+  type: z.literal('static_token').describe('A token that the operator has given out.'),
+  name: name.optional().meta({
+    description: 'Name of the provider on the card and in the log; its type when it is left out.',
+    example: 'ops',
+  }),
+  settings: staticTokenSettings.prefault({}).describe('Settings of the provider.'),
 });
 
 const issuerUrl = z.string().refine(isTrustworthy, {
@@ -37,28 +55,62 @@ const tokenLifetime = positiveDuration.prefault('25h');
 
 const oidcSettings = z.object({
   /** Compared character by character with the `iss` of a token. */
-  issuer: issuerUrl,
-  audience: audience.optional(),
-  client_id: name.optional(),
-  jwks_url: issuerUrl.optional(),
-  jwks_cache_ttl: positiveDuration.prefault('1h'),
+  issuer: issuerUrl.meta({
+    description: 'Issuer of the tokens, compared character by character with their `iss`.',
+    example: 'https://id.example.com',
+  }),
+  audience: audience.optional().meta({
+    description: 'Whom the tokens are for; this or `client_id` is required.',
+    example: 'refunds',
+  }),
+  client_id: name.optional().meta({
+    description: 'Program that the tokens were given to, which counts as their audience as well.',
+    example: 'refunds-desk',
+  }),
+  jwks_url: issuerUrl.optional().meta({
+    description: 'Where the keys of the issuer are; its metadata say so when it is left out.',
+    example: 'https://id.example.com/keys',
+  }),
+  jwks_cache_ttl: positiveDuration.prefault('1h').meta({
+    description: 'How long the keys of the issuer are kept before they are asked for again.',
+    example: '10m',
+  }),
   clock_skew: duration
     .refine((milliseconds) => milliseconds <= longestSkew, {
       error: 'the clocks may differ by at most 5m; set the clock right instead',
     })
-    .prefault('30s'),
-  max_token_lifetime: tokenLifetime,
+    .prefault('30s')
+    .meta({
+      description: 'How far the clocks of issuer and daemon may differ; 5m at most.',
+      example: '1m',
+    }),
+  max_token_lifetime: tokenLifetime.meta({
+    description: 'Longest life of a token that is accepted.',
+    example: '8h',
+  }),
   /** An email counts only when `email_verified` says so; as `security.defer.bind_approver` is when absent. */
-  require_email_verified: z.boolean().optional(),
+  require_email_verified: z
+    .boolean()
+    .optional()
+    .describe(
+      'An email counts only when `email_verified` says so; as `security.defer.bind_approver` is when it is left out.',
+    ),
   claim_map: z
     .object({
-      user_id: name.default('sub'),
-      email: name.default('email'),
-      org_id: name.default('org_id'),
-      workspace_id: name.default('workspace_id'),
-      acr: name.default('acr'),
+      user_id: name.default('sub').meta({ description: 'Claim of the user id.', example: 'oid' }),
+      email: name.default('email').meta({ description: 'Claim of the email.', example: 'upn' }),
+      org_id: name
+        .default('org_id')
+        .meta({ description: 'Claim of the organisation.', example: 'tenant' }),
+      workspace_id: name
+        .default('workspace_id')
+        .meta({ description: 'Claim of the workspace.', example: 'team' }),
+      acr: name
+        .default('acr')
+        .meta({ description: 'Claim of the assurance level.', example: 'level' }),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('Which claims of the token are read.'),
 });
 
 /** Settings of an `oidc` provider, times in milliseconds (contract section 8). */
@@ -66,10 +118,19 @@ export type OidcSettings = z.output<typeof oidcSettings>;
 
 /** Times in milliseconds (contract section 8). */
 const httpVerifierSettings = z.object({
-  url: issuerUrl,
-  timeout: positiveDuration.prefault('10s'),
+  url: issuerUrl.meta({
+    description: 'Address that is asked about each token.',
+    example: 'https://verify.example.com/token',
+  }),
+  timeout: positiveDuration.prefault('10s').meta({
+    description: 'How long one question may take; a token without an answer is refused.',
+    example: '3s',
+  }),
   /** The organisation that is named when a request names none. */
-  default_org: z.string().default(''),
+  default_org: z.string().default('').meta({
+    description: 'Organisation that is named when a request names none.',
+    example: 'acme',
+  }),
 });
 
 /** Part of a URL and of an issuer; the directory writes it in lower case. */
@@ -79,28 +140,66 @@ const tenant = z
   .transform((id) => id.toLowerCase());
 
 const directorySettings = z.object({
-  tenant_id: tenant,
-  audience,
-  allow_multi_tenant: z.boolean().default(false),
-  allowed_tenants: z.array(tenant).default([]),
-  jwks_cache_ttl: positiveDuration.prefault('1h'),
-  max_token_lifetime: tokenLifetime,
+  tenant_id: tenant.meta({
+    description: 'Tenant of the directory.',
+    example: '11111111-2222-3333-4444-555555555555',
+  }),
+  audience: audience.meta({ description: 'Whom the tokens are for.', example: 'api://refunds' }),
+  allow_multi_tenant: z
+    .boolean()
+    .default(false)
+    .describe('Lets people of other tenants in, those of `allowed_tenants` where there are any.'),
+  allowed_tenants: z
+    .array(tenant)
+    .default([])
+    .meta({
+      description: 'The other tenants.',
+      example: ['22222222-3333-4444-5555-666666666666'],
+    }),
+  jwks_cache_ttl: positiveDuration.prefault('1h').meta({
+    description: 'How long the keys of the directory are kept before they are asked for again.',
+    example: '10m',
+  }),
+  max_token_lifetime: tokenLifetime.meta({
+    description: 'Longest life of a token that is accepted.',
+    example: '8h',
+  }),
   /** An email counts only when the directory vouches for its domain (`xms_edov`); as `bind_approver` is when absent. */
-  require_email_verified: z.boolean().optional(),
+  require_email_verified: z
+    .boolean()
+    .optional()
+    .describe(
+      'An email counts only when the directory vouches for its domain (`xms_edov`); as `security.defer.bind_approver` is when it is left out.',
+    ),
   /** Where the directory is; national clouds have one of their own. */
   authority: issuerUrl
     .transform((url) => url.replace(/\/+$/, ''))
-    .prefault('https://login.microsoftonline.com'),
+    .prefault('https://login.microsoftonline.com')
+    .meta({
+      description: 'Where the directory is; national clouds have one of their own.',
+      example: 'https://login.microsoftonline.us',
+    }),
 });
 
 /** Settings of a `directory_ad` provider, times in milliseconds (contract section 8). */
 export type DirectorySettings = z.output<typeof directorySettings>;
 
 const iapSettings = z.object({
-  audience,
-  issuer: name.default('https://cloud.google.com/iap'),
-  jwks_url: issuerUrl.default('https://www.gstatic.com/iap/verify/public_key-jwk'),
-  max_token_lifetime: tokenLifetime,
+  audience: audience.meta({
+    description: 'Whom the assertions are for.',
+    example: '/projects/123456789012/apps/refunds',
+  }),
+  issuer: name
+    .default('https://cloud.google.com/iap')
+    .meta({ description: 'Issuer of the assertions.', example: 'https://cloud.google.com/iap' }),
+  jwks_url: issuerUrl.default('https://www.gstatic.com/iap/verify/public_key-jwk').meta({
+    description: 'Where the keys of the proxy are.',
+    example: 'https://www.gstatic.com/iap/verify/public_key-jwk',
+  }),
+  max_token_lifetime: tokenLifetime.meta({
+    description: 'Longest life of an assertion that is accepted.',
+    example: '1h',
+  }),
 });
 
 /** Settings of a `cloud_iap` provider (contract section 8). */
@@ -111,26 +210,52 @@ const account = z.string({ error: 'an account is twelve digits in quotes' }).reg
 });
 
 const sigv4Settings = z.object({
-  region: z.string().regex(/^[a-z]{2,}(?:-[a-z]+)+-\d{1,2}$/, {
-    error: 'this must be a region such as eu-central-1',
-  }),
+  region: z
+    .string()
+    .regex(/^[a-z]{2,}(?:-[a-z]+)+-\d{1,2}$/, {
+      error: 'this must be a region such as eu-central-1',
+    })
+    .meta({ description: 'Region whose token service is asked.', example: 'eu-central-1' }),
   /** Sent as a header that the token must have signed. */
   audience: z
     .string()
     .regex(/^[\x21-\x7e]+$/, { error: 'this must be plain text without blanks' })
-    .optional(),
-  allowed_accounts: z.array(account).default([]),
+    .optional()
+    .meta({
+      description:
+        'Whom the tokens are for: the caller signs it as the header `X-Service-Audience`.',
+      example: 'urn:refunds',
+    }),
+  allowed_accounts: z
+    .array(account)
+    .default([])
+    .meta({
+      description: 'Accounts that may sign in; this or `allowed_principals` is required.',
+      example: ['123456789012'],
+    }),
   allowed_principals: z
     .array(
       z.string().regex(/^arn:[^:]*:(?:iam|sts|\*):[^:]*:[^:]*:[^:]+$/, {
         error: 'this must be an ARN such as arn:aws:sts::123456789012:assumed-role/deploy/*',
       }),
     )
-    .default([]),
-  identity_cache_ttl: duration.prefault('60s'),
-  max_token_expires: positiveDuration.prefault('15m'),
+    .default([])
+    .meta({
+      description: 'Users and roles that may sign in, `*` at the end for any ending.',
+      example: ['arn:aws:sts::123456789012:assumed-role/deploy/*'],
+    }),
+  identity_cache_ttl: duration.prefault('60s').meta({
+    description: 'How long the answer of the token service holds for a token.',
+    example: '5m',
+  }),
+  max_token_expires: positiveDuration
+    .prefault('15m')
+    .meta({ description: 'Longest life of a token that is accepted.', example: '5m' }),
   /** Asked instead of the region's token service. */
-  sts_url: issuerUrl.optional(),
+  sts_url: issuerUrl.optional().meta({
+    description: 'Asked instead of the token service of the region.',
+    example: 'https://sts.example.com',
+  }),
 });
 
 /** Settings of a `cloud_sigv4` provider, times in milliseconds (contract section 8). */
@@ -138,21 +263,41 @@ export type Sigv4Settings = z.output<typeof sigv4Settings>;
 
 /** `auth`; a provider without a name is called by its type (contract section 12). */
 export const authSchema = z.object({
-  required: z.boolean().default(false),
+  required: z
+    .boolean()
+    .default(false)
+    .describe('Refuses to start without a provider, and with `--no-auth`.'),
   providers: z
     .array(
       z
         .discriminatedUnion('type', [
           staticToken,
-          provider('oidc', oidcSettings),
-          provider('http_verifier', httpVerifierSettings),
-          provider('directory_ad', directorySettings),
-          provider('cloud_iap', iapSettings),
-          provider('cloud_sigv4', sigv4Settings),
+          provider('oidc', 'Tokens of an OpenID Connect issuer.', oidcSettings),
+          provider(
+            'http_verifier',
+            'Any bearer token; an address is asked about it, so it stands last.',
+            httpVerifierSettings,
+          ),
+          provider('directory_ad', 'Tokens of a tenant of a directory.', directorySettings),
+          provider(
+            'cloud_iap',
+            'Assertions of an identity-aware proxy, in `X-Cloud-Iap-Jwt-Assertion`.',
+            iapSettings,
+          ),
+          provider(
+            'cloud_sigv4',
+            'Pre-signed questions to the token service of a cloud.',
+            sigv4Settings,
+          ),
         ])
         .transform((entry) => ({ ...entry, name: entry.name ?? entry.type })),
     )
-    .default([]),
+    .default([])
+    .meta({
+      description:
+        'Who recognises callers; the first one that knows the kind of credential decides.',
+      example: [{ type: 'static_token', name: 'ops', settings: { token_env: 'SERVICE_TOKEN' } }],
+    }),
 });
 
 /** Keys that come over plain http can be forged by anybody on the way. */
@@ -167,11 +312,15 @@ function isTrustworthy(text: string): boolean {
 /** Settings that are missing as a whole are told key by key. */
 function provider<Type extends string, Settings extends z.ZodObject>(
   type: Type,
+  about: string,
   settings: Settings,
 ) {
   return z.object({
-    type: z.literal(type),
-    name: name.optional(),
-    settings: settings.prefault({} as z.input<Settings>),
+    type: z.literal(type).describe(about),
+    name: name.optional().meta({
+      description: 'Name of the provider on the card and in the log; its type when it is left out.',
+      example: 'staff',
+    }),
+    settings: settings.prefault({} as z.input<Settings>).describe('Settings of the provider.'),
   });
 }

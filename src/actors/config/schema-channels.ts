@@ -26,11 +26,23 @@ const dashboardUrl = z.string().refine((text) => text === '' || isPlainUrl(text)
 });
 
 const slack = z.object({
-  bot_token_env: secretVariable.default('SLACK_BOT_TOKEN'),
-  app_token_env: secretVariable.default('SLACK_APP_TOKEN'),
-  api_url: plainUrl.default('https://slack.com/api/'),
-  dashboard_url: dashboardUrl.default(''),
-  conversations: z.boolean().default(true),
+  bot_token_env: secretVariable.default('SLACK_BOT_TOKEN').meta({
+    description: 'Variable that holds the bot token (`xoxb-…`).',
+    example: 'REFUNDS_SLACK_BOT_TOKEN',
+  }),
+  app_token_env: secretVariable.default('SLACK_APP_TOKEN').meta({
+    description: 'Variable that holds the app token (`xapp-…`).',
+    example: 'REFUNDS_SLACK_APP_TOKEN',
+  }),
+  api_url: plainUrl.default('https://slack.com/api/').meta({
+    description: 'Address of the API of Slack.',
+    example: 'http://127.0.0.1:8900/api/',
+  }),
+  dashboard_url: dashboardUrl.default('').meta({
+    description: 'Address that messages link to; empty for no links.',
+    example: 'https://desk.example.com',
+  }),
+  conversations: z.boolean().default(true).describe('Mentions and direct messages become tasks.'),
 });
 
 const unknowable = { error: 'this must be the id or the name of a user, such as 12345 or @ann' };
@@ -45,14 +57,48 @@ const user = z.union(
 );
 
 const telegram = z.object({
-  bot_token_env: secretVariable.default('TELEGRAM_BOT_TOKEN'),
-  api_url: plainUrl.default('https://api.telegram.org'),
-  allowed_users: z.array(user).optional(),
+  bot_token_env: secretVariable.default('TELEGRAM_BOT_TOKEN').meta({
+    description: 'Variable that holds the token of the bot.',
+    example: 'REFUNDS_TELEGRAM_TOKEN',
+  }),
+  api_url: plainUrl
+    .default('https://api.telegram.org')
+    .meta({ description: 'Address of the API of Telegram.', example: 'http://127.0.0.1:8901' }),
+  allowed_users: z
+    .array(user)
+    .optional()
+    .meta({
+      description: 'Who may talk to the agent, by number or name; everybody when it is left out.',
+      example: [12345, '@ann'],
+    }),
 });
 
 const webhook = z.object({
-  dashboard_url: dashboardUrl.default(''),
-  targets: z.record(name, z.object({ url: postUrl, secret_env: secretVariable })).default({}),
+  dashboard_url: dashboardUrl.default('').meta({
+    description: 'Address that posts link to; empty for no links.',
+    example: 'https://desk.example.com',
+  }),
+  targets: z
+    .record(
+      name,
+      z.object({
+        url: postUrl.meta({
+          description: 'Address that is posted to.',
+          example: 'https://ops.example.com/approvals',
+        }),
+        secret_env: secretVariable.meta({
+          description: 'Variable that holds the secret of the signature (`whsec_…`).',
+          example: 'OPS_WEBHOOK_SECRET',
+        }),
+      }),
+    )
+    .default({})
+    .meta({
+      description: 'Receivers by name; `channel:webhook:<name>` asks one.',
+      example: {
+        ops: { url: 'https://ops.example.com/approvals', secret_env: 'OPS_WEBHOOK_SECRET' },
+      },
+    }),
 });
 
 /** The files of the adapters, in their own key names; every key but those of a target has a default. */
@@ -72,8 +118,11 @@ function fileOf<Name extends ConfiguredAdapter, Settings extends z.ZodObject>(
   settings: Settings,
 ) {
   return z.object({
-    adapter: z.literal(adapter).optional(),
-    settings: settings.prefault({} as z.input<Settings>),
+    adapter: z
+      .literal(adapter)
+      .optional()
+      .describe('Name of the adapter, which may be repeated here.'),
+    settings: settings.prefault({} as z.input<Settings>).describe('Settings of the adapter.'),
   });
 }
 

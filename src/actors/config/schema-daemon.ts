@@ -3,54 +3,157 @@ import { taskAccesses } from '../../machines/task/task-access.ts';
 import { duration, name, positiveDuration } from './schema-value.ts';
 
 const rateLimitSchema = z.object({
-  read_rps: z.number().positive().default(50),
-  read_burst: z.int().min(1).default(200),
-  write_rps: z.number().positive().default(20),
-  write_burst: z.int().min(1).default(100),
-  cancel_exempt: z.boolean().default(true),
-  trusted_proxies: z.array(name).default([]),
+  read_rps: z
+    .number()
+    .positive()
+    .default(50)
+    .meta({ description: 'Reads per second of one address.', example: 20 }),
+  read_burst: z.int().min(1).default(200).meta({ description: 'Reads at once.', example: 100 }),
+  write_rps: z.number().positive().default(20).meta({
+    description: 'Sends, decisions and cancels per second of one address.',
+    example: 5,
+  }),
+  write_burst: z
+    .int()
+    .min(1)
+    .default(100)
+    .meta({ description: 'Sends, decisions and cancels at once.', example: 50 }),
+  cancel_exempt: z
+    .boolean()
+    .default(true)
+    .describe('Lets a cancel that authenticates pass however often its address has called.'),
+  trusted_proxies: z
+    .array(name)
+    .default([])
+    .meta({
+      description:
+        'Proxies whose `X-Forwarded-For` is believed: addresses, networks, or `loopback`, `linklocal`, `uniquelocal`.',
+      example: ['10.0.0.0/8'],
+    }),
 });
 
 /** `server`: how the daemon is called. */
 export const serverSchema = z.object({
-  public_url: z.string().default(''),
-  cors_origins: z.array(name).default([]),
-  write_timeout: duration.prefault('0s'),
-  task_access: z.enum(taskAccesses).default('org'),
-  a2a_hold: z.boolean().default(false),
-  rate_limit: rateLimitSchema.prefault({}),
+  public_url: z.string().default('').meta({
+    description:
+      'Address that others reach the agent at, for the card and for links; the real one when it is empty.',
+    example: 'https://agents.example.com/refunds',
+  }),
+  cors_origins: z
+    .array(name)
+    .default([])
+    .meta({
+      description: 'Origins whose pages in a browser may call; `*` for any.',
+      example: ['https://desk.example.com'],
+    }),
+  write_timeout: duration.prefault('0s').meta({
+    description: 'How long an answer may take until its connection is cut; 0s for no limit.',
+    example: '10m',
+  }),
+  task_access: z
+    .enum(taskAccesses)
+    .default('org')
+    .describe(
+      'Whose tasks a caller sees and decides: those of its organisation (`org`), its own (`requester`), or all (`any`).',
+    ),
+  a2a_hold: z
+    .boolean()
+    .default(false)
+    .describe(
+      'A blocking send of A2A waits for the end of its task, through every hold, instead of returning when somebody has to decide.',
+    ),
+  rate_limit: rateLimitSchema.prefault({}).describe('How often one address may call.'),
 });
 
 /** `egress`: what may be reached, and how scripts are kept to it (contract section 11). */
 export const egressSchema = z.object({
-  mode: z.enum(['deny-all', 'allowlist', 'dev-open']).default('allowlist'),
-  allowed_domains: z.array(name).default([]),
-  allow_private_ips: z.boolean().default(false),
-  allowed_private_cidrs: z.array(name).default([]),
-  allowed_private: z.array(name).default([]),
-  sandbox: z.enum(['env', 'bwrap', 'auto']).default('auto'),
-  writable: z.array(name).default([]),
+  mode: z
+    .enum(['deny-all', 'allowlist', 'dev-open'])
+    .default('allowlist')
+    .describe(
+      'What is reached: the list (`allowlist`), nothing (`deny-all`), or every host (`dev-open`).',
+    ),
+  allowed_domains: z
+    .array(name)
+    .default([])
+    .meta({
+      description:
+        'Hosts that tools and scripts may reach; `*.` and a domain stands for everything below it.',
+      example: ['api.example.com', '*.example.org'],
+    }),
+  allow_private_ips: z
+    .boolean()
+    .default(false)
+    .describe('Lets listed hosts have private addresses.'),
+  allowed_private_cidrs: z
+    .array(name)
+    .default([])
+    .meta({
+      description: 'Private networks that listed hosts may be in.',
+      example: ['10.1.0.0/16'],
+    }),
+  allowed_private: z
+    .array(name)
+    .default([])
+    .meta({
+      description: 'Hosts that may be reached and may be private, in one entry.',
+      example: ['db.internal', '127.0.0.1:9000'],
+    }),
+  sandbox: z
+    .enum(['env', 'bwrap', 'auto'])
+    .default('auto')
+    .describe(
+      'How scripts are kept apart: by bubblewrap (`bwrap`), by their environment alone (`env`), or by bubblewrap where it works (`auto`).',
+    ),
+  writable: z
+    .array(name)
+    .default([])
+    .meta({
+      description: 'Folders of the agent that its scripts may write and keep.',
+      example: ['work'],
+    }),
 });
 
 const tracingSchema = z.object({
-  enabled: z.boolean().default(false),
-  endpoint: z.string().default(''),
-  service_name: z.string().default(''),
-  sampler: name.default('parentbased_always_on'),
+  enabled: z.boolean().default(false).describe('Sends traces to a collector.'),
+  endpoint: z.string().default('').meta({
+    description: 'Address of the collector; the variables of OpenTelemetry when it is empty.',
+    example: 'http://localhost:4318/v1/traces',
+  }),
+  service_name: z.string().default('').meta({
+    description: 'Name of the service in the traces; `agent_id` when it is empty.',
+    example: 'refunds',
+  }),
+  sampler: name.default('parentbased_always_on').meta({
+    description: 'Which traces are recorded, in the names of OpenTelemetry.',
+    example: 'parentbased_traceidratio:0.1',
+  }),
 });
 
 /** `observability`. */
-export const observabilitySchema = z.object({ tracing: tracingSchema.prefault({}) });
+export const observabilitySchema = z.object({
+  tracing: tracingSchema.prefault({}).describe('Traces of requests, over OTLP.'),
+});
 
 /** `store`: where tasks are kept, and for how long once they have ended. */
 export const storeSchema = z.object({
-  kind: z.enum(['sqlite']).default('sqlite'),
-  path: name.default('.service/tasks.db'),
-  retention: positiveDuration.prefault('7d'),
+  kind: z.enum(['sqlite']).default('sqlite').describe('The database.'),
+  path: name.default('.service/tasks.db').meta({
+    description: 'Its file, relative to the folder of the agent.',
+    example: '/var/lib/refunds/tasks.db',
+  }),
+  retention: positiveDuration
+    .prefault('7d')
+    .meta({ description: 'How long a task is kept once it has ended.', example: '14d' }),
 });
 
 /** `secrets` (contract section 16). */
 export const secretsSchema = z.object({
-  providers: z.array(z.enum(['encrypted-file', 'env'])).default(['encrypted-file', 'env']),
-  path: name.default('.service/secrets.enc'),
+  providers: z
+    .array(z.enum(['encrypted-file', 'env']))
+    .default(['encrypted-file', 'env'])
+    .meta({ description: 'Where secrets are looked for, in order.', example: ['env'] }),
+  path: name
+    .default('.service/secrets.enc')
+    .meta({ description: 'The encrypted file.', example: '.service/secrets.enc' }),
 });

@@ -17,28 +17,87 @@ const targets = z
   .transform((to) => [...new Set(typeof to === 'string' ? [to] : to)]);
 
 const deferredTool = z.object({
-  to: targets,
-  timeout: positiveDuration.optional(),
-  context_template: z.string().default(defaultContextTemplate),
-  approvers: z.array(z.string()).default([]),
-  quorum: z.int().min(1).default(1),
-  four_eyes: z.boolean().default(false),
-  remind: z.boolean().default(false),
-  escalate_to: target.optional(),
+  to: targets.meta({
+    description:
+      'Whom to ask: `channel:<adapter>:<target>`, or a list of them; each is asked and one decision counts.',
+    example: 'channel:console:*',
+  }),
+  timeout: positiveDuration.optional().meta({
+    description:
+      'How long the call waits before it is denied by itself; `default_timeout` when it is left out.',
+    example: '5m',
+  }),
+  context_template: z.string().default(defaultContextTemplate).meta({
+    description: 'What the approver reads; `{tool}` and `{args}` are filled in.',
+    example: '{tool} wants to pay back money: {args}',
+  }),
+  approvers: z
+    .array(z.string())
+    .default([])
+    .meta({
+      description:
+        'Emails of those who may decide; `default_approvers` when it is left out or empty, and with neither anyone who is asked.',
+      example: ['ann@example.com'],
+    }),
+  quorum: z.int().min(1).default(1).meta({
+    description: 'How many different approvers of the list must approve; one rejection rejects.',
+    example: 2,
+  }),
+  four_eyes: z.boolean().default(false).describe('Whoever asked for the call may not decide it.'),
+  remind: z
+    .boolean()
+    .default(false)
+    .describe('Reminds those who were asked when half of the time is over.'),
+  escalate_to: target.optional().meta({
+    description: 'Another target, asked as well once three quarters of the time are over.',
+    example: 'channel:console:managers',
+  }),
   optional: optionalTool,
 });
 
 /** `security.defer`; a tool without a timeout of its own gets the default one (document 1 section 2.4). */
 export const deferSchema = z
   .object({
-    enabled: z.boolean().default(false),
-    default_timeout: positiveDuration.prefault('10m'),
-    default_approvers: z.array(z.string()).default([]),
-    on_restart: z.enum(['abandon', 'resume']).default('abandon'),
-    on_stream_disconnect: z.enum(['abandon', 'keep']).default('abandon'),
-    on_reject: z.enum(['fail', 'tool_result']).default('fail'),
-    bind_approver: z.boolean().default(false),
-    tools: z.record(z.string(), deferredTool).default({}),
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe('Switches the layer on; without it no call waits.'),
+    default_timeout: positiveDuration
+      .prefault('10m')
+      .meta({ description: 'How long a call waits when its tool says nothing.', example: '6m' }),
+    default_approvers: z
+      .array(z.string())
+      .default([])
+      .meta({
+        description: 'Emails of those who may decide where a tool lists none.',
+        example: ['ann@example.com'],
+      }),
+    on_restart: z
+      .enum(['abandon', 'resume'])
+      .default('abandon')
+      .describe(
+        'What becomes of unfinished tasks when the daemon starts again: `abandon` fails them, `resume` lets them go on.',
+      ),
+    on_stream_disconnect: z
+      .enum(['abandon', 'keep'])
+      .default('abandon')
+      .describe(
+        'What becomes of a waiting task when its legacy stream breaks: `abandon` fails it, `keep` lets it go on.',
+      ),
+    on_reject: z
+      .enum(['fail', 'tool_result'])
+      .default('fail')
+      .describe('What a rejection does: `fail` ends the task, `tool_result` tells the model.'),
+    bind_approver: z
+      .boolean()
+      .default(false)
+      .describe(
+        'The approver is the verified email of the token of the caller, and nothing that a body says.',
+      ),
+    tools: z
+      .record(z.string(), deferredTool)
+      .default({})
+      .describe('The tools whose calls wait, by name.'),
   })
   .transform((defer) => ({ ...defer, tools: withTimeouts(defer.tools, defer.default_timeout) }));
 

@@ -3,15 +3,34 @@ import { alignmentSchema } from '../alignment/alignment.ts';
 import { deferSchema } from './schema-defer.ts';
 import { name, optionalTool } from './schema-value.ts';
 
-const enabled = z.boolean().default(false);
+const enabled = z.boolean().default(false).describe('Switches the layer on.');
 
-const replacement = z.object({ pattern: z.string(), with: z.string() });
+const replacement = z.object({
+  pattern: z
+    .string()
+    .meta({ description: 'What is looked for, in RE2 syntax.', example: '\\d{16}' }),
+  with: z
+    .string()
+    .meta({ description: 'What stands in its place; `$1` is a group.', example: '****' }),
+});
 
 const argumentRule = z.union(
   [
-    z.strictObject({ path: name, set: z.json() }),
-    z.strictObject({ path: name, remove: z.literal(true) }),
-    z.strictObject({ path: name, replace: replacement }),
+    z.strictObject({
+      path: name.meta({
+        description: 'Place of the argument, with dots.',
+        example: 'items.0.name',
+      }),
+      set: z.json().meta({ description: 'Value that is put there.', example: 'EUR' }),
+    }),
+    z.strictObject({
+      path: name.meta({ description: 'Place of the argument, with dots.', example: 'internal' }),
+      remove: z.literal(true).describe('Takes the argument out.'),
+    }),
+    z.strictObject({
+      path: name.meta({ description: 'Place of the argument, with dots.', example: 'note' }),
+      replace: replacement.describe('Replaces part of the text.'),
+    }),
   ],
   { error: 'a rule must be {path, set}, {path, remove: true} or {path, replace: {pattern, with}}' },
 );
@@ -22,45 +41,131 @@ const modifySchema = z.object({
     .record(
       z.string(),
       z.object({
-        arguments: z.array(argumentRule).default([]),
-        output: z.array(z.object({ replace: replacement })).default([]),
+        arguments: z
+          .array(argumentRule)
+          .default([])
+          .meta({
+            description: 'Rules for the arguments, in order.',
+            example: [{ path: 'currency', set: 'EUR' }],
+          }),
+        output: z
+          .array(z.object({ replace: replacement.describe('Replaces part of the text.') }))
+          .default([])
+          .meta({
+            description: 'Rules for what the tool returns.',
+            example: [{ replace: { pattern: '\\d{16}', with: '****' } }],
+          }),
         optional: optionalTool,
       }),
     )
-    .default({}),
+    .default({})
+    .describe('The tools whose calls are rewritten, by name.'),
 });
 
-const denial = z.object({ pattern: z.string(), message: z.string().optional() });
+const denial = z.object({
+  pattern: z
+    .string()
+    .meta({ description: 'What is looked for, in RE2 syntax.', example: 'rm\\s+-rf' }),
+  message: z.string().optional().meta({
+    description: 'What the caller is told instead of the pattern.',
+    example: 'nothing is deleted here',
+  }),
+});
 
 const guardrailsSchema = z.object({
   enabled,
-  deny_commands: z.array(denial).default([]),
-  deny_prompts: z.array(denial).default([]),
+  deny_commands: z
+    .array(denial)
+    .default([])
+    .meta({
+      description: 'Calls that are denied by what their arguments hold.',
+      example: [{ pattern: 'rm\\s+-rf', message: 'nothing is deleted here' }],
+    }),
+  deny_prompts: z
+    .array(denial)
+    .default([])
+    .meta({
+      description: 'Messages that are denied before the model reads them.',
+      example: [{ pattern: '(?i)ignore previous instructions' }],
+    }),
   deny_output: z
-    .array(z.object({ pattern: z.string(), action: z.enum(['block', 'redact']) }))
-    .default([]),
-  denied_tools: z.array(name).default([]),
-  redact: z.array(name).default([]),
+    .array(
+      z.object({
+        pattern: z
+          .string()
+          .meta({ description: 'What is looked for, in RE2 syntax.', example: 'customer-\\d+' }),
+        action: z
+          .enum(['block', 'redact'])
+          .describe('`block` denies the result, `redact` takes the match out.'),
+      }),
+    )
+    .default([])
+    .meta({
+      description: 'Results that are blocked, or have the match taken out.',
+      example: [{ pattern: 'customer-\\d+', action: 'redact' }],
+    }),
+  denied_tools: z
+    .array(name)
+    .default([])
+    .meta({
+      description: 'Tools that never run, whatever else is written.',
+      example: ['cli_execute'],
+    }),
+  redact: z
+    .array(name)
+    .default([])
+    .meta({
+      description: 'Named rules whose finds are taken out of results, such as `secrets` and `pii`.',
+      example: ['secrets', 'email'],
+    }),
 });
 
 /** What a tool requires: an acr, or one beside what else there is to say of the rule. */
 const steppedTool = z
-  .union([name, z.object({ acr: name, optional: optionalTool })], {
-    error: 'this must be an acr, or {acr: <acr>, optional: true}',
-  })
+  .union(
+    [
+      name,
+      z.object({
+        acr: name.meta({
+          description: 'Assurance level that the token of the caller must carry.',
+          example: 'gold',
+        }),
+        optional: optionalTool,
+      }),
+    ],
+    {
+      error: 'this must be an acr, or {acr: <acr>, optional: true}',
+    },
+  )
   .transform((rule) => (typeof rule === 'string' ? { acr: rule, optional: false } : rule));
 
 const stepUpSchema = z.object({
   enabled,
-  tools: z.record(z.string(), steppedTool).default({}),
-  acr_hierarchy: z.array(name).default([]),
+  tools: z
+    .record(z.string(), steppedTool)
+    .default({})
+    .meta({
+      description: 'The assurance level (`acr`) that each tool requires, by name.',
+      example: { issue_refund: 'gold' },
+    }),
+  acr_hierarchy: z
+    .array(name)
+    .default([])
+    .meta({
+      description: 'Assurance levels from the lowest to the highest; a higher one serves as well.',
+      example: ['silver', 'gold'],
+    }),
 });
 
 /** `security`: the layers that judge a tool call (contract sections 3 and 7). */
 export const securitySchema = z.object({
-  intent_alignment: alignmentSchema.prefault({}),
-  step_up: stepUpSchema.prefault({}),
-  modify: modifySchema.prefault({}),
-  guardrails: guardrailsSchema.prefault({}),
-  defer: deferSchema.prefault({}),
+  intent_alignment: alignmentSchema
+    .prefault({})
+    .describe('Denies calls that have nothing to do with what was asked for.'),
+  step_up: stepUpSchema.prefault({}).describe('Requires a stronger sign-in for some tools.'),
+  modify: modifySchema.prefault({}).describe('Rewrites arguments and results.'),
+  guardrails: guardrailsSchema
+    .prefault({})
+    .describe('Denies what matches fixed rules, before anything else is asked.'),
+  defer: deferSchema.prefault({}).describe('Holds calls until a person decides.'),
 });

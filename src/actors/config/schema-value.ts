@@ -2,6 +2,9 @@ import * as z from 'zod';
 import { parseDuration } from '../../machines/duration.ts';
 import type { JsonObject } from '../../machines/json.ts';
 
+/** How a duration is written, for what reads the JSON Schema. */
+export const durationPattern = String.raw`^(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ms|[dhms]))+)$`;
+
 /** A duration as whole milliseconds, zero included. */
 export const duration = z
   .string({ error: 'this is not a duration; write 90s, 5m or 1h30m' })
@@ -12,7 +15,8 @@ export const duration = z
       context.addIssue({ code: 'custom', message: (error as RangeError).message });
       return z.NEVER;
     }
-  });
+  })
+  .meta({ pattern: durationPattern });
 
 /** A duration above zero as whole milliseconds. */
 export const positiveDuration = duration.refine((milliseconds) => milliseconds > 0, {
@@ -22,10 +26,16 @@ export const positiveDuration = duration.refine((milliseconds) => milliseconds >
 /** Text with something in it. */
 export const name = z
   .string()
-  .refine((text) => text.trim() !== '', { error: 'this must not be empty; write a name' });
+  .refine((text) => text.trim() !== '', { error: 'this must not be empty; write a name' })
+  .meta({ pattern: String.raw`\S` });
 
 /** True in a rule whose tool may come later: nobody is told when the agent has none of its name (contract section 3). */
-export const optionalTool = z.boolean().default(false);
+export const optionalTool = z
+  .boolean()
+  .default(false)
+  .describe(
+    'The rule is for a tool that comes later, so nobody is told when the agent has none of its name.',
+  );
 
 /** The name of an environment variable. */
 export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
@@ -33,7 +43,9 @@ export const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
 });
 
 /** A map kept as it is written. */
-export const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  { error: 'this must be a map of keys and values' },
-);
+export const jsonObject = z
+  .custom<JsonObject>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    { error: 'this must be a map of keys and values' },
+  )
+  .meta({ type: 'object' });

@@ -30,15 +30,29 @@ const builtinTools = [
 ] as const;
 
 const tool = z.object({
-  name,
-  config: jsonObject.default({}),
-  idempotent: z.boolean().default(false),
+  name: name.meta({ description: 'Name of the tool.', example: 'lookup_order' }),
+  config: jsonObject
+    .default({})
+    .meta({ description: 'Settings of a builtin tool; this version has none.', example: {} }),
+  idempotent: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Promises that a second run of the same call does no harm, so that a restart may run it again.',
+    ),
 });
 
 const credential = z.object({
-  tool: name,
-  provider: z.enum(['static', 'sts_assume_role']),
-  spec: jsonObject.default({}),
+  tool: name.meta({ description: 'Tool that gets the credentials.', example: 'issue_refund' }),
+  provider: z
+    .enum(['static', 'sts_assume_role'])
+    .describe(
+      'How they are made: `static` hands on variables, `sts_assume_role` assumes a role in a cloud.',
+    ),
+  spec: jsonObject.default({}).meta({
+    description: 'What the provider needs to know.',
+    example: { env: { SHOP_KEY: { from_env: 'SHOP_KEY' } } },
+  }),
   optional: optionalTool,
 });
 
@@ -52,25 +66,97 @@ export const serviceSchema = z.object({
     .max(64)
     .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, {
       error: 'the agent id must be kebab-case, such as refund-desk',
+    })
+    .meta({ description: 'Name of the agent, in lower case with hyphens.', example: 'refunds' }),
+  version: name
+    .default('0.0.0')
+    .meta({ description: 'Version of the agent, which its card shows.', example: '1.2.0' }),
+  description: z.string().default('').meta({
+    description: 'What the agent does, which its card shows.',
+    example: 'Handles refunds',
+  }),
+  model: modelSchema.prefault({}).describe('The model that works on the tasks.'),
+  builtin_tools: z
+    .array(z.enum(builtinTools))
+    .default([])
+    .meta({
+      description:
+        'Tools of Holdpoint that the agent may use; those but `datetime_now`, `http_request` and `uuid_generate` are not available in this version and are refused.',
+      example: ['datetime_now'],
     }),
-  version: name.default('0.0.0'),
-  description: z.string().default(''),
-  model: modelSchema.prefault({}),
-  builtin_tools: z.array(z.enum(builtinTools)).default([]),
-  tools: z.array(tool).default([]),
-  skills: z.object({ path: name.default('SKILL.md') }).prefault({}),
-  channels: z.array(name).default([]),
-  egress: egressSchema.prefault({}),
-  workflow_propagation: z.object({ allowed_hosts: z.array(name).default([]) }).prefault({}),
-  card: z.object({ security_schemes: jsonObject.default({}) }).prefault({}),
-  auth: authSchema.prefault({}),
-  server: serverSchema.prefault({}),
-  security: securitySchema.prefault({}),
-  credentials: z.array(credential).default([]),
-  audit: auditSchema.prefault({}),
-  observability: observabilitySchema.prefault({}),
-  store: storeSchema.prefault({}),
-  secrets: secretsSchema.optional(),
+  tools: z
+    .array(tool)
+    .default([])
+    .meta({
+      description:
+        'What there is to say of single tools; a tool of your own is made by its script and need not be listed.',
+      example: [{ name: 'lookup_order', idempotent: true }],
+    }),
+  skills: z
+    .object({
+      path: name.default('SKILL.md').meta({
+        description:
+          'The main skill file; `skills/*.md` and `skills/<name>/SKILL.md` are read as well.',
+        example: 'agent/SKILL.md',
+      }),
+    })
+    .prefault({})
+    .describe('Where the skills are.'),
+  channels: z
+    .array(name)
+    .default([])
+    .meta({
+      description:
+        'Chats and webhooks that are switched on: `slack`, `telegram`, `webhook`; `console` and `dashboard` are always there.',
+      example: ['slack'],
+    }),
+  egress: egressSchema
+    .prefault({})
+    .describe('What may be reached, and how scripts are kept to it.'),
+  workflow_propagation: z
+    .object({
+      allowed_hosts: z
+        .array(name)
+        .default([])
+        .meta({
+          description: 'Hosts that get the workflow headers with the requests of tools.',
+          example: ['api.example.com'],
+        }),
+    })
+    .prefault({})
+    .describe('Who is told of the workflow that a call belongs to.'),
+  card: z
+    .object({
+      security_schemes: jsonObject.default({}).meta({
+        description:
+          'Ways to sign in that the card shows beside those of `auth.providers`, kept as written.',
+        example: { partner: { type: 'apiKey', in: 'header', name: 'X-Partner-Key' } },
+      }),
+    })
+    .prefault({})
+    .describe('What the agent card says beside what it is made from.'),
+  auth: authSchema.prefault({}).describe('Who is let in.'),
+  server: serverSchema.prefault({}).describe('How the daemon is called.'),
+  security: securitySchema.prefault({}).describe('The layers that judge each tool call.'),
+  credentials: z
+    .array(credential)
+    .default([])
+    .meta({
+      description: 'Credentials that are made for a call after its approval.',
+      example: [
+        {
+          tool: 'issue_refund',
+          provider: 'static',
+          spec: { env: { SHOP_KEY: { from_env: 'SHOP_KEY' } } },
+        },
+      ],
+    }),
+  audit: auditSchema.prefault({}).describe('The record of what happened.'),
+  observability: observabilitySchema.prefault({}).describe('What is told to a collector.'),
+  store: storeSchema.prefault({}).describe('Where tasks are kept.'),
+  secrets: secretsSchema
+    .optional()
+    .describe('The store of secrets; not available in this version, which warns of it.'),
 });
 
 /** The configuration of an agent, checked and complete. */

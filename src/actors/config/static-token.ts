@@ -10,11 +10,14 @@ export function resolveStaticToken(
 ): string {
   const { token, token_env: variable } = settings;
   if (variable === undefined) {
-    if (token === undefined) throw new Error('a static token needs token_env or token; add one');
-    if (token === '') throw new Error('the token is empty; write one, or use token_env');
+    if (token === undefined)
+      throw new Error('a static token needs settings.token_env or settings.token; add one');
+    if (token === '')
+      throw new Error('settings.token is empty; write one, or use settings.token_env');
     return token;
   }
-  if (token !== undefined) throw new Error('token and token_env are both set; keep one');
+  if (token !== undefined)
+    throw new Error('settings.token and settings.token_env are both set; keep one');
   const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
   if (value === undefined || value === '') {
     throw new Error(`the environment variable ${variable} is not set; it must hold the token`);

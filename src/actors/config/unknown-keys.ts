@@ -7,6 +7,11 @@ import { serviceSchema } from './schema.ts';
 /** Sections in which a mistyped key would switch a control off in silence (contract section 3). */
 const strictSections = new Set(['security', 'auth', 'egress', 'audit']);
 
+/** Says whether a key that is not known is an error in a section of `service.yaml`, and not a warning alone. */
+export function isStrictSection(section: string): boolean {
+  return strictSections.has(section);
+}
+
 /** What JSON Schema says of one place, as far as keys go. */
 export interface Description {
   const?: JsonValue;
@@ -61,7 +66,7 @@ function unknownAt(
   const at = [...path, key];
   // A setting beside the type it belongs to is the usual slip.
   if (known.some(({ settings }) => Object.hasOwn(settings?.properties ?? {}, key))) {
-    return [unknownKey(at, 'it belongs under settings')];
+    return [unknownKey(at, `it belongs under settings: write settings.${key}`)];
   }
   const near = nearestName(
     key,
@@ -82,7 +87,7 @@ function mayDescribe({ properties = {} }: Description, value: JsonValue): boolea
 }
 
 function unknownKey(path: Path, advice: string): Finding {
-  const severity = strictSections.has(String(path[0])) ? 'error' : 'warning';
+  const severity = isStrictSection(String(path[0])) ? 'error' : 'warning';
   const message = `${path.join('.')}: this key is not known; ${advice}`;
   return { path, message, severity };
 }

@@ -10,15 +10,50 @@ const names = z
   .transform((list) => list ?? []);
 
 const requires = z.looseObject({
-  bins: names,
-  env: z.looseObject({ required: names, one_of: names, optional: names }).nullish(),
+  bins: names.meta({
+    description: 'Programs that must be installed for the agent to start.',
+    example: ['jq'],
+  }),
+  env: z
+    .looseObject({
+      required: names.meta({
+        description: 'Variables that must be set for the agent to start; its scripts get them.',
+        example: ['SHOP_URL'],
+      }),
+      one_of: names.meta({
+        description: 'Variables of which one must be set; its scripts get those that are.',
+        example: ['SHOP_KEY', 'SHOP_TOKEN'],
+      }),
+      optional: names.meta({
+        description: 'Variables that its scripts get when they are set.',
+        example: ['SHOP_REGION'],
+      }),
+    })
+    .nullish()
+    .describe(
+      'Variables of the environment that the scripts of the skill are given; no others are.',
+    ),
 });
 
 const serviceBlock = z
   .looseObject({
-    requires: requires.nullish(),
-    idempotent: z.union([z.boolean(), z.array(z.string())]).nullish(),
-    guardrails: z.json().optional(),
+    requires: requires.nullish().describe('What the machine must have, checked at the start.'),
+    idempotent: z
+      .union([z.boolean(), z.array(z.string())])
+      .nullish()
+      .meta({
+        description:
+          'Tools of which a second run of the same call does no harm: all (`true`), or those named.',
+        example: ['lookup_order'],
+      }),
+    guardrails: z
+      .json()
+      .optional()
+      .meta({
+        description:
+          'Rules as under `security.guardrails`, which are added to those of `service.yaml` and take nothing away.',
+        example: { deny_output: [{ pattern: 'customer-\\d+', action: 'redact' }] },
+      }),
   })
   .nullish();
 
@@ -27,13 +62,32 @@ export const frontmatterSchema = z.looseObject({
   name: z
     .string()
     .max(64, 'name is longer than 64 characters; shorten it')
-    .regex(kebabCase, 'name must be lower-case words joined by hyphens, such as issue-refunds'),
-  display_name: text,
-  description: text,
-  category: text,
-  tags: names,
-  egress_domains: names,
-  metadata: z.looseObject({ service: serviceBlock, forge: serviceBlock }).nullish(),
+    .regex(kebabCase, 'name must be lower-case words joined by hyphens, such as issue-refunds')
+    .meta({
+      description: 'Name of the skill, in lower case with hyphens; a file without one is skipped.',
+      example: 'refunds',
+    }),
+  display_name: text.meta({ description: 'Name that the agent card shows.', example: 'Refunds' }),
+  description: text.meta({
+    description: 'What the skill is for, which the agent card shows.',
+    example: 'Looks up orders and refunds them',
+  }),
+  category: text.meta({
+    description: 'Kind of skill, in lower case with hyphens.',
+    example: 'customer-care',
+  }),
+  tags: names.meta({
+    description: 'Words to find it by, which the agent card shows.',
+    example: ['orders', 'refunds'],
+  }),
+  egress_domains: names.meta({
+    description: 'Public hosts that the scripts of this skill may reach, beside those of `egress`.',
+    example: ['api.example.com'],
+  }),
+  metadata: z
+    .looseObject({ service: serviceBlock.describe('What Holdpoint reads.'), forge: serviceBlock })
+    .nullish()
+    .describe('What programs read.'),
 });
 
 export type FrontmatterData = z.infer<typeof frontmatterSchema>;

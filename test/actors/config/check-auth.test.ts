@@ -12,22 +12,22 @@ it.each([
   [
     'neither token nor token_env',
     '{type: static_token}',
-    'error 3:15 auth.providers.0.settings.token_env | a static token needs token_env or token; add one',
+    'error 3:15 auth.providers.0.settings.token_env | a static token needs settings.token_env or settings.token; add one',
   ],
   [
     'empty settings',
     '{type: static_token, settings: {}}',
-    'error 3:46 auth.providers.0.settings.token_env | a static token needs token_env or token; add one',
+    'error 3:46 auth.providers.0.settings.token_env | a static token needs settings.token_env or settings.token; add one',
   ],
   [
     'an empty token',
     '{type: static_token, settings: {token: ""}}',
-    'error 3:54 auth.providers.0.settings.token | the token is empty; write one, or use token_env',
+    'error 3:54 auth.providers.0.settings.token | settings.token is empty; write one, or use settings.token_env',
   ],
   [
     'both',
     '{type: static_token, settings: {token: a, token_env: SET}}',
-    'error 3:54 auth.providers.0.settings.token | token and token_env are both set; keep one',
+    'error 3:54 auth.providers.0.settings.token | settings.token and settings.token_env are both set; keep one',
     `warning 3:54 ${inline}`,
   ],
   [
@@ -147,7 +147,7 @@ it.each([
 ])('says of a setting beside the type %s where it belongs: %s', (type, setting, key) => {
   const text = `agent_id: x\nauth:\n  providers:\n    - type: ${type}\n      ${setting}\n`;
   expect(linesOf(read(text))).toContain(
-    `error 5:7 auth.providers.0.${key} | auth.providers.0.${key}: this key is not known; it belongs under settings`,
+    `error 5:7 auth.providers.0.${key} | auth.providers.0.${key}: this key is not known; it belongs under settings: write settings.${key}`,
   );
 });
 

@@ -1,0 +1,47 @@
+/** How the page begins. */
+export const beginning = `# Every key
+
+What can be written into \`service.yaml\`, into the files of [channels](channels.md) beside it, and above a
+[skill](writing-tools.md). Only \`agent_id\` is required.
+
+Written from the schemas of the code by \`npm run configuration\`; change the schema, not this page.
+
+- **Durations** are written \`90s\`, \`5m\`, \`1h30m\`, \`250ms\` or \`7d\`, and are at most 24 days.
+- **\`\${NAME}\`** in a text is that variable of the environment; \`$\${\` is a literal \`\${\`. A variable that is not set is an
+  error. Keys that end in \`_env\` hold the bare name of a variable.
+- **A key that is not known** is an error under \`security\`, \`auth\`, \`egress\` and \`audit\`, where a slip would switch a control
+  off in silence, and a warning elsewhere; the nearest known key is named.
+- The file is at most 256 KiB. \`holdpoint validate\` says of every problem where it stands.
+- \`[]\` is an entry of a list, \`<name>\` a name of your own. *none* is a key that may be left out.
+
+An editor that knows YAML completes and checks the keys while you write:
+
+\`\`\`sh
+holdpoint schema > service.schema.json
+\`\`\`
+
+\`\`\`yaml
+# yaml-language-server: $schema=service.schema.json
+agent_id: refunds
+\`\`\`
+
+The first line names the schema, from the folder of \`service.yaml\`; VS Code needs the extension *YAML* of Red Hat for it. The schema refuses
+nothing that the daemon takes; rules that span several keys are \`holdpoint validate\`'s.`;
+
+/** Where there is more about a section. */
+export const seeAlso: Record<string, string> = {
+  skills: 'See [writing-tools.md](writing-tools.md).',
+  egress: 'See [egress.md](egress.md).',
+  workflow_propagation: 'See [egress.md](egress.md#workflow-headers).',
+  card: 'See [agent-card.md](agent-card.md).',
+  auth: 'See [door.md](door.md#authentication) for an example of each type.',
+  server: 'See [door.md](door.md).',
+  security: 'See [governance.md](governance.md), which has an example with every layer.',
+  audit: 'See [audit-log.md](audit-log.md).',
+  observability: 'See [observability.md](observability.md).',
+  store: 'See [store.md](store.md).',
+};
+
+/** What comes before the keys of a skill. */
+export const skillNote = `The block between \`---\` lines above a skill. \`metadata.forge\` is read as \`metadata.service\` is, which has the last word. How
+a skill is written: [writing-tools.md](writing-tools.md).`;

@@ -1,0 +1,149 @@
+import { serviceSchema } from './schema.ts';
+import { describeKeys, isStrictSection } from './unknown-keys.ts';
+
+/** A JSON Schema of draft 2020-12, as far as it is looked at here. */
+export interface JsonSchema {
+  type?: string | string[];
+  description?: string;
+  default?: unknown;
+  examples?: unknown[];
+  /** One value that may stand there; `examples` in what is printed. */
+  example?: unknown;
+  enum?: unknown[];
+  const?: unknown;
+  pattern?: string;
+  format?: string;
+  minimum?: number;
+  exclusiveMinimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxLength?: number;
+  required?: string[];
+  properties?: Record<string, JsonSchema>;
+  additionalProperties?: JsonSchema | boolean;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  not?: JsonSchema;
+}
+
+/** A text that is filled in from the environment (contract section 3). */
+const withVariable: JsonSchema = { type: 'string', pattern: String.raw`\$\{` };
+
+const switchedOn: JsonSchema = { properties: { enabled: { const: true } }, required: ['enabled'] };
+
+/** What is true of every text that holds a variable as well. */
+const filledText = String.raw`\S`;
+
+/**
+ * Describes `service.yaml` as a JSON Schema of draft 2020-12, for editors (contract section 2).
+ *
+ * It takes whatever the daemon takes, and refuses what is wrong in a single value: rules that span several keys, and
+ * addresses, are left to `validate`. Keys that are not known are refused where the daemon refuses them.
+ */
+export function serviceJsonSchema(): JsonSchema {
+  const whole = cleaned(describeKeys(serviceSchema) as JsonSchema);
+  const sections: Record<string, JsonSchema> = {};
+  for (const [key, section] of Object.entries(whole.properties ?? {})) {
+    const closed = isStrictSection(key) ? withoutOtherKeys(section) : section;
+    const layered = key === 'security' ? withIdleLayers(closed) : closed;
+    const isNamed = key === 'auth' || key === 'audit' ? namesVariable : () => false;
+    sections[key] = withVariables(layered, isNamed);
+  }
+  return { ...whole, properties: sections };
+}
+
+/** Applies a change to the schemas right below one. */
+function below(
+  schema: JsonSchema,
+  change: (child: JsonSchema, key?: string) => JsonSchema,
+): JsonSchema {
+  const result = { ...schema };
+  const { properties, items, additionalProperties, anyOf, oneOf } = schema;
+  if (properties) result.properties = {};
+  for (const [key, child] of Object.entries(properties ?? {})) {
+    Object.assign(result.properties ?? {}, { [key]: change(child, key) });
+  }
+  if (items) result.items = change(items);
+  if (typeof additionalProperties === 'object') {
+    result.additionalProperties = change(additionalProperties);
+  }
+  if (anyOf) result.anyOf = anyOf.map((child) => change(child));
+  if (oneOf) result.oneOf = oneOf.map((child) => change(child));
+  return result;
+}
+
+/** Leaves out what says nothing, and what the daemon judges in another way. */
+function cleaned(schema: JsonSchema): JsonSchema {
+  const { format: _format, oneOf, example, ...rest } = below(schema, cleaned);
+  const required = Object.keys(schema.properties ?? {}).filter((key) => isRequired(schema, key));
+  if (required.length > 0) rest.required = required;
+  if (JSON.stringify(rest.default) === '{}') delete rest.default;
+  if (rest.maximum === Number.MAX_SAFE_INTEGER) delete rest.maximum;
+  if (example !== undefined) rest.examples = [example];
+  // With a variable as its type, an entry may be more than one of them.
+  return oneOf ? { ...rest, anyOf: oneOf } : rest;
+}
+
+/** A map that may be left out counts as an empty one, in which a key may be missing. */
+function isRequired({ properties, required = [] }: JsonSchema, key: string): boolean {
+  const { default: usual, required: inner = [] } = properties?.[key] ?? {};
+  return required.includes(key) || (JSON.stringify(usual) === '{}' && inner.length > 0);
+}
+
+function withoutOtherKeys(schema: JsonSchema): JsonSchema {
+  const closed = below(schema, withoutOtherKeys);
+  return closed.properties ? { ...closed, additionalProperties: false } : closed;
+}
+
+/** What a layer that is off is told to do is looked at for its types alone (document 1 section 2.5). */
+function withIdleLayers(security: JsonSchema): JsonSchema {
+  return below(security, (layer) => ({
+    ...typesOf(layer),
+    anyOf: [{ not: switchedOn }, withoutAnnotations(layer)],
+  }));
+}
+
+function typesOf(schema: JsonSchema): JsonSchema {
+  const { anyOf: _union, required = [], ...open } = below(schema, typesOf);
+  for (const rule of ['pattern', 'minimum', 'exclusiveMinimum', 'maximum', 'minItems'] as const) {
+    delete open[rule];
+  }
+  const kept = required.filter((key) => schema.properties?.[key]?.anyOf === undefined);
+  return kept.length > 0 ? { ...open, required: kept } : open;
+}
+
+function withoutAnnotations(schema: JsonSchema): JsonSchema {
+  const {
+    description: _description,
+    default: _default,
+    examples: _examples,
+    ...rules
+  } = below(schema, withoutAnnotations);
+  return rules;
+}
+
+/** What is written under such a key is the name of a variable itself, and never filled in. */
+function namesVariable(key: string): boolean {
+  return key === 'token_env' || key === 'key_env';
+}
+
+/** Lets a text come from a variable wherever it is ruled what it says. */
+function withVariables(schema: JsonSchema, isNamed: (key: string) => boolean): JsonSchema {
+  const result = below(schema, (child, key = '') =>
+    isNamed(key) ? child : withVariables(child, isNamed),
+  );
+  if (result.type !== 'string' || !isRuled(result)) return result;
+  const { description, default: usual, examples, ...rule } = result;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(usual === undefined ? {} : { default: usual }),
+    ...(examples === undefined ? {} : { examples }),
+    anyOf: [rule, withVariable],
+  };
+}
+
+function isRuled({ pattern, enum: choices, const: only, maxLength }: JsonSchema): boolean {
+  if (choices !== undefined || only !== undefined || maxLength !== undefined) return true;
+  return pattern !== undefined && pattern !== filledText;
+}
