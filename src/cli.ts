@@ -1,3 +1,4 @@
+import { nameCommand } from './actors/process/command-line.ts';
 import { type CliError, explain } from './cli/cli-error.ts';
 import { Interruption, ReaderGone } from './cli/interruption.ts';
 import { Output } from './cli/output.ts';
@@ -7,6 +8,9 @@ import { hearSignals } from './cli/signals.ts';
 
 const argv = process.argv.slice(2);
 const { stdout, stderr, stdin, env } = process;
+nameCommand(env['SERVICE_COMMAND']);
+// It is about this call alone: no process that is started here was called so.
+delete env['SERVICE_COMMAND'];
 const output = new Output({ stdout, stderr, env, ...readFlags(argv) });
 
 const interruption = new Interruption((reason: CliError) => {

@@ -36,6 +36,11 @@ export class AgentClient {
     this.#address = address;
   }
 
+  /** The options that name this agent to another command, each with a space before it. */
+  get flags(): string {
+    return this.#address.flags;
+  }
+
   /** Answers the JSON of a call that succeeded. Throws a CliError for any other answer. */
   async json(call: AgentCall): Promise<unknown> {
     try {
@@ -115,7 +120,8 @@ export class AgentClient {
     const text = await response.body.text();
     const body = parsed(text);
     if (response.statusCode !== 200 || body === undefined) {
-      throw refusal(response.statusCode, body, call.taskId);
+      const status = response.statusCode;
+      throw refusal({ status, body }, this.#address, call.taskId);
     }
     return body;
   }

@@ -1,7 +1,8 @@
+import { commandLine } from '../actors/process/command-line.ts';
+import { shellWord } from '../machines/shell-word.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import type { AgentAddress } from './find-agent.ts';
 import { plainLine } from './plain-text.ts';
-import { shellWord } from './shell-word.ts';
 
 /** What each refusal of an agent means here; any other status ends in 1. */
 const refusals: ReadonlyMap<number, { code: string; exitCode: ExitCode; hint?: string }> = new Map([
@@ -22,29 +23,31 @@ const refusals: ReadonlyMap<number, { code: string; exitCode: ExitCode; hint?: s
       hint: 'name an allowed approver with --email, or show a token of your own with --token-file',
     },
   ],
-  [
-    404,
-    {
-      code: 'not_found',
-      exitCode: exitCodes.notFound,
-      hint: 'see what there is with: holdpoint task list',
-    },
-  ],
+  [404, { code: 'not_found', exitCode: exitCodes.notFound }],
   [402, { code: 'admission_denied', exitCode: exitCodes.failed }],
   [409, { code: 'conflict', exitCode: exitCodes.failed }],
   [503, { code: 'unavailable', exitCode: exitCodes.failed }],
 ]);
 
 /** Says in words that an agent refused a call; the body's own words when it has some. */
-export function refusal(status: number, body: unknown, taskId?: string): CliError {
+export function refusal(
+  { status, body }: { status: number; body: unknown },
+  address: AgentAddress,
+  taskId?: string,
+): CliError {
   const known = refusals.get(status) ?? { code: 'agent_error', exitCode: exitCodes.failed };
-  const hint = taskId !== undefined && status === 503 ? lookLater(taskId) : known.hint;
+  const hint = hintOf(status, address, taskId) ?? known.hint;
   return new CliError(wordsOf(body) ?? `the agent answered with status ${status}`, {
     code: known.code,
     exitCode: known.exitCode,
     ...(hint === undefined ? {} : { hint }),
     details: { status },
   });
+}
+
+function hintOf(status: number, address: AgentAddress, taskId?: string): string | undefined {
+  if (status === 404) return `see what there is with: ${commandLine(`task list${address.flags}`)}`;
+  return taskId !== undefined && status === 503 ? lookLater(taskId, address) : undefined;
 }
 
 /** Connection errors that mean that nobody listens. */
@@ -58,11 +61,8 @@ const nobodyThere = new Set([
 ]);
 
 /** Says in words that a connection failed; anything that is not of the network stays as it is. */
-export function connectionFailure(
-  error: unknown,
-  { url, startHint }: AgentAddress,
-  taskId?: string,
-): unknown {
+export function connectionFailure(error: unknown, address: AgentAddress, taskId?: string): unknown {
+  const { url, startHint } = address;
   if (error instanceof CliError || !(error instanceof Error) || !('code' in error)) return error;
   if (nobodyThere.has(String(error.code))) {
     return new CliError(`no agent answers at ${url}`, {
@@ -74,7 +74,7 @@ export function connectionFailure(
   }
   return new CliError(`the connection to ${url} broke before the answer came`, {
     code: 'connection_lost',
-    ...(taskId === undefined ? { hint: 'try again' } : { hint: lookLater(taskId) }),
+    ...(taskId === undefined ? { hint: 'try again' } : { hint: lookLater(taskId, address) }),
     cause: error,
   });
 }
@@ -88,8 +88,9 @@ export function notTheAgent({ url, startHint }: AgentAddress): CliError {
   });
 }
 
-function lookLater(taskId: string): string {
-  return `look at the task later with: holdpoint task get ${shellWord(taskId)}`;
+/** Says how to see what became of a task. */
+export function lookLater(taskId: string, { flags }: Pick<AgentAddress, 'flags'>): string {
+  return `look at the task later with: ${commandLine(`task get ${shellWord(taskId)}${flags}`)}`;
 }
 
 /** The first key says what is wrong; some refusals say more in others. */

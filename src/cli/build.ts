@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { readAgent } from '../actors/agent/read-agent.ts';
 import { formatAgentSpec, writeAgentSpec } from '../actors/card/card.ts';
 import { systemClock } from '../actors/clock.ts';
-import { formatProblem } from '../actors/config/config.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
+import { printWarnings } from './config-warnings.ts';
 import { plainLine } from './plain-text.ts';
 import type { Session } from './session.ts';
 
@@ -17,7 +17,7 @@ export interface BuildOptions {
 export async function build({ output, env }: Session, { dir }: BuildOptions): Promise<void> {
   const directory = resolve(dir);
   const { problems, warnings, agent } = await readAgent(directory, env, systemClock());
-  for (const warning of warnings) output.warn(plainLine(formatProblem(warning)));
+  printWarnings(output, warnings);
   if (agent === null || problems.length > 0) throw configFailure(problems, warnings);
   const content = formatAgentSpec(agent.config, agent.toolbox.skills);
   const path = await write(directory, content);

@@ -1,13 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { commandLine } from '../actors/process/command-line.ts';
+import { isAlive } from '../actors/process/is-alive.ts';
 import { readServeFile, type ServeFile } from '../actors/process/serve-file.ts';
+import { shellWord } from '../machines/shell-word.ts';
+import { chooseFolder, type Tell } from './choose-agent.ts';
 import { CliError, exitCodes } from './cli-error.ts';
-import { shellWord } from './shell-word.ts';
 
 /** Which agent a client command talks to, and as whom. */
 export interface AgentChoice {
-  /** The folder of an agent on this machine; not looked at when `url` is given. */
-  dir: string;
+  /** The folder of an agent on this machine; not looked at when `url` is given. Left out, one is looked for. */
+  dir?: string;
   url?: string;
   tokenFile?: string;
 }
@@ -20,24 +23,31 @@ export interface AgentAddress {
   proof: { key: string; port: number } | null;
   /** What starts the agent when it does not answer. */
   startHint: string;
+  /** The options that name the same agent to another command, each with a space before it; empty where none is needed. */
+  flags: string;
 }
 
 /**
- * Finds an agent by its address or through the `serve.json` of its folder. The token is that of
- * --token-file, else of SERVICE_TOKEN, else the daemon's own. Throws a CliError that ends in 3
- * when no agent runs, in 4 when the token cannot be read.
+ * Finds an agent by its address, through the `serve.json` of its folder, or as the one that runs. The token is that of
+ * --token-file, else of SERVICE_TOKEN, else the daemon's own; an agent that nobody named is shown the last alone.
+ * Throws a CliError that ends in 3 when no agent runs, in 4 when the token cannot be read.
  */
 export function findAgent(
-  { dir, url, tokenFile }: AgentChoice,
+  choice: AgentChoice,
   env: NodeJS.ProcessEnv,
+  tell: Tell = () => undefined,
 ): AgentAddress {
+  const { url, tokenFile } = choice;
   const given = tokenFile === undefined ? env['SERVICE_TOKEN'] : readToken(tokenFile);
   const token = given === undefined || given === '' ? null : given;
   if (url !== undefined) {
     const hint = 'check the address, or start the agent';
-    return { url: checkedUrl(url), token, proof: null, startHint: hint };
+    const flags = agentFlags(choice);
+    return { url: checkedUrl(url), token, proof: null, startHint: hint, flags };
   }
-  const startHint = `start it with: holdpoint run --dir ${shellWord(dir)}`;
+  const { dir, isFound } = chooseFolder(choice.dir, env, tell);
+  if (isFound && token !== null) throw tokenNotMeant(dir, tokenFile !== undefined);
+  const startHint = `start it with: ${commandLine(`run --dir ${shellWord(dir)}`)}`;
   const served = readServeFile(join(resolve(dir), '.service'));
   if (served === null || !isAlive(served.pid)) {
     throw new CliError(`no agent runs in ${resolve(dir)}`, {
@@ -47,17 +57,51 @@ export function findAgent(
     });
   }
   const proof = { key: served.proof_key, port: served.port };
-  return { url: urlOf(served), token: token ?? ownToken(served), proof, startHint };
+  const own = isFound ? tokenInside(resolve(dir), served) : ownToken(served);
+  const flags = agentFlags(choice);
+  return { url: urlOf(served), token: token ?? own, proof, startHint, flags };
 }
 
-/** Tells whether a process is there. */
-export function isAlive(pid: number): boolean {
+/** The options that name the same agent to another command, each with a space before it. */
+export function agentFlags({ dir, url }: AgentChoice): string {
+  if (url !== undefined) return ` --url ${shellWord(url)}`;
+  return dir === undefined ? '' : ` --dir ${shellWord(dir)}`;
+}
+
+/**
+ * Whoever can write to the list of running agents could name a folder of theirs there, so nothing that is worth
+ * something elsewhere is shown to an agent from it.
+ */
+function tokenNotMeant(dir: string, isFile: boolean): CliError {
+  const source = isFile ? '--token-file' : 'SERVICE_TOKEN';
+  return new CliError(`the token of ${source} is shown to an agent that you name alone`, {
+    code: 'agent_not_named',
+    exitCode: exitCodes.usage,
+    hint: `name it with --dir ${shellWord(dir)}`,
+  });
+}
+
+/** The token that an agent from the list keeps in its own folder: never one that its `serve.json` points at elsewhere. */
+function tokenInside(directory: string, served: ServeFile): string | null {
+  const path = join(directory, '.service', 'runtime.token');
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const { uid, nlink, mode } = fstatSync(file);
+      const isOwn = uid === process.getuid?.() && nlink === 1 && (mode & 0o077) === 0;
+      if (isOwn) return checkedToken(readFileSync(file, 'utf8'), path);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // Said below, where it counts.
   }
+  if (!served.auth_enabled) return null;
+  throw new CliError(`the agent in ${directory} has no token of its own that may be used`, {
+    code: 'token_unreadable',
+    exitCode: exitCodes.authentication,
+    hint: `name the agent with --dir ${shellWord(directory)}`,
+  });
 }
 
 /** The address at which this machine reaches a daemon, also one that listens on every interface. */
@@ -79,9 +123,9 @@ function tokenIfReadable(path: string): string | null {
 }
 
 function readToken(path: string): string {
-  let token: string;
+  let text: string;
   try {
-    token = readFileSync(path, 'utf8').trim();
+    text = readFileSync(path, 'utf8');
   } catch (error) {
     throw new CliError(`the token file ${path} cannot be read`, {
       code: 'token_unreadable',
@@ -90,6 +134,11 @@ function readToken(path: string): string {
       cause: error,
     });
   }
+  return checkedToken(text, path);
+}
+
+function checkedToken(text: string, path: string): string {
+  const token = text.trim();
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw new CliError(`the token file ${path} does not hold a token`, {
     code: 'token_unreadable',

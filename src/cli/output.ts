@@ -52,9 +52,9 @@ export class Output {
     this.stderr.write(`${text}\n`);
   }
 
-  /** Writes a warning to stderr. */
-  warn(text: string): void {
-    this.note(`${this.#proseColours.yellow('warning:')} ${text}`);
+  /** Writes a warning to stderr; `place` is what stands before it, such as `service.yaml:2:1: `. */
+  warn(text: string, place = ''): void {
+    this.note(`${place}${this.#proseColours.yellow('warning:')} ${text}`);
   }
 
   /** Tells why a command failed, on stderr and with --json as a document too. */

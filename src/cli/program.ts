@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { commandLine } from '../actors/process/command-line.ts';
 import { version } from '../version.ts';
 import { auditCommand } from './audit/audit-command.ts';
 import type { BuildOptions } from './build.ts';
@@ -150,7 +151,7 @@ function writeOut(output: Output, text: string): void {
 /** The commands that a command line begins with, such as `task get`. */
 function namedCommand(program: Command, argv: readonly string[]): string {
   let command = program;
-  const names = [program.name()];
+  const names: string[] = [];
   for (const word of argv.filter((candidate) => !candidate.startsWith('-'))) {
     const next = command.commands.find((child) => child.name() === word);
     if (next === undefined) break;
@@ -170,7 +171,7 @@ function usageError(error: CommanderError, command: string): CliError {
   return new CliError(isBare ? 'no command was given' : words, {
     code: 'usage',
     exitCode: exitCodes.usage,
-    hint: `see ${command} --help`,
+    hint: `see ${commandLine(`${command} --help`.trim())}`,
     cause: error,
   });
 }

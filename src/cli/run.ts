@@ -1,10 +1,11 @@
-import { formatProblem } from '../actors/config/config.ts';
+import { resolve } from 'node:path';
 import type { Log } from '../actors/ports.ts';
+import { listAgent } from '../actors/process/agent-list.ts';
 import { createLog } from '../actors/telemetry/log.ts';
 import { type Agent, type AgentOptions, ConfigError, startAgent } from '../main.ts';
 import { exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
-import { plainLine } from './plain-text.ts';
+import { logWarnings, printWarnings } from './config-warnings.ts';
 import { type RateLimitFlags, rateLimitOf } from './rate-limit-flags.ts';
 import type { Session } from './session.ts';
 import { strayNotes } from './signals.ts';
@@ -42,9 +43,26 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     env,
     log,
   });
-  announce(session, agent);
+  const unlist = list(agent, options.dir, { env, log });
+  announce(session, agent, log);
   await stopped;
+  unlist();
   await agent.stop();
+}
+
+/** Lets commands find this agent from everywhere; one that cannot be listed runs all the same. */
+function list(
+  { id, url }: Agent,
+  dir: string,
+  { env, log }: { env: NodeJS.ProcessEnv; log: Log },
+): () => void {
+  try {
+    return listAgent({ agentId: id, directory: resolve(dir), url }, env);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.info({ reason }, 'commands find this agent in its folder or with --dir alone');
+    return () => undefined;
+  }
 }
 
 /** What is a few lines at a terminal is a record each in a log that programs read. */
@@ -62,9 +80,15 @@ export async function startOrExplain(options: AgentOptions): Promise<Agent> {
   }
 }
 
-function announce({ output }: Session, { id, url, inspectorUrl, warnings }: Agent): void {
-  for (const warning of warnings) output.warn(plainLine(formatProblem(warning)));
-  if (inspectorUrl !== null) output.note(`inspector: ${inspectorUrl}`);
+function announce({ output }: Session, { id, url, inspectorUrl, warnings }: Agent, log: Log): void {
+  const isTerminal = output.stderr.isTTY === true;
+  if (isTerminal) printWarnings(output, warnings);
+  else logWarnings(log, warnings);
+  if (inspectorUrl !== null) {
+    const line = `inspector: ${inspectorUrl}`;
+    if (isTerminal) output.note(line);
+    else log.info({}, line);
+  }
   output.line(`holdpoint: ${id} is ready at ${url}`);
   output.json({ url, pid: process.pid, agent_id: id });
 }

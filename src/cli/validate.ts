@@ -3,9 +3,9 @@ import { type AgentReading, readAgent } from '../actors/agent/read-agent.ts';
 import { heldTools } from '../actors/agent/ruled-tools.ts';
 import { unlistedHosts } from '../actors/agent/unlisted-hosts.ts';
 import { systemClock } from '../actors/clock.ts';
-import { formatProblem, type Problem, type ServiceConfig } from '../actors/config/config.ts';
+import type { Problem, ServiceConfig } from '../actors/config/config.ts';
 import { asJson, configFailure } from './config-failure.ts';
-import { plainLine } from './plain-text.ts';
+import { printWarnings } from './config-warnings.ts';
 import type { Session } from './session.ts';
 
 export interface ValidateOptions {
@@ -27,7 +27,7 @@ export interface Findings {
 /** `validate`: checks `service.yaml` and skills, and lists every problem where it stands. */
 export async function validate({ output, env }: Session, { dir }: ValidateOptions): Promise<void> {
   const { problems, warnings, config, skills, tools } = await checkAgent(resolve(dir), env);
-  for (const warning of warnings) output.warn(plainLine(formatProblem(warning)));
+  printWarnings(output, warnings);
   if (config === null || problems.length > 0) throw configFailure(problems, warnings);
   const held = heldTools(config, tools);
   const skillCount = skills === 1 ? '1 skill' : `${skills} skills`;

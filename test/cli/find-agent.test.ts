@@ -50,6 +50,7 @@ describe('findAgent', () => {
       token: 'runtime-secret',
       proof: { key: 'k', port: 8081 },
       startHint: `start it with: holdpoint run --dir ${dir}`,
+      flags: ` --dir ${dir}`,
     });
   });
 

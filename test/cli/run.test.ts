@@ -120,7 +120,31 @@ describe.concurrent('run', () => {
     const daemon = await startDaemon(directory);
     const { code, stderr } = await daemon.stop();
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^warning: service\.yaml:2:1: .+\n/m);
+    const warning = stderr.split('\n').find((line) => line.includes('modl')) ?? '';
+    expect(JSON.parse(warning)).toEqual({
+      level: 'warn',
+      time: expect.any(String),
+      file: 'service.yaml',
+      line: 2,
+      column: 1,
+      path: 'modl',
+      msg: expect.stringContaining('modl'),
+    });
+  });
+
+  it('writes every line of stderr as JSON where programs read it', async () => {
+    const directory = await refundAgent('agent_id: refunds\nmodl: {provider: scripted}\n');
+    const daemon = await startDaemon(directory);
+    const { stderr } = await daemon.stop();
+    for (const line of stderr.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
+  });
+
+  it('prints warnings as short lines at a terminal', async () => {
+    const directory = await refundAgent('agent_id: refunds\nmodl: {provider: scripted}\n');
+    const terminal = onTerminal(['run', '--dir', directory, '--port', '0']);
+    await printed(terminal, /service\.yaml:2:1: warning: .*modl[^]+is ready at/);
+    process.kill(readServeFile(join(directory, '.service'))?.pid ?? 0, 'SIGTERM');
+    await terminal.ended;
   });
 
   it('says that a port which was asked for is taken', async () => {
@@ -189,7 +213,7 @@ describe.concurrent('run', () => {
   it('streams the statecharts with --inspect', async () => {
     const daemon = await startDaemon(await refundAgent(), { args: ['--inspect', '0'] });
     const { stderr } = await daemon.stop();
-    expect(stderr).toMatch(/^inspector: ws:\/\/127\.0\.0\.1:\d+/m);
+    expect(stderr).toMatch(/"msg":"inspector: ws:\/\/127\.0\.0\.1:\d+/);
   });
 
   it('keeps running when nobody reads its stdout any more', async () => {

@@ -161,7 +161,9 @@ describe.concurrent('a held task', () => {
     expect(shown.stdout).toMatch(
       /^held-1 {2}deferred {3}\S+Z\nDeferred: awaiting channel:console:\* decision on issue_refund\n {2}issue_refund {2}intent_alignment {2}allow .+ no rule denies it\n(?: {16}\w+ .+\n){2} {16}defer {13}defer .+ awaiting channel:console:\*\n {2}tool {7}issue_refund\n {2}arguments {2}\{"order_id":"A-1001"\}\n/,
     );
-    expect(shown.stderr).toBe('decide with: holdpoint task approve held-1, or reject\n');
+    expect(shown.stderr).toBe(
+      `decide with: holdpoint task approve held-1 --dir ${daemon.directory}, or reject\n`,
+    );
     expect(waiting.stdout).toContain('task held-1\n');
 
     const approved = await task(['approve', 'held-1', '--approver', 'ann']);
@@ -307,7 +309,7 @@ describe.concurrent('a client', () => {
     const ended = await Promise.all(calls.map(([verb = '']) => task([verb, 'nobody'])));
     expect(ended.map(({ code }) => code)).toEqual([3, 3, 3, 3, 3]);
     expect(ended[0]?.stderr).toBe(
-      'error: task not found; see what there is with: holdpoint task list\n',
+      `error: task not found; see what there is with: holdpoint task list --dir ${daemon.directory}\n`,
     );
   });
 
@@ -357,7 +359,7 @@ describe.concurrent('a client', () => {
     const { code, stdout, stderr } = await send.ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      `error: the connection to ${other.url} broke before the answer came; look at the task later with: holdpoint task get cut-1\n`,
+      `error: the connection to ${other.url} broke before the answer came; look at the task later with: holdpoint task get cut-1 --dir ${other.directory}\n`,
     );
     const later = await holdpoint(['task', 'get', 'cut-1', '--dir', other.directory]);
     expect(later.code).toBe(3);

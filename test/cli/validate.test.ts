@@ -72,7 +72,7 @@ describe.concurrent('validate', () => {
     expect(code).toBe(0);
     const message =
       'this script mentions api.example.com, which no entry covers; add it to egress_domains of the skill refunds, or to egress.allowed_domains';
-    expect(stderr).toContain(`scripts/lib.sh:2:9: ${message}`);
+    expect(stderr).toContain(`scripts/lib.sh:2:9: warning: ${message}`);
     expect(JSON.parse(stdout).warnings).toEqual([
       expect.objectContaining({ file: 'scripts/lib.sh', line: 2, column: 9, message }),
     ]);
@@ -155,7 +155,7 @@ describe.concurrent('validate', () => {
     const dir = await refundAgent('agent_id: refunds\nmodl: {provider: scripted}\n');
     const { code, stderr } = await holdpoint(['validate', '--dir', dir]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^warning: service\.yaml:2:1: /);
+    expect(stderr).toMatch(/^service\.yaml:2:1: warning: /);
   });
 
   it('ends in 5 for a folder without an agent', async () => {

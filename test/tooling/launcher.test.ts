@@ -18,6 +18,7 @@ it('runs the command of its clone on the pinned Node, with every argument as it 
   const { status, stdout } = await runCommand(join(clone, 'bin/holdpoint'), ['a b', '', '$HOME']);
   expect({ status, ...(JSON.parse(stdout) as object) }).toEqual({
     status: 3,
+    called: join(clone, 'bin/holdpoint'),
     args: ['a b', '', '$HOME'],
     node: realpathSync(join(root, 'node_modules/node/bin/node')),
     cli: join(clone, 'src/cli.ts'),
@@ -45,6 +46,22 @@ it('says what to do when the dependencies are missing', async () => {
   });
 });
 
+it.each([
+  ['by a path from where it is called', ['bin/holdpoint'], 'bin/holdpoint'],
+  ['by its name in its own folder', ['sh', '-c', 'cd bin && sh holdpoint'], './holdpoint'],
+  ['by its whole path', ['sh', '-c', '"$PWD/bin/holdpoint"'], '<clone>/bin/holdpoint'],
+  ['through the search path', ['sh', '-c', 'PATH="$PWD/bin:$PATH" holdpoint'], 'holdpoint'],
+  ['by npx', ['sh', '-c', 'npm_command=exec "$PWD/node_modules/.bin/holdpoint"'], 'npx holdpoint'],
+])('says what it was called as: %s', async (_, [program = '', ...args], called) => {
+  const clone = aClone();
+  mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(join(root, 'node_modules/node'), join(clone, 'node_modules/node'));
+  symlinkSync('../../bin/holdpoint', join(clone, 'node_modules/.bin/holdpoint'));
+  const { stdout } = await runCommand(program, args, clone);
+  const said = (JSON.parse(stdout) as { called: string }).called;
+  expect(said.replace(clone, '<clone>')).toBe(called);
+});
+
 /** A folder with the launcher and a command that reports how it was called. */
 function aClone(): string {
   const clone = mkdtempSync(join(realpathSync(tmpdir()), 'a clone-'));
@@ -54,7 +71,7 @@ function aClone(): string {
   writeFileSync(
     join(clone, 'src/cli.ts'),
     `const [node, cli, ...args] = process.argv;
-     console.log(JSON.stringify({ node, cli, args, flags: process.execArgv }));
+     console.log(JSON.stringify({ node, cli, args, flags: process.execArgv, called: process.env.SERVICE_COMMAND }));
      process.exitCode = 3;`,
   );
   return clone;

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { commandLine } from '../process/command-line.ts';
 import { type LineSigner, lineSigner } from './line-signer.ts';
 import { type PublicKey, publicKey } from './public-keys.ts';
 
@@ -29,7 +30,7 @@ export function readSigningKey(
   const text = Object.hasOwn(env, variable) ? env[variable]?.trim() : undefined;
   if (text === undefined || text === '') {
     throw new SigningKeyError(
-      `the environment variable ${variable} is not set; it must hold the audit key, which holdpoint key generate makes`,
+      `the environment variable ${variable} is not set; it must hold the audit key, which ${commandLine('key generate')} makes`,
     );
   }
   const privateKey = parseKey(text, variable);

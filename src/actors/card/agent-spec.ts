@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { AgentSkill } from '../../machines/card/agent-card.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import type { ServiceConfig } from '../config/config.ts';
+import { commandLine } from '../process/command-line.ts';
 import type { Skill } from '../skills/skills.ts';
 import { distinctTags, inOrder, skillOfFile } from './agent-skill.ts';
 
@@ -116,7 +117,7 @@ export async function writeAgentSpec(directory: string, content: string): Promis
 }
 
 function ignored(reason: string): AgentSpecReading {
-  const warning = `${agentSpecPath} is ignored: ${reason}; write it anew with holdpoint build`;
+  const warning = `${agentSpecPath} is ignored: ${reason}; write it anew with ${commandLine('build')}`;
   return { spec: noSpec, warning };
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AgentSkill, CardParts, DeclaredScheme } from '../../machines/card/agent-card.ts';
 import { loadConfig, type ServiceConfig } from '../config/config.ts';
 import type { Log } from '../ports.ts';
+import { commandLine } from '../process/command-line.ts';
 import { type Problem, readSkills, type Skill } from '../skills/skills.ts';
 import { skillOfFile } from './agent-skill.ts';
 import { type AgentSpec, agentSpecPath, readAgentSpec } from './agent-spec.ts';
@@ -60,7 +61,7 @@ export function partsOf(
   if (outdated.length > 0) {
     log.warn(
       { outdated },
-      `card: ${agentSpecPath} differs from the files and counts; run holdpoint build`,
+      `card: ${agentSpecPath} differs from the files and counts; run ${commandLine('build')}`,
     );
   }
   return {

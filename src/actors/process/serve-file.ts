@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { writePrivately } from './write-privately.ts';
 
 const serveFile = z.object({
   pid: z.int().positive(),
@@ -51,12 +52,4 @@ export function writeRuntimeToken(stateFolder: string): { token: string; path: s
   const path = join(stateFolder, 'runtime.token');
   writePrivately(path, token);
   return { token, path };
-}
-
-/** Replaces a file in one step, so that no reader ever sees half of it. */
-function writePrivately(path: string, content: string): void {
-  const draft = `${path}.${process.pid}`;
-  rmSync(draft, { force: true });
-  writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
-  renameSync(draft, path);
 }

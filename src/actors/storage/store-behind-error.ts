@@ -1,3 +1,4 @@
+import { commandLine } from '../process/command-line.ts';
 import { StoreError } from './store-error.ts';
 
 /** How far a log reaches beyond what its store knows. */
@@ -21,5 +22,5 @@ export class StoreBehindError extends StoreError {
 
 function sentence(store: string, { events, files }: Lead): string {
   const count = events === null ? 'events' : `${events} event${events === 1 ? '' : 's'}`;
-  return `the task store ${store} is older than its audit log: ${files.join(', ')} ${files.length === 1 ? 'holds' : 'hold'} ${count} that it does not know; restore the newest copy of the store, or start once with holdpoint run --keep-log, which keeps them and ends the tasks they name`;
+  return `the task store ${store} is older than its audit log: ${files.join(', ')} ${files.length === 1 ? 'holds' : 'hold'} ${count} that it does not know; restore the newest copy of the store, or start once with ${commandLine('run --keep-log')}, which keeps them and ends the tasks they name`;
 }

@@ -36,7 +36,7 @@ export function auditCommand(session: Session): Command {
   audit
     .command('keys')
     .description('print the public keys that signatures of the log are checked with (JWKS)')
-    .option('--dir <dir>', "the agent's folder", '.')
+    .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
     .option('--url <url>', 'address of an agent that runs')
     .action(async (options: AuditKeysOptions) => {
       const { auditKeys } = await import('./audit-keys.ts');
@@ -45,7 +45,7 @@ export function auditCommand(session: Session): Command {
   audit
     .command('tail')
     .description('show the latest events')
-    .option('--dir <dir>', "the agent's folder", '.')
+    .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
     .option('--file <file>', "a log (default: the agent's own)")
     .option('--task <id>', 'only events of this task')
     .option('--event <name>', 'only events of this name; a final * stands for any ending')
@@ -59,7 +59,7 @@ export function auditCommand(session: Session): Command {
     .command('export')
     .description('write out every event of one task, line for line')
     .requiredOption('--task <id>', 'the task')
-    .option('--dir <dir>', "the agent's folder", '.')
+    .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
     .option('--file <file>', "a log (default: the agent's own)")
     .option('-o, --output <file>', 'a new file, readable by its owner alone (default: stdout)')
     .option('--proof', 'one JSON document with the place and hash of each line')

@@ -10,7 +10,7 @@ import { auditPathOf } from './audit-path.ts';
 
 export interface AuditExportOptions {
   task: string;
-  dir: string;
+  dir?: string;
   file?: string;
   output?: string;
   proof?: boolean;
@@ -26,7 +26,7 @@ export async function auditExport(
   { task, dir, file, output: target, proof: withProof = false }: AuditExportOptions,
 ): Promise<void> {
   const signal = interruption.listen();
-  const source = { path: file ?? auditPathOf(dir, env), task, withProof };
+  const source = { path: file ?? auditPathOf(dir, { env, output }), task, withProof };
   const stop = showProgress(output, 'reading the log');
   const nothing = async (): Promise<void> => signal.throwIfAborted();
   refuse(await exportTask(source, nothing).finally(stop), task);

@@ -4,7 +4,7 @@ import type { Session } from '../session.ts';
 import { auditPathOf } from './audit-path.ts';
 
 export interface AuditTailOptions {
-  dir: string;
+  dir?: string;
   file?: string;
   task?: string;
   event?: string;
@@ -22,7 +22,7 @@ export async function auditTail(
 ): Promise<void> {
   const signal = interruption.listen();
   const tailed = tailLines({
-    path: file ?? auditPathOf(dir, env),
+    path: file ?? auditPathOf(dir, { env, output }),
     limit: lines,
     follow,
     signal,

@@ -6,6 +6,7 @@ import {
   verdictSentence,
   verifyFiles,
 } from '../../actors/audit/audit.ts';
+import { commandLine } from '../../actors/process/command-line.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
@@ -118,7 +119,7 @@ function unchecked(): CliError {
   return new CliError('--require-signed needs --keys: a signature nobody checks proves nothing', {
     code: 'usage',
     exitCode: exitCodes.usage,
-    hint: 'give the public keys with --keys, as holdpoint audit keys prints them',
+    hint: `give the public keys with --keys, as ${commandLine('audit keys')} prints them`,
   });
 }
 

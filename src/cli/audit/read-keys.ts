@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { PublicKeyError, type PublicKeySet, readPublicKeys } from '../../actors/audit/audit.ts';
+import { commandLine } from '../../actors/process/command-line.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
@@ -62,7 +63,7 @@ function unreadable(source: string, error: unknown, exitCode: 1 | 3): CliError {
   return new CliError(plainLine(`the keys of ${source} cannot be read: ${reason}`), {
     code: 'audit_keys_unreadable',
     exitCode,
-    hint: 'give the path or the address of a JWKS, as holdpoint audit keys prints it',
+    hint: `give the path or the address of a JWKS, as ${commandLine('audit keys')} prints it`,
     cause: error,
   });
 }

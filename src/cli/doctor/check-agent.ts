@@ -1,8 +1,9 @@
 import { prunedAt, verdictSentence, verifyFiles } from '../../actors/audit/audit.ts';
 import { formatProblem } from '../../actors/config/config.ts';
+import { commandLine } from '../../actors/process/command-line.ts';
 import { logFilesOf } from '../../actors/storage/log-files.ts';
+import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
-import { shellWord } from '../shell-word.ts';
 import type { Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 
@@ -15,7 +16,7 @@ export function checkConfig({ directory }: Subject, { problems, warnings }: Find
   return {
     status: problems.length > 0 ? 'fail' : 'warn',
     message: plainLine(`${formatProblem(first)}${others}`),
-    fix: `holdpoint validate --dir ${shellWord(directory)}`,
+    fix: commandLine(`validate --dir ${shellWord(directory)}`),
   };
 }
 
@@ -31,7 +32,7 @@ export async function checkAudit(path: string, isChained: boolean): Promise<Find
   if (logFilesOf(path).length === 0)
     return { status: 'pass', message: 'there is no audit log yet' };
   const files = logFilesOf(path);
-  const fix = `holdpoint audit verify ${files.map(shellWord).join(' ')}`;
+  const fix = commandLine(`audit verify ${files.map(shellWord).join(' ')}`);
   try {
     const pruned = await prunedAt(files);
     const verdict = await verifyFiles(files, pruned === null ? {} : { continuedFrom: pruned.head });

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { type ChannelFinding, probeChannels } from '../../actors/channels/probe-channels.ts';
 import type { ServiceConfig } from '../../actors/config/config.ts';
+import { commandLine } from '../../actors/process/command-line.ts';
+import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
-import { shellWord } from '../shell-word.ts';
 import type { Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 import { checkWebhook } from './check-webhook.ts';
@@ -49,7 +50,7 @@ function idle(adapter: string, directory: string): Finding {
   return {
     status: 'warn',
     message: `the ${adapter} adapter does not run, since its settings are not complete`,
-    fix: `holdpoint validate --dir ${shellWord(directory)}`,
+    fix: commandLine(`validate --dir ${shellWord(directory)}`),
   };
 }
 

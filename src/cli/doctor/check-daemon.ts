@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { request } from 'undici';
+import { isAlive } from '../../actors/process/is-alive.ts';
 import { readServeFile } from '../../actors/process/serve-file.ts';
-import { isAlive, urlOf } from '../find-agent.ts';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../../machines/shell-word.ts';
+import { urlOf } from '../find-agent.ts';
 import type { Finding, Subject } from './check.ts';
 
 /** Milliseconds that a daemon has to say whether it is ready. */

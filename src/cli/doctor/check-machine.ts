@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
+import { isAlive } from '../../actors/process/is-alive.ts';
 import { readServeFile } from '../../actors/process/serve-file.ts';
 import { mostConnections } from '../../http/limit-connections.ts';
-import { isAlive } from '../find-agent.ts';
 import type { Finding, Subject } from './check.ts';
 
 const oldestNode = 24;

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../../machines/shell-word.ts';
 import type { Finding, Subject } from './check.ts';
 
 const mebibyte = 1024 * 1024;

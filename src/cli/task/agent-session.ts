@@ -23,12 +23,12 @@ export const usualTimeout = 30_000;
  * milliseconds, for as long as it takes when that is `null`.
  */
 export async function withAgent<Result>(
-  { interruption, env }: Session,
+  { interruption, env, output }: Session,
   options: AgentOptions,
   timeout: number | null,
   use: (session: AgentSession) => Promise<Result>,
 ): Promise<Result> {
-  const agent = new AgentClient(findAgent(options, env));
+  const agent = new AgentClient(findAgent(options, env, (line) => output.note(line)));
   const limit = deadline(options.timeout ?? timeout);
   try {
     const signal = AbortSignal.any([interruption.listen(), limit.signal]);

@@ -1,6 +1,6 @@
 import type { EventSourceMessage } from 'eventsource-parser';
+import { lookLater } from '../agent-failure.ts';
 import { CliError } from '../cli-error.ts';
-import { shellWord } from '../shell-word.ts';
 import { type ProgressJson, readAnswer, type TaskJson } from './task-shape.ts';
 
 /** One event of a task's stream. */
@@ -33,9 +33,9 @@ export async function follow(
 }
 
 /** The failure of a stream that ended before its task did. */
-export function streamBroken(id: string): CliError {
+export function streamBroken(id: string, address: { flags: string }): CliError {
   return new CliError(`the stream of task ${id} ended before the task did`, {
     code: 'connection_lost',
-    hint: `look at the task later with: holdpoint task get ${shellWord(id)}`,
+    hint: lookLater(id, address),
   });
 }

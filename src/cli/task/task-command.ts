@@ -26,7 +26,7 @@ export function taskCommand(session: Session): Command {
 
 function withAgentOptions(command: Command): Command {
   return command
-    .option('--dir <dir>', 'the folder of an agent that runs on this machine', '.')
+    .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
     .option('--url <url>', 'the address of an agent, instead of --dir')
     .option(
       '--token-file <file>',

@@ -1,5 +1,6 @@
+import { commandLine } from '../../actors/process/command-line.ts';
+import { shellWord } from '../../machines/shell-word.ts';
 import type { Session } from '../session.ts';
-import { shellWord } from '../shell-word.ts';
 import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';
 import { deferralLines } from './print-task.ts';
 import { type DeferralJson, readAnswer } from './task-shape.ts';
@@ -15,8 +16,9 @@ export async function taskDeferrals(session: Session, options: AgentOptions): Pr
     for (const deferral of deferrals) {
       output.line(output.colours.bold(`task ${deferral.task_id}`));
       for (const line of deferralLines(deferral, Date.now())) output.line(line);
-      const pin = `--args-sha256 ${deferral.args_sha256}`;
-      output.line(`  decide     holdpoint task approve ${shellWord(deferral.task_id)} ${pin}`);
+      const pin = `${agentSession.agent.flags} --args-sha256 ${deferral.args_sha256}`;
+      const approve = commandLine(`task approve ${shellWord(deferral.task_id)}${pin}`);
+      output.line(`  decide     ${approve}`);
       output.line();
     }
     if (deferrals.length === 0) output.note('nothing waits for a person');

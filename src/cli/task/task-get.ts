@@ -1,6 +1,7 @@
+import { commandLine } from '../../actors/process/command-line.ts';
+import { shellWord } from '../../machines/shell-word.ts';
 import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
-import { shellWord } from '../shell-word.ts';
 import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';
 import { answerOf, decisionLines, deferralLines, paintState, statusText } from './print-task.ts';
 import { type DeferralJson, readAnswer, type TaskJson } from './task-shape.ts';
@@ -20,7 +21,8 @@ export async function taskGet(session: Session, id: string, options: AgentOption
     const deferral = await pendingDeferral({ agent, signal }, task);
     if (deferral === null) return;
     for (const line of deferralLines(deferral, Date.now())) output.line(line);
-    output.note(`decide with: holdpoint task approve ${shellWord(task.id)}, or reject`);
+    const approve = commandLine(`task approve ${shellWord(task.id)}${agent.flags}`);
+    output.note(`decide with: ${approve}, or reject`);
   });
 }
 

@@ -1,10 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { v7 } from 'uuid';
+import { commandLine } from '../../actors/process/command-line.ts';
 import type { JsonValue } from '../../machines/json.ts';
+import { shellWord } from '../../machines/shell-word.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
-import { shellWord } from '../shell-word.ts';
 import { type AgentOptions, type AgentSession, withAgent } from './agent-session.ts';
 import { follow, streamBroken } from './follow-task.ts';
 import { answerOf, printEnd, progressLine, statusLine, throwIfUnfinished } from './print-task.ts';
@@ -47,7 +48,7 @@ async function sendHeld(
 ): Promise<void> {
   const stopProgress = showProgress(
     output,
-    `task ${id} goes on; see it with task get ${shellWord(id)}`,
+    `task ${id} goes on; see it with: ${commandLine(`task get ${shellWord(id)}${agent.flags}`)}`,
   );
   try {
     const call = { method: 'POST', path: '/tasks/send', body, taskId: id, signal } as const;
@@ -73,7 +74,7 @@ async function sendStreaming(
       if (line !== null) output.note(line);
     },
   });
-  if (task === null) throw streamBroken(id);
+  if (task === null) throw streamBroken(id, agent);
   throwIfUnfinished(task);
   output.line(answerOf(task));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AgentClient } from '../agent-client.ts';
 import { CliError } from '../cli-error.ts';
-import { findAgent } from '../find-agent.ts';
+import { agentFlags, findAgent } from '../find-agent.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, deadline } from './agent-session.ts';
 import { follow, streamBroken } from './follow-task.ts';
@@ -49,7 +49,7 @@ async function watchUntilEnd(session: Session, watch: Watch): Promise<TaskJson> 
         failures = 0;
       });
       if (task !== null) return task;
-      if (failures >= patience) throw streamBroken(watch.id);
+      if (failures >= patience) throw streamBroken(watch.id, { flags: agentFlags(watch.options) });
     } catch (error) {
       const isFirst = lastEventId === undefined && failures === 0;
       if (!canRetry(error) || isFirst || failures >= patience) throw error;
@@ -69,7 +69,9 @@ async function joinOnce(
   lastEventId: string | undefined,
   onSeen: (eventId: string) => void,
 ): Promise<TaskJson | null> {
-  const agent = new AgentClient(findAgent(options, env));
+  const isFirst = lastEventId === undefined;
+  const tell = (line: string): void => void (isFirst && output.note(line));
+  const agent = new AgentClient(findAgent(options, env, tell));
   const path = `/tasks/${encodeURIComponent(id)}/events`;
   const call = { method: 'GET', path, taskId: id, signal } as const;
   try {

@@ -1,8 +1,9 @@
+import { commandLine } from '../../actors/process/command-line.ts';
 import { createLog } from '../../actors/telemetry/log.ts';
+import { shellWord } from '../../machines/shell-word.ts';
 import { AgentClient } from '../agent-client.ts';
 import { startOrExplain } from '../run.ts';
 import type { Session } from '../session.ts';
-import { shellWord } from '../shell-word.ts';
 import { chat } from './chat.ts';
 import type { Demo } from './demo.ts';
 import { makeDemoFolder } from './demo-folder.ts';
@@ -31,7 +32,7 @@ export async function tryAgent(session: Session, options: TryOptions): Promise<v
     if (slackDemo === true) await tryInSlack(session, { directory, isChat, signal });
     else await tryHere(session, { directory, isChat, signal });
     if (keep !== undefined) {
-      output.note(`kept; go on with: holdpoint run --dir ${shellWord(directory)}`);
+      output.note(`kept; go on with: ${commandLine(`run --dir ${shellWord(directory)}`)}`);
     }
   } finally {
     await folder.remove();
@@ -85,7 +86,7 @@ async function withDemo(
     log: createLog({ level: output.isDebug ? 'debug' : 'silent', stream: process.stderr }),
   });
   const { url, token, auditPath } = agent;
-  const client = new AgentClient({ url, token, proof: null, startHint: 'try again' });
+  const client = new AgentClient({ url, token, proof: null, startHint: 'try again', flags: '' });
   try {
     signal.throwIfAborted();
     await play({ client, url, directory, auditPath, signal });

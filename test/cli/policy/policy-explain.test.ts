@@ -343,7 +343,7 @@ would be denied: the arguments of issue_refund must be an object
     const guardrails = { enabled: true, denied_tools: ['isue_refund'] };
     const { stdout, stderr } = await explain(await agentWith({ guardrails }), '--json');
     expect(stderr).toMatch(
-      /^warning: service\.yaml:1:\d+: .*the agent has no tool isue_refund.*\n$/,
+      /^service\.yaml:1:\d+: warning: .*the agent has no tool isue_refund.*\n$/,
     );
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
   });

@@ -6,6 +6,7 @@ import type {
 } from '../../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../../machines/duration.ts';
 import { plainLine } from '../../../machines/plain-line.ts';
+import { commandLine } from '../../process/command-line.ts';
 
 /** Says in lines that a call waits, with all that an approver needs to know; `now` is epoch milliseconds. */
 export function requestLines(request: ApprovalRequest, agentUrl: string, now: number): string[] {
@@ -16,7 +17,7 @@ export function requestLines(request: ApprovalRequest, agentUrl: string, now: nu
     ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),
     ...(quorum > 1 ? [['approvals', `${approvals.length} of ${quorum}`] as [string, string]] : []),
     ['auto-deny', `${new Date(expiresAt).toISOString()} (${timeLeft(request, now)})`],
-    ['decide', "in the agent's folder, with one of"],
+    ['decide', 'with one of; name the agent with --dir where several run'],
     ['', command('approve', request)],
     ['', command('reject', request)],
   ];
@@ -40,12 +41,12 @@ export function newsLine(
 function command(verb: 'approve' | 'reject', request: ApprovalRequest): string {
   const { taskId, deferralId, approvers } = request;
   const words = [
-    `holdpoint task ${verb} --deferral ${deferralId}`,
+    `task ${verb} --deferral ${deferralId}`,
     ...(approvers === null ? [] : ['--email YOUR-EMAIL']),
     ...(verb === 'reject' ? ['--note WHY'] : []),
     taskId.startsWith('-') ? `-- ${taskId}` : taskId,
   ];
-  return words.join(' ');
+  return commandLine(words.join(' '));
 }
 
 function newsText(request: ApprovalRequest, news: ApprovalNews, now: number): string | null {

@@ -50,7 +50,7 @@ describe('the console', () => {
       '  approvers  ann@example.com, bob@example.com',
       '  approvals  0 of 2',
       '  auto-deny  2026-03-04T05:11:07.008Z (in 4m50s)',
-      "  decide     in the agent's folder, with one of",
+      '  decide     with one of; name the agent with --dir where several run',
       `             holdpoint task approve --deferral ${id} --email YOUR-EMAIL task:1`,
       `             holdpoint task reject --deferral ${id} --email YOUR-EMAIL --note WHY task:1`,
     ]);
@@ -65,7 +65,7 @@ describe('the console', () => {
       '  asked by   not signed in',
       '  context    pays back 40 € for order A-1042',
       '  auto-deny  2026-03-04T05:11:07.008Z (in 4m50s)',
-      "  decide     in the agent's folder, with one of",
+      '  decide     with one of; name the agent with --dir where several run',
       `             holdpoint task approve --deferral ${id} -- --help`,
       `             holdpoint task reject --deferral ${id} --note WHY -- --help`,
     ]);
