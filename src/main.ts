@@ -353,6 +353,7 @@ async function serve(
     origins: config.server.cors_origins,
     publicUrl: config.server.public_url,
     writeTimeout: config.server.write_timeout,
+    holdHeartbeat: config.server.hold_heartbeat,
     taskAccess: config.server.task_access,
     a2aHold: config.server.a2a_hold,
     admission,

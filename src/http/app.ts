@@ -16,6 +16,7 @@ import { correlate } from './middleware/correlate.ts';
 import { countSequence } from './middleware/count-sequence.ts';
 import { handleErrors } from './middleware/handle-errors.ts';
 import { hardenResponse } from './middleware/harden-response.ts';
+import { type KeepAlivePorts, keepAlive } from './middleware/keep-alive.ts';
 import { limitRate } from './middleware/limit-rate.ts';
 import { limitWriting } from './middleware/limit-writing.ts';
 import type { PagePorts } from './middleware/page-fault.ts';
@@ -46,7 +47,13 @@ type AuditPorts = Parameters<typeof auditKeys>[0] &
   Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels'>;
 
 /** What the agent's HTTP surface stands on. */
-export interface AppPorts extends AdmitPorts, AuditPorts, HealthPorts, CallerTasksPorts, PagePorts {
+export interface AppPorts
+  extends AdmitPorts,
+    AuditPorts,
+    HealthPorts,
+    CallerTasksPorts,
+    KeepAlivePorts,
+    PagePorts {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   authenticator: Authenticator;
   authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
@@ -96,6 +103,7 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(traceRequest());
   app.use(authenticate(ports));
   app.use(boundTraffic(ports.traffic));
+  app.use(keepAlive(ports));
   app.use(bindTasks(ports));
   const router = createRouter(ports);
   app.use(allowMethods(router));

@@ -1,6 +1,7 @@
 import { SystemError } from '../actors/system.ts';
 import type { Task } from '../machines/task/task.ts';
 import { forgetMessage } from './forget-message.ts';
+import { holdOpen } from './hold-open.ts';
 import { problemOf } from './middleware/handle-errors.ts';
 import type { RoutedContext } from './request-state.ts';
 import { Problem } from './wire/problem.ts';
@@ -14,6 +15,7 @@ export async function heldTask(ctx: RoutedContext, id: string): Promise<Task | n
   const gone = new AbortController();
   const leave = (): void => gone.abort();
   ctx.res.once('close', leave);
+  const release = holdOpen(ctx, id);
   try {
     return await ctx.state.tasks.settled(id, gone.signal);
   } catch (error) {
@@ -22,6 +24,7 @@ export async function heldTask(ctx: RoutedContext, id: string): Promise<Task | n
     const { status, body } = problemOf(error);
     throw new Problem(status, { ...body, task_id: id });
   } finally {
+    release();
     ctx.res.off('close', leave);
   }
 }

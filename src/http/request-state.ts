@@ -2,6 +2,7 @@ import type { RouterContext } from '@koa/router';
 import type { Span } from '@opentelemetry/api';
 import type { Caller } from '../machines/task/task.ts';
 import type { CallerTasks } from './caller-tasks.ts';
+import type { KeepAlive } from './middleware/keep-alive.ts';
 import type { Traffic } from './traffic.ts';
 
 /** What the middleware adds to a request, in the order in which it is added. */
@@ -20,8 +21,12 @@ export interface RequestState {
   caller: Caller | null;
   /** Added by `boundTraffic`: how much may be on its way from and to the caller. */
   traffic: Traffic;
+  /** Added by `keepAlive`: what keeps an answer open that is long in coming. */
+  keepAlive: KeepAlive;
   /** Added by `bindTasks`: the tasks that the caller may know of. */
   tasks: CallerTasks;
+  /** Added by `handleErrors`: why an answer was cut off that had begun; absent otherwise. */
+  cutOff?: string;
 }
 
 /** A request as a route sees it. */

@@ -53,6 +53,8 @@ export class Traffic {
   readonly #answered: Answered;
   /** Bytes of the request's body that are counted. */
   #body = 0;
+  /** How far the answer has gone: a piece of it waits to be taken, or the rest of it does. */
+  #sending: 'nothing' | 'piece' | 'rest' = 'nothing';
 
   constructor(count: TrafficCount, answered: Answered) {
     this.#count = count;
@@ -84,6 +86,7 @@ export class Traffic {
   /** Counts an answer that is about to be written whole, unless it is short, until it is read or its reader let go. */
   hold(response: ServerResponse, bytes: number): void {
     if (bytes < shortAnswer) return;
+    this.#sending = 'rest';
     this.add(bytes);
     response.once('close', () => this.add(-bytes));
     this.limitStall(response);
@@ -91,6 +94,21 @@ export class Traffic {
     const { socket } = response.req;
     response.once('finish', () => {
       if (socket.timeout === this.#count.patience) socket.setTimeout(0);
+    });
+  }
+
+  /**
+   * Writes a piece of an answer that is long in coming, so short that it is not counted, unless the last one still
+   * waits to be taken: whoever takes none for a while is let go.
+   */
+  trickle(response: ServerResponse, piece: string): void {
+    if (this.#sending !== 'nothing') return;
+    this.#sending = 'piece';
+    this.limitStall(response);
+    response.write(piece, () => {
+      if (this.#sending !== 'piece') return;
+      this.#sending = 'nothing';
+      response.setTimeout(0);
     });
   }
 

@@ -13,6 +13,7 @@ export const openDoor = {
   origins: [],
   publicUrl: '',
   writeTimeout: 0,
+  holdHeartbeat: 25_000,
   taskAccess: 'org',
   a2aHold: false,
   admission: null,

@@ -8,14 +8,16 @@ import { onTestFinished } from 'vitest';
 import { createAuthenticator } from '../../src/actors/auth/authenticator.ts';
 import { systemClock } from '../../src/actors/clock.ts';
 import { scriptedModel } from '../../src/actors/llm/scripted-model.ts';
-import type { Log, Tool } from '../../src/actors/ports.ts';
+import type { Clock, Log, Tool } from '../../src/actors/ports.ts';
 import { TaskStore } from '../../src/actors/storage/task-store.ts';
 import { TaskSystem } from '../../src/actors/system.ts';
 import { type AppPorts, createApp } from '../../src/http/app.ts';
 import { type ListenOptions, listen } from '../../src/http/listen.ts';
+import type { ToolRules } from '../../src/machines/governance/ruling.ts';
 import { aPolicy } from './a-policy.ts';
 import { AgentClient } from './agent-client.ts';
 import { openDoor } from './open-door.ts';
+import { toolRules } from './task-fixtures.ts';
 
 /** The HTTP surface over a real task system whose tools are functions. */
 export interface TestSurface {
@@ -32,6 +34,12 @@ export interface TestSurfaceOptions {
   tools?: Record<string, () => string | Promise<string>>;
   arrival?: ListenOptions['arrival'];
   traffic?: AppPorts['traffic'];
+  /** Milliseconds; 25 seconds when absent. */
+  holdHeartbeat?: number;
+  /** The machine's own when absent. */
+  clock?: Clock;
+  /** What governs a tool, beyond nothing. */
+  rules?: Record<string, Partial<ToolRules>>;
 }
 
 /** Serves the surface until the test has finished. */
@@ -40,7 +48,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
   const lines: string[] = [];
   const note = (_: object, message: string) => void lines.push(message);
   const log: Log = { info: note, warn: note, error: note };
-  const clock = systemClock();
+  const { clock = systemClock(), rules = {} } = options;
   const ids = { next: () => v7() };
   const tools = new Map(
     Object.entries(options.tools ?? {}).map(([name, run]) => [name, toolOf(name, run)]),
@@ -52,7 +60,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     }),
     model: scriptedModel('demo', []),
     tools,
-    policy: aPolicy(),
+    policy: aPolicy({ rulesFor: ({ tool }) => toolRules(rules[tool]) }),
     judge: null,
     issuer: null,
     egress: null,
@@ -77,6 +85,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     push: null,
     ...openDoor,
     ...(options.traffic === undefined ? {} : { traffic: options.traffic }),
+    ...(options.holdHeartbeat === undefined ? {} : { holdHeartbeat: options.holdHeartbeat }),
   });
   const { arrival } = options;
   const server = await listen(app, {

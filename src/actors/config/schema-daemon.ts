@@ -32,6 +32,9 @@ const rateLimitSchema = z.object({
     }),
 });
 
+/** The shortest time between the blanks of a held send, in milliseconds. */
+const shortestHeartbeat = 100;
+
 /** `server`: how the daemon is called. */
 export const serverSchema = z.object({
   public_url: z.string().default('').meta({
@@ -50,6 +53,16 @@ export const serverSchema = z.object({
     description: 'How long an answer may take until its connection is cut; 0s for no limit.',
     example: '10m',
   }),
+  hold_heartbeat: duration
+    .refine((milliseconds) => milliseconds === 0 || milliseconds >= shortestHeartbeat, {
+      error: 'the heartbeat of a hold is at least 100ms; write 25s, or 0s for none',
+    })
+    .prefault('25s')
+    .meta({
+      description:
+        'How long a send is held for a decision until its answer begins, and the time between the blanks that keep it open from there on; 0s for neither, else at least 100ms.',
+      example: '10s',
+    }),
   task_access: z
     .enum(taskAccesses)
     .default('org')

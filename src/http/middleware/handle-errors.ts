@@ -13,7 +13,10 @@ const statusOf: Record<SystemErrorCode, number> = {
   unknown_machine_version: 409,
 };
 
-/** Answers every error with JSON; one that is not meant for callers is logged and told as a fixed text. */
+/**
+ * Answers every error with JSON; one that is not meant for callers is logged and told as a fixed text. An answer
+ * that has begun is cut off instead, since its status can no longer tell.
+ */
 export function handleErrors({ log }: { log: Log }): Middleware<RequestState> {
   return async function errorHandler(ctx: Context, next: Next) {
     try {
@@ -22,6 +25,7 @@ export function handleErrors({ log }: { log: Log }): Middleware<RequestState> {
     } catch (error) {
       const problem = problemOf(error);
       if (problem.status === 500) log.error({ error, path: ctx.path }, 'http: request failed');
+      if (ctx.headerSent) return cutOff(ctx, problem);
       ctx.status = problem.status;
       ctx.set(problem.headers);
       ctx.body = problem.body;
@@ -37,6 +41,12 @@ export function problemOf(error: unknown): Problem {
   }
   if (error instanceof URIError) return new Problem(400, { error: 'the path is not valid' });
   return new Problem(500, { error: 'internal error' });
+}
+
+function cutOff(ctx: Context, { message }: Problem): void {
+  (ctx.state as RequestState).cutOff = message;
+  ctx.respond = false;
+  ctx.res.destroy();
 }
 
 const unmatched: Record<number, string> = {

@@ -78,7 +78,7 @@ export function traceRequest(): Middleware<RequestState> {
     const options = { kind: SpanKind.SERVER, attributes };
     const span = trace.getTracer('holdpoint').startSpan(`a2a.${route.method}`, options, above);
     ctx.state.span = span;
-    res.once('close', () => endWith(span, res));
+    res.once('close', () => endWith(span, res, ctx.state as RequestState));
     return context.with(trace.setSpan(above, span), next);
   };
 }
@@ -112,8 +112,13 @@ function callersContext(ctx: Context): TraceContext {
   return trace.setSpanContext(extracted, { ...parent, traceState, isRemote: true });
 }
 
-function endWith(span: Span, { headersSent, statusCode, writableFinished }: ServerResponse): void {
-  if (!writableFinished) span.setAttribute('holdpoint.caller_left', true);
+function endWith(
+  span: Span,
+  { headersSent, statusCode, writableFinished }: ServerResponse,
+  { cutOff }: RequestState,
+): void {
+  if (cutOff !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: cutOff });
+  else if (!writableFinished) span.setAttribute('holdpoint.caller_left', true);
   if (headersSent) {
     span.setAttribute('http.response.status_code', statusCode);
     if (statusCode >= 400) span.setStatus({ code: SpanStatusCode.ERROR });

@@ -11,13 +11,16 @@ export function tasksSend(ports: { ids: Ids }) {
   return async function send(ctx: RoutedContext) {
     const task = await heldTask(ctx, openTask(ports, ctx, ctx.request.body));
     if (task === null) ctx.respond = false;
-    else ctx.body = presentEnded(task);
+    else ctx.body = presentEnded(task, ctx.headerSent);
   };
 }
 
-/** Presents the task of a send. Throws the challenge of one that failed for want of assurance. */
-function presentEnded(task: Task): TaskJson {
+/**
+ * Presents the task of a send. Throws the challenge of one that failed for want of assurance, unless the answer
+ * has begun: then the task says so.
+ */
+function presentEnded(task: Task, hasBegun: boolean): TaskJson {
   const challenge = challengeOf(task);
-  if (challenge !== null) throw challenge.rest;
+  if (challenge !== null && !hasBegun) throw challenge.rest;
   return presentTask(task);
 }

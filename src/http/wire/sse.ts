@@ -6,9 +6,6 @@ import type { Traffic } from '../traffic.ts';
 /** Characters that may wait for a slow reader before its stream is closed (contract section 5). */
 const maximumBacklog = 1024 * 1024;
 
-/** Milliseconds between the comments that keep an idle connection open: some clients give up after five seconds without a byte (contract section 5). */
-const heartbeatEvery = 4_000;
-
 /** One event of a stream; the data goes out as one line of JSON. */
 export interface StreamEvent {
   id: string;
@@ -32,7 +29,6 @@ interface WaitingEvent extends StreamEvent {
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #traffic: Traffic;
-  readonly #heartbeat: NodeJS.Timeout;
   readonly #waiting: WaitingEvent[] = [];
   #backlog = 0;
   /** What of it is counted as unread. */
@@ -48,7 +44,8 @@ export class EventStream {
   constructor(ctx: Context, onClosed: (why: 'left' | 'slow') => void) {
     const { res } = ctx;
     this.#response = res;
-    this.#traffic = (ctx.state as RequestState).traffic;
+    const { traffic, keepAlive } = ctx.state as RequestState;
+    this.#traffic = traffic;
     // Written without Koa, so that what the connection has taken shows.
     ctx.respond = false;
     ctx.status = 200;
@@ -57,11 +54,11 @@ export class EventStream {
     ctx.set('X-Accel-Buffering', 'no');
     // A client that has missed nothing would otherwise hear of its success with the next event.
     ctx.flushHeaders();
-    this.#heartbeat = setInterval(() => this.#beat(), heartbeatEvery).unref();
+    const rest = keepAlive.comments.start(() => this.#beat());
     res.on('drain', () => this.#writeWaiting());
     res.on('timeout', () => this.#letGo());
     res.once('close', () => {
-      clearInterval(this.#heartbeat);
+      rest();
       this.#waiting.length = 0;
       this.#count(0);
       if (this.#isOver) return;

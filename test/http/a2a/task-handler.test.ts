@@ -7,6 +7,7 @@ import { type CallRequest, callContext } from '../../../src/http/a2a/call-contex
 import { loadSdk } from '../../../src/http/a2a/sdk.ts';
 import { TaskHandler } from '../../../src/http/a2a/task-handler.ts';
 import { CallerTasks } from '../../../src/http/caller-tasks.ts';
+import { Heartbeats } from '../../../src/http/heartbeats.ts';
 import { anEgress } from '../../actors/egress/an-egress.ts';
 import { someTraffic } from '../../helpers/some-traffic.ts';
 import { openSystem } from '../../helpers/test-system.ts';
@@ -35,6 +36,7 @@ it('forgets the receiver of a send that starts no task', async () => {
       span: trace.getTracer('test').startSpan('send', {}, ROOT_CONTEXT),
       caller: null,
       traffic: someTraffic(),
+      keepAlive: { comments: new Heartbeats(clock, 4_000), blanks: null },
       tasks: new CallerTasks({ system, push, taskAccess: 'org' }, null),
     },
     gone: new AbortController().signal,

@@ -1,0 +1,58 @@
+import type { Clock } from '../actors/ports.ts';
+
+/** How many times in one interval it is looked who is due, so that nobody is later than a 25th of it. */
+const looks = 25;
+
+interface Heart {
+  beat: () => void;
+  dueAt: number;
+}
+
+/** Does something for each of many at the same interval, by one timer for all of them. */
+export class Heartbeats {
+  /** Milliseconds. */
+  readonly every: number;
+  readonly #clock: Clock;
+  readonly #hearts = new Set<Heart>();
+  #timer: unknown = null;
+
+  constructor(clock: Clock, every: number) {
+    this.#clock = clock;
+    this.every = every;
+  }
+
+  /**
+   * Runs `beat` after `first` milliseconds, and again each time the interval has passed. Returns what stops it,
+   * and tells how many milliseconds were left. `beat` must not throw.
+   */
+  start(beat: () => void, first: number = this.every): () => number {
+    const heart = { beat, dueAt: this.#clock.now() + first };
+    this.#hearts.add(heart);
+    this.#watch();
+    return () => {
+      this.#hearts.delete(heart);
+      if (this.#hearts.size === 0) this.#rest();
+      return Math.max(0, heart.dueAt - this.#clock.now());
+    };
+  }
+
+  #watch(): void {
+    this.#timer ??= this.#clock.setTimeout(() => this.#sweep(), Math.ceil(this.every / looks));
+  }
+
+  #rest(): void {
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #sweep(): void {
+    this.#timer = null;
+    const now = this.#clock.now();
+    for (const heart of this.#hearts) {
+      if (heart.dueAt > now) continue;
+      heart.dueAt = now + this.every;
+      heart.beat();
+    }
+    if (this.#hearts.size > 0) this.#watch();
+  }
+}

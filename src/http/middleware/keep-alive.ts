@@ -1,0 +1,32 @@
+import type { Context, Middleware, Next } from 'koa';
+import type { Clock } from '../../actors/ports.ts';
+import { Heartbeats } from '../heartbeats.ts';
+import type { RequestState } from '../request-state.ts';
+
+/** Milliseconds between the comments of a stream: some clients give up after five seconds without a byte (contract section 5). */
+const commentsEvery = 4_000;
+
+/** What keeps answers open that are long in coming. */
+export interface KeepAlive {
+  comments: Heartbeats;
+  /** `null` when a held send is to say nothing before its task is final. */
+  blanks: Heartbeats | null;
+}
+
+/** Says how answers are kept open. */
+export interface KeepAlivePorts {
+  clock: Clock;
+  /** Milliseconds between the blanks of a held send (contract section 5); 0 for none. */
+  holdHeartbeat: number;
+}
+
+/** Adds `ctx.state.keepAlive`, by which streams and held sends say now and then that they go on. */
+export function keepAlive({ clock, holdHeartbeat }: KeepAlivePorts): Middleware<RequestState> {
+  const comments = new Heartbeats(clock, commentsEvery);
+  const blanks = holdHeartbeat === 0 ? null : new Heartbeats(clock, holdHeartbeat);
+  const beats: KeepAlive = { comments, blanks };
+  return function aliveKeeper({ state }: Context, next: Next) {
+    state.keepAlive = beats;
+    return next();
+  };
+}

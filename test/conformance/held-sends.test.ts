@@ -1,0 +1,333 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { playing } from '../helpers/agent-client.ts';
+import { ManualClock } from '../helpers/manual-clock.ts';
+import { RawConnection } from '../helpers/raw-connection.ts';
+import { aDeferRule } from '../helpers/task-fixtures.ts';
+import { reached } from '../helpers/test-agent.ts';
+import { startTestSurface, type TestSurfaceOptions } from '../helpers/test-surface.ts';
+import { nine } from '../helpers/test-system.ts';
+
+const tenMinutes = 600_000;
+
+/** A surface where `pay` waits for somebody for an hour and `vault` wants a caller of level gold. */
+async function serveHolds({ tools, ...options }: TestSurfaceOptions = {}) {
+  const clock = new ManualClock(nine);
+  const surface = await startTestSurface({
+    clock,
+    tools: { pay: () => 'paid', vault: () => 'open', ...tools },
+    rules: {
+      pay: { defer: aDeferRule({ to: ['channel:console:desk'], timeout: 3_600_000 }) },
+      vault: { requiredAcr: 'gold' },
+    },
+    ...options,
+  });
+  const { client } = surface;
+  const approve = () => client.decide('t1', { decision: 'approve' });
+  /** Moves on by so much, no further at once than to the next heartbeat. */
+  const pass = async (milliseconds: number): Promise<void> => {
+    for (let left = milliseconds; left > 0; left -= 25_000) {
+      clock.advance(Math.min(left, 25_000));
+      await turn();
+    }
+  };
+  /** Moves on by so much once the task waits. */
+  const waitFor = async (milliseconds: number): Promise<void> => {
+    await reached(client, 't1', 'deferred');
+    await pass(milliseconds);
+  };
+  return { ...surface, clock, approve, pass, waitFor };
+}
+
+/** Sends a task on a connection of its own, and reads what comes back byte by byte. */
+function sendRaw(url: string, script: object[], how?: Parameters<RawConnection['post']>[2]) {
+  const connection = new RawConnection(url);
+  connection.post('/tasks/send', { task: { id: 't1', message: playing(script) } }, how);
+  return connection;
+}
+
+const paying = [{ tool: 'pay' }, { say: '{result}' }];
+
+/** Takes an answer apart: its first line, its headers, and what its chunks hold. */
+function readRaw(text: string) {
+  const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
+  const [status, ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => line.split(/: (.*)/s).slice(0, 2)),
+  ) as Record<string, string>;
+  const chunks = [...body.matchAll(/([0-9a-f]+)\r\n(.*?)\r\n(?=[0-9a-f]+\r\n|$)/gs)];
+  return { status, headers, chunks: chunks.map(([, , chunk = '']) => chunk), body };
+}
+
+vi.setConfig({ testTimeout: 20_000 });
+
+describe('a held send', () => {
+  it('says nothing before its task has waited for a heartbeat, then 200, then a blank a heartbeat', async () => {
+    const { client, clock, approve, waitFor } = await serveHolds();
+    const caller = sendRaw(client.url, paying, { headers: 'X-Correlation-ID: mine\r\n' });
+    await waitFor(24_999);
+    expect(caller.text).toBe('');
+    clock.advance(1);
+    const { status, headers, body } = readRaw(await caller.until(/\r\n\r\n/));
+    expect(status).toBe('HTTP/1.1 200 OK');
+    const { Date: _, ...kept } = headers;
+    expect(kept).toEqual({
+      'X-Correlation-ID': 'mine',
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-store',
+      'Content-Type': 'application/json; charset=utf-8',
+      'X-Accel-Buffering': 'no',
+      Connection: 'keep-alive',
+      'Keep-Alive': 'timeout=5',
+      'Transfer-Encoding': 'chunked',
+    });
+    expect(body).toBe('');
+    for (let blanks = 1; blanks <= 3; blanks += 1) {
+      clock.advance(25_000);
+      await caller.until(new RegExp(`\\r\\n\\r\\n(1\\r\\n \\r\\n){${blanks}}$`));
+    }
+    expect((await approve()).status).toBe(200);
+    const { chunks } = readRaw(await caller.until(/\r\n0\r\n\r\n$/));
+    expect(chunks.slice(0, 3)).toEqual([' ', ' ', ' ']);
+    expect(JSON.parse(chunks.join(''))).toEqual((await client.get('/tasks/t1')).body);
+  });
+
+  it('goes on with its blanks for ten minutes, and is one JSON text to every parser', async () => {
+    const { client, approve, waitFor } = await serveHolds();
+    const held = client.open('POST', '/tasks/send', {
+      body: { id: 't1', message: playing(paying) },
+    });
+    await waitFor(tenMinutes);
+    const response = await held;
+    await approve();
+    const text = await response.text();
+    expect(text).toMatch(/^ {23}\{"id":"t1".*\}$/s);
+    expect(JSON.parse(text).status.state).toBe('completed');
+  });
+
+  it('is answered as ever while its task has waited for less', async () => {
+    const { client, approve, waitFor } = await serveHolds();
+    const held = client.send('t1', [{ tool: 'pay' }, { tool: 'vault' }]);
+    await waitFor(24_999);
+    await approve();
+    const { status, headers, body } = await held;
+    expect([status, body.error]).toEqual([401, 'step_up_required']);
+    expect(headers.get('www-authenticate')).toMatch('acr_values="gold"');
+    expect(headers.get('content-length')).not.toBeNull();
+  });
+
+  it('counts the waits of its task together, and nothing else', async () => {
+    const gate = Promise.withResolvers<string>();
+    const { client, clock, approve, waitFor } = await serveHolds({
+      tools: { work: () => gate.promise },
+    });
+    const caller = sendRaw(client.url, [{ tool: 'pay' }, { tool: 'work' }, ...paying]);
+    await waitFor(20_000);
+    await approve();
+    await reached(client, 't1', 'working');
+    clock.advance(tenMinutes);
+    gate.resolve('');
+    await waitFor(4_999);
+    expect(caller.text).toBe('');
+    // What waits is looked at 25 times a heartbeat.
+    clock.advance(1_000);
+    expect(readRaw(await caller.until(/\r\n\r\n/)).status).toBe('HTTP/1.1 200 OK');
+  });
+
+  it('goes on with its blanks while its task works again', async () => {
+    const gate = Promise.withResolvers<string>();
+    const { client, clock, approve, waitFor } = await serveHolds({
+      tools: { work: () => gate.promise },
+    });
+    const caller = sendRaw(client.url, [{ tool: 'pay' }, { tool: 'work' }, { say: 'done' }]);
+    await waitFor(25_000);
+    await caller.until(/\r\n\r\n/);
+    await approve();
+    await reached(client, 't1', 'working');
+    clock.advance(25_000);
+    await caller.until(/\r\n\r\n1\r\n \r\n$/);
+    gate.resolve('');
+    await caller.until(/\r\n0\r\n\r\n$/);
+    expect(JSON.parse(readRaw(caller.text).chunks.join('')).status.state).toBe('completed');
+  });
+
+  it('that only works is sent nothing', async () => {
+    const gate = Promise.withResolvers<string>();
+    const { client, clock } = await serveHolds({ tools: { work: () => gate.promise } });
+    const before = clock.pending;
+    const caller = sendRaw(client.url, [{ tool: 'work' }, { tool: 'vault' }]);
+    await reached(client, 't1', 'working');
+    clock.advance(tenMinutes);
+    expect([caller.text, clock.pending]).toEqual(['', before]);
+    gate.resolve('');
+    await caller.until(/^HTTP\/1.1 401 /);
+  });
+
+  it('says nothing before its task is final when the heartbeat is 0s', async () => {
+    const { client, clock, approve, waitFor } = await serveHolds({ holdHeartbeat: 0 });
+    const caller = sendRaw(client.url, [{ tool: 'pay' }, { tool: 'vault' }]);
+    await waitFor(tenMinutes);
+    expect(caller.text).toBe('');
+    await approve();
+    await caller.until(/^HTTP\/1.1 401 /);
+    expect(clock.now()).toBe(nine + tenMinutes);
+  });
+});
+
+describe('a held send that has been answered with 200', () => {
+  it('ends in a failed task when the caller has to sign in at a higher level', async () => {
+    const { client, approve, waitFor } = await serveHolds();
+    const held = client.open('POST', '/tasks/send', {
+      body: { id: 't1', message: playing([{ tool: 'pay' }, { tool: 'vault' }]) },
+    });
+    await waitFor(25_000);
+    const response = await held;
+    await approve();
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([200, null]);
+    expect(await response.json()).toMatchObject({
+      id: 't1',
+      status: { state: 'failed' },
+      metadata: { step_up: { tool: 'vault', required_acr: 'gold' } },
+    });
+  });
+
+  it('keeps the error of a step-up over JSON-RPC, where no status tells it', async () => {
+    const { client, approve, waitFor } = await serveHolds();
+    const message = playing([{ tool: 'pay' }, { tool: 'vault' }]);
+    const params = { id: 't1', message };
+    const held = client.open('POST', '/', {
+      body: { jsonrpc: '2.0', id: 7, method: 'tasks/send', params },
+    });
+    await waitFor(50_000);
+    const response = await held;
+    await approve();
+    const text = await response.text();
+    expect(text).toMatch(/^ \{/);
+    expect(JSON.parse(text)).toMatchObject({
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32040, message: 'step_up_required', data: { tool: 'vault' } },
+    });
+  });
+
+  it('has its connection cut by a shutdown, and its task stays where it can be read', async () => {
+    const { client, system, waitFor, log } = await serveHolds();
+    const caller = sendRaw(client.url, paying);
+    await waitFor(50_000);
+    await caller.until(/\r\n\r\n1\r\n \r\n$/);
+    await system.drain(0);
+    await caller.closed;
+    expect(readRaw(caller.text).chunks).toEqual([' ']);
+    expect((await client.get('/tasks/t1')).body.status.state).toBe('deferred');
+    expect(log).toEqual([]);
+  });
+
+  it('is no answer that a second one may follow before it has ended', async () => {
+    const { client, clock, approve, waitFor } = await serveHolds();
+    const caller = sendRaw(client.url, paying);
+    await waitFor(25_000);
+    caller.post('/tasks/send', { id: 't2', message: playing([{ say: 'second' }]) });
+    await reached(client, 't2', 'completed');
+    clock.advance(25_000);
+    await caller.until(/\r\n\r\n1\r\n \r\n$/);
+    await approve();
+    const text = await caller.until(/second.*\r\n\r\n$|second.*\}$/s);
+    expect(text.match(/HTTP\/1.1 200 OK/g)).toHaveLength(2);
+    expect(text.indexOf('HTTP/1.1', 1)).toBeGreaterThan(text.indexOf('paid'));
+  });
+});
+
+describe('a held send behind another on its connection', () => {
+  it('waits for its turn without a byte kept for it, and has its blanks then', async () => {
+    const { client, pass, waitFor } = await serveHolds();
+    const caller = sendRaw(client.url, paying);
+    await reached(client, 't1', 'deferred');
+    caller.post('/tasks/send', { id: 't2', message: playing(paying) });
+    await reached(client, 't2', 'deferred');
+    await waitFor(tenMinutes);
+    await caller.until(/\r\n\r\n(1\r\n \r\n){23}$/);
+    await client.decide('t1', { decision: 'approve' });
+    const first = await caller.until(/\r\n0\r\n\r\n$/);
+    await pass(50_000);
+    const both = await caller.until(/\r\n0\r\n\r\n.*1\r\n \r\n$/s);
+    expect(both.slice(first.length)).toMatch(/^HTTP\/1.1 200 OK\r\n.*\r\n\r\n1\r\n \r\n$/s);
+  });
+});
+
+describe('a caller of a held send', () => {
+  it.each([
+    ['before it is answered', 1_000, /^$/],
+    ['after its head was sent', 25_000, /\r\n\r\n$/],
+    ['after a blank', 50_000, /\r\n\r\n1\r\n \r\n$/],
+  ])('who goes %s leaves the task alive and no timer behind', async (_, after, seen) => {
+    const { client, clock, approve, waitFor, log, server } = await serveHolds();
+    const caller = sendRaw(client.url, paying);
+    await waitFor(after);
+    await caller.until(seen);
+    caller.socket.resetAndDestroy();
+    await expect.poll(() => connectionsOf(server)).toBe(1);
+    clock.advance(tenMinutes);
+    await approve();
+    expect((await reached(client, 't1', 'completed')).status.state).toBe('completed');
+    expect(log).toEqual([]);
+  });
+
+  it('who sends no more than half of a connection can carry leaves the task alive too', async () => {
+    const { client, approve, waitFor, log } = await serveHolds();
+    const caller = sendRaw(client.url, paying);
+    await waitFor(25_000);
+    await caller.until(/\r\n\r\n$/);
+    caller.socket.end();
+    await caller.closed;
+    await approve();
+    await reached(client, 't1', 'completed');
+    expect(log).toEqual([]);
+  });
+
+  it('who speaks HTTP/1.0 is sent no chunks, and the end of the connection is the end', async () => {
+    const { client, approve, waitFor } = await serveHolds();
+    const caller = sendRaw(client.url, paying, { version: '1.0' });
+    await waitFor(75_000);
+    await caller.until(/\r\n\r\n {2}$/);
+    await approve();
+    await caller.closed;
+    const { status, headers, body } = readRaw(caller.text);
+    expect([status, headers['Transfer-Encoding'], headers['Connection']]).toEqual([
+      'HTTP/1.1 200 OK',
+      undefined,
+      'close',
+    ]);
+    expect(body).toMatch(/^ {2}\{/);
+    expect(JSON.parse(body).id).toBe('t1');
+  });
+
+  it.each([
+    ['wants the connection closed', 'Connection: close\r\n'],
+    ['expects to be told to go on', 'Expect: 100-continue\r\n'],
+  ])('who %s has blanks as well', async (_, headers) => {
+    const { client, approve, waitFor } = await serveHolds();
+    const caller = sendRaw(client.url, paying, { headers });
+    await waitFor(50_000);
+    await caller.until(/\r\n\r\n1\r\n \r\n$/);
+    await approve();
+    await caller.until(/\r\n0\r\n\r\n$/);
+    expect(caller.text).toContain('paid');
+  });
+
+  it('who asks again for the same task is told that it is still running', async () => {
+    const { client, approve, waitFor } = await serveHolds();
+    const caller = sendRaw(client.url, paying);
+    await waitFor(25_000);
+    await caller.until(/\r\n\r\n$/);
+    expect((await client.send('t1', paying)).status).toBe(409);
+    await approve();
+    await caller.until(/\r\n0\r\n\r\n$/);
+  });
+});
+
+function connectionsOf(server: import('node:http').Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  });
+}
