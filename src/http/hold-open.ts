@@ -1,13 +1,25 @@
 import type { Task } from '../machines/task/task.ts';
 import type { RoutedContext } from './request-state.ts';
 
+/** What a held answer is. */
+export interface HeldAnswer {
+  /** Its media type; that of every JSON answer when absent. */
+  type?: string;
+  /** The task as it stands, where it may wait already. */
+  task?: Task | undefined;
+}
+
 /**
  * Keeps the answer of a held request open while its task is waited for (contract section 5). It is unsent at
  * first, and every status open. Once the task has waited for people for a heartbeat, all its waits together, the
  * answer begins: 200, its headers, and with each heartbeat a blank, also while the task works again. What ends
  * the request from then on finds `ctx.headerSent`. Returns what has to be called at the end of the hold.
  */
-export function holdOpen(ctx: RoutedContext, id: string, type = 'json'): () => void {
+export function holdOpen(
+  ctx: RoutedContext,
+  id: string,
+  { type = 'json', task }: HeldAnswer = {},
+): () => void {
   const { tasks, keepAlive, traffic } = ctx.state;
   const { blanks } = keepAlive;
   if (blanks === null) return () => undefined;
@@ -25,13 +37,12 @@ export function holdOpen(ctx: RoutedContext, id: string, type = 'json'): () => v
     left = stop();
     stop = null;
   };
-  const leave = tasks.watch(id, {
-    onTask({ state }: Task) {
-      if (state === 'deferred') stop ??= blanks.start(beat, left);
-      else if (!ctx.headerSent) pause();
-    },
-    onLost: () => undefined,
-  });
+  const follow = ({ state }: Task): void => {
+    if (state === 'deferred') stop ??= blanks.start(beat, left);
+    else if (!ctx.headerSent) pause();
+  };
+  const leave = tasks.watch(id, { onTask: follow, onLost: () => undefined });
+  if (task !== undefined) follow(task);
   return () => {
     leave();
     pause();

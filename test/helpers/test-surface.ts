@@ -36,6 +36,7 @@ export interface TestSurfaceOptions {
   traffic?: AppPorts['traffic'];
   /** Milliseconds; 25 seconds when absent. */
   holdHeartbeat?: number;
+  a2aHold?: boolean;
   /** The machine's own when absent. */
   clock?: Clock;
   /** What governs a tool, beyond nothing. */
@@ -85,6 +86,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     push: null,
     ...openDoor,
     ...(options.traffic === undefined ? {} : { traffic: options.traffic }),
+    ...(options.a2aHold === undefined ? {} : { a2aHold: options.a2aHold }),
     ...(options.holdHeartbeat === undefined ? {} : { holdHeartbeat: options.holdHeartbeat }),
   });
   const { arrival } = options;

@@ -255,6 +255,53 @@ describe('what was sent', () => {
   });
 });
 
+describe('an answer that is long in coming', () => {
+  /** A response whose connection takes a piece when the test says so. */
+  function slowResponse() {
+    const story: unknown[] = [];
+    const taken: (() => void)[] = [];
+    const response = {
+      req: { socket: { timeout: 0 } },
+      once: () => response,
+      setTimeout: (limit: number) => void story.push(limit),
+      write(piece: string, done: () => void) {
+        story.push(piece);
+        taken.push(done);
+      },
+    };
+    return { response: response as never, story, take: () => taken.shift()?.() };
+  }
+
+  it('limits the time of a piece that is not taken, and of nothing else', () => {
+    const { response, story, take } = slowResponse();
+    const traffic = someTraffic();
+    traffic.trickle(response, 'a');
+    take();
+    traffic.trickle(response, 'b');
+    take();
+    expect(story).toEqual([30_000, 'a', 0, 30_000, 'b', 0]);
+  });
+
+  it('adds no piece to one that is not taken, and gives its reader no more time', () => {
+    const { response, story, take } = slowResponse();
+    const traffic = someTraffic();
+    for (let beat = 0; beat < 100; beat += 1) traffic.trickle(response, ' ');
+    expect(story).toEqual([30_000, ' ']);
+    take();
+    traffic.trickle(response, ' ');
+    expect(story).toEqual([30_000, ' ', 0, 30_000, ' ']);
+  });
+
+  it('keeps the limit of its end when a piece before that is taken late', () => {
+    const { response, story, take } = slowResponse();
+    const traffic = someTraffic();
+    traffic.trickle(response, ' ');
+    traffic.hold(response, 1_000_000);
+    take();
+    expect(story).toEqual([30_000, ' ', 30_000]);
+  });
+});
+
 describe('the count of unread bytes', () => {
   const readers = ['a', 'b', 'c', 'd', 'e'];
   const answer = fc.record({

@@ -29,7 +29,7 @@ export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
   return async function answerCall(ctx, call, version) {
     loading ??= load(ports);
     const { sdk, handler, transports } = await loading;
-    const request = callRequest(ctx);
+    const request = callRequest(ctx, null);
     const wire = wireOf(call, version);
     const tell = (error: unknown) => ({
       jsonrpc: '2.0',

@@ -15,6 +15,12 @@ import { loadSdk, type Sdk } from './sdk.ts';
 import { numberer } from './stream-events.ts';
 import { TaskHandler, type TaskHandlerPorts } from './task-handler.ts';
 
+/** What an answer is on each surface, as the SDK has it. */
+const mediaTypes = {
+  '0.3': 'application/json; charset=utf-8',
+  '1.0': 'application/a2a+json; charset=utf-8',
+} as const;
+
 /** Answers a request of the REST surfaces, whose body has been read. Resolves once it is answered or its stream has begun. */
 export type A2aRest = (ctx: RoutedContext) => Promise<void>;
 
@@ -47,7 +53,11 @@ export function a2aRest(ports: TaskHandlerPorts): A2aRest {
     const loaded = await loading;
     const { req } = ctx;
     const version = restVersionOf(ctx.path);
-    const call = { request: callRequest(ctx), version, said: readVersion(ctx.get('A2A-Version')) };
+    const call = {
+      request: callRequest(ctx, mediaTypes[version]),
+      version,
+      said: readVersion(ctx.get('A2A-Version')),
+    };
     calls.set(req.headers, call);
     req.headers['a2a-version'] = version;
     const body = ctx.request.body ?? {};

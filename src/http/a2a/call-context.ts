@@ -1,5 +1,6 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { SystemError } from '../../actors/system.ts';
+import { holdOpen } from '../hold-open.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import type { Challenge } from '../wire/challenge.ts';
@@ -19,6 +20,10 @@ export interface CallRequest {
   lost?: Error;
   /** The task that the call waits for. */
   taskId?: string;
+  /** Keeps the answer open while a task is waited for; returns what has to be called at the end of the hold. */
+  holdOpen: (taskId: string) => () => void;
+  /** Tells whether the answer can still ask its caller to sign in again. */
+  canChallenge: () => boolean;
 }
 
 const key = 'request';
@@ -35,11 +40,18 @@ export function callContext(
   });
 }
 
-/** Reads off a request what its call is told. */
-export function callRequest(ctx: RoutedContext): CallRequest {
+/** Reads off a request what its call is told; `restType` is the media type of a REST answer, `null` over JSON-RPC. */
+export function callRequest(ctx: RoutedContext, restType: string | null): CallRequest {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort());
-  return { state: ctx.state, gone: gone.signal, isRead: false };
+  const type = restType === null ? {} : { type: restType };
+  return {
+    state: ctx.state,
+    gone: gone.signal,
+    isRead: false,
+    holdOpen: (id) => holdOpen(ctx, id, { ...type, task: ctx.state.tasks.find(id) }),
+    canChallenge: () => restType === null || !ctx.headerSent,
+  };
 }
 
 /** Returns what refuses a call as a whole, for the transport to answer; a held call names its task. */

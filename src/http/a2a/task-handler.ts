@@ -88,10 +88,11 @@ export class TaskHandler implements A2ARequestHandler {
     requestOf(context).taskId = id;
     const task = await this.#refusing(context, () => {
       if (returnImmediately) return saved(state.tasks, id, gone);
-      return this.#ports.a2aHold ? state.tasks.settled(id, gone) : state.tasks.standing(id, gone);
+      return this.#ports.a2aHold ? held(requestOf(context), id) : state.tasks.standing(id, gone);
     });
     const challenge = challengeOf(task);
-    if (challenge !== null) throw this.#refused(context, challenge.rest, challenge);
+    if (challenge !== null && requestOf(context).canChallenge())
+      throw this.#refused(context, challenge.rest, challenge);
     return this.#tasks.task(task, historyLength);
   }
 
@@ -347,6 +348,16 @@ export class TaskHandler implements A2ARequestHandler {
 /** The tasks that the caller of a request may know of. */
 function tasksOf(context: ServerCallContext): CallerTasks {
   return requestOf(context).state.tasks;
+}
+
+/** Holds a call until its task is final. */
+async function held({ state, gone, holdOpen }: CallRequest, id: string): Promise<Task> {
+  const release = holdOpen(id);
+  try {
+    return await state.tasks.settled(id, gone);
+  } finally {
+    release();
+  }
 }
 
 /** Waits until a task is on disk and returns it as it stands there. */

@@ -33,6 +33,7 @@ server:
   public_url: ""
   cors_origins: []
   write_timeout: 0s
+  hold_heartbeat: 25s
   rate_limit: {read_rps: 50, read_burst: 200, write_rps: 20, write_burst: 100, cancel_exempt: true, trusted_proxies: []}
 security:
   intent_alignment: {enabled: false, provider: openai, model: text-embedding-3-small, threshold: 0.5, hard_threshold: 0.3}
@@ -188,6 +189,7 @@ it('fills in every default', () => {
         public_url: '',
         cors_origins: [],
         write_timeout: 0,
+        hold_heartbeat: 25_000,
         task_access: 'org',
         a2a_hold: false,
         rate_limit: {
@@ -290,6 +292,17 @@ describe('shape', () => {
       'agent_id: x\nstore: {retention: 25d}',
       '2:20 store.retention | store.retention: a duration must be at most 24 days (576h)',
     ],
+    ...Object.entries({
+      soon: 'this is not a duration; write 90s, 5m or 1h30m',
+      '1ns': 'this is not a duration; write 90s, 5m or 1h30m',
+      '25': 'this is not a duration; write 90s, 5m or 1h30m',
+      '-25s': 'a duration must not be negative; write 90s, 5m or 1h30m',
+      '99ms': 'the heartbeat of a hold is at least 100ms; write 25s, or 0s for none',
+      '25d': 'a duration must be at most 24 days (576h)',
+    }).map(([written, told]): [string, string] => [
+      `agent_id: x\nserver: {hold_heartbeat: ${written}}`,
+      `2:26 server.hold_heartbeat | server.hold_heartbeat: ${told}`,
+    ]),
     [
       'agent_id: x\naudit: {capture: {max_bytes: 1.5}}',
       '2:30 audit.capture.max_bytes | audit.capture.max_bytes: this must be a whole number',

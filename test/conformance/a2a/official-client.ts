@@ -26,15 +26,19 @@ export const surfaces: Surface[] = [
 
 /**
  * Makes the official client from the card at an address alone. One of 0.3 fetches it as clients of that
- * time did, without saying a version, and finds the transports of its time in it.
+ * time did, without saying a version, and finds the transports of its time in it. `fetchImpl` carries its calls.
  */
-export function officialClient(url: string, { version, transport }: Surface): Promise<Client> {
+export function officialClient(
+  url: string,
+  { version, transport }: Surface,
+  fetchImpl: typeof fetch = fetch,
+): Promise<Client> {
   const compat = version === '0.3' ? { legacyCompat: { enabled: true } } : {};
   const factory = new ClientFactory({
     transports: [
       transport === 'JSONRPC'
-        ? new JsonRpcTransportFactory(compat)
-        : new RestTransportFactory(compat),
+        ? new JsonRpcTransportFactory({ ...compat, fetchImpl })
+        : new RestTransportFactory({ ...compat, fetchImpl }),
     ],
     cardResolver: new DefaultAgentCardResolver({
       ...compat,

@@ -41,6 +41,8 @@ it('forgets the receiver of a send that starts no task', async () => {
     },
     gone: new AbortController().signal,
     isRead: true,
+    holdOpen: () => () => undefined,
+    canChallenge: () => true,
   };
   const send = SendMessageRequest.fromJSON({
     message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hello' }] },
