@@ -1,43 +1,11 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { playing } from '../helpers/agent-client.ts';
-import { ManualClock } from '../helpers/manual-clock.ts';
+import { paying, serveHolds } from '../helpers/held-surface.ts';
 import { RawConnection } from '../helpers/raw-connection.ts';
-import { aDeferRule } from '../helpers/task-fixtures.ts';
 import { reached } from '../helpers/test-agent.ts';
-import { startTestSurface, type TestSurfaceOptions } from '../helpers/test-surface.ts';
 import { nine } from '../helpers/test-system.ts';
 
 const tenMinutes = 600_000;
-
-/** A surface where `pay` waits for somebody for an hour and `vault` wants a caller of level gold. */
-async function serveHolds({ tools, ...options }: TestSurfaceOptions = {}) {
-  const clock = new ManualClock(nine);
-  const surface = await startTestSurface({
-    clock,
-    tools: { pay: () => 'paid', vault: () => 'open', ...tools },
-    rules: {
-      pay: { defer: aDeferRule({ to: ['channel:console:desk'], timeout: 3_600_000 }) },
-      vault: { requiredAcr: 'gold' },
-    },
-    ...options,
-  });
-  const { client } = surface;
-  const approve = () => client.decide('t1', { decision: 'approve' });
-  /** Moves on by so much, no further at once than to the next heartbeat. */
-  const pass = async (milliseconds: number): Promise<void> => {
-    for (let left = milliseconds; left > 0; left -= 25_000) {
-      clock.advance(Math.min(left, 25_000));
-      await turn();
-    }
-  };
-  /** Moves on by so much once the task waits. */
-  const waitFor = async (milliseconds: number): Promise<void> => {
-    await reached(client, 't1', 'deferred');
-    await pass(milliseconds);
-  };
-  return { ...surface, clock, approve, pass, waitFor };
-}
 
 /** Sends a task on a connection of its own, and reads what comes back byte by byte. */
 function sendRaw(url: string, script: object[], how?: Parameters<RawConnection['post']>[2]) {
@@ -45,8 +13,6 @@ function sendRaw(url: string, script: object[], how?: Parameters<RawConnection['
   connection.post('/tasks/send', { task: { id: 't1', message: playing(script) } }, how);
   return connection;
 }
-
-const paying = [{ tool: 'pay' }, { say: '{result}' }];
 
 /** Takes an answer apart: its first line, its headers, and what its chunks hold. */
 function readRaw(text: string) {

@@ -107,6 +107,29 @@ describe('what is refused', () => {
     });
   });
 
+  it('has it when a shutdown cuts off a held answer that had begun, and no caller has left', async () => {
+    const collector = await startCollector();
+    const tracing = traceInto(collector);
+    const agent = await startTestAgent({ ...deferring(), server: { hold_heartbeat: '100ms' } });
+    const response = await agent.open('POST', '/tasks/send', {
+      body: { id: 't', message: playing(script) },
+    });
+    await agent.stop();
+    await expect(response.text()).rejects.toThrow('terminated');
+    await tracing.stop();
+    const [span] = collector.named('a2a.tasks/send');
+    expect([span?.status, span?.attributes]).toEqual([
+      'error',
+      {
+        'a2a.method': 'tasks/send',
+        'a2a.task.id': 't',
+        'http.request.method': 'POST',
+        'http.response.status_code': 200,
+        'holdpoint.correlation_id': expect.any(String),
+      },
+    ]);
+  });
+
   it('has it when governance denies a call, and nothing ran', async () => {
     const { agent, collector, finish } = await startTraced();
     await agent.send('t', [{ tool: 'ghost' }]);
