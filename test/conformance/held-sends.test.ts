@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { playing } from '../helpers/agent-client.ts';
 import { paying, serveHolds } from '../helpers/held-surface.ts';
@@ -292,7 +293,7 @@ describe('a caller of a held send', () => {
   });
 });
 
-function connectionsOf(server: import('node:http').Server): Promise<number> {
+function connectionsOf(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
   });
