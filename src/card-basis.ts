@@ -16,7 +16,8 @@ export function cardBasis(
     .filter(({ name }) => builtinToolNames.includes(name) && !isDenied(config, name))
     .map(skillOfTool);
   const declared = door.isAuthOn ? cardSchemes(config.auth.providers) : [];
-  return { directory, env, log, agentId: config.agent_id, tools, declared, address };
+  const { isAuthOn } = door;
+  return { directory, env, log, agentId: config.agent_id, tools, declared, isAuthOn, address };
 }
 
 function isDenied({ security: { guardrails } }: ServiceConfig, tool: string): boolean {

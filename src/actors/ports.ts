@@ -53,8 +53,8 @@ export interface Authenticator {
   verify(credentials: Credentials): Promise<Verification>;
 }
 
-/** The versions of A2A that the agent card is written in (document 2 section 9). */
-export type CardVersion = '0.3.0' | '1.0';
+/** The versions of A2A that the agent card is written in; `hybrid` is for whoever says none (contract section 12). */
+export type CardVersion = 'hybrid' | '0.3.0' | '1.0';
 
 /** An agent card as it is sent. */
 export interface PublishedCard {
@@ -66,8 +66,11 @@ export interface PublishedCard {
 
 /** Where the agent card comes from. */
 export interface CardSource {
-  /** The card as it stands now; `null` until the agent knows its address. */
-  current(version: CardVersion): PublishedCard | null;
+  /**
+   * The card as it stands now; `null` until the agent knows its address. The REST surface of 0.3.0 has readers who
+   * know its schemes by the names of 1.0 alone, so `forRest` each has both.
+   */
+  current(version: CardVersion, forRest?: boolean): PublishedCard | null;
 }
 
 /** How quickly one address may call the daemon (contract section 3). */

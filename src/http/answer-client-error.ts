@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../actors/ports.ts';
 import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
+import type { RefusedRequest } from './wire/present-refusal.ts';
 
 /** What Node calls the ways in which a request cannot be read, and how each is answered. */
 const refusals: Record<string, RawRefusal> = {
@@ -14,6 +15,15 @@ const refusals: Record<string, RawRefusal> = {
 };
 
 const malformed: RawRefusal = { status: 400, error: 'the request is not valid HTTP' };
+
+/** Enough of a first line to tell which surface is called, in bytes. */
+const longestLine = 256;
+
+/** What Node reports of bytes that are no request. */
+interface UnreadError extends NodeJS.ErrnoException {
+  /** What it was reading when it gave up. */
+  rawPacket?: Buffer;
+}
 
 /** The last request of a connection that could be read, and its response. */
 export interface Exchange {
@@ -34,12 +44,28 @@ export function answerClientErrors({
   ids: Ids;
   exchangeOn: (socket: Duplex) => Exchange | undefined;
 }) {
-  return function clientErrorAnswerer(error: NodeJS.ErrnoException, socket: Duplex): void {
+  return function clientErrorAnswerer(error: UnreadError, socket: Duplex): void {
     const isMine = error.code !== 'ECONNRESET' && socket.writable;
-    if (!isMine || !isTurnOf(exchangeOn(socket), socket)) return void socket.destroy();
+    const exchange = exchangeOn(socket);
+    if (!isMine || !isTurnOf(exchange, socket)) return void socket.destroy();
     const refusal = refusals[error.code ?? ''] ?? malformed;
-    socket.end(rawRefusal(refusal, ids.next()), () => socket.destroy());
+    const asked = askedIn(exchange, error.rawPacket);
+    const told = asked === null ? refusal : { ...refusal, asked };
+    socket.end(rawRefusal(told, ids.next()), () => socket.destroy());
   };
+}
+
+/** What was asked for: by the request whose body cannot be read, else by the line that its bytes begin with. */
+function askedIn(exchange: Exchange | undefined, bytes?: Buffer): RefusedRequest | null {
+  const request = exchange?.response.writableFinished === false ? exchange.request : null;
+  const line = bytes?.toString('latin1', 0, longestLine) ?? '';
+  const [, method = '', target = ''] = /^([A-Z]+) (\/[^ ?#]*)/.exec(line) ?? [];
+  const said = request === null ? { method, path: target } : pathOf(request);
+  return said.path === '' ? null : said;
+}
+
+function pathOf({ method = '', url = '' }: IncomingMessage): RefusedRequest {
+  return { method, path: url.replace(/[?#].*$/s, '') };
 }
 
 /** Tells whether what is written to a connection now answers the request that could not be read. */

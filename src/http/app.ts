@@ -25,7 +25,14 @@ import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
 import { tagEvents } from './middleware/tag-events.ts';
 import { nameCall, traceRequest } from './middleware/trace-request.ts';
 import type { RequestState } from './request-state.ts';
-import { agentCard, cardPath, legacyAgentCard, legacyCardPath } from './routes/agent-card.ts';
+import {
+  agentCard,
+  cardPath,
+  legacyAgentCard,
+  legacyCardPath,
+  restAgentCard,
+  restCardPath,
+} from './routes/agent-card.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
 import { frontDoor } from './routes/front-page.ts';
@@ -146,6 +153,7 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
   router.get('/readyz', readyz({ system }));
   router.get('/metrics', metrics({ ...ports, system }));
   router.get('/.well-known/service-audit-keys', auditKeys(ports));
+  router.get(restCardPath, restAgentCard(ports));
   router.get(cardPath, agentCard(ports));
   router.get(legacyCardPath, legacyAgentCard(ports));
   router.get('/', frontDoor(ports));

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { presentRefusal, type RefusedRequest } from './wire/present-refusal.ts';
 
 /** A refusal of a connection that never got as far as a request. */
 export interface RawRefusal {
@@ -6,6 +7,8 @@ export interface RawRefusal {
   error: string;
   /** Headers besides those that every response carries. */
   headers?: readonly string[];
+  /** What was asked for, as far as it could be read: it has the refusal in the form of its surface. */
+  asked?: RefusedRequest;
 }
 
 /**
@@ -13,10 +16,12 @@ export interface RawRefusal {
  * response carries (contract section 5); the connection is to be closed after it.
  */
 export function rawRefusal(
-  { status, error, headers = [] }: RawRefusal,
+  { status, error, headers = [], asked }: RawRefusal,
   correlationId: string,
 ): string {
-  const body = JSON.stringify({ error });
+  const plain = { error };
+  const refusal = asked === undefined ? plain : presentRefusal({ status, body: plain }, asked);
+  const body = JSON.stringify(refusal);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `X-Correlation-ID: ${correlationId}`,

@@ -9,6 +9,7 @@ import {
 import { playing, saying } from '../helpers/agent-client.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { deferring, expectIntact, startInFolder, type TestAgent } from '../helpers/test-agent.ts';
+import { refusedAtDoor } from './a2a/wire-surfaces.ts';
 
 const refusal = {
   error: 'admission_denied',
@@ -79,8 +80,10 @@ describe('admission of an agent', () => {
       await agent.rpc('SendMessage', { message }),
       await agent.rpc('SendStreamingMessage', { message }),
     ];
-    for (const { status, headers, body } of answers) {
-      expect({ status, body }).toEqual({ status: 402, body: refusal });
+    for (const [index, { status, headers, body }] of answers.entries()) {
+      // Methods that the documents speak of have the body that they show; those of A2A are answered as JSON-RPC.
+      const called = refusedAtDoor({ isRpc: true }, 402, refusal, 1);
+      expect({ status, body }).toEqual(index < 5 ? { status: 402, body: refusal } : called);
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect(headers.get('retry-after')).toMatch(/^\d+$/);
       expect(headers.get('x-content-type-options')).toBe('nosniff');

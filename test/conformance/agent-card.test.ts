@@ -26,6 +26,14 @@ const tillSkill = {
   tags: ['skill'],
 };
 
+/** The interfaces of an agent as 1.0 names them, its own first. */
+const interfacesAt = (url: string) => [
+  { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+  { url: `${url}/a2a`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+  { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+  { url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
+];
+
 /** An agent whose `service.yaml` and further files are these. */
 function startWith(settings: object, files: Record<string, string> = {}): Promise<TestAgent> {
   return startTestAgent({}, { folder: folderWith(settings, files) });
@@ -130,6 +138,7 @@ describe('the agent card', () => {
           pushNotifications: true,
           stateTransitionHistory: false,
         },
+        supportedInterfaces: interfacesAt(agent.url),
       },
     });
   });
@@ -252,7 +261,7 @@ describe('the agent card', () => {
         ).replace('A prompt', c),
       },
     );
-    for (const headers of [{}, { 'a2a-version': '1.0' }]) {
+    for (const headers of [{}, { 'a2a-version': '0.3' }, { 'a2a-version': '1.0' }]) {
       const { bytes } = await bytesOf(agent, canonical, headers);
       expect(bytes.toString()).not.toMatch(/canary|denied|guardrail|egress|uuid_generate/i);
     }
@@ -368,12 +377,7 @@ describe('both paths', () => {
       body: {
         name: 'till',
         description: '',
-        supportedInterfaces: [
-          { url: agent.url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-          { url: `${agent.url}/a2a`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-          { url: agent.url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-          { url: agent.url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
-        ],
+        supportedInterfaces: interfacesAt(agent.url),
         version: '0.0.0',
         capabilities: { streaming: true, pushNotifications: true },
         defaultInputModes: ['text/plain', 'application/json'],

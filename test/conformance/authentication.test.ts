@@ -10,6 +10,15 @@ const unauthorized = (message: string) => ({
   body: { error: 'unauthorized', message },
 });
 const missing = unauthorized('send a bearer token in the Authorization header');
+/** The same as an error of JSON-RPC (5-a2a.md). */
+const missingCall = {
+  status: 401,
+  body: {
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: -32000, message: missing.body.message, data: missing.body },
+  },
+};
 const unknown = unauthorized('the bearer token is not known here');
 
 function guarded() {
@@ -50,7 +59,7 @@ describe('with authentication on', () => {
     const body = method === 'POST' ? '{' : undefined;
     const answer = await agent.request(method, path, { body });
     if (method === 'HEAD') expect(answer.status).toBe(401);
-    else expect(answer).toMatchObject(missing);
+    else expect(answer).toMatchObject(path === '/' ? missingCall : missing);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(answer.headers.get('x-correlation-id')).toBeTruthy();

@@ -19,6 +19,18 @@ const tooMany = {
   body: { error: expect.stringMatching(/^too many requests; try again in \d+ s$/) },
 };
 
+const sentence = tooMany.body.error;
+
+/** The same in the forms of the surfaces of A2A (5-a2a.md). */
+const tooManyCalls = {
+  status: 429,
+  body: { jsonrpc: '2.0', id: null, error: { code: -32000, message: sentence } },
+};
+const tooManyRequests = {
+  status: 429,
+  body: { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: sentence } },
+};
+
 describe('the rate limit', () => {
   it('lets the burst pass, and answers the next with 429, Retry-After and the headers of every answer', async () => {
     const agent = await limited({ write_burst: 20 });
@@ -75,13 +87,13 @@ describe('the rate limit', () => {
   });
 
   it.each([
-    ['JSON-RPC', (agent: AgentClient) => agent.rpc('tasks/cancel', { id: 't1' })],
-    ['REST', (agent: AgentClient) => agent.post('/tasks/t1/cancel', {})],
-    ['A2A 0.3.0', (agent: AgentClient) => agent.post('/v1/tasks/t1:cancel', {})],
-    ['A2A 1.0', (agent: AgentClient) => agent.post('/a2a/tasks/t1:cancel', {})],
+    ['JSON-RPC', (agent: AgentClient) => agent.rpc('tasks/cancel', { id: 't1' }), tooManyCalls],
+    ['REST', (agent: AgentClient) => agent.post('/tasks/t1/cancel', {}), tooMany],
+    ['A2A 0.3.0', (agent: AgentClient) => agent.post('/v1/tasks/t1:cancel', {}), tooManyRequests],
+    ['A2A 1.0', (agent: AgentClient) => agent.post('/a2a/tasks/t1:cancel', {}), tooManyRequests],
   ])(
     'holds a cancel by %s back that does not authenticate, and tells of a thousand in two lines',
-    async (_, cancel) => {
+    async (_, cancel, refusal) => {
       const settings: ServiceSettings & { server: object } = {
         auth: { required: true },
         server: { rate_limit: { write_rps: 0.001, write_burst: 1 } },
@@ -91,7 +103,7 @@ describe('the rate limit', () => {
       expect((await cancel(stranger)).status).toBe(401);
       for (let round = 0; round < 10; round += 1) {
         const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(stranger)));
-        for (const answer of answers) expect(answer).toMatchObject(tooMany);
+        for (const answer of answers) expect(answer).toMatchObject(refusal);
       }
       await agent.stop();
       const told = agent.audit().filter(({ event }) => event === 'auth_fail');
@@ -122,7 +134,7 @@ describe('the rate limit', () => {
   it('counts a cancel like every write when it is not exempt', async () => {
     const agent = await limited({ write_burst: 1, cancel_exempt: false });
     expect((await agent.rpc('tasks/cancel', { id: 't1' })).body.error.code).toBe(-32001);
-    expect(await agent.rpc('tasks/cancel', { id: 't1' })).toMatchObject(tooMany);
+    expect(await agent.rpc('tasks/cancel', { id: 't1' })).toMatchObject(tooManyCalls);
     expect(await agent.post('/tasks/t1/cancel', {})).toMatchObject(tooMany);
   });
 
@@ -133,7 +145,7 @@ describe('the rate limit', () => {
   ])('counts %s as a write', async (_, body) => {
     const agent = await limited({ write_burst: 1 });
     expect((await agent.post('/', body)).status).toBe(200);
-    expect(await agent.post('/', body)).toMatchObject(tooMany);
+    expect(await agent.post('/', body)).toMatchObject(tooManyCalls);
   });
 
   it('counts every address by itself, as a trusted proxy names it', async () => {

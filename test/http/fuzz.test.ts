@@ -134,8 +134,11 @@ function expectSound({ status, headers, body: said }: RawAnswer): void {
     'referrer-policy': 'no-referrer',
     'cache-control': expect.stringMatching(/^no-store/),
   });
-  if (status >= 400 && said !== '')
-    expect(JSON.parse(said)).toEqual(expect.objectContaining({ error: expect.any(String) }));
+  if (status >= 400 && said !== '') {
+    // On the surfaces of A2A an error is an object with its sentence in it.
+    const { error } = JSON.parse(said) as { error: string | { message: string } };
+    expect(typeof error === 'string' ? error : error.message).toMatch(/./);
+  }
   expect(said).not.toMatch(/ {4}at |node_modules|\/src\//);
 }
 

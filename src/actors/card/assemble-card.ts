@@ -33,6 +33,7 @@ export function assembleCard(parts: CardParts): AgentCard {
           securitySchemes: Object.fromEntries(schemes),
           security: schemes.map(([key]) => Object.fromEntries([[key, []]])),
         }),
+    ...(parts.isExtended ? { supportsAuthenticatedExtendedCard: true } : {}),
   };
 }
 

@@ -36,6 +36,7 @@ export function assembleModernCard(parts: CardParts): JsonObject {
     capabilities: {
       streaming: capabilities.streaming,
       pushNotifications: capabilities.pushNotifications,
+      ...(parts.isExtended ? { extendedAgentCard: true } : {}),
     },
     ...(schemes.length === 0
       ? {}
@@ -58,6 +59,17 @@ export function assembleModernCard(parts: CardParts): JsonObject {
 
 function interfacesOf({ interfaces }: CardParts, version: CardInterface['protocolVersion']) {
   return interfaces.filter(({ protocolVersion }) => protocolVersion === version);
+}
+
+/** Adds to each scheme of a 0.3.0 card what 1.0 calls it, since Protocol Buffers read no other name. */
+export function withModernSchemes<Card extends { securitySchemes?: unknown }>(card: Card): Card {
+  const { securitySchemes } = card;
+  if (!isJsonObject(securitySchemes)) return card;
+  const both = Object.entries(securitySchemes).map(([key, scheme]) => [
+    key,
+    isJsonObject(scheme) ? { ...scheme, ...modernScheme(scheme) } : scheme,
+  ]);
+  return { ...card, securitySchemes: Object.fromEntries(both) as unknown };
 }
 
 function modernScheme(scheme: JsonValue | undefined): JsonObject | null {

@@ -26,7 +26,7 @@ export interface StartedWith {
 /** Shows the agent card, and keeps it true to the agent's files (document 2 section 4). */
 export class CardPublisher implements CardSource {
   readonly #options: CardPublisherOptions;
-  #versions: EncodedCard['versions'] | null = null;
+  #encoded: EncodedCard | null = null;
   #actor: ActorRefFrom<typeof cardMachine> | null = null;
   #watching: Promise<FileWatch | null> | null = null;
 
@@ -34,8 +34,8 @@ export class CardPublisher implements CardSource {
     this.#options = options;
   }
 
-  current(version: CardVersion): PublishedCard | null {
-    return this.#versions?.[version] ?? null;
+  current(version: CardVersion, forRest = false): PublishedCard | null {
+    return this.#encoded?.[forRest ? 'restVersions' : 'versions'][version] ?? null;
   }
 
   /** Shows the first card. Resolves once it is recorded. */
@@ -86,9 +86,9 @@ export class CardPublisher implements CardSource {
 
   /** Resolves once the card that is shown from now on is recorded. */
   #publish(parts: CardParts): Promise<void> {
-    const { versions, event } = encodeCard(parts);
-    this.#versions = versions;
-    return this.#options.record(event);
+    const encoded = encodeCard(parts);
+    this.#encoded = encoded;
+    return this.#options.record(encoded.event);
   }
 
   async #republish(parts: CardParts, { log }: CardBasis): Promise<void> {

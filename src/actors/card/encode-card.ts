@@ -2,25 +2,34 @@ import { hash } from 'node:crypto';
 import type { AgentCard, CardParts } from '../../machines/card/agent-card.ts';
 import type { AuditEvent, CardVersion, PublishedCard } from '../ports.ts';
 import { assembleCard } from './assemble-card.ts';
-import { assembleModernCard } from './assemble-modern-card.ts';
+import { assembleHybridCard } from './assemble-hybrid-card.ts';
+import { assembleModernCard, withModernSchemes } from './assemble-modern-card.ts';
 
 /** The card of each version as it is sent, and what the audit log says of it. */
 export interface EncodedCard {
   versions: Record<CardVersion, PublishedCard>;
+  /** The same, with the schemes of 0.3.0 in the words of 1.0 besides. */
+  restVersions: Record<CardVersion, PublishedCard>;
   event: Pick<AuditEvent, 'event' | 'fields'>;
 }
 
 /** Turns the parts of a card into bytes; equal parts give equal bytes (document 2 section 4). */
 export function encodeCard(parts: CardParts): EncodedCard {
   const card = assembleCard(parts);
-  const body = Buffer.from(JSON.stringify(card));
-  const modern = Buffer.from(JSON.stringify(assembleModernCard(parts)));
+  const hybrid = assembleHybridCard(parts);
+  const versions = {
+    hybrid: published(hybrid),
+    '0.3.0': published(card),
+    '1.0': published(assembleModernCard(parts)),
+  };
   return {
-    versions: {
-      '0.3.0': { body, etag: etagOf(body) },
-      '1.0': { body: modern, etag: etagOf(modern) },
+    versions,
+    restVersions: {
+      hybrid: published(withModernSchemes(hybrid)),
+      '0.3.0': published(withModernSchemes(card)),
+      '1.0': versions['1.0'],
     },
-    event: cardEvent(parts, card, body),
+    event: cardEvent(parts, card, versions.hybrid.body),
   };
 }
 
@@ -51,7 +60,8 @@ function cardEvent(
   };
 }
 
-/** A strong validator: equal bytes alone have equal tags. */
-function etagOf(body: Buffer): string {
-  return `"${hash('sha256', body)}"`;
+/** With a strong validator: equal bytes alone have equal tags. */
+function published(card: object): PublishedCard {
+  const body = Buffer.from(JSON.stringify(card));
+  return { body, etag: `"${hash('sha256', body)}"` };
 }

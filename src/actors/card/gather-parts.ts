@@ -19,6 +19,8 @@ export interface CardBasis {
   tools: readonly AgentSkill[];
   /** The providers it asks. */
   declared: readonly DeclaredScheme[];
+  /** True where callers have to sign in. */
+  isAuthOn: boolean;
   /** Where it answers, without a slash at its end. */
   address: string;
   log: Log;
@@ -50,7 +52,7 @@ export async function gatherParts(basis: CardBasis): Promise<CardParts> {
  * the files fill the gaps.
  */
 export function partsOf(
-  { directory, agentId, tools, declared, address, log }: CardBasis,
+  { directory, agentId, tools, declared, isAuthOn, address, log }: CardBasis,
   config: ServiceConfig,
   skills: readonly Skill[],
 ): CardParts {
@@ -74,6 +76,7 @@ export function partsOf(
     interfaces: servedInterfaces,
     declared,
     written: { ...spec.securitySchemes, ...config.card.security_schemes },
+    isExtended: isAuthOn,
   };
 }
 

@@ -29,7 +29,7 @@ export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
   return async function answerCall(ctx, call, version) {
     loading ??= load(ports);
     const { sdk, handler, transports } = await loading;
-    const request = callRequest(ctx, null);
+    const request = { ...callRequest(ctx, null), isUnasked: call.id === null };
     const wire = wireOf(call, version);
     const tell = (error: unknown) => ({
       jsonrpc: '2.0',
@@ -40,10 +40,17 @@ export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
     try {
       sdk.validateVersion(version, await handler.getAgentCard(), 'JSONRPC');
       const body = wire === '1.0' ? call.body : compatBody(call);
-      answer = await transports[wire].handle(body, callContext(sdk, request, version));
+      // The SDK reads no call without an id.
+      const asked = request.isUnasked ? { ...body, id: 0 } : body;
+      answer = await transports[wire].handle(asked, callContext(sdk, request, version));
     } catch (error) {
       if (!(error instanceof sdk.A2AError)) throw error;
       answer = tell(error);
+    }
+    if (call.method === 'agent/getAuthenticatedExtendedCard' && 'result' in answer) {
+      // The SDK makes a card of 0.3 out of one of 1.0, and loses what the one has more.
+      const card = ports.card.current('0.3.0');
+      answer = { ...answer, result: JSON.parse(String(card?.body)) as object };
     }
     if (Symbol.asyncIterator in answer) {
       const events = answer as AsyncGenerator<object, void, undefined>;
@@ -52,7 +59,7 @@ export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
       answer = ctx.body as object;
     }
     if (request.gone.aborted) ctx.respond = false;
-    else present(ctx, settled(sdk, request, call, answer, tell));
+    else present(ctx, call, settled(sdk, request, call, answer, tell));
   };
 }
 
@@ -99,10 +106,10 @@ function settled(
   return tell(new sdk.RequestMalformedError(`the params are not what ${method} takes`));
 }
 
-function present(ctx: RoutedContext, answer: object): void {
+function present(ctx: RoutedContext, { id }: RpcCall, answer: object): void {
   const code = codeOf(answer);
   if (code !== undefined) failCall(ctx, code === rpcCodes.methodNotFound);
-  ctx.body = answer;
+  ctx.body = id === null ? { ...answer, id } : answer;
 }
 
 /** Nothing of a defect is told; a stream that broke has its caller come back. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { RequestHandler } from 'express';
+import { SystemError } from '../../actors/system.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
@@ -10,6 +11,8 @@ import { type CallRequest, callContext, callRequest, transportRefusal } from './
 import { type Captured, capturedResponse, type StreamListener } from './captured-response.ts';
 import { compatParams } from './compat-params.ts';
 import { guardedHandler } from './guarded-handler.ts';
+import { RestList } from './rest-list.ts';
+import { restPushConfig } from './rest-push-config.ts';
 import { restBases, restVersionOf } from './rest-routes.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { numberer } from './stream-events.ts';
@@ -37,7 +40,15 @@ interface RestCall {
 interface Loaded {
   sdk: Sdk;
   route: RequestHandler;
+  list: RestList;
 }
+
+const starting = 'service is starting; try again';
+
+/** What the SDK answers to a deletion. */
+const noContent = 204;
+
+const listPath = new RegExp(`^${restBases['0.3']}/tasks/?$`);
 
 /**
  * Has the SDK's own router answer the HTTP+JSON routes of A2A 0.3.0 and 1.0 (5-a2a.md). It is made for
@@ -49,6 +60,8 @@ export function a2aRest(ports: TaskHandlerPorts): A2aRest {
   return async function answerRest(ctx) {
     // The router of Express would answer a path that cannot be decoded in words of its own.
     decodeURIComponent(ctx.path);
+    // Which versions are spoken stands on the card.
+    if (ports.card.current('1.0') === null) throw new SystemError('starting', starting);
     loading ??= load(ports, calls);
     const loaded = await loading;
     const { req } = ctx;
@@ -58,11 +71,12 @@ export function a2aRest(ports: TaskHandlerPorts): A2aRest {
       version,
       said: readVersion(ctx.get('A2A-Version')),
     };
+    if (listPath.test(ctx.path)) return await presentList(ctx, loaded, call);
     calls.set(req.headers, call);
     req.headers['a2a-version'] = version;
     const body = ctx.request.body ?? {};
     // The JSON of this surface leaves out what is false, so a configuration without `blocking` asks not to wait.
-    const read = version === '0.3' ? compatParams(body, false) : body;
+    const read = version === '0.3' ? compatParams(restBody(ctx, body), false) : body;
     Object.assign(req, { body: read, _body: true });
     const captured = capturedResponse(req, () => restStream(ctx, loaded.sdk, call));
     const unmatched = new Promise<never>((_, reject) => {
@@ -86,8 +100,9 @@ async function load(
       import('@a2a-js/sdk/compat/v0_3/server/express'),
       import('express'),
     ]);
+  const requestHandler = guardedHandler(sdk, new TaskHandler(sdk, ports));
   const options = {
-    requestHandler: guardedHandler(sdk, new TaskHandler(sdk, ports)),
+    requestHandler,
     userBuilder: UserBuilder.noAuthentication,
     contextBuilder: ({ headers }: { headers: object }) =>
       contextOf(sdk, calls.get(headers as IncomingHttpHeaders) as RestCall),
@@ -96,7 +111,28 @@ async function load(
   app.disable('x-powered-by').disable('etag');
   app.use(restBases['1.0'], restHandler(options));
   app.use(legacyRestRouter(options));
-  return { sdk, route: app };
+  const list = new RestList(sdk, requestHandler, (handler, contextOf) =>
+    express().use(
+      legacyRestRouter({
+        requestHandler: handler,
+        userBuilder: UserBuilder.noAuthentication,
+        contextBuilder: ({ headers }) => contextOf(headers as object),
+      }),
+    ),
+  );
+  return { sdk, route: app, list };
+}
+
+async function presentList(ctx: RoutedContext, loaded: Loaded, call: RestCall): Promise<void> {
+  const { sdk, list } = loaded;
+  try {
+    contextOf(sdk, call);
+    ctx.body = await list.page(ctx.state.tasks, ctx.query, ctx.req);
+  } catch (error) {
+    if (!(error instanceof sdk.A2AError)) throw error;
+    ctx.body = errorBody(sdk, call.version, error, 400);
+    ctx.status = 400;
+  }
 }
 
 /** The path settles the version; one that is said besides must be the same. */
@@ -127,9 +163,20 @@ function present(
   const isDefect = captured.status >= 500;
   if (isDefect && isRead) throw new Error('the A2A SDK could not write its answer');
   ctx.set('Content-Type', captured.type);
+  if (captured.status === noContent) {
+    // Clients of the protocol read JSON off every answer.
+    ctx.body = {};
+    return;
+  }
   // The SDK takes what it stumbles over in a body for a defect of its own.
   ctx.body = isDefect ? errorBody(sdk, version, unreadable(sdk), 400) : (captured.body ?? '');
   ctx.status = isDefect ? 400 : captured.status;
+}
+
+/** A push notification config has a form of its own in each of the protocol's libraries. */
+function restBody({ path, params }: RoutedContext, body: unknown): unknown {
+  if (!path.replace(/\/$/, '').endsWith('/pushNotificationConfigs')) return body;
+  return restPushConfig(body, params['taskId'] ?? '');
 }
 
 function unreadable({ RequestMalformedError }: Sdk): Error {

@@ -14,6 +14,8 @@ export interface CallRequest {
   gone: AbortSignal;
   /** True once the SDK has read what is asked; what fails before that is the caller's doing. */
   isRead: boolean;
+  /** True for a call whose answer has no id to go with: it is judged and not run. */
+  isUnasked?: boolean;
   /** Why the call was refused in words of ours, which the SDK would take for a defect; or a defect. */
   refusal?: Challenge | Error;
   /** Why a stream that had begun ended before its task. */

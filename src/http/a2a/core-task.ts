@@ -25,7 +25,8 @@ export class CoreTasks {
   /** The task with its last `historyLength` messages; all of them when undefined. */
   task(task: Task, historyLength?: number): CoreTask {
     const { id, contextId } = task;
-    const { status, history = [], metadata } = presentTask(task, { historyLength });
+    const said = { ...task, text: textOf(task) };
+    const { status, history = [], metadata } = presentTask(said, { historyLength });
     const { message, timestamp } = status;
     return {
       id,
@@ -36,7 +37,7 @@ export class CoreTasks {
         timestamp,
       },
       artifacts: task.answer === null ? [] : [this.artifact(task)],
-      history: history.map((said) => this.#message(task, said)),
+      history: history.map((one) => this.#message(task, one)),
       metadata,
     };
   }
@@ -71,6 +72,17 @@ export class CoreTasks {
       referenceTaskIds: [],
     };
   }
+}
+
+/**
+ * What the status of a task says: a wait in words for whoever asked, and nothing of an answer, which stands in the
+ * artifact alone (5-a2a.md).
+ */
+function textOf({ state, text, deferral }: Task): string | null {
+  if (state === 'completed') return null;
+  return state === 'deferred' && deferral !== null
+    ? `Waiting for approval of ${deferral.tool}`
+    : text;
 }
 
 function corePart(part: Part): CorePart {

@@ -1,6 +1,10 @@
+import type { SendMessageRequest } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { fieldOf } from '../wire/field-of.ts';
+import { noId } from '../wire/json-rpc.ts';
 import { type CallRequest, requestOf } from './call-context.ts';
 import { faultOf } from './fault-of.ts';
+import { readMessage } from './read-message.ts';
 import type { Sdk } from './sdk.ts';
 
 /**
@@ -20,6 +24,7 @@ export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequest
         request.isRead = true;
         const fault = faultOf(sdk, String(name), params);
         if (fault !== null) throw new sdk.RequestMalformedError(fault);
+        if (request.isUnasked === true) throw unasked(sdk, request, params);
         const answer: unknown = method.call(target, params, context);
         const note = (error: unknown) => noted(sdk, request, error);
         return isStream(answer)
@@ -28,6 +33,19 @@ export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequest
       };
     },
   });
+}
+
+/** Says what is wrong with a call that has no id: its message, or else that. */
+function unasked(sdk: Sdk, request: CallRequest, params: unknown): Error {
+  try {
+    if (fieldOf(params, 'message') !== undefined) {
+      readMessage(params as SendMessageRequest, () => 'm');
+    }
+    request.refusal = noId();
+    return request.refusal;
+  } catch (error) {
+    return new sdk.RequestMalformedError((error as Error).message);
+  }
 }
 
 async function* guardedStream(

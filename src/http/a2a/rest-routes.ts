@@ -11,7 +11,7 @@ export const restBases = { '0.3': '/v1', '1.0': '/a2a' } as const;
 
 /** Every route of both surfaces. What is not here never reaches the SDK, whose own router is less strict. */
 export const restRoutes: readonly RestRoute[] = [
-  route('get', `${restBases['0.3']}/card`),
+  route('get', `${restBases['0.3']}/tasks`),
   route('get', `${restBases['1.0']}/extendedAgentCard`),
   route('get', `${restBases['1.0']}/tasks`),
   ...Object.values(restBases).flatMap(sharedRoutes),

@@ -75,9 +75,12 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#card();
   }
 
-  /** Callers who have signed in see what everybody sees; nothing of an agent is for some of them alone. */
+  /** Callers who have signed in see what everybody sees; where nobody signs in, no such card is declared. */
   async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
-    return this.#card();
+    const { UnsupportedOperationError } = this.#sdk;
+    const card = this.#card();
+    if (card.capabilities?.extendedAgentCard === true) return card;
+    throw new UnsupportedOperationError('the agent has no extended card; its card is public');
   }
 
   /** Answers when the task is final or waits for a person, unless the caller asks not to wait. */
@@ -190,7 +193,8 @@ export class TaskHandler implements A2ARequestHandler {
   ): Promise<void> {
     const push = this.#push(context);
     this.#find(taskId, context);
-    if (!push.delete(taskId, id)) throw this.#noConfig(taskId, id);
+    // Gone is what was asked for, also when it was gone before (A2A 1.0 section 3.1.10).
+    push.delete(taskId, id);
   }
 
   #card(): AgentCard {

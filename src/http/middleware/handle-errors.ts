@@ -2,6 +2,7 @@ import type { Context, Middleware, Next } from 'koa';
 import type { Log } from '../../actors/ports.ts';
 import { SystemError, type SystemErrorCode } from '../../actors/system.ts';
 import type { RequestState } from '../request-state.ts';
+import { presentRefusal } from '../wire/present-refusal.ts';
 import { Problem } from '../wire/problem.ts';
 
 const statusOf: Record<SystemErrorCode, number> = {
@@ -14,21 +15,20 @@ const statusOf: Record<SystemErrorCode, number> = {
 };
 
 /**
- * Answers every error with JSON; one that is not meant for callers is logged and told as a fixed text. An answer
- * that has begun is cut off instead, since its status can no longer tell.
+      if (ctx.headerSent) return cutOff(ctx, problem);
+      refuse(ctx, problem);
  */
 export function handleErrors({ log }: { log: Log }): Middleware<RequestState> {
   return async function errorHandler(ctx: Context, next: Next) {
     try {
       await next();
-      describeUnmatched(ctx);
+      const unmatched = unmatchedOf(ctx);
+      if (unmatched !== null) refuse(ctx, unmatched);
     } catch (error) {
       const problem = problemOf(error);
       if (problem.status === 500) log.error({ error, path: ctx.path }, 'http: request failed');
       if (ctx.headerSent) return cutOff(ctx, problem);
-      ctx.status = problem.status;
-      ctx.set(problem.headers);
-      ctx.body = problem.body;
+      refuse(ctx, problem);
     }
   };
 }
@@ -54,10 +54,19 @@ const unmatched: Record<number, string> = {
   405: 'method not allowed',
 };
 
-function describeUnmatched(ctx: Context): void {
-  const { status } = ctx;
+/** Says why no route has answered; `null` when one has. */
+function unmatchedOf({ status, body }: Context): Problem | null {
   const error = unmatched[status];
-  if (error === undefined || (ctx.body !== undefined && ctx.body !== null)) return;
-  ctx.body = { error };
-  ctx.status = status;
+  return error === undefined || (body !== undefined && body !== null)
+    ? null
+    : new Problem(status, { error });
+}
+
+function refuse(ctx: Context, problem: Problem): void {
+  const { method, originalUrl } = ctx;
+  // As it was sent: a router within a router shortens the URL of a request.
+  const path = originalUrl.replace(/[?#].*$/s, '');
+  ctx.set(problem.headers);
+  ctx.body = presentRefusal(problem, { method, path, body: ctx.request.body });
+  ctx.status = problem.status;
 }

@@ -35,7 +35,8 @@ export async function isCancel(ctx: Context): Promise<boolean> {
 function isCancelRequest(body: string): boolean {
   if (jsonFault(body) !== null) return false;
   try {
-    return cancelMethods.has(readRpcRequest(JSON.parse(body)).method);
+    const { id, method } = readRpcRequest(JSON.parse(body));
+    return id !== null && cancelMethods.has(method);
   } catch {
     return false;
   }

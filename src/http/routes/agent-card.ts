@@ -5,13 +5,25 @@ import { Problem } from '../wire/problem.ts';
 /** Where the card is (document 2 section 4). */
 export const cardPath = '/.well-known/agent-card.json';
 
+/** Where the REST surface of 0.3.0 has it. */
+export const restCardPath = '/v1/card';
+
 /** Where it was. */
 export const legacyCardPath = '/.well-known/agent.json';
 
-/** `GET /.well-known/agent-card.json`: the card in the version of A2A that the caller speaks (document 2). */
-export function agentCard({ card }: { card: CardSource }) {
+/** `GET /.well-known/agent-card.json`: the card in the version of A2A that the caller speaks (contract section 12). */
+export function agentCard(ports: { card: CardSource }) {
+  return cardShower(ports, false);
+}
+
+/** `GET /v1/card`: the well-known card, where clients of 0.3.0 ask for it once they have signed in (5-a2a.md). */
+export function restAgentCard(ports: { card: CardSource }) {
+  return cardShower(ports, true);
+}
+
+function cardShower({ card }: { card: CardSource }, forRest: boolean) {
   return function show(ctx: RoutedContext) {
-    const published = card.current(versionOf(ctx.get('A2A-Version')));
+    const published = card.current(versionOf(ctx.get('A2A-Version')), forRest);
     if (published === null) throw new Problem(503, { error: 'the service is starting' });
     ctx.vary('A2A-Version');
     ctx.set('Cache-Control', 'max-age=60');
@@ -46,7 +58,9 @@ function isKnown(header: string, etag: string): boolean {
     .some((known) => known === '*' || known === etag);
 }
 
-/** Whoever names no version, or one that is not known here, speaks 0.3. */
+/** Whoever names no version, or one that is not known here, may speak either. */
 function versionOf(header: string): CardVersion {
-  return /^1\.0(?:\.\d{1,9})?$/.test(header.trim()) ? '1.0' : '0.3.0';
+  const [, said] = /^(0\.3|1\.0)(?:\.\d{1,9})?$/.exec(header.trim()) ?? [];
+  if (said === undefined) return 'hybrid';
+  return said === '1.0' ? '1.0' : '0.3.0';
 }

@@ -10,6 +10,7 @@ import { readCancelReason } from '../wire/cancel-reason.ts';
 import { challengeOf } from '../wire/challenge.ts';
 import { fieldOf } from '../wire/field-of.ts';
 import {
+  noId,
   presentError,
   presentResult,
   RpcError,
@@ -19,11 +20,16 @@ import {
 } from '../wire/json-rpc.ts';
 import { Problem } from '../wire/problem.ts';
 import { presentTask } from '../wire/task-json.ts';
-import { isTaskId } from '../wire/task-request.ts';
+import { isTaskId, readSubmission } from '../wire/task-request.ts';
 import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
 
-/** Runs one method; what it returns is the result, `undefined` means the answer is under way already. */
-type Method = (ctx: RoutedContext, params: unknown) => unknown;
+/** A method of the legacy surface. */
+interface Method {
+  /** Throws what is wrong with the params; it does nothing else. */
+  judge: (params: unknown) => unknown;
+  /** What it returns is the result, `undefined` means the answer is under way already. */
+  run: (ctx: RoutedContext, params: unknown) => unknown;
+}
 
 /** What `POST /` stands on. */
 export interface JsonRpcPorts extends SubscribePorts {
@@ -47,7 +53,11 @@ export function jsonRpc(ports: JsonRpcPorts) {
       if (method === undefined) {
         throw new RpcError(rpcCodes.methodNotFound, `unknown method: ${request.method}`);
       }
-      const result = await method(ctx, request.params);
+      if (request.id === null) {
+        method.judge(request.params);
+        throw noId();
+      }
+      const result = await method.run(ctx, request.params);
       if (result !== undefined) ctx.body = presentResult(request.id, result);
     } catch (error) {
       const refusal = refusalOf(error);
@@ -87,38 +97,51 @@ export function explainUnreadable() {
 
 /** Makes the methods of the legacy surface, by their names. */
 export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method> {
+  const judgeSend = (params: unknown): unknown => readSubmission(params, () => ports.ids.next());
   return new Map<string, Method>([
     [
       'tasks/send',
-      async (ctx, params) => {
-        const task = await heldTask(ctx, openTask(ports, ctx, params));
-        if (task === null) {
-          ctx.respond = false;
-          return undefined;
-        }
-        const challenge = challengeOf(task);
-        if (challenge !== null) throw challenge.rpc;
-        return presentTask(task);
+      {
+        judge: judgeSend,
+        async run(ctx, params) {
+          const task = await heldTask(ctx, openTask(ports, ctx, params));
+          if (task === null) {
+            ctx.respond = false;
+            return undefined;
+          }
+          const challenge = challengeOf(task);
+          if (challenge !== null) throw challenge.rpc;
+          return presentTask(task);
+        },
       },
     ],
-    ['tasks/sendSubscribe', (ctx, params) => subscribe(ports, ctx, params)],
+    [
+      'tasks/sendSubscribe',
+      { judge: judgeSend, run: (ctx, params) => subscribe(ports, ctx, params) },
+    ],
     [
       'tasks/get',
-      ({ state }, params) => {
-        const task = state.tasks.find(readTaskId(params));
-        if (task === undefined) throw taskNotFound();
-        return presentTask(task, {
-          historyLength: readLength(params),
-          withDecisions: fieldOf(params, 'decisions') === true,
-        });
+      {
+        judge: (params) => [readTaskId(params), readLength(params)],
+        run({ state }, params) {
+          const task = state.tasks.find(readTaskId(params));
+          if (task === undefined) throw taskNotFound();
+          return presentTask(task, {
+            historyLength: readLength(params),
+            withDecisions: fieldOf(params, 'decisions') === true,
+          });
+        },
       },
     ],
     [
       'tasks/cancel',
-      async ({ state }, params) => {
-        const task = await state.tasks.cancel(readTaskId(params), readCancelReason(params));
-        if (task === undefined) throw taskNotFound();
-        return presentTask(task);
+      {
+        judge: readTaskId,
+        async run({ state }, params) {
+          const task = await state.tasks.cancel(readTaskId(params), readCancelReason(params));
+          if (task === undefined) throw taskNotFound();
+          return presentTask(task);
+        },
       },
     ],
   ]);

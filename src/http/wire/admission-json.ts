@@ -30,11 +30,12 @@ export function sentInvocation(body: unknown): Invocation {
   return invocationOf(namedInSend(body));
 }
 
-/** Reads a JSON-RPC request, some methods of which start an invocation. */
+/** Reads a JSON-RPC request, some methods of which start an invocation; one without an id starts none. */
 export function calledInvocation(body: unknown): Invocation | null {
   const method = fieldOf(body, 'method');
   const named = typeof method === 'string' ? startingMethods.get(method) : undefined;
-  return named === undefined ? null : invocationOf(named(fieldOf(body, 'params')));
+  const isRun = fieldOf(body, 'id') !== undefined;
+  return named === undefined || !isRun ? null : invocationOf(named(fieldOf(body, 'params')));
 }
 
 /** Reads the body of a send over the REST surfaces of A2A, which always starts an invocation. */

@@ -6,6 +6,7 @@ export type RpcId = string | number | null;
 
 /** A request as JSON-RPC 2.0 defines it. */
 export interface RpcRequest {
+  /** `null` for a request without one, which is judged and never run. */
   id: RpcId;
   method: string;
   params: unknown;
@@ -19,7 +20,10 @@ export const rpcCodes = {
   invalidParams: -32602,
   internalError: -32603,
   taskNotFound: -32001,
+  contentTypeNotSupported: -32005,
   stepUpRequired: -32040,
+  /** A refusal that neither JSON-RPC nor A2A has a code for. */
+  refused: -32000,
 } as const;
 
 /** A refusal in the words of JSON-RPC. */
@@ -37,7 +41,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Reads one request. Throws RpcError -32600 for anything else, batches and notifications included. */
+/** Reads one request, which may have no id. Throws RpcError -32600 for anything else, batches included. */
 export function readRpcRequest(body: unknown): RpcRequest {
   if (Array.isArray(body)) {
     throw new RpcError(rpcCodes.invalidRequest, 'batches are not supported; send one request');
@@ -51,10 +55,13 @@ export function readRpcRequest(body: unknown): RpcRequest {
   if (typeof method !== 'string') {
     throw new RpcError(rpcCodes.invalidRequest, 'method must be a string', named);
   }
-  if (named === null) {
-    throw new RpcError(rpcCodes.invalidRequest, 'id must be a string or a number');
-  }
+  if (named === null && id !== undefined) throw noId();
   return { id: named, method, params: fieldOf(body, 'params') };
+}
+
+/** Refuses a request that has no id, once there is nothing else to say against it (5-a2a.md). */
+export function noId(): RpcError {
+  return new RpcError(rpcCodes.invalidRequest, 'id must be a string or a number');
 }
 
 /** Presents the result of a request. */

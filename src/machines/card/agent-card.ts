@@ -53,6 +53,8 @@ export interface CardParts {
   declared: readonly DeclaredScheme[];
   /** Schemes set by hand, by their key; kept as written. */
   written: JsonObject;
+  /** True where callers sign in, and may then ask for the extended card (5-a2a.md). */
+  isExtended: boolean;
 }
 
 /** The 0.3.0 card (document 2 section 2.1); its keys are always in this order. */
@@ -70,4 +72,5 @@ export interface AgentCard {
   capabilities: CardCapabilities;
   securitySchemes?: JsonObject;
   security?: { [key: string]: string[] }[];
+  supportsAuthenticatedExtendedCard?: true;
 }

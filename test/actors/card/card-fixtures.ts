@@ -12,6 +12,7 @@ export function someParts(parts: Partial<CardParts> = {}): CardParts {
     interfaces: [],
     declared: [],
     written: {},
+    isExtended: false,
     ...parts,
   };
 }

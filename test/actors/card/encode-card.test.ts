@@ -15,7 +15,7 @@ it('records what the card is, and the digest of exactly the bytes that are sent'
     written: { mine: { type: 'mutualTLS' } },
   });
   const { event, versions } = encodeCard(parts);
-  const { body } = versions['0.3.0'];
+  const { body } = versions.hybrid;
   expect(event).toStrictEqual({
     event: 'agent_card_published',
     fields: {

@@ -166,11 +166,13 @@ function cardsOf(config: ServiceConfig, one: Skill): string {
     agentId: 'till',
     tools: [],
     declared: cardSchemes(config.auth.providers),
+    isAuthOn: true,
     address: 'http://127.0.0.1:8080',
     log: { info() {}, warn() {}, error() {} },
   };
   const { versions, event } = encodeCard(partsOf(basis, config, [one]));
-  return `${versions['0.3.0'].body}${versions['1.0'].body}${JSON.stringify(event)}`;
+  const cards = Object.values(versions).map(({ body }) => String(body));
+  return `${cards.join('')}${JSON.stringify(event)}`;
 }
 
 const matches = (pattern: string, place: string): boolean =>

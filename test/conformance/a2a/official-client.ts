@@ -24,9 +24,18 @@ export const surfaces: Surface[] = [
   { version: '1.0', transport: 'HTTP+JSON' },
 ];
 
+/** Sends a token with every request. */
+export function authorized(token: string): typeof fetch {
+  return (address, options) => {
+    const headers = new Headers(options?.headers);
+    headers.set('Authorization', `Bearer ${token}`);
+    return fetch(address, { ...options, headers });
+  };
+}
+
 /**
- * Makes the official client from the card at an address alone. One of 0.3 fetches it as clients of that
- * time did, without saying a version, and finds the transports of its time in it. `fetchImpl` carries its calls.
+ * Makes the official client from the card at an address alone, which one of 0.3 fetches as of its version.
+ * `fetchImpl` carries its calls.
  */
 export function officialClient(
   url: string,
@@ -34,6 +43,8 @@ export function officialClient(
   fetchImpl: typeof fetch = fetch,
 ): Promise<Client> {
   const compat = version === '0.3' ? { legacyCompat: { enabled: true } } : {};
+  const older: typeof fetch = (address, options) =>
+    fetchImpl(address, { ...options, headers: { 'A2A-Version': '0.3' } });
   const factory = new ClientFactory({
     transports: [
       transport === 'JSONRPC'
@@ -42,7 +53,7 @@ export function officialClient(
     ],
     cardResolver: new DefaultAgentCardResolver({
       ...compat,
-      ...(version === '0.3' ? { fetchImpl: (address) => fetch(address) } : {}),
+      ...(version === '0.3' ? { fetchImpl: older } : {}),
     }),
   });
   return factory.createFromUrl(url);

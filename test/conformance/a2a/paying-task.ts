@@ -54,7 +54,7 @@ export class PayingTask {
   get completed() {
     return {
       ...this.#named,
-      status: this.status('COMPLETED', paid),
+      status: this.status('COMPLETED', null),
       artifacts: [this.artifact],
       history: [this.asked, this.#said(`${this.id}:answer:1`, paid)],
     };
@@ -81,7 +81,7 @@ export class PayingTask {
     return [
       { statusUpdate: { taskId, contextId, status: this.status('WORKING', null) } },
       { artifactUpdate: { taskId, contextId, artifact, lastChunk: true } },
-      { statusUpdate: { taskId, contextId, status: this.status('COMPLETED', paid) } },
+      { statusUpdate: { taskId, contextId, status: this.status('COMPLETED', null) } },
     ];
   }
 
@@ -101,7 +101,7 @@ export class PayingTask {
   }
 
   get #held() {
-    return this.status('AUTH_REQUIRED', 'Deferred: awaiting channel:console:desk decision on pay');
+    return this.status('AUTH_REQUIRED', 'Waiting for approval of pay');
   }
 
   get #named() {

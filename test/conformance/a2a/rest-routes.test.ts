@@ -1,5 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { launchAgent, type TestAgent } from '../../helpers/test-agent.ts';
+import { refusedAtDoor } from './wire-surfaces.ts';
+
+/** What refuses below `/v1` and `/a2a`. */
+const refused = (status: number, error: string) =>
+  refusedAtDoor({ isRpc: false }, status, { error });
 
 let agent: TestAgent;
 
@@ -34,11 +39,7 @@ describe.each([
   ])('%s %s is not found, and starts nothing', async (method, path) => {
     const body = method === 'POST' ? { body: { message } } : {};
     const before = (await agent.get('/tasks')).body;
-    expect(await told(method, path, body)).toEqual({
-      status: 404,
-      allow: null,
-      body: { error: 'not found' },
-    });
+    expect(await told(method, path, body)).toEqual({ ...refused(404, 'not found'), allow: null });
     expect((await agent.get('/tasks')).body).toEqual(before);
   });
 
@@ -50,11 +51,7 @@ describe.each([
     ['PATCH', '/tasks/t1/pushNotificationConfigs', 'POST, HEAD, GET'],
     ['POST', '/tasks/t1/pushNotificationConfigs/c1', 'HEAD, GET, DELETE'],
   ])('%s %s is not allowed', async (method, path, allow) => {
-    expect(await told(method, path)).toEqual({
-      status: 405,
-      allow,
-      body: { error: 'method not allowed' },
-    });
+    expect(await told(method, path)).toEqual({ ...refused(405, 'method not allowed'), allow });
   });
 
   it('say which methods a path takes', async () => {
@@ -77,9 +74,8 @@ describe.each([
     }
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       expect(await sent(type)).toEqual({
-        status: 415,
+        ...refused(415, 'send the body as application/json'),
         allow: null,
-        body: { error: 'send the body as application/json' },
       });
     }
   });
@@ -90,11 +86,7 @@ describe.each([
     ['65 levels', '['.repeat(65) + ']'.repeat(65), 'the JSON is nested deeper than 64 levels'],
   ])('refuse %s', async (_, body, error) => {
     for (const path of ['/message:send', '/message:stream', '/tasks/t1:cancel']) {
-      expect(await told('POST', path, { body })).toEqual({
-        status: 400,
-        allow: null,
-        body: { error },
-      });
+      expect(await told('POST', path, { body })).toEqual({ ...refused(400, error), allow: null });
     }
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
@@ -102,17 +94,15 @@ describe.each([
   it('refuse a body that is too long', async () => {
     const body = JSON.stringify({ message, more: 'x'.repeat(2 * 1024 * 1024) });
     expect(await told('POST', '/message:send', { body })).toEqual({
-      status: 413,
+      ...refused(413, 'the body is longer than 2097152 bytes'),
       allow: null,
-      body: { error: 'the body is longer than 2097152 bytes' },
     });
   });
 
   it('refuse a path that cannot be read', async () => {
     expect(await told('GET', '/tasks/%E0%A4%A')).toEqual({
-      status: 400,
+      ...refused(400, 'the path is not valid'),
       allow: null,
-      body: { error: 'the path is not valid' },
     });
   });
 

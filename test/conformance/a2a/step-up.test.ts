@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { launchAgent, type TestAgent } from '../../helpers/test-agent.ts';
-import { ask, openStream, wireSurfaces } from './wire-surfaces.ts';
+import { ask, openStream, refusedAtDoor, wireSurfaces } from './wire-surfaces.ts';
 
 let agent: TestAgent;
 
@@ -47,8 +47,7 @@ describe.each(wireSurfaces)('a call that demands more assurance, over $name', (s
             header: null,
           }
         : {
-            status: 401,
-            body: challenge,
+            ...refusedAtDoor(surface, 401, challenge),
             header: 'Bearer error="step_up_required", acr_values="high"',
           },
     );

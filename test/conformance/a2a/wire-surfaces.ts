@@ -236,6 +236,53 @@ export async function openStream(
   return new EventReader(response, abort);
 }
 
+/** What a refusal at the door is called on the surfaces of A2A: its code of JSON-RPC, its name in gRPC. */
+const doorCodes: Record<number, [code: number, status: string]> = {
+  400: [-32600, 'INVALID_ARGUMENT'],
+  401: [-32000, 'UNAUTHENTICATED'],
+  402: [-32000, 'RESOURCE_EXHAUSTED'],
+  403: [-32000, 'PERMISSION_DENIED'],
+  404: [-32000, 'NOT_FOUND'],
+  405: [-32000, 'UNIMPLEMENTED'],
+  408: [-32000, 'DEADLINE_EXCEEDED'],
+  409: [-32000, 'ABORTED'],
+  413: [-32600, 'INVALID_ARGUMENT'],
+  415: [-32005, 'INVALID_ARGUMENT'],
+  417: [-32600, 'INVALID_ARGUMENT'],
+  429: [-32000, 'RESOURCE_EXHAUSTED'],
+  431: [-32600, 'INVALID_ARGUMENT'],
+  503: [-32603, 'UNAVAILABLE'],
+};
+
+/**
+ * The answer that refuses at the door, which says on the legacy surface what is `said`. A call whose body has been
+ * read is answered under its id.
+ */
+export function refusedAtDoor(
+  { isRpc }: Pick<WireSurface, 'isRpc'>,
+  status: number,
+  said: { error: string; message?: unknown; [key: string]: unknown },
+  id: number | null = null,
+): { status: number; body: unknown } {
+  const [code, name] = doorCodes[status] ?? [];
+  const message = said.message ?? said.error;
+  const isMore = Object.keys(said).length > 1;
+  const data = isMore ? { data: said } : {};
+  if (isRpc) {
+    const beside = status === 402 ? said : {};
+    return { status, body: { ...beside, jsonrpc: '2.0', id, error: { code, message, ...data } } };
+  }
+  const own = {
+    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+    reason: /^[a-z_]+$/.test(said.error) ? said.error.toUpperCase() : name,
+    domain: 'holdpoint',
+    metadata: said,
+  };
+  const details = status === 415 ? [errorInfo(-32005)] : isMore ? [own] : null;
+  const error = { code: status, status: name, message, ...(details && { details }) };
+  return { status, body: { error } };
+}
+
 function call(method: string, params: unknown, own: object): WireRequest {
   return {
     method: 'POST',

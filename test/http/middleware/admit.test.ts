@@ -264,7 +264,7 @@ describe('what starts an invocation', () => {
     [undefined, null],
   ])('names its task in the send %j', (body, taskId) => {
     expect(sentInvocation(body)).toEqual({ taskId });
-    expect(calledInvocation({ method: 'tasks/send', params: body })).toEqual({ taskId });
+    expect(calledInvocation({ id: 1, method: 'tasks/send', params: body })).toEqual({ taskId });
   });
 
   it.each([
@@ -273,7 +273,8 @@ describe('what starts an invocation', () => {
     [{ message: {}, id: 't-1' }, null],
     [null, null],
   ])('names its task in the message %j', (params, taskId) => {
-    expect(calledInvocation({ method: 'message/send', params })).toEqual({ taskId });
-    expect(calledInvocation({ method: 'SendStreamingMessage', params })).toEqual({ taskId });
+    expect(calledInvocation({ id: 1, method: 'message/send', params })).toEqual({ taskId });
+    expect(calledInvocation({ id: 1, method: 'SendStreamingMessage', params })).toEqual({ taskId });
+    expect(calledInvocation({ method: 'message/send', params })).toBeNull();
   });
 });

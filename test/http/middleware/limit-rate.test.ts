@@ -230,7 +230,11 @@ describe('a cancel', () => {
   ])('is not %s', async (_, body) => {
     const { client, log } = await serveDoor();
     expect(await statuses(2, () => client.post('/tasks/send', {}))).toEqual([200, 200]);
-    expect(await client.post('/', body)).toMatchObject(refusal);
+    const error = { code: -32000, message: refusal.body.error };
+    expect(await client.post('/', body)).toMatchObject({
+      status: 429,
+      body: { jsonrpc: '2.0', id: null, error },
+    });
     expect(log).toEqual([]);
   });
 

@@ -1,0 +1,41 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { Problem } from '../wire/problem.ts';
+
+/**
+ * Reads what the REST surface of 0.3.0 is sent to set a push notification config: the config bare or in an envelope
+ * that Protocol Buffers or the text of the protocol have for it, `{parent, configId, config}` or `{config}`, its task
+ * named there or by the path (5-a2a.md). Returns the one form that the SDK reads. Throws a 400 Problem for a body
+ * that names another task than the path.
+ */
+export function restPushConfig(sent: unknown, taskId: string): unknown {
+  if (!isJsonObject(sent)) return sent;
+  const holder = objectIn(sent, 'config') ?? sent;
+  const config = objectIn(holder, 'pushNotificationConfig', 'push_notification_config') ?? holder;
+  if (!('url' in config)) return sent;
+  const [, inName] = /^tasks\/([^/]+)/.exec(textIn(holder, 'name') ?? '') ?? [];
+  const [, inParent] = /^tasks\/([^/]+)/.exec(textIn(sent, 'parent') ?? '') ?? [];
+  const said = [inName, inParent, textIn(holder, 'taskId', 'task_id')];
+  if (said.some((id) => id !== undefined && id !== taskId)) {
+    throw new Problem(400, { error: 'the body names another task than the path' });
+  }
+  const id = textIn(config, 'id') ?? textIn(sent, 'configId', 'config_id');
+  return {
+    name: `tasks/${encodeURIComponent(taskId)}`,
+    pushNotificationConfig: { ...config, ...(id === undefined ? {} : { id }) },
+  };
+}
+
+function objectIn(holder: JsonObject, ...names: string[]): JsonObject | undefined {
+  return names.map((name) => ownIn(holder, name)).find(isJsonObject);
+}
+
+/** An empty text is what Protocol Buffers write for one that is not there. */
+function textIn(holder: JsonObject, ...names: string[]): string | undefined {
+  return names
+    .map((name) => ownIn(holder, name))
+    .find((value) => typeof value === 'string' && value !== '') as string | undefined;
+}
+
+function ownIn(holder: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(holder, name) ? holder[name] : undefined;
+}

@@ -1,0 +1,123 @@
+import type { JsonValue } from '../../machines/json.ts';
+import { fieldOf } from './field-of.ts';
+import { presentError, RpcError, type RpcId, rpcCodes } from './json-rpc.ts';
+import type { Problem } from './problem.ts';
+
+/** What is known of a request that is refused. */
+export interface RefusedRequest {
+  method: string;
+  /** As it was sent, without its query. */
+  path: string;
+  /** As far as it has been read. */
+  body?: unknown;
+}
+
+/** The names that gRPC has for a status of HTTP (AIP-193). */
+const statusNames: ReadonlyMap<number, string> = new Map([
+  [400, 'INVALID_ARGUMENT'],
+  [401, 'UNAUTHENTICATED'],
+  [402, 'RESOURCE_EXHAUSTED'],
+  [403, 'PERMISSION_DENIED'],
+  [404, 'NOT_FOUND'],
+  [405, 'UNIMPLEMENTED'],
+  [408, 'DEADLINE_EXCEEDED'],
+  [409, 'ABORTED'],
+  [413, 'INVALID_ARGUMENT'],
+  [415, 'INVALID_ARGUMENT'],
+  [417, 'INVALID_ARGUMENT'],
+  [429, 'RESOURCE_EXHAUSTED'],
+  [431, 'INVALID_ARGUMENT'],
+  [500, 'INTERNAL'],
+  [501, 'UNIMPLEMENTED'],
+  [503, 'UNAVAILABLE'],
+]);
+
+/** The codes that JSON-RPC has for a status of HTTP; -32000 is the code of a server that will not. */
+const codes: ReadonlyMap<number, number> = new Map([
+  [400, rpcCodes.invalidRequest],
+  [413, rpcCodes.invalidRequest],
+  [415, rpcCodes.contentTypeNotSupported],
+  [417, rpcCodes.invalidRequest],
+  [431, rpcCodes.invalidRequest],
+  [500, rpcCodes.internalError],
+  [503, rpcCodes.internalError],
+]);
+
+/** Methods of `POST /` that documents 1 to 3 speak of; what is refused of them has the body that the documents show. */
+const documented: ReadonlySet<unknown> = new Set(['tasks/send', 'tasks/sendSubscribe']);
+
+const aipPath = /^\/(v1|a2a)(\/|$)/;
+
+/**
+ * Puts a refusal into the form of the surface that was called (5-a2a.md): an AIP-193 error below `/v1` and `/a2a`,
+ * a JSON-RPC error at `POST /`, and the body as it is everywhere else. What the body says besides its sentence is
+ * in the details of the one and in the data of the other.
+ */
+export function presentRefusal(
+  { status, body }: Pick<Problem, 'status' | 'body'>,
+  { method, path, body: sent }: RefusedRequest,
+): object {
+  if (aipPath.test(path)) return aipError(status, body);
+  const isCall = method === 'POST' && path === '/';
+  return isCall && !documented.has(fieldOf(sent, 'method')) ? rpcError(status, body, sent) : body;
+}
+
+/** What the error is known by, besides its number and its sentence. */
+interface ErrorInfo {
+  '@type': 'type.googleapis.com/google.rpc.ErrorInfo';
+  reason: string;
+  domain: string;
+  metadata?: Record<string, string>;
+}
+
+function aipError(code: number, body: Problem['body']): object {
+  const status = statusNames.get(code) ?? 'UNKNOWN';
+  const info = errorInfo(code, body);
+  const details = info === null ? {} : { details: [info] };
+  return { error: { code, status, message: sentenceOf(body), ...details } };
+}
+
+function errorInfo(status: number, body: Problem['body']): ErrorInfo | null {
+  const type = 'type.googleapis.com/google.rpc.ErrorInfo';
+  if (status === 415) {
+    return { '@type': type, reason: 'CONTENT_TYPE_NOT_SUPPORTED', domain: 'a2a-protocol.org' };
+  }
+  if (!saysMore(body)) return null;
+  const metadata = Object.entries(body).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  const reason = isWord(body.error) ? body.error.toUpperCase() : statusNames.get(status);
+  return {
+    '@type': type,
+    reason: reason ?? 'UNKNOWN',
+    domain: 'holdpoint',
+    metadata: Object.fromEntries(metadata) as Record<string, string>,
+  };
+}
+
+function rpcError(status: number, body: Problem['body'], sent: unknown): object {
+  const code = codes.get(status) ?? rpcCodes.refused;
+  const data: [] | [JsonValue] = saysMore(body) ? [body] : [];
+  const refusal = presentError(new RpcError(code, sentenceOf(body), null, ...data), idOf(sent));
+  // A denial always has its five keys (contract section 9).
+  return status === 402 ? { ...body, ...refusal } : refusal;
+}
+
+/** Some bodies have a word for programs, and their sentence beside it. */
+function sentenceOf({ error, message }: Problem['body']): string {
+  return typeof message === 'string' ? message : error;
+}
+
+function saysMore(body: Problem['body']): boolean {
+  return Object.keys(body).length > 1;
+}
+
+function isWord(error: string): boolean {
+  return /^[a-z_]+$/.test(error);
+}
+
+function idOf(sent: unknown): RpcId {
+  const id = fieldOf(sent, 'id');
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
