@@ -126,7 +126,7 @@ function valueText(schema: JsonSchema): string {
   const options = optionsOf(schema);
   if (options.length > 0) return [...new Set(options.map(valueText))].join(' or ');
   if (choices) return choices.map((choice) => code(String(choice))).join(', ');
-  if (only !== undefined) return code(String(only));
+  if (only !== undefined) return code(flow(only));
   if (pattern === durationPattern) return 'duration';
   switch (Array.isArray(type) ? type.find((one) => one !== 'null') : type) {
     case 'string':

@@ -2,6 +2,7 @@ import { normalName } from '../tool-name.ts';
 import { type CodeDigest, digestCode, digestFile } from './code-digest.ts';
 import { findScript } from './find-script.ts';
 import type { Problem } from './problem.ts';
+import { scriptWarnings } from './script-warnings.ts';
 import { type Remark, sectionParameters } from './section-parameters.ts';
 import type { ScriptDefinition, Skill } from './skill.ts';
 import { type ToolSection, toolSections } from './tool-sections.ts';
@@ -70,7 +71,11 @@ async function readSection(
   const idempotent = isIdempotent(section.name, tools.idempotent);
   const described = { ...describe(section, skill), parameters, idempotent };
   const code = new Map([...shared, [script.path, await digestFile(script.path)]]);
-  return { definition: { ...described, script: script.path, code }, problems, warnings };
+  const surprises = (await scriptWarnings(script.path)).map((warning) =>
+    remark(section, `tool ${section.name}: ${warning}`),
+  );
+  const definition = { ...described, script: script.path, code };
+  return { definition, problems, warnings: [...warnings, ...surprises] };
 }
 
 function remark({ line }: ToolSection, message: string): Remark {

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { ToolError } from '../ports.ts';
 import { findProgram } from '../sandbox/sandbox.ts';
-import type { ScriptExtension } from '../skills/skills.ts';
+import type { Problem, ScriptDefinition, ScriptExtension } from '../skills/skills.ts';
 
 const interpreters: Record<
   ScriptExtension,
@@ -15,9 +15,9 @@ const interpreters: Record<
 };
 
 /** The program that runs a script, by its ending; scripts need no execute bit. Throws a ToolError. */
-export function interpreterOf(tool: string, script: string): string {
+export function interpreterOf(tool: string, script: string, find = findProgram): string {
   const extension = extname(script).slice(1) as ScriptExtension;
-  const program = interpreters[extension](findProgram);
+  const program = interpreters[extension](find);
   if (program === null) {
     const name = extension === 'py' ? 'python3' : 'bash or sh';
     throw new ToolError(`${tool} needs ${name}, which is not installed; install it`, {
@@ -25,4 +25,20 @@ export function interpreterOf(tool: string, script: string): string {
     });
   }
   return program;
+}
+
+/** Says of each script what is missing to run it, so that no call has to fail first. */
+export function missingInterpreters(
+  scripts: readonly ScriptDefinition[],
+  find = findProgram,
+): Problem[] {
+  return scripts.flatMap(({ name, script, file, line }) => {
+    try {
+      interpreterOf(name, script, find);
+      return [];
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      return [{ message: `tool ${error.message}`, file, line, column: 1 }];
+    }
+  });
 }

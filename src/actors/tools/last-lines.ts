@@ -11,11 +11,18 @@ export function lastLines(output: string, secrets: readonly string[]): string {
   for (const secret of secrets) {
     if (secret.length >= 6) text = text.replaceAll(secret, '[redacted]');
   }
-  return text
-    .split(/\r?\n|\r/)
+  return withoutCrashFrame(text.split(/\r?\n|\r/))
     .map((line) => line.replaceAll('\t', ' ').replace(unprintable, '').trim())
     .filter((line) => line !== '')
     .slice(-mostLines)
     .map((line) => [...line].slice(0, mostCharacters).join(''))
     .join(' / ');
+}
+
+/** What Node writes around an error that nobody caught; the error itself would not be among the last lines. */
+const crashFrame = /^(?:\s+at .*|Node\.js v[\d.]+|[\s{}[\]()^,]*)$/;
+
+function withoutCrashFrame(lines: string[]): string[] {
+  const isCrash = /^Node\.js v[\d.]+$/.test(lines.findLast((line) => line !== '') ?? '');
+  return isCrash ? lines.filter((line) => !crashFrame.test(line)) : lines;
 }

@@ -11,6 +11,7 @@ import {
 } from '../skills/skills.ts';
 import { normalName } from '../tool-name.ts';
 import { builtinToolNames, builtinTools } from './builtin-tools.ts';
+import { missingInterpreters } from './interpreter.ts';
 import { type ScriptDependencies, scriptTool } from './script-tool.ts';
 
 /** The part of `service.yaml` that says which tools there are. */
@@ -59,6 +60,7 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
     } else if (!taken.has(name)) add(scriptTool(definition, scripts));
     taken.add(name);
   }
+  toolbox.problems.push(...missingInterpreters(read.skills.flatMap((skill) => skill.tools)));
   toolbox.problems.push(...read.skills.flatMap((skill) => unmet(skill, input.env)));
   toolbox.warnings.push(...unusedSettings(config.tools, [...toolbox.tools.keys()]));
   return toolbox;
