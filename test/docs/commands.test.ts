@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { isWithoutBwrap, needsBwrap } from '../actors/sandbox/needs-bwrap.ts';
+import { fencesOf, isCommand, pages, readPage } from './fences.ts';
+import { pagePlans } from './page-plans.ts';
+import { entryFor, promisesOf, runPage } from './run-page.ts';
+
+const withCommands = pages().filter((page) => fencesOf(readPage(page)).some(isCommand));
+
+describe.skipIf(isWithoutBwrap)('the commands of', () => {
+  needsBwrap();
+
+  it.each(withCommands)('%s run as they stand', { timeout: 90_000 }, async (page) => {
+    const fences = fencesOf(readPage(page));
+    const { code, outputs } = await runPage(fences, pagePlans[page] ?? {});
+    const printed = [...outputs].map(([line, output]) => `${page}:${line}\n${output}`).join('\n');
+    expect(code, printed).toBe(0);
+    for (const { line, lines } of promisesOf(fences)) {
+      const output = outputs.get(line) ?? '';
+      expect(
+        lines.filter((promised) => !output.includes(promised)),
+        `${page}:${line}\n${output}`,
+      ).toEqual([]);
+    }
+  });
+});
+
+it('plans for commands alone that are on the pages', () => {
+  const idle = Object.entries(pagePlans).flatMap(([page, { meanwhile, skipped }]) => {
+    const fences = fencesOf(readPage(page)).filter(isCommand);
+    return [meanwhile, skipped].flatMap((entries = {}) =>
+      Object.keys(entries).filter(
+        (start) => !fences.some((fence) => entryFor(fence, { [start]: '' })),
+      ),
+    );
+  });
+  expect(idle).toEqual([]);
+});
+
+it('finds the languages that the guide to tools is written in', () => {
+  const missing = ['bash', 'python3'].filter(
+    (name) => spawnSync(name, ['--version']).error !== undefined,
+  );
+  expect(missing, 'install these to run the scripts of docs/writing-tools.md').toEqual([]);
+});
