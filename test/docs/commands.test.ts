@@ -7,6 +7,9 @@ import { entryFor, promisesOf, runPage } from './run-page.ts';
 
 const withCommands = pages().filter((page) => fencesOf(readPage(page)).some(isCommand));
 
+/** How an answer begins that refuses what was asked. */
+const refusal = /^\{(?:"jsonrpc":"2.0","id":\w+,)?"error":/m;
+
 describe.skipIf(isWithoutBwrap)('the commands of', () => {
   needsBwrap();
 
@@ -15,6 +18,10 @@ describe.skipIf(isWithoutBwrap)('the commands of', () => {
     const { code, outputs } = await runPage(fences, pagePlans[page] ?? {});
     const printed = [...outputs].map(([line, output]) => `${page}:${line}\n${output}`).join('\n');
     expect(code, printed).toBe(0);
+    for (const { line, text } of fences.filter(isCommand)) {
+      if (!text.includes('curl')) continue;
+      expect(outputs.get(line) ?? '', `${page}:${line}`).not.toMatch(refusal);
+    }
     for (const { line, lines } of promisesOf(fences)) {
       const output = outputs.get(line) ?? '';
       expect(
@@ -26,9 +33,9 @@ describe.skipIf(isWithoutBwrap)('the commands of', () => {
 });
 
 it('plans for commands alone that are on the pages', () => {
-  const idle = Object.entries(pagePlans).flatMap(([page, { meanwhile, skipped }]) => {
+  const idle = Object.entries(pagePlans).flatMap(([page, { prepared, meanwhile, skipped }]) => {
     const fences = fencesOf(readPage(page)).filter(isCommand);
-    return [meanwhile, skipped].flatMap((entries = {}) =>
+    return [prepared, meanwhile, skipped].flatMap((entries = {}) =>
       Object.keys(entries).filter(
         (start) => !fences.some((fence) => entryFor(fence, { [start]: '' })),
       ),

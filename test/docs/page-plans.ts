@@ -5,17 +5,37 @@ const isReady = 'curl -sf localhost:8080/readyz >/dev/null';
 /** True once a call waits for a person. */
 const isHeld = `curl -s localhost:8080/deferrals | grep -q '"task_id"'`;
 
-/** The refund agent, running, in its own folder. */
-const refunds = `
-export PATH="$PWD/bin:$PATH"
-cp -r examples/refunds /srv-refunds 2>/dev/null || cp -r examples/refunds /tmp/refunds
-cd /tmp/refunds
-`;
+function until(condition: string): string {
+  return `for try in $(seq 400); do if ${condition}; then break; fi; read -rt 0.05 <> <(:) || true; done`;
+}
 
-const running = `${refunds}
-holdpoint run > /tmp/agent.log 2>&1 &
-for try in $(seq 400); do if ${isReady}; then break; fi; read -rt 0.05 <> <(:) || true; done
-`;
+const onPath = 'export PATH="$PWD/bin:$PATH"';
+const refunds = `${onPath}\ncp -r examples/refunds /tmp/refunds\ncd /tmp/refunds`;
+const running = `${refunds}\nholdpoint run > /tmp/agent.log 2>&1 &\n${until(isReady)}`;
+
+/** A refund that waits, as task `held`. */
+const heldTask = `curl -s localhost:8080/tasks/send -H 'content-type: application/json' \\
+  -d '{"id": "held", "message": {"parts": [{"kind": "text", "text": "Refund A-1042"}]}}' > /tmp/held.json &
+${until(isHeld)}`;
+
+/** An agent with a signed log on port 8080, and one with a log of more than one file that has a task called ID. */
+const logs = `${onPath}
+export SERVICE_AUDIT_SIGNING_KEY=$(holdpoint key generate --json | sed 's/.*"private_key":"\\([^"]*\\)".*/\\1/')
+mkdir /tmp/signed /tmp/rotated
+cd /tmp/signed
+printf 'agent_id: signed\naudit: {signing: {enabled: true}}\n' > service.yaml
+holdpoint run > /tmp/signed.log 2>&1 &
+${until(isReady)}
+cd /tmp/rotated
+printf 'agent_id: rotated\naudit: {rotation: {max_bytes: 65536}}\n' > service.yaml
+holdpoint run --port 8081 > /tmp/rotated.log 2>&1 &
+${until('curl -sf localhost:8081/readyz >/dev/null')}
+holdpoint task send --id ID hello
+for task in $(seq 90); do
+  curl -sf localhost:8081/tasks/send -H 'content-type: application/json' \\
+    -d '{"message": {"parts": [{"kind": "text", "text": "hello"}]}}' > /dev/null
+done
+ls .service/audit-*.ndjson`;
 
 /** What the pages need that is not written on them, and what of them cannot be run. */
 export const pagePlans: Record<string, PagePlan> = {
@@ -24,10 +44,7 @@ export const pagePlans: Record<string, PagePlan> = {
       'cp -r examples/refunds /tmp/refunds\nbin/holdpoint validate': isReady,
       'curl -s localhost:8080/tasks/send': isHeld,
     },
-    skipped: {
-      'npm ci && npm start': 'it installs packages',
-      'bin/holdpoint try --slack-demo': 'it asks for answers on a terminal',
-    },
+    skipped: { 'npm ci && npm start': 'it installs packages' },
   },
   'CONTRIBUTING.md': { skipped: { 'npm ci': 'it installs packages' } },
   'examples/refunds/README.md': {
@@ -36,18 +53,45 @@ export const pagePlans: Record<string, PagePlan> = {
       'curl -s http://127.0.0.1:8080/tasks/send': isHeld,
     },
   },
-  'docs/a2a.md': { before: running, meanwhile: {}, skipped: {} },
+  'docs/a2a.md': {
+    before: running.replace(
+      'holdpoint run',
+      `sed -i 's/^egress:/&\\n  allowed_domains: [hooks.example.com]/' service.yaml\nholdpoint run`,
+    ),
+    prepared: {
+      'curl -s localhost:8080/ -H \'content-type: application/json\' -d \'{\n  "jsonrpc": "2.0", "id": 2': `${heldTask}\nID=held`,
+    },
+  },
   'docs/agent-card.md': { before: running },
-  'docs/audit-log.md': { before: running },
+  'docs/audit-log.md': { before: logs, prepared: { 'holdpoint audit keys': 'cd /tmp/signed' } },
   'docs/configuration.md': { before: refunds },
   'docs/governance.md': { before: refunds },
+  'docs/telegram.md': {
+    skipped: { "export TELEGRAM_BOT_TOKEN='<the token>'": 'it needs a bot of Telegram' },
+  },
+  'docs/webhook.md': {
+    prepared: {
+      'key=$(printf': `WEBHOOK_ID=m1 WEBHOOK_TIMESTAMP=1790000000
+printf '{"a": 1}' > /tmp/body.json
+WEBHOOK_SIGNATURE=$(node_modules/.bin/node --input-type=module --eval '
+  import { Webhook } from "standardwebhooks";
+  const [secret, id, seconds, body] = process.argv.slice(1);
+  console.log(new Webhook(secret).sign(id, new Date(seconds * 1000), body));
+' -- "$OPS_WEBHOOK_SECRET" m1 1790000000 '{"a": 1}')
+clone=$PWD
+cd /tmp`,
+      'curl -sS "$DECISION_URL"': `cd "$clone"\n${running}\n${heldTask}
+DECISION_URL=http://127.0.0.1:8080/tasks/held/decisions
+TOKEN=$(cat .service/runtime.token)
+waiting=$(curl -s localhost:8080/deferrals)
+DEFERRAL_ID=$(printf %s "$waiting" | sed 's/.*"id":"\\([^"]*\\)","task_id".*/\\1/')
+ARGS_SHA256=$(printf %s "$waiting" | sed 's/.*"args_sha256":"\\([^"]*\\)".*/\\1/')`,
+    },
+  },
   'docs/writing-tools.md': {
     meanwhile: {
       'NOTES_SIGNATURE=ann holdpoint run': isReady,
       'holdpoint task send --id clear-1': isHeld,
     },
-  },
-  'docs/telegram.md': {
-    skipped: { "export TELEGRAM_BOT_TOKEN='<the token>'": 'it needs a bot of Telegram' },
   },
 };

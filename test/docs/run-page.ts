@@ -9,6 +9,8 @@ import { clone, type Fence, isCommand } from './fences.ts';
 export interface PagePlan {
   /** What a reader has done before, as commands. */
   before?: string;
+  /** What has happened before a fence, as commands, by how it begins. */
+  prepared?: Record<string, string>;
   /** Fences that do not end by themselves, by how they begin, and the command that succeeds once they are under way. */
   meanwhile?: Record<string, string>;
   /** Fences that cannot be run here, by how they begin, and why. */
@@ -86,12 +88,17 @@ function machine(folder: string): string[] {
   ];
 }
 
-function scriptOf(fences: readonly Fence[], { before = '', meanwhile, skipped }: PagePlan): string {
+function scriptOf(
+  fences: readonly Fence[],
+  { before = '', prepared, meanwhile, skipped }: PagePlan,
+): string {
   const steps = fences.flatMap((fence) => {
     if (fence.file !== null) return [`cat > ${fence.file} <<'@@end'\n${fence.text}@@end`];
     if (!isCommand(fence) || entryFor(fence, skipped)) return [];
+    const made = entryFor(fence, prepared)?.[1] ?? '';
     const until = entryFor(fence, meanwhile)?.[1];
     return [
+      made,
       `echo '${mark} ${fence.line}'`,
       until === undefined ? fence.text : inBackground(fence, until),
     ];

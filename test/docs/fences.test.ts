@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { parseConfig } from '../../src/actors/config/config.ts';
+import { channelSchemas, configuredAdapters } from '../../src/actors/config/schema-channels.ts';
+import { describeKeys, findKeysUnknownTo } from '../../src/actors/config/unknown-keys.ts';
+import { clone, type Fence, fencesOf, pages, readPage } from './fences.ts';
+
+const env = {
+  SERVICE_TOKEN: 'token-of-ops',
+  SHOP_KEY: 'key-of-the-shop',
+  OPS_WEBHOOK_SECRET: `whsec_${'a'.repeat(44)}`,
+};
+
+const blocks = pages().flatMap((page) =>
+  fencesOf(readPage(page)).map((fence) => [`${page}:${fence.line}`, fence] as const),
+);
+
+function inLanguage(language: string) {
+  return blocks.filter(([, fence]) => fence.language === language);
+}
+
+describe('the YAML that the pages show', () => {
+  it.each(inLanguage('yaml'))('can be used: %s', (place, { text }) => {
+    expect(faultsOf(text, place)).toEqual([]);
+  });
+});
+
+/** What is wrong in a `service.yaml`, a part of one, or the file of a channel. */
+function faultsOf(text: string, file: string): string[] {
+  const value = parse(text) as Record<string, never>;
+  if (Object.hasOwn(value, 'settings')) {
+    const fits = configuredAdapters.filter((adapter) => {
+      const unknown = findKeysUnknownTo(describeKeys(channelSchemas[adapter]), value);
+      return unknown.length === 0 && channelSchemas[adapter].safeParse(value).success;
+    });
+    return fits.length > 0 ? [] : ['no channel has these settings'];
+  }
+  const whole = Object.hasOwn(value, 'agent_id') ? text : `agent_id: example\n${text}`;
+  const reading = parseConfig(whole, { file, env });
+  const said = [...(reading.ok ? [] : reading.problems), ...reading.warnings];
+  return said.filter(isFault).map(({ message }) => message);
+}
+
+/** A part leaves out what it needs to be of use, which its page says elsewhere. */
+function isFault({ message }: { message: string }): boolean {
+  const elsewhere =
+    /is not set; (?:it must hold|set it)|keeps what is said and done|lists no tools|without auth\.providers/;
+  return !elsewhere.test(message);
+}
+
+describe('the JSON that the pages show', () => {
+  it.each(inLanguage('json'))('can be read: %s', (_, { text }) => {
+    expect(() => JSON.parse(text) as unknown).not.toThrow();
+  });
+
+  it.each(inLanguage('ndjson'))('can be read line by line: %s', (_, { text }) => {
+    for (const line of text.trim().split('\n'))
+      expect(() => JSON.parse(line) as unknown).not.toThrow();
+  });
+});
+
+describe('the links of the pages', () => {
+  it.each(pages().map((page) => [page]))('lead somewhere: %s', (page) => {
+    const text = readPage(page).replaceAll(/^( *)(`{3,})[^]*?^\1\2[ \t]*$/gm, '');
+    const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target ?? '');
+    const broken = targets.filter(
+      (target) => !/^(?:https?|mailto):/.test(target) && !leads(page, target),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+function leads(page: string, target: string): boolean {
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? page : normalize(join(dirname(page), path));
+  const content = contentOf(file);
+  if (content === null || anchor === undefined) return content !== null;
+  return anchorsOf(content).includes(anchor);
+}
+
+/** The text of a file; of a folder nothing. */
+function contentOf(file: string): string | null {
+  try {
+    return readFileSync(join(clone, file), 'utf8');
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EISDIR' ? '' : null;
+  }
+}
+
+/** The names that headings are linked by. */
+function anchorsOf(markdown: string): string[] {
+  const text = markdown.replaceAll(/^( *)(`{3,})[^]*?^\1\2[ \t]*$/gm, '');
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('every block', () => {
+  it('is in a language that is looked at, or is shown alone', () => {
+    const looked = ['yaml', 'json', 'ndjson', 'sh'];
+    const shown = ['', 'text', 'js', 'ts', 'python', 'markdown'];
+    const isKnown = ({ language }: Fence) => [...looked, ...shown].includes(language);
+    expect(blocks.filter(([, fence]) => !isKnown(fence)).map(([place]) => place)).toEqual([]);
+  });
+});
