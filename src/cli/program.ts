@@ -4,6 +4,7 @@ import { version } from '../version.ts';
 import { auditCommand } from './audit/audit-command.ts';
 import type { BuildOptions } from './build.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
+import { completionCommand } from './completion/completion-command.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
 import { keyCommand } from './key/key-command.ts';
 import { portValue } from './option-values.ts';
@@ -20,6 +21,12 @@ import type { ValidateOptions } from './validate.ts';
 /** Runs one command line and answers its exit code. Throws what `explain` understands. */
 export async function runCommandLine(argv: readonly string[], session: Session): Promise<ExitCode> {
   const program = createProgram(session);
+  // Shells ask with words that are no options of ours yet.
+  if (argv[0] === 'complete' && argv[1] === '--') {
+    const { answerShell } = await import('./completion/answer-shell.ts');
+    await answerShell(session, program, argv.slice(2));
+    return exitCodes.done;
+  }
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCodes.done;
@@ -57,6 +64,7 @@ function createProgram(session: Session): Command {
     keyCommand(session),
     slackCommand(session),
     doctorCommand(session),
+    completionCommand(session),
   ];
   for (const command of commands) program.addCommand(inherit(command, program));
   return program;

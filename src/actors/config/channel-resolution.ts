@@ -56,7 +56,9 @@ export function hiding<Open extends object, Secrets extends Record<string, strin
 export function plainFindings(text: string, path: Path): Finding[] {
   const url = URL.parse(text);
   if (url?.protocol !== 'http:' || isThisMachine(url.hostname)) return [];
-  return [warning(path, 'anyone on the way can read and change what passes here; use https')];
+  return [
+    warning(path, `anyone on the way to ${url.host} can read and change what passes; use https`),
+  ];
 }
 
 /** Finds a mistake that keeps the agent from starting. */

@@ -44,7 +44,7 @@ function httpFindings(
   env: Environment,
   path: Path,
 ): Finding[] {
-  const { username, password, protocol, hostname } = new URL(url);
+  const { username, password, protocol, hostname, host } = new URL(url);
   const findings: Finding[] = [];
   if (username !== '' || password !== '') {
     findings.push(error([...path, 'url'], 'a URL is no place for a password; use token_env'));
@@ -53,7 +53,7 @@ function httpFindings(
     findings.push(error([...path, 'token_env'], `the variable ${variable} is not set; set it`));
   }
   if (protocol === 'http:' && !isThisMachine(hostname)) {
-    const message = 'anyone on the way can read and change these lines; use https';
+    const message = `anyone on the way to ${host} can read and change these lines; use https`;
     findings.push({ path: [...path, 'url'], message, severity: 'warning' });
   }
   return findings;

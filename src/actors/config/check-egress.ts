@@ -37,7 +37,7 @@ export function checkEgress({ egress, workflow_propagation }: ServiceConfig): Fi
 function checkMode({ mode, ...egress }: Egress): Finding[] {
   if (mode === 'dev-open') {
     const message =
-      'in this mode every host may be reached, those of the own network as well; use it for development alone';
+      'in the mode {value} every host may be reached, those of the own network as well; use it for development alone';
     return [warning(['egress', 'mode'], message)];
   }
   if (mode === 'allowlist') return [];
@@ -53,7 +53,7 @@ function checkDomain(entry: string, path: Path, egress: Egress): Finding[] {
   const { host, isWildcard } = reading.pattern;
   if (isWildcard && !host.includes('.')) {
     return [
-      warning(path, `this lets every host whose name ends in .${host} pass; name the domain`),
+      warning(path, `{value} lets every host whose name ends in .${host} pass; name the domain`),
     ];
   }
   return ipaddr.isValid(host) ? checkAddress(host, path, egress) : [];
@@ -72,7 +72,7 @@ function checkPrivate(entry: string, path: Path): Finding[] {
   const reach = ipaddr.isValid(host) ? reachOf(host) : 'private';
   if (reach === 'never') return [neverReached(path)];
   if (reach === 'private') return [];
-  return [warning(path, 'this address is public; list it in allowed_domains')];
+  return [warning(path, 'the address {value} is public; list it in allowed_domains')];
 }
 
 /** A listed address passes the list, and then the same check as every other. */
@@ -81,12 +81,13 @@ function checkAddress(host: string, path: Path, egress: Egress): Finding[] {
   if (reach === 'never') return [neverReached(path)];
   const { mode, allow_private_ips: isOpen, allowed_private_cidrs: opened } = egress;
   if (reach === 'public' || mode !== 'allowlist' || isOpen || isInside(host, opened)) return [];
-  const message = 'this address is private and stays refused; list it in allowed_private instead';
+  const message =
+    'the address {value} is private and stays refused; list it in allowed_private instead';
   return [warning(path, message, networks, ['egress', 'allow_private_ips'])];
 }
 
 function neverReached(path: Path): Finding {
-  const message = 'this address is never reached, whatever is listed; remove it';
+  const message = 'the address {value} is never reached, whatever is listed; remove it';
   return { path, message, severity: 'error' };
 }
 
@@ -113,8 +114,8 @@ function checkPropagation(entry: string, path: Path, egress: Egress): Finding[] 
   if (isReachable && egress.mode === 'allowlist') return [];
   const message =
     egress.mode === 'deny-all'
-      ? 'tools reach nothing with mode: deny-all, so nothing is ever handed on to this host'
-      : 'egress.allowed_domains does not list this host; unless a skill declares it, nothing is ever handed on to it';
+      ? 'tools reach nothing with mode: deny-all, so nothing is ever handed on to {value}'
+      : 'egress.allowed_domains does not list {value}; unless a skill declares it, nothing is ever handed on to it';
   return [warning(path, message, domains, privates, ['egress', 'mode'])];
 }
 

@@ -51,7 +51,8 @@ describe('the sinks of the audit log', () => {
     expect(findings([{ type: 'http', url: 'http://collector.example.com/in' }])).toEqual([
       {
         path: ['audit', 'sinks', 0, 'url'],
-        message: 'anyone on the way can read and change these lines; use https',
+        message:
+          'anyone on the way to collector.example.com can read and change these lines; use https',
         severity: 'warning',
       },
     ]);

@@ -78,19 +78,22 @@ describe('a listed domain', () => {
     [`${'a'.repeat(64)}.example.com`, notHost],
     ['1.2.3.4.5', notHost],
     ['*.10.0.0.1', 'an address has no subdomains; remove the *.'],
-    ['169.254.169.254', 'this address is never reached, whatever is listed; remove it'],
-    ['0xa9fea9fe', 'this address is never reached, whatever is listed; remove it'],
-    ['[fd00:ec2::254]', 'this address is never reached, whatever is listed; remove it'],
-    ['::ffff:169.254.169.254', 'this address is never reached, whatever is listed; remove it'],
-    ['::7f00:1', 'this address is never reached, whatever is listed; remove it'],
-    ['224.0.0.1', 'this address is never reached, whatever is listed; remove it'],
+    ['169.254.169.254', 'the address {value} is never reached, whatever is listed; remove it'],
+    ['0xa9fea9fe', 'the address {value} is never reached, whatever is listed; remove it'],
+    ['[fd00:ec2::254]', 'the address {value} is never reached, whatever is listed; remove it'],
+    [
+      '::ffff:169.254.169.254',
+      'the address {value} is never reached, whatever is listed; remove it',
+    ],
+    ['::7f00:1', 'the address {value} is never reached, whatever is listed; remove it'],
+    ['224.0.0.1', 'the address {value} is never reached, whatever is listed; remove it'],
   ])('is refused when it is %s', (entry, message) => {
     expect(domain(entry)).toEqual([`error egress.allowed_domains.0 ${message}`]);
   });
 
   it('is warned of when it lets a whole top-level domain pass', () => {
     expect(domain('*.com')).toEqual([
-      'warning egress.allowed_domains.0 this lets every host whose name ends in .com pass; name the domain',
+      'warning egress.allowed_domains.0 {value} lets every host whose name ends in .com pass; name the domain',
     ]);
   });
 
@@ -98,7 +101,7 @@ describe('a listed domain', () => {
     'is warned of when it is a private address that nothing opens: %s',
     (entry) => {
       expect(domain(entry)).toEqual([
-        'warning egress.allowed_domains.0 this address is private and stays refused; list it in allowed_private instead',
+        'warning egress.allowed_domains.0 the address {value} is private and stays refused; list it in allowed_private instead',
       ]);
       expect(domain(entry, { allow_private_ips: true })).toEqual([]);
       const opened = ['10.0.0.0/8', '127.0.0.0/8', '::1/128', 'fd00::/8', '100.64.0.0/10'];
@@ -135,15 +138,15 @@ describe('a host that may be private', () => {
     ['db.internal:x', port],
     ['db internal', notHost],
     ['*', loneStar],
-    ['169.254.169.254', 'this address is never reached, whatever is listed; remove it'],
-    ['0.0.0.0:80', 'this address is never reached, whatever is listed; remove it'],
+    ['169.254.169.254', 'the address {value} is never reached, whatever is listed; remove it'],
+    ['0.0.0.0:80', 'the address {value} is never reached, whatever is listed; remove it'],
   ])('is refused when it is %s', (entry, message) => {
     expect(opened(entry)).toEqual([`error egress.allowed_private.0 ${message}`]);
   });
 
   it('is warned of when it is a public address, and when the mode makes it useless', () => {
     expect(opened('93.184.216.34:443')).toEqual([
-      'warning egress.allowed_private.0 this address is public; list it in allowed_domains',
+      'warning egress.allowed_private.0 the address {value} is public; list it in allowed_domains',
     ]);
     expect(said({ mode: 'deny-all', allowed_private: ['db.internal'] })).toEqual([
       'warning egress.allowed_private tools reach nothing with mode: deny-all, so this list has no effect',
@@ -227,7 +230,7 @@ describe('the mode', () => {
 
   it('is always warned of when it is dev-open', () => {
     expect(said({ mode: 'dev-open', allowed_domains: ['10.0.0.1'] }, ['a.example'])).toEqual([
-      'warning egress.mode in this mode every host may be reached, those of the own network as well; use it for development alone',
+      'warning egress.mode in the mode {value} every host may be reached, those of the own network as well; use it for development alone',
     ]);
   });
 
@@ -235,7 +238,7 @@ describe('the mode', () => {
     expect(said({ mode: 'deny-all' })).toEqual([]);
     expect(said({ mode: 'deny-all', allowed_domains: ['a.example'] }, ['a.example'])).toEqual([
       'warning egress.allowed_domains tools reach nothing with mode: deny-all, so this list has no effect',
-      'warning workflow_propagation.allowed_hosts.0 tools reach nothing with mode: deny-all, so nothing is ever handed on to this host',
+      'warning workflow_propagation.allowed_hosts.0 tools reach nothing with mode: deny-all, so nothing is ever handed on to {value}',
     ]);
   });
 });
@@ -257,7 +260,7 @@ describe('a host that the workflow is handed on to', () => {
     'is warned of when it is not listed: %s',
     (entry) => {
       expect(said({ allowed_domains }, [entry])).toEqual([
-        'warning workflow_propagation.allowed_hosts.0 egress.allowed_domains does not list this host; unless a skill declares it, nothing is ever handed on to it',
+        'warning workflow_propagation.allowed_hosts.0 egress.allowed_domains does not list {value}; unless a skill declares it, nothing is ever handed on to it',
       ]);
     },
   );
@@ -289,7 +292,7 @@ workflow_propagation: {allowed_hosts: ["*"]}
     `error 9:34 egress.allowed_private.1 | ${port}`,
     'error 10:3 egress.allowed_domain | egress.allowed_domain: this key is not known; did you mean allowed_domains?',
     `error 11:40 workflow_propagation.allowed_hosts.0 | ${loneStar}`,
-    'warning 3:9 egress.mode | in this mode every host may be reached, those of the own network as well; use it for development alone',
+    'warning 3:9 egress.mode | in the mode dev-open every host may be reached, those of the own network as well; use it for development alone',
   ]);
 });
 

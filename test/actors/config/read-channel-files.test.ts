@@ -197,7 +197,9 @@ settings:
     ],
     [
       'settings: {api_url: "http://slack.example/api"}',
-      ['warning 1:21: anyone on the way can read and change what passes here; use https'],
+      [
+        'warning 1:21: anyone on the way to slack.example can read and change what passes; use https',
+      ],
     ],
     ['xoxb-canary-1: 1', ['warning 1:1: ***: this key is not known; remove it']],
     ['setings: {}', ['warning 1:1: setings: this key is not known; did you mean settings?']],
@@ -407,7 +409,7 @@ describe('webhook', () => {
     ],
     [
       '{url: "http://10.0.0.1", secret_env: OPS_SECRET}',
-      'warning 1:31: anyone on the way can read and change what passes here; use https',
+      'warning 1:31: anyone on the way to 10.0.0.1 can read and change what passes; use https',
     ],
     [
       '{url: "https://d.ex", secret_env: SHORT}',
