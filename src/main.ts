@@ -88,6 +88,8 @@ export interface Agent {
   /** The daemon's own token. */
   token: string;
   auditPath: string;
+  /** How many calls wait for a decision, and whether the store takes what happens. Throws when it cannot be read. */
+  health(): { deferred: number; isWritable: boolean };
   /** Lets held requests go, gives tasks at work some seconds to end, and closes everything. */
   stop(): Promise<void>;
 }
@@ -249,6 +251,7 @@ async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
     warnings,
     token: runtime.token,
     auditPath: audit.path,
+    health: () => ({ deferred: system.load().deferred, isWritable: audit.store.isWritable() }),
     stop: () => takeBack(undo),
   };
 }

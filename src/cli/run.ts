@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import type { Log } from '../actors/ports.ts';
 import { listAgent } from '../actors/process/agent-list.ts';
+import { createNotifier, takeNotifySettings } from '../actors/process/service-notifier.ts';
 import { createLog } from '../actors/telemetry/log.ts';
 import { type Agent, type AgentOptions, ConfigError, startAgent } from '../main.ts';
 import { exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { logWarnings, printWarnings } from './config-warnings.ts';
 import { type RateLimitFlags, rateLimitOf } from './rate-limit-flags.ts';
+import { tellServiceManager } from './service-news.ts';
 import type { Session } from './session.ts';
 import { strayNotes } from './signals.ts';
 
@@ -26,6 +28,8 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
   const { output, interruption, env } = session;
   const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream: process.stderr });
   exitOnDefect(log);
+  const settings = takeNotifySettings(env);
+  const notify = createNotifier({ settings, log });
   const stopped = stopSignal(
     interruption.listen({ isReaderNeeded: false, onStray: strayNotes(log) }),
   );
@@ -45,9 +49,11 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
   });
   const unlist = list(agent, options.dir, { env, log });
   announce(session, agent, log);
+  const service = tellServiceManager(agent, { settings, notify });
   await stopped;
   unlist();
-  await agent.stop();
+  service.stopping();
+  await agent.stop().finally(() => service.end());
 }
 
 /** Lets commands find this agent from everywhere; one that cannot be listed runs all the same. */

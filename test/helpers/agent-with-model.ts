@@ -82,6 +82,7 @@ export async function startAgentWithModel(
     warnings: [],
     token: 'x',
     auditPath,
+    health: () => ({ deferred: system.load().deferred, isWritable: store.isWritable() }),
     async stop() {
       await system.drain(5_000);
       server.closeAllConnections();

@@ -1,0 +1,50 @@
+import type { Notify, NotifySettings } from '../actors/process/service-notifier.ts';
+import type { Agent } from '../main.ts';
+
+/** Milliseconds between two looks at what waits, where systemd does not ask for more. */
+const usualPause = 60_000;
+
+/**
+ * Tells systemd that an agent is ready, again and again that it lives while its store can be written, and how many
+ * calls wait; answers what tells it that the agent stops. A process that hangs tells nothing, and is started anew.
+ */
+export function tellServiceManager(
+  agent: Pick<Agent, 'url' | 'health'>,
+  { settings, notify }: { settings: NotifySettings | null; notify: Notify },
+): { stopping: () => void; end: () => void } {
+  if (settings === null) return { stopping: () => undefined, end: () => undefined };
+  const { watchdog } = settings;
+  const sign = watchdog === null ? {} : { WATCHDOG: '1' };
+  let said = '';
+  let isStopping = false;
+  const statusOf = (deferred: number): { STATUS?: string } => {
+    const waiting = deferred === 1 ? '1 call waits' : `${deferred} calls wait`;
+    const status = `ready at ${agent.url}, ${deferred === 0 ? 'nothing waits' : waiting} for a release`;
+    if (status === said || isStopping) return {};
+    said = status;
+    return { STATUS: status };
+  };
+  const look = (): void => {
+    const health = healthOf(agent);
+    if (health === null || !health.isWritable) return;
+    const news = { ...sign, ...statusOf(health.deferred) };
+    if (Object.keys(news).length > 0) void notify(news);
+  };
+  void notify({ READY: '1', ...sign, ...statusOf(healthOf(agent)?.deferred ?? 0) });
+  const pulse = setInterval(look, watchdog === null ? usualPause : watchdog / 2);
+  return {
+    stopping: () => {
+      isStopping = true;
+      void notify({ STOPPING: '1', ...sign, STATUS: 'letting go of what is under way' });
+    },
+    end: () => clearInterval(pulse),
+  };
+}
+
+function healthOf(agent: Pick<Agent, 'health'>): ReturnType<Agent['health']> | null {
+  try {
+    return agent.health();
+  } catch {
+    return null;
+  }
+}
