@@ -65,7 +65,7 @@ function step(place: Place, word: string, program: Command): void {
     return;
   }
   if (!place.isOver && word.startsWith('-')) {
-    const [flag = '', value] = split(word);
+    const [flag, value] = split(word);
     const option = optionOf(place.command, flag, program);
     if (option === undefined) return;
     if (value !== undefined) place.given.set(nameOf(option), value);
@@ -80,7 +80,7 @@ function step(place: Place, word: string, program: Command): void {
 function at(place: Place, current: string, program: Command): Completion {
   if (place.open !== null) return valueOf(place, place.open, '');
   if (!place.isOver && current.startsWith('-')) {
-    const [flag = '', value] = split(current);
+    const [flag, value] = split(current);
     const option = value === undefined ? undefined : optionOf(place.command, flag, program);
     if (option !== undefined) return valueOf(place, option, `${flag}=`);
     return nothingBut(optionsOf(place.command, program).map(asCandidate));
