@@ -29,6 +29,7 @@ import type {
 import { agentProof, challengePattern } from './actors/process/agent-proof.ts';
 import { sweepRunFolders } from './actors/process/run-folder.ts';
 import {
+  keptInspectorToken,
   randomToken,
   removeServeFile,
   writeRuntimeToken,
@@ -64,7 +65,7 @@ export interface AgentOptions {
   port: number | null;
   /** Switches authentication off; refused unless the host is a loopback address. */
   noAuth: boolean;
-  /** Port of the inspector's stream; `null` leaves it off. */
+  /** Port of the inspector's page and stream; `null` leaves it off. */
   inspectPort: number | null;
   /** True goes on with a store that is older than its log: the log is kept, and the tasks it names are ended. */
   keepLog?: boolean;
@@ -82,7 +83,7 @@ export interface AgentOptions {
 export interface Agent {
   id: string;
   url: string;
-  /** Where the live system can be watched; `null` while the inspector is off. */
+  /** The page on which the live system can be watched, a secret; `null` while the inspector is off. */
   inspectorUrl: string | null;
   warnings: Problem[];
   /** The daemon's own token. */
@@ -381,10 +382,14 @@ async function serve(
 }
 
 /** Loads the inspector only when it is asked for. */
-async function inspectorOn({ inspectPort, log }: AgentOptions) {
+async function inspectorOn({ inspectPort, log, directory }: AgentOptions) {
   if (inspectPort === null) return null;
-  const { startInspector } = await import('./actors/telemetry/inspector.ts');
-  return startInspector({ port: inspectPort, log });
+  const [{ startInspector }, { readInspectorPage }] = await Promise.all([
+    import('./actors/telemetry/inspector.ts'),
+    import('./inspector-page.ts'),
+  ]);
+  const token = keptInspectorToken(join(directory, '.service'));
+  return startInspector({ port: inspectPort, token, page: readInspectorPage(), log });
 }
 
 async function closeServer(server: Server): Promise<void> {

@@ -100,7 +100,11 @@ function runCommand(session: Session): Command {
       portValue,
     )
     .option('--no-auth', 'let anybody on this machine in')
-    .option('--inspect [port]', 'stream the live statecharts (port: 8181)', portValue)
+    .option(
+      '--inspect [port]',
+      'show the live statecharts on a page of this machine (port: 8181)',
+      portValue,
+    )
     .option(
       '--keep-log',
       'go on with a task store that is older than its audit log: keep the log, and end the tasks it names',

@@ -91,9 +91,10 @@ function announce({ output }: Session, { id, url, inspectorUrl, warnings }: Agen
   if (isTerminal) printWarnings(output, warnings);
   else logWarnings(log, warnings);
   if (inspectorUrl !== null) {
-    const line = `inspector: ${inspectorUrl}`;
-    if (isTerminal) output.note(line);
-    else log.info({}, line);
+    const [page = ''] = inspectorUrl.split('#');
+    if (isTerminal) output.note(`inspector: ${inspectorUrl}`);
+    // A log holds no secret; who may read the file may watch.
+    else log.info({}, `inspector: ${page}# followed by what .service/inspector.token holds`);
   }
   output.line(`holdpoint: ${id} is ready at ${url}`);
   output.json({ url, pid: process.pid, agent_id: id });

@@ -210,10 +210,14 @@ describe.concurrent('run', () => {
     expect(stderr).toContain('this process may open 200 files, too few for tools under load');
   });
 
-  it('streams the statecharts with --inspect', async () => {
+  it('shows the statecharts with --inspect, and keeps the token of their page out of its log', async () => {
     const daemon = await startDaemon(await refundAgent(), { args: ['--inspect', '0'] });
     const { stderr } = await daemon.stop();
-    expect(stderr).toMatch(/"msg":"inspector: ws:\/\/127\.0\.0\.1:\d+/);
+    expect(stderr).toMatch(
+      /"msg":"inspector: http:\/\/127\.0\.0\.1:\d+\/# followed by what \.service\/inspector\.token holds"/,
+    );
+    const kept = join(daemon.directory, '.service', 'inspector.token');
+    expect(stderr).not.toContain(readFileSync(kept, 'utf8'));
   });
 
   it('keeps running when nobody reads its stdout any more', async () => {

@@ -22,6 +22,8 @@ export class TestAgent extends AgentClient {
   /** The daemon's own token. */
   readonly token: string;
   readonly auditPath: string;
+  /** The page of its inspector; empty while that is off. */
+  readonly inspectorUrl: string;
   /** Every line of the daemon's log. */
   readonly log: { level: string; fields: object; message: string }[];
   readonly #agent: Agent;
@@ -32,6 +34,7 @@ export class TestAgent extends AgentClient {
     this.folder = folder;
     this.token = agent.token;
     this.auditPath = agent.auditPath;
+    this.inspectorUrl = agent.inspectorUrl ?? '';
     this.log = log;
   }
 
@@ -72,6 +75,8 @@ export interface TestAgentOptions {
   env?: NodeJS.ProcessEnv;
   /** As `run --keep-log` does. */
   keepLog?: boolean;
+  /** As `run --inspect` does; 0 takes a free port. */
+  inspectPort?: number;
 }
 
 /** Starts an agent that is closed after the test. */
@@ -114,7 +119,7 @@ export async function launchAgent(
     host: '127.0.0.1',
     port: 0,
     noAuth: options.noAuth ?? false,
-    inspectPort: null,
+    inspectPort: options.inspectPort ?? null,
     env: options.env ?? {},
     keepLog: options.keepLog ?? false,
     log: logTo(log),

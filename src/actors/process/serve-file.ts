@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writePrivately } from './write-privately.ts';
@@ -52,4 +52,25 @@ export function writeRuntimeToken(stateFolder: string): { token: string; path: s
   const path = join(stateFolder, 'runtime.token');
   writePrivately(path, token);
   return { token, path };
+}
+
+/**
+ * Returns the token that watching the charts needs. It is made once and kept where only its owner can read it, so that
+ * a page finds the daemon again after a restart; one that others could read is replaced.
+ */
+export function keptInspectorToken(stateFolder: string): string {
+  const path = join(stateFolder, 'inspector.token');
+  const kept = readPrivately(path);
+  if (kept !== null && /^[\w-]{43}$/.test(kept)) return kept;
+  const token = randomToken();
+  writePrivately(path, token);
+  return token;
+}
+
+function readPrivately(path: string): string | null {
+  try {
+    return (statSync(path).mode & 0o077) === 0 ? readFileSync(path, 'utf8') : null;
+  } catch {
+    return null;
+  }
 }

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Log } from '../ports.ts';
 import { RecentEvents } from './recent-events.ts';
-import { type Refusal, watcherRefusal } from './watcher-refusal.ts';
+import { pageProtocol, type Refusal, watcherRefusal } from './watcher-refusal.ts';
 
 const maximumWatchers = 8;
 
@@ -25,6 +25,8 @@ export class EventStream {
     noServer: true,
     maxPayload: maximumMessage,
     perMessageDeflate: false,
+    // What else a watcher names is its token, which is not said back.
+    handleProtocols: (named) => named.has(pageProtocol) && pageProtocol,
   });
 
   constructor({ token, log }: { token: string; log: Log }) {

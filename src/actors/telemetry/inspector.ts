@@ -4,12 +4,15 @@ import { createServer, type Server } from 'node:http';
 import type { InspectionEvent, Observer } from 'xstate';
 import type { Log } from '../ports.ts';
 import { EventStream } from './event-stream.ts';
+import { type PageFile, servePage } from './serve-page.ts';
 import { statelyEvent } from './stately-event.ts';
 
 /** The live system, streamed to whoever holds the address. */
 export interface Inspector {
-  /** `ws://` address with the token that watching needs; a secret. */
+  /** Address of the page, with the token that watching needs behind `#`, where no browser sends it; a secret. */
   url: string;
+  /** `ws://` address of the stream, for other programs; a secret as well. */
+  streamUrl: string;
   listening: { address: string; port: number };
   /** To be given to `createActor` as its `inspect`. */
   inspect: Observer<InspectionEvent>;
@@ -25,6 +28,10 @@ export class InspectorError extends Error {
 export interface InspectorOptions {
   /** 0 takes a free one. */
   port: number;
+  /** What watching needs; a new one when absent. One that is kept lets a page find the daemon again after a restart. */
+  token?: string;
+  /** The files of the page, by their path; nothing to look at when absent. */
+  page?: ReadonlyMap<string, PageFile>;
   log: Log;
   /** Epoch milliseconds. */
   now?: () => number;
@@ -34,20 +41,20 @@ const host = '127.0.0.1';
 
 /**
  * Streams the charts of the live system over a WebSocket on loopback, in the format of the Stately
- * inspector and without anything callers, models or tools said.
+ * inspector and without anything callers, models or tools said, and serves a page that shows them.
  * Throws InspectorError when the port is taken.
  */
 export async function startInspector(options: InspectorOptions): Promise<Inspector> {
   const { log, now = Date.now } = options;
-  const token = randomBytes(32).toString('base64url');
+  const { token = randomBytes(32).toString('base64url'), page = new Map() } = options;
   const stream = new EventStream({ token, log });
-  const server = createServer((_, response) => {
-    response.writeHead(426, { Upgrade: 'websocket' }).end();
-  });
+  const server = createServer();
   const port = await listen(server, options.port);
+  server.on('request', (request, response) => servePage(page, request, response, port));
   server.on('upgrade', (request, socket, head) => stream.accept(request, socket, head, port));
   return {
-    url: `ws://${host}:${port}/?token=${token}`,
+    url: `http://${host}:${port}/#${token}`,
+    streamUrl: `ws://${host}:${port}/?token=${token}`,
     listening: { address: host, port },
     inspect: streamInto(stream, { log, now }),
     async stop() {

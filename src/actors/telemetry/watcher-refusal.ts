@@ -2,11 +2,29 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 export interface Refusal {
-  status: 401 | 403 | 404 | 503;
+  status: 401 | 403 | 404 | 405 | 503;
   reason: string;
 }
 
 const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** What the page of the inspector names before its token, in the header that WebSockets choose their protocol by. */
+export const pageProtocol = 'holdpoint-inspector';
+
+/**
+ * Judges who may read the page: the request names this machine and port and comes from no foreign web page.
+ * Returns `null` when nothing stands against it.
+ */
+export function readerRefusal(
+  request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  port: number,
+): Refusal | null {
+  if (!isOwnHost(request, port)) return { status: 403, reason: 'the Host is not this inspector' };
+  if (!isLoopbackOrigin(request.headers.origin)) {
+    return { status: 403, reason: 'the Origin is not on this machine' };
+  }
+  return null;
+}
 
 /**
  * Judges who may watch: the request names this machine and port, comes from no foreign web page
@@ -16,14 +34,18 @@ export function watcherRefusal(
   request: Pick<IncomingMessage, 'url' | 'headers' | 'rawHeaders'>,
   { port, token }: { port: number; token: string },
 ): Refusal | null {
-  if (!isOwnHost(request, port)) return { status: 403, reason: 'the Host is not this inspector' };
-  if (!isLoopbackOrigin(request.headers.origin)) {
-    return { status: 403, reason: 'the Origin is not on this machine' };
-  }
+  const refusal = readerRefusal(request, port);
+  if (refusal !== null) return refusal;
   const [path, query] = (request.url ?? '').split('?', 2);
   if (path !== '/') return { status: 404, reason: 'the stream is at /' };
-  const presented = new URLSearchParams(query).get('token') ?? '';
+  const presented = pageToken(request) ?? new URLSearchParams(query).get('token') ?? '';
   return isSame(presented, token) ? null : { status: 401, reason: 'the token is missing or wrong' };
+}
+
+/** The page sends its token in a header, so that it stands in no address. */
+function pageToken({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  const [named, token] = (headers['sec-websocket-protocol'] ?? '').split(',');
+  return named === pageProtocol ? token?.trim() : undefined;
 }
 
 /** Two Host headers are refused, since only the first would be looked at. */

@@ -47,7 +47,7 @@ function nearest(folder: string): string {
 
 /** Checks that no file with a secret can be read by others. */
 export function checkPermissions({ stateFolder }: Subject, storePath: string): Finding {
-  const secret = ['runtime.token', 'serve.json', 'secrets.enc'].map((name) =>
+  const secret = ['runtime.token', 'inspector.token', 'serve.json', 'secrets.enc'].map((name) =>
     join(stateFolder, name),
   );
   const open = [...secret, storePath].filter(isOpenToOthers);

@@ -166,7 +166,7 @@ describe('startInspector', () => {
   });
 
   it('is understood by the receiver that Stately ships', async () => {
-    const receiver = createWebSocketReceiver({ server: inspector.url });
+    const receiver = createWebSocketReceiver({ server: inspector.streamUrl });
     const ended = new Promise<string[]>((resolve) => {
       const types = new Set<string>();
       receiver.subscribe((event) => {
@@ -221,19 +221,19 @@ describe('startInspector', () => {
   });
 
   it('admits a page of this machine', async () => {
-    const watcher = new WebSocket(inspector.url, { origin: 'http://localhost:4200' });
+    const watcher = new WebSocket(inspector.streamUrl, { origin: 'http://localhost:4200' });
     await once(watcher, 'open');
     watcher.terminate();
   });
 
   it('refuses a ninth watcher with 503', async () => {
-    const watchers = Array.from({ length: 8 }, () => new WebSocket(inspector.url));
+    const watchers = Array.from({ length: 8 }, () => new WebSocket(inspector.streamUrl));
     await Promise.all(watchers.map((watcher) => once(watcher, 'open')));
     expect(await refusal({})).toBe(503);
   });
 
   it('lets a watcher go that sends more than it may say', async () => {
-    const watcher = new WebSocket(inspector.url);
+    const watcher = new WebSocket(inspector.streamUrl);
     await once(watcher, 'open');
     watcher.send('x'.repeat(2_000));
     const [code] = await once(watcher, 'close');
@@ -273,14 +273,14 @@ describe('startInspector', () => {
   });
 
   it('lets watchers go and frees its port when it stops', async () => {
-    const watcher = new WebSocket(inspector.url);
+    const watcher = new WebSocket(inspector.streamUrl);
     await once(watcher, 'open');
     const gone = once(watcher, 'close');
     await inspector.stop();
     await inspector.stop();
     await gone;
     const again = await startInspector({ port: portOf(inspector), log });
-    expect(again.url).not.toBe(inspector.url);
+    expect(again.streamUrl).not.toBe(inspector.streamUrl);
     await again.stop();
   });
 
@@ -317,7 +317,7 @@ function envelope(id: number, { sessionId }: { sessionId: string }) {
 }
 
 function watchUntil(isLast: (event: StatelyEvent) => boolean): Promise<StatelyEvent[]> {
-  const watcher = new WebSocket(inspector.url);
+  const watcher = new WebSocket(inspector.streamUrl);
   const events: StatelyEvent[] = [];
   return new Promise((resolve, reject) => {
     watcher.on('error', reject);
@@ -331,8 +331,8 @@ function watchUntil(isLast: (event: StatelyEvent) => boolean): Promise<StatelyEv
   });
 }
 
-function portOf({ url }: Inspector): number {
-  return Number(new URL(url).port);
+function portOf({ listening }: Inspector): number {
+  return listening.port;
 }
 
 async function refusal(change: {
@@ -340,7 +340,7 @@ async function refusal(change: {
   origin?: string;
   host?: string;
 }): Promise<number | undefined> {
-  const { query = new URL(inspector.url).search, origin, host } = change;
+  const { query = new URL(inspector.streamUrl).search, origin, host } = change;
   const watcher = new WebSocket(`ws://127.0.0.1:${portOf(inspector)}/${query}`, {
     ...(origin === undefined ? {} : { origin }),
     ...(host === undefined ? {} : { headers: { Host: host } }),
@@ -360,7 +360,7 @@ async function joinWithoutReading(): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.write(
     [
-      `GET /${new URL(inspector.url).search} HTTP/1.1`,
+      `GET /${new URL(inspector.streamUrl).search} HTTP/1.1`,
       `Host: 127.0.0.1:${port}`,
       'Connection: Upgrade',
       'Upgrade: websocket',

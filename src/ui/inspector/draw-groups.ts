@@ -1,0 +1,48 @@
+import type { Group } from './actor-log.ts';
+import { toneOf } from './draw-chart.ts';
+import { element } from './element.ts';
+import { activePaths } from './state-tree.ts';
+
+/** Draws the list to choose from: tasks first, the one with the newest event on top, then what stands beside them. */
+export function drawGroups(
+  list: HTMLElement,
+  groups: Iterable<Group>,
+  chosen: string | null,
+): void {
+  const shown = [...groups].toSorted(
+    (one, other) => Number(other.isTask) - Number(one.isTask) || other.at - one.at,
+  );
+  const focused = document.activeElement?.getAttribute('data-group');
+  list.replaceChildren(
+    item(null, 'Everything', null, chosen),
+    ...shown.map((group) => item(group.name, group.name, group, chosen)),
+  );
+  if (focused === null || focused === undefined) return;
+  for (const button of list.querySelectorAll('button')) {
+    if (button.dataset['group'] === focused) button.focus();
+  }
+}
+
+function item(key: string | null, name: string, group: Group | null, chosen: string | null) {
+  const standing = group === null ? '' : standingOf(group);
+  const pill =
+    group === null || standing === ''
+      ? []
+      : [element('span', { class: `pill ${toneOf(group)}` }, standing)];
+  const button = element(
+    'button',
+    {
+      type: 'button',
+      'data-group': key ?? '',
+      ...(key === chosen ? { 'aria-current': 'true' } : {}),
+    },
+    element('span', { class: group?.isTask ? 'name mono' : 'name' }, name),
+    ...pill,
+  );
+  return element('li', {}, button);
+}
+
+/** Names the outmost state, which is what a task's status says. */
+export function standingOf({ value }: Group): string {
+  return activePaths(value)[0] ?? '';
+}
