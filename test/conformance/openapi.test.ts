@@ -172,7 +172,7 @@ describe('what is answered is as described', () => {
     expect((await told(method, path, body)).status).toBe(status);
   });
 
-  it.each(['/tasks/send'])('for a body of another type to %s', async (path) => {
+  it.each(['/tasks/send', '/', '/v1/message:send', '/a2a/message:send'])('for a body of another type to %s', async (path) => {
     const answer = await told('POST', path, 'x', { 'content-type': 'text/plain' });
     expect(answer.status).toBe(415);
   });

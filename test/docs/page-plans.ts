@@ -65,6 +65,14 @@ export const pagePlans: Record<string, PagePlan> = {
   'docs/agent-card.md': { before: running },
   'docs/audit-log.md': { before: logs, prepared: { 'holdpoint audit keys': 'cd /tmp/signed' } },
   'docs/configuration.md': { before: refunds },
+  'docs/debugging.md': {
+    before: `${running}\n${heldTask.replace('"held"', '"r1"')}`,
+    skipped: {
+      'holdpoint run --inspect': 'its agent runs already; the tests of the page start one with it',
+      'holdpoint run --dir . 2>agent.log': 'its agent runs already',
+      'node_modules/.bin/node --cpu-prof': 'it runs until somebody stops it',
+    },
+  },
   'docs/governance.md': { before: refunds },
   'docs/telegram.md': {
     skipped: { "export TELEGRAM_BOT_TOKEN='<the token>'": 'it needs a bot of Telegram' },
