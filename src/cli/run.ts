@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import type { Log } from '../actors/ports.ts';
-import { listAgent } from '../actors/process/agent-list.ts';
+import { type ListedAgent, listAgent, runningAgents } from '../actors/process/agent-list.ts';
 import { createNotifier, takeNotifySettings } from '../actors/process/service-notifier.ts';
 import { createLog } from '../actors/telemetry/log.ts';
 import { type Agent, type AgentOptions, ConfigError, startAgent } from '../main.ts';
-import { exitCodes } from './cli-error.ts';
+import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { logWarnings, printWarnings } from './config-warnings.ts';
+import { plainLine } from './plain-text.ts';
 import { type RateLimitFlags, rateLimitOf } from './rate-limit-flags.ts';
 import { tellServiceManager } from './service-news.ts';
 import type { Session } from './session.ts';
@@ -82,7 +83,33 @@ export async function startOrExplain(options: AgentOptions): Promise<Agent> {
   try {
     return await startAgent(options);
   } catch (error) {
-    throw error instanceof ConfigError ? configFailure(error.problems) : error;
+    if (error instanceof ConfigError) throw configFailure(error.problems);
+    throw isTaken(error) ? portTaken(error, options) : error;
+  }
+}
+
+function isTaken(error: unknown): error is Error {
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+}
+
+/** Names who has a port that was asked for, where that is an agent of this user. */
+function portTaken(error: Error, { port, env }: AgentOptions): Error {
+  const holder = agentAt(port, env);
+  if (holder === null) return error;
+  const { agent_id: id, directory, pid } = holder;
+  const who = `the agent ${id} in ${directory} (process ${pid})`;
+  return new CliError(plainLine(error.message.replace('another program', who)), {
+    code: 'cannot_listen',
+    cause: error,
+  });
+}
+
+function agentAt(port: number | null, env: NodeJS.ProcessEnv): ListedAgent | null {
+  try {
+    return runningAgents(env).find(({ url }) => Number(new URL(url).port) === port) ?? null;
+  } catch {
+    return null;
   }
 }
 

@@ -130,6 +130,19 @@ describe.concurrent('a command without --dir', () => {
     expect(readdirSync(join(env.XDG_STATE_HOME, 'holdpoint', 'agents'))).toEqual([]);
   });
 
+  it('names the agent that has a port which another asks for', async () => {
+    const { daemon, env } = one;
+    const { port } = new URL(daemon.url);
+    const { code, stderr } = await holdpoint(
+      ['run', '--dir', await refundAgent(), '--port', port],
+      { env },
+    );
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `error: port ${port} on 127.0.0.1 is taken by the agent refunds in ${daemon.directory} (process ${daemon.child.pid}); name another with --port\n`,
+    );
+  });
+
   it('does not trust a list that others may write', async () => {
     const env = { XDG_STATE_HOME: await temporaryFolder() };
     const folder = join(env.XDG_STATE_HOME, 'holdpoint', 'agents');

@@ -59,7 +59,7 @@ export function deferralLines(deferral: DeferralJson, now: number): string[] {
     ['tool', tool],
     ['arguments', JSON.stringify(args)],
     ['context', context],
-    ['asked by', asker ?? 'not signed in'],
+    ['asked by', asker ?? 'unknown'],
     ['goes to', to],
     ...(escalated_to ? [['also to', escalated_to] as [string, string]] : []),
     ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),

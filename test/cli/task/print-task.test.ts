@@ -56,7 +56,7 @@ describe('deferralLines', () => {
       '  tool       issue_refund',
       '  arguments  {"order_id":"A-1042"}',
       '  context    pay\\u000aback \\u001b[2J',
-      '  asked by   not signed in',
+      '  asked by   unknown',
       '  goes to    channel:console:*',
       '  auto-deny  2026-07-01T09:01:05.000Z (in 1m05s)',
     ]);

@@ -12,7 +12,7 @@ import { commandLine } from '../../process/command-line.ts';
 export function requestLines(request: ApprovalRequest, agentUrl: string, now: number): string[] {
   const { tool, taskId, requester, context, approvers, quorum, approvals, expiresAt } = request;
   const labels: [string, string][] = [
-    ['asked by', requester ?? 'not signed in'],
+    ['asked by', requester ?? 'unknown'],
     ['context', context],
     ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),
     ...(quorum > 1 ? [['approvals', `${approvals.length} of ${quorum}`] as [string, string]] : []),

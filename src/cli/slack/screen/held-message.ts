@@ -2,9 +2,14 @@ import { buttonOf } from '../fake/visitors.ts';
 import type { FakeMessage } from '../fake/workspace.ts';
 import type { FakeSlack } from '../fake-slack.ts';
 
-/** Finds the latest message that waits for a release: it has a button to approve and one to reject. */
-export function heldMessage(slack: FakeSlack): FakeMessage | undefined {
-  return slack.workspace.messages.findLast(
+/** Finds the messages that wait for a release, oldest first: each has a button to approve and one to reject. */
+export function heldMessages(slack: FakeSlack): FakeMessage[] {
+  return slack.workspace.messages.filter(
     (message) => buttonOf(message, 'Approve') !== null && buttonOf(message, 'Reject') !== null,
   );
+}
+
+/** Finds the latest message that waits for a release. */
+export function heldMessage(slack: FakeSlack): FakeMessage | undefined {
+  return heldMessages(slack).at(-1);
 }

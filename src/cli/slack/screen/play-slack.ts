@@ -1,10 +1,11 @@
 import { isJsonObject } from '../../../machines/json.ts';
 import type { Output } from '../../output.ts';
+import { brief } from '../../task/print-task.ts';
 import type { Prompter } from '../../try/prompter.ts';
 import type { FakeMessage, FakeView } from '../fake/workspace.ts';
 import type { FakeSlack } from '../fake-slack.ts';
-import { heldMessage } from './held-message.ts';
-import { paintView } from './paint-message.ts';
+import { heldMessages } from './held-message.ts';
+import { messageLines, paintView } from './paint-message.ts';
 import { Question } from './question.ts';
 import { SlackScreen } from './slack-screen.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -45,17 +46,42 @@ export async function playSlack(play: SlackPlay): Promise<void> {
 }
 
 function questionOf({ slack, channel, output }: SlackPlay): string {
-  const isHeld = heldMessage(slack) !== undefined;
-  return output.colours.bold(isHeld ? 'Approve, reject or leave? ' : `#${channel}> `);
+  const { length } = heldMessages(slack);
+  const several = `${length} calls wait: approve or reject 1 to ${length}, or leave? `;
+  const asked = length > 1 ? several : 'Approve, reject or leave? ';
+  return output.colours.bold(length > 0 ? asked : `#${channel}> `);
 }
 
 async function answer(play: SlackPlay, line: string): Promise<void> {
   if (line === '') return;
-  const held = heldMessage(play.slack);
-  if (held !== undefined && /^(a|approve|y|yes)$/i.test(line)) return approve(play, held);
-  if (held !== undefined && /^(r|reject|n|no)$/i.test(line)) return reject(play, held);
+  if (/^(h|help|\?)$/i.test(line)) return help(play);
+  const held = heldMessages(play.slack);
+  const decision = /^(?:(a|approve|y|yes)|r|reject|n|no)(?:\s+(\d+))?$/i.exec(line);
+  if (decision !== null && held.length > 0) {
+    const [, approval, number] = decision;
+    const message =
+      number === undefined && held.length > 1 ? undefined : held[Number(number ?? 1) - 1];
+    if (message === undefined) return which(play, held);
+    return approval === undefined ? reject(play, message) : approve(play, message);
+  }
   const { slack, channel, user } = play;
   await slack.mention({ channel, user, text: line });
+}
+
+function help({ output, channel }: SlackPlay): void {
+  output.line(
+    `What you type is said to the agent in #${channel}. While a call waits: a or approve, r or reject,`,
+  );
+  output.line('with its number when several do. leave, or Ctrl-D, ends this.');
+}
+
+/** Nobody releases a call that they did not mean. */
+function which({ output, slack }: SlackPlay, held: readonly FakeMessage[]): void {
+  for (const [index, message] of held.entries()) {
+    const words = messageLines(message, slack.workspace).map(({ text }) => text);
+    output.line(`  ${index + 1}  ${brief(words.join(' '), 100)}`);
+  }
+  output.line(`Which one? Say a 1 or r 1, up to ${held.length}.`);
 }
 
 async function approve(play: SlackPlay, message: FakeMessage): Promise<void> {

@@ -62,7 +62,7 @@ describe('the console', () => {
     await adapter.deliver(notice, signal);
     expect(lines).toEqual([
       'issue_refund waits for a release: task --help at http://127.0.0.1:8080',
-      '  asked by   not signed in',
+      '  asked by   unknown',
       '  context    pays back 40 € for order A-1042',
       '  auto-deny  2026-03-04T05:11:07.008Z (in 4m50s)',
       '  decide     with one of; name the agent with --dir where several run',

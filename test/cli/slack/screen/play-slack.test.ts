@@ -99,6 +99,37 @@ describe('playing in the fake Slack', () => {
     await play.over;
   });
 
+  it('asks which call is meant when several wait', async () => {
+    const play = await openPlay();
+    play.type('refund A-1042');
+    await play.sees('Approve, reject or leave? ');
+    play.type('refund A-1001');
+    await play.sees('2 calls wait: approve or reject 1 to 2, or leave? ');
+    play.type('a');
+    await play.sees('Which one? Say a 1 or r 1, up to 2.\n');
+    expect(play.seen()).toContain('  1  [ Approve ] [ Reject ]\n  2  [ Approve ] [ Reject ]\n');
+    play.type('a 3');
+    play.type('a 2');
+    await play.shows('Approved by <@U0ANN00001>');
+    play.type('leave');
+    await play.over;
+    expect(play.slack.messages('refunds').map(({ text }) => text)).toEqual([
+      '<@U0HOLDPNT1> refund A-1042',
+      'Refund?',
+      '<@U0HOLDPNT1> refund A-1001',
+      'Approved by <@U0ANN00001>',
+    ]);
+  });
+
+  it('says what can be typed, and says none of it to the agent', async () => {
+    const play = await openPlay();
+    for (const word of ['help', '?', 'h']) play.type(word);
+    play.type('leave');
+    await play.over;
+    expect(play.slack.messages('refunds')).toEqual([]);
+    expect(play.seen()).toContain('What you type is said to the agent in #refunds.');
+  });
+
   it('leaves the call waiting when somebody leaves', async () => {
     const play = await openPlay();
     play.type('refund A-1042');
