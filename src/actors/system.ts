@@ -261,10 +261,8 @@ export class TaskSystem {
     isEnough: (state: TaskState) => boolean = isFinal,
   ): Promise<Task> {
     return new Promise((resolve, reject) => {
-      const present = this.find(id);
-      if (present !== undefined && isEnough(present.state) && !this.#runsAgain(present)) {
-        return resolve(present);
-      }
+      const present = this.#latestRun(id);
+      if (present !== undefined && isEnough(present.state)) return resolve(present);
       const leave = this.watch(id, {
         onTask: (task) => isEnough(task.state) && done(() => resolve(task)),
         onLost: (error) => done(() => reject(error)),
@@ -423,9 +421,13 @@ export class TaskSystem {
     return isRefused ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
   }
 
-  /** Tells whether a task that is final on disk is at work on its next run. */
-  #runsAgain({ id, state }: Task): boolean {
-    return isFinal(state) && this.#tasks.find(id) !== undefined;
+  /** Returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
+  #latestRun(id: string): Task | undefined {
+    const live = this.#tasks.find(id);
+    if (live === undefined) return this.find(id);
+    // What a live task shows as final is the run before. Nothing has to be read, as every send asks this.
+    const { committed } = live;
+    return committed === null || isFinal(committed.state) ? undefined : committed;
   }
 
   #nameStrangers(): void {

@@ -16,17 +16,24 @@ const strays: readonly NodeJS.Signals[] = [
   ...(['SIGIO', 'SIGSTKFLT', 'SIGSYS', 'SIGABRT'] as const),
 ];
 
+/** With these Node asks itself by SIGPROF what it is doing. */
+const profiling = /(^|\s)--(cpu-prof|prof)(?![^\s=])/;
+
 /** Milliseconds between two notes of one signal, so that whoever sends it cannot fill the log. */
 const notePause = 60_000;
 
-/** Hands every signal that can be caught to the interruption (contract section 15). */
-export function hearSignals(interruption: Interruption): void {
+/**
+ * Hands every signal that can be caught to the interruption (contract section 15). `flags` are those that Node runs
+ * with: SIGPROF is left alone while it is profiled.
+ */
+export function hearSignals(interruption: Interruption, flags: string = nodeFlags()): void {
+  const heard = strays.filter((signal) => signal !== 'SIGPROF' || !profiling.test(flags));
   const hear = (signals: readonly NodeJS.Signals[], listener: (signal: string) => void): void => {
     for (const signal of signals) if (signal in system.signals) process.on(signal, listener);
   };
   hear(['SIGINT'], () => interruption.interrupt());
   hear(ending, () => interruption.terminate());
-  hear(strays, (signal) => interruption.stray(signal));
+  hear(heard, (signal) => interruption.stray(signal));
   const hadTerminal = hasTerminal();
   hear(['SIGHUP'], (signal) => {
     if (hadTerminal && !hasTerminal()) interruption.terminate();
@@ -43,6 +50,10 @@ export function strayNotes(log: Pick<Log, 'warn'>, now = () => performance.now()
     noted.set(signal, now());
     log.warn({ signal }, 'the signal says nothing to this agent and is ignored');
   };
+}
+
+function nodeFlags(): string {
+  return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');
 }
 
 /** Tells whether a terminal controls this process; one that has hung up no longer does. */

@@ -1,8 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFolder } from '../helpers/agent-folder.ts';
-import { type AgentProcess, runAgent } from '../helpers/agent-process.ts';
+import { type AgentProcess, launchAgentProcess, runAgent } from '../helpers/agent-process.ts';
 import { deferring, expectIntact, reached, textOf } from '../helpers/test-agent.ts';
 import { outwardFolder } from './egress-agent.ts';
 
@@ -86,6 +88,23 @@ describe('a daemon with a call that waits', () => {
     const again = await runAgent(agent.folder);
     await reached(again, 't1', 'deferred');
     await expectIntact(again.auditPath);
+  });
+});
+
+describe('a daemon that Node profiles', () => {
+  it('leaves the signal of the profiler alone, and the profile is written at its end', async () => {
+    const folder = new AgentFolder({});
+    onTestFinished(() => folder.remove());
+    const profiles = join(folder.path, 'profiles');
+    const options = ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
+    const agent = await launchAgentProcess(folder, onTestFinished, [], options);
+    expect((await agent.send('t1', [{ say: 'hi' }])).status).toBe(200);
+    agent.signal('SIGTERM');
+    expect(await agent.ended()).toBe(0);
+    const [name = ''] = readdirSync(profiles);
+    const { samples } = JSON.parse(readFileSync(join(profiles, name), 'utf8'));
+    expect(samples.length).toBeGreaterThan(0);
+    expect(agent.complaints).not.toContain('SIGPROF');
   });
 });
 

@@ -161,7 +161,8 @@ function present(
   const refused = refusal && 'rest' in refusal ? refusal.rest : transportRefusal(request);
   if (refused !== null) throw refused;
   const isDefect = captured.status >= 500;
-  if (isDefect && isRead) throw new Error('the A2A SDK could not write its answer');
+  if ((isDefect && isRead) || (captured.status >= 400 && ctx.headerSent))
+    throw new Error('the A2A SDK could not write its answer');
   ctx.set('Content-Type', captured.type);
   if (captured.status === noContent) {
     // Clients of the protocol read JSON off every answer.
