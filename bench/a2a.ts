@@ -40,7 +40,12 @@ export async function a2aFigures(): Promise<Figure[]> {
       { what: 'message/send of the SDK, in memory', run: () => send(theirs, 'message/send') },
     ];
     const figures = await echoFigures(subjects);
-    figures.push(await firstEvent('daemon', ours), await firstEvent('SDK, in memory', theirs));
+    const stream = requestOf.bind(null, 'message/stream');
+    figures.push(
+      await firstEvent('legacy stream, first event', ours, legacyStream),
+      await firstEvent('A2A stream, first event, daemon', ours, stream),
+      await firstEvent('A2A stream, first event, SDK, in memory', theirs, stream),
+    );
     await Promise.all([ours.destroy(), theirs.destroy(), legacy.close()]);
     return figures;
   } finally {
@@ -73,11 +78,15 @@ async function echoFigures(subjects: Subject[]): Promise<Figure[]> {
   return figures;
 }
 
-async function firstEvent(whose: string, pool: Pool): Promise<Figure> {
+async function firstEvent(
+  what: string,
+  pool: Pool,
+  request: () => ReturnType<typeof requestOf>,
+): Promise<Figure> {
   const times: number[] = [];
   for (let index = 0; index < streams; index += 1) {
     const began = performance.now();
-    const { body } = await pool.request(requestOf('message/stream'));
+    const { body } = await pool.request(request());
     let isFirst = true;
     for await (const chunk of body) {
       if (isFirst && String(chunk).includes('data:')) {
@@ -87,7 +96,7 @@ async function firstEvent(whose: string, pool: Pool): Promise<Figure> {
     }
   }
   return {
-    what: `A2A stream, first event, ${whose}`,
+    what,
     measured: `p50 ${percentile(times, 0.5).toFixed(2)} ms, p99 ${percentile(times, 0.99).toFixed(2)} ms`,
     aim: '',
   };
@@ -134,6 +143,15 @@ function requestOf(method: string) {
       'a2a-version': isCurrent ? '1.0' : '0.3',
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message } }),
+  };
+}
+
+function legacyStream(): ReturnType<typeof requestOf> {
+  const message = { parts: [{ kind: 'text', text: 'hello' }] };
+  return {
+    ...requestOf('message/stream'),
+    path: '/tasks/sendSubscribe',
+    body: JSON.stringify({ message }),
   };
 }
 

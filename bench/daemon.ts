@@ -10,10 +10,11 @@ const root = join(import.meta.dirname, '..');
 /** Where `bin/holdpoint` keeps compiled code. */
 const cache = join(root, 'node_modules/.cache/holdpoint');
 
-const serviceYaml = (to: string) => `agent_id: bench
+const serviceYaml = (to: string, server: string) => `agent_id: bench
 model: {provider: scripted, name: bench}
 builtin_tools: [datetime_now]
 server:
+  ${server}
   rate_limit: {read_rps: 1000000, read_burst: 1000000, write_rps: 1000000, write_burst: 1000000}
 security:
   defer:
@@ -34,13 +35,14 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** Makes a folder with an agent whose one tool is held by `to`; `more` is added to its configuration. */
+/** Makes a folder with an agent whose one tool is held by `to`; `more` is added to its configuration, `server` to that key of it. */
 export function makeAgentFolder(
   more = '',
   to = 'channel:dashboard:*',
+  server = '',
 ): { directory: string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
-  writeFileSync(join(directory, 'service.yaml'), serviceYaml(to) + more);
+  writeFileSync(join(directory, 'service.yaml'), serviceYaml(to, server) + more);
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 

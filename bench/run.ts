@@ -12,6 +12,7 @@ import { egressFigures } from './egress.ts';
 import type { Figure } from './figure.ts';
 import { governanceFigures } from './governance.ts';
 import { guardrailFigures } from './guardrails.ts';
+import { holdFigures } from './holds.ts';
 import { cyclesInProcess } from './in-process.ts';
 import { listFigures } from './lists.ts';
 import {
@@ -42,6 +43,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   auditLag: auditLagFigures,
   held1k: () => heldFigures(1_000),
   held10k: () => heldFigures(10_000),
+  holds: holdFigures,
   lists: listFigures,
   start: coldStartFigures,
   resting10k: () => restingFigures(10_000),
