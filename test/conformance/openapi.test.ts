@@ -172,10 +172,13 @@ describe('what is answered is as described', () => {
     expect((await told(method, path, body)).status).toBe(status);
   });
 
-  it.each(['/tasks/send', '/', '/v1/message:send', '/a2a/message:send'])('for a body of another type to %s', async (path) => {
-    const answer = await told('POST', path, 'x', { 'content-type': 'text/plain' });
-    expect(answer.status).toBe(415);
-  });
+  it.each(['/tasks/send', '/', '/v1/message:send', '/a2a/message:send'])(
+    'for a body of another type to %s',
+    async (path) => {
+      const answer = await told('POST', path, 'x', { 'content-type': 'text/plain' });
+      expect(answer.status).toBe(415);
+    },
+  );
 
   it('for a stream', async () => {
     const task = { id: 'streamed', message: saying('hi') };
