@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { JsonObject, JsonValue } from '../machines/json.ts';
-import type { Caller, Exchange, Message } from '../machines/task/task.ts';
+import type { Caller, Exchange, FollowUp, Message } from '../machines/task/task.ts';
 
 /** Epoch milliseconds that no change of the wall clock can move back, and timers on the same scale. */
 export interface Clock {
@@ -118,6 +118,8 @@ export interface Conversation {
   request: Message;
   /** Tool calls of this run that have ended, oldest first. */
   exchanges: Exchange[];
+  /** What was said while calls of this run waited, oldest first; each has its place behind `after` exchanges. */
+  followUps: FollowUp[];
   /** Model turns already taken in this run. */
   turns: number;
 }

@@ -1,6 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../machines/governance/decision.ts';
+import type { Refusal } from '../machines/governance/finding.ts';
+import type { PersonKey } from '../machines/governance/same-person.ts';
+import type { MessageAnswer } from '../machines/task/follow-up.ts';
 import {
   type Caller,
   isFinal,
@@ -57,6 +60,9 @@ export interface TaskRequest {
   /** `legacy` when left out. */
   surface?: Surface;
 }
+
+/** A message to a task that is there. */
+export type SaidMessage = Pick<TaskRequest, 'message' | 'requester' | 'isKnownById'>;
 
 /** A message as it is known again, with the task that it led to before. */
 interface Recalled extends SentMessage {
@@ -278,6 +284,42 @@ export class TaskSystem {
     });
   }
 
+  /**
+   * Puts a message to a task that waits, and returns the task's answer once it is on disk, with the task that
+   * it led to: one that is known by its id is put to none again. Throws SystemError.
+   */
+  async say(id: string, said: SaidMessage): Promise<{ taskId: string; answer: MessageAnswer }> {
+    if (!this.#tasks.isAccepting && !this.#tasks.isStarting) throw shuttingDown();
+    if (!this.#store.isWritable()) throw unrecorded();
+    const { message, requester } = said;
+    const sent = said.isKnownById === true ? this.#recall(said) : null;
+    if (sent?.taskId !== undefined) {
+      await this.#sent.saved(sent.key).catch((error: unknown) => Promise.reject(unrecorded(error)));
+      return { taskId: sent.taskId, answer: { kind: 'kept' } };
+    }
+    const refusal = this.#refusalOf(id, said);
+    const sender = requester === null ? null : personOf(requester);
+    const answer = await this.#tellParked(id, (task) => {
+      let answered: MessageAnswer | null = null;
+      const listening = task.actor.on('message.answered', (event) => {
+        answered = event.answer;
+        if (sent === null || event.answer.kind !== 'kept') return;
+        task.keep(sent);
+        this.#sent.begin(sent.key, task);
+      });
+      task.actor.send({ type: 'message.received', message, refusal, sender });
+      listening.unsubscribe();
+      return answered as MessageAnswer | null;
+    });
+    return { taskId: id, answer: answer ?? { kind: 'notWaiting' } };
+  }
+
+  #refusalOf(id: string, { message, requester }: SaidMessage): Refusal | null {
+    const asker = this.find(id)?.requester ?? null;
+    const refusal = this.#options.policy.refusalOfSpeaker(requester, asker);
+    return refusal ?? screenPrompt(message, this.#options);
+  }
+
   /** Puts a decision to a task and returns the task's answer, once it is on disk. Throws SystemError. */
   async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
     // It would put a task to work that is stopped at once, and nobody could tell how far it came.
@@ -485,6 +527,10 @@ export class TaskSystem {
   #every(milliseconds: number, run: () => void): void {
     this.#timers.push(setInterval(run, milliseconds).unref());
   }
+}
+
+function personOf({ provider, userId, email }: Caller): PersonKey {
+  return { provider, userId, ...(email === undefined ? {} : { email }) };
 }
 
 function shuttingDown(): SystemError {

@@ -1,6 +1,7 @@
 import type { PushTarget, PushTargets } from '../actors/ports.ts';
 import {
   type ChangedQuery,
+  type SaidMessage,
   SystemError,
   type TaskFilter,
   type TaskPage,
@@ -11,6 +12,7 @@ import {
 } from '../actors/system.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
+import type { MessageAnswer } from '../machines/task/follow-up.ts';
 import { type Caller, isStanding, type Message, type Task } from '../machines/task/task.ts';
 import {
   isWithin,
@@ -69,6 +71,20 @@ export class CallerTasks {
     const id = this.#system.findBySent({ message, requester: this.#caller });
     if (id !== undefined) this.#refuseForeign(id);
     return id;
+  }
+
+  /**
+   * Puts a message of the caller to a task that waits, and returns the task's answer once it is on disk, with
+   * the task that it led to. Rejects with SystemError.
+   */
+  async say(
+    id: string,
+    said: Omit<SaidMessage, 'requester'>,
+  ): Promise<{ taskId: string; answer: MessageAnswer }> {
+    this.#refuseForeign(id);
+    const { taskId, answer } = await this.#system.say(id, { ...said, requester: this.#caller });
+    if (taskId !== id) this.#refuseForeign(taskId);
+    return { taskId, answer };
   }
 
   /** Returns a task as it stands on disk. */

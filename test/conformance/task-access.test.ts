@@ -194,6 +194,11 @@ function rowsOf(surface: WireSurface): Row[] {
   });
   const status = (state: string) => ({ status: { state: surface.state(state) } });
   const result = (body: object) => (surface.isRpc ? { body: { result: body } } : { body });
+  const surfaceTask = (id: string) => {
+    const task = { id, ...status('auth-required') };
+    if (surface.isRpc) return { result: version === '1.0' ? { task } : task };
+    return { task };
+  };
   const taken = (task: Given) => surface.refusal(-32004, expect.stringContaining(task.id));
   return [
     row('get', { kind: 'held', seen: ({ id }) => result({ id, ...status('auth-required') }) }),
@@ -205,6 +210,21 @@ function rowsOf(surface: WireSurface): Row[] {
     row('subscribe', {
       kind: 'held',
       isStream: true,
+      seen: () => told,
+    }),
+    row('send', {
+      name: `send to one that waits over ${name}`,
+      kind: 'held',
+      isChange: true,
+      request: sent('send'),
+      seen: ({ id }) => ({ body: surfaceTask(id) }),
+    }),
+    row('stream', {
+      name: `stream to one that waits over ${name}`,
+      kind: 'held',
+      isChange: true,
+      isStream: true,
+      request: sent('stream'),
       seen: () => told,
     }),
     row('send', { kind: 'ended', request: sent('send'), seen: taken }),

@@ -5,6 +5,7 @@ import { toolRules } from './task-fixtures.ts';
 export function aPolicy(overrides: Partial<Policy> = {}): Policy {
   return {
     refusalOf: () => null,
+    refusalOfSpeaker: () => null,
     rulesFor: () => toolRules(),
     modify: () => ({ kind: 'unchanged' }),
     checkOutput: (_tool, text) => ({ kind: 'passed', text, findings: [], rewrites: [] }),

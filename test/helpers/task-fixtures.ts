@@ -2,7 +2,13 @@ import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts
 import type { DeferRule } from '../../src/machines/governance/defer-policy.ts';
 import type { Refusal } from '../../src/machines/governance/finding.ts';
 import type { Ruling, ToolRules } from '../../src/machines/governance/ruling.ts';
-import type { Caller, Deferral, ToolCall } from '../../src/machines/task/task.ts';
+import type {
+  Caller,
+  Deferral,
+  FollowUp,
+  Message,
+  ToolCall,
+} from '../../src/machines/task/task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from '../../src/machines/task/task-events.ts';
 import type { TaskInput } from '../../src/machines/task/task-input.ts';
 
@@ -54,6 +60,12 @@ export function aCall(overrides: Partial<ToolCall> = {}): ToolCall {
     argsSha256: digest,
     ...overrides,
   };
+}
+
+/** What somebody said while `aCall` waited. */
+export function aFollowUp(text = 'any news?', overrides: Partial<FollowUp> = {}): FollowUp {
+  const message: Message = { role: 'user', parts: [{ kind: 'text', text }], messageId: text };
+  return { message, after: 1, sender: null, ...overrides };
 }
 
 export function aDeferRule(overrides: Partial<DeferRule> = {}): DeferRule {

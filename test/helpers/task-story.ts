@@ -3,11 +3,16 @@ import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
 import type { ToolRules } from '../../src/machines/governance/ruling.ts';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
 import { isFinal, type Task } from '../../src/machines/task/task.ts';
-import type { RecordedStart, RunToolInput } from '../../src/machines/task/task-events.ts';
+import type {
+  RecordedStart,
+  RunToolInput,
+  ThinkInput,
+} from '../../src/machines/task/task-events.ts';
 import { TaskRun } from './run-task.ts';
 import {
   aCall,
   aDeferRule,
+  aFollowUp,
   anAttempt,
   minted,
   modelFailed,
@@ -30,6 +35,7 @@ export type Command =
       deferralId: string | null;
     }
   | { type: 'restore'; isIdempotent: boolean }
+  | { type: 'say'; text: string }
   | { type: 'task.cancel' }
   | { type: 'caller.left' }
   | { type: 'service.restarted' }
@@ -45,6 +51,10 @@ export class TaskStory {
   readonly answers: DecisionAnswer[] = [];
   /** The calls that ran, each with what had been told before. */
   readonly ran: { input: RunToolInput; before: TaskFact[] }[] = [];
+  /** The messages that were kept while a call waited, in order. */
+  readonly kept: string[] = [];
+  /** What the model was given in each of its turns. */
+  readonly thought: ThinkInput[] = [];
   /** How often a call ran again because it may be repeated. */
   repeats = 0;
   readonly #quorum: number;
@@ -72,6 +82,7 @@ export class TaskStory {
     const at = run.clock.now();
     if (command.type === 'goOn') await this.#goOn(command.goesWell, at);
     else if (command.type === 'restore') this.#restore(command.isIdempotent);
+    else if (command.type === 'say') this.#say(command.text);
     else if (command.type === 'timePasses') run.clock.increment(command.by);
     else if (command.type === 'decide') run.decide(anAttempt({ ...command, approver: null, at }));
     else if (command.type === 'task.cancel') run.send({ ...command, reason: 'timeout', at });
@@ -115,9 +126,21 @@ export class TaskStory {
     const { state, clock } = this.#run;
     if (state === 'running') return;
     if (state === 'starting') this.#standing = isIdempotent ? 'repeatable' : 'unknown';
+    this.#collect();
     const snapshot = this.#run.stored();
     this.#run.actor.stop();
     this.#run = new TaskRun({ snapshot, now: clock.now(), rulesFor: () => this.#rules() });
+  }
+
+  #say(text: string): void {
+    const answers: string[] = [];
+    const listening = this.#run.actor.on('message.answered', ({ answer }) => {
+      answers.push(answer.kind);
+    });
+    const { message } = aFollowUp(text);
+    this.#run.send({ type: 'message.received', message, refusal: null, sender: null });
+    listening.unsubscribe();
+    if (answers[0] === 'kept') this.kept.push(text);
   }
 
   #rules(): ToolRules {
@@ -130,6 +153,7 @@ export class TaskStory {
     const { facts, answers, inputs } = this.#run;
     this.facts.push(...facts.splice(0));
     this.answers.push(...answers.splice(0));
+    this.thought.push(...inputs.think.splice(0));
     for (const input of inputs.runTool.splice(0)) {
       this.ran.push({ input, before: [...this.facts] });
     }

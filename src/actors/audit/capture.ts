@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../machines/json.ts';
 import type { Heard, TaskFact } from '../../machines/task/facts.ts';
+import type { Message } from '../../machines/task/task.ts';
 import { cutToBytes, type ShownText } from './cut-to-bytes.ts';
 
 /** `audit.capture`: which contents go into the log, and how many bytes of each at most. */
@@ -96,15 +97,16 @@ function messagesOf({ heard, said }: ModelCalled): JsonValue {
   return [...toldTo(heard), ...answer];
 }
 
-function toldTo({ request, exchanges }: Heard): JsonValue[] {
-  const asked = request === null ? [] : [{ role: request.role, parts: request.parts }];
+function toldTo({ request, exchanges, followUps }: Heard): JsonValue[] {
+  const bare = ({ role, parts }: Message) => ({ role, parts });
+  const asked = request === null ? [] : [bare(request)];
   const results = exchanges.map(({ call: { id, tool }, result }) => ({
     role: 'tool',
     id,
     tool,
     content: result,
   }));
-  return [...asked, ...results] as unknown as JsonValue[];
+  return [...asked, ...results, ...followUps.map(bare)] as unknown as JsonValue[];
 }
 
 /** JSON of a value; a text whose JSON form differs from it is scrubbed by itself, where its own form shows. */

@@ -83,6 +83,10 @@ const wording: Wording = {
       error: fact.error,
     },
   ],
+  'message.received': ({ size, sender }) => [
+    'message_received',
+    { size, provider: sender?.provider, user_id: sender?.userId },
+  ],
   'deferral.opened': ({ deferral }) => [
     'task_deferred',
     {

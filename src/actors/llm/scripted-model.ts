@@ -43,8 +43,7 @@ export function readScript(value: JsonValue): ScriptStep[] {
 
 function play(step: ScriptStep | undefined, conversation: Conversation): Turn {
   const spoken = { inputTokens: 0, outputTokens: 0 };
-  if (step === undefined)
-    return { ...spoken, calls: [], text: `echo: ${told(conversation.request)}` };
+  if (step === undefined) return { ...spoken, calls: [], text: `echo: ${told(conversation)}` };
   if ('tool' in step) {
     return { ...spoken, text: '', calls: [{ tool: step.tool, args: step.args ?? {} }] };
   }
@@ -64,7 +63,8 @@ function scriptOf({ parts }: Message): ScriptStep[] | null {
 /** Longest text that is handed on of a message, in characters. */
 const longestPrompt = 16 * 1024;
 
-function told({ parts }: Message): string {
+function told({ request, followUps }: Conversation): string {
+  const parts = [request, ...followUps.map(({ message }) => message)].flatMap((said) => said.parts);
   const texts = parts.flatMap((part) => {
     if (part.kind === 'text') return [part.text];
     if (part.kind === 'data') return [JSON.stringify(part.data)];

@@ -2,7 +2,7 @@ import { effectiveApprovers } from '../../machines/governance/approvers.ts';
 import type { DeferRule } from '../../machines/governance/defer-policy.ts';
 import type { Refusal } from '../../machines/governance/finding.ts';
 import type { Modification, ToolRules } from '../../machines/governance/ruling.ts';
-import type { Message, ToolCall } from '../../machines/task/task.ts';
+import type { Caller, Message, ToolCall } from '../../machines/task/task.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import type { CredentialIssuer } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
@@ -11,12 +11,14 @@ import type { Tool } from '../ports.ts';
 import { ToolMap } from '../tool-name.ts';
 import { type CheckedOutput, checkOutput } from './check-output.ts';
 import { modifyCall } from './modify-call.ts';
-import { refusalOfCall, refusalOfPrompt } from './refusals.ts';
+import { refusalOfCall, refusalOfPrompt, refusalOfSpeaker } from './refusals.ts';
 
 /** What governance demands of messages, calls and results, as configured. */
 export interface Policy {
   /** Why a message may not reach the model; `null` when it may. */
   refusalOf(message: Message): Refusal | null;
+  /** Why somebody may not speak in the task of a requester; `null` when they may. */
+  refusalOfSpeaker(speaker: Caller | null, requester: Caller | null): Refusal | null;
   rulesFor(call: ToolCall): ToolRules;
   /** Rewrites the arguments of a call, which must still be ones that may run. */
   modify(call: ToolCall): Modification;
@@ -44,6 +46,8 @@ export function createPolicy(parts: PolicyParts): Policy {
   const refusal = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
   return {
     refusalOf: (message) => refusalOfPrompt(message, guardrails),
+    refusalOfSpeaker: (speaker, requester) =>
+      refusalOfSpeaker(speaker, requester, security.step_up),
     rulesFor: (call) => ({
       refusal: refusal(call),
       ...intent,

@@ -1,5 +1,7 @@
 import type { Finding, Refusal } from '../../machines/governance/finding.ts';
-import type { Message, ToolCall } from '../../machines/task/task.ts';
+import { isWeaker } from '../../machines/governance/step-up.ts';
+import type { Caller, Message, ToolCall } from '../../machines/task/task.ts';
+import type { ServiceConfig } from '../config/config.ts';
 import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
 import type { Tool } from '../ports.ts';
 
@@ -25,6 +27,23 @@ export function refusalOfCall(
 export function refusalOfPrompt(message: Message, guardrails: Guardrails | null): Refusal | null {
   const { denial, findings } = guardrails?.checkPrompt(() => promptTexts(message)) ?? nothing;
   return denial === null ? null : { text: denial, findings };
+}
+
+/**
+ * Says why somebody may not speak in the task of a requester, whose calls are judged with the assurance of that
+ * alone; `null` when they may.
+ */
+export function refusalOfSpeaker(
+  speaker: Caller | null,
+  requester: Caller | null,
+  { enabled, acr_hierarchy: hierarchy }: ServiceConfig['security']['step_up'],
+): Refusal | null {
+  if (!enabled || !isWeaker(speaker, requester, hierarchy)) return null;
+  const required = requester?.acr ?? '';
+  return {
+    text: `the task was asked for with acr "${required}"; sign in with it to go on with the task`,
+    findings: [],
+  };
 }
 
 const nothing = { denial: null, findings: [] };

@@ -24,6 +24,11 @@ export class SentMessages {
     return isLive ? task.id : this.#ports.rows.find(key);
   }
 
+  /** Resolves when what a message led to is on disk. Rejects when it could not be saved. */
+  async saved(key: string): Promise<void> {
+    await this.#underWay.get(key)?.saved();
+  }
+
   /** Has a task known by a message until that is on disk, or was lost. */
   begin(key: string, task: LiveTask): void {
     this.#underWay.set(key, task);

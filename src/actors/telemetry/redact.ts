@@ -5,6 +5,7 @@ export const redactedText = '[redacted]';
 const shownKeys = new Set([
   'acr',
   'actorId',
+  'after',
   'approvedCallId',
   'at',
   'bindApprover',
@@ -65,8 +66,10 @@ const openedKeys = new Set([
   'deferral',
   'exchanges',
   'failure',
+  'followUps',
   'history',
   'input',
+  'message',
   'outcome',
   'output',
   'pending',

@@ -26,7 +26,6 @@ import { SystemError } from '../../actors/system.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
-import { openFor } from '../open-task.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { challengeOf } from '../wire/challenge.ts';
 import { Problem } from '../wire/problem.ts';
@@ -34,9 +33,9 @@ import { isTaskId } from '../wire/task-request.ts';
 import { type CallRequest, requestOf } from './call-context.ts';
 import { CoreTasks } from './core-task.ts';
 import { followTask } from './follow-task.ts';
+import { Intake, type TakenMessage } from './intake.ts';
 import { listedTasks } from './list-tasks.ts';
 import { configOf, targetOf } from './push-configs.ts';
-import { readMessage } from './read-message.ts';
 import type { Sdk } from './sdk.ts';
 import { taskUpdates } from './task-updates.ts';
 
@@ -48,13 +47,6 @@ export interface TaskHandlerPorts {
   a2aHold: boolean;
 }
 
-/** What a message led to. */
-interface TakenMessage {
-  id: string;
-  /** False for a task that was there before. */
-  isNewRun: boolean;
-}
-
 /**
  * The one implementation of the SDK's request handler, over the task system (5-a2a.md). Errors are the
  * SDK's own; a refusal that only we have words for is left in the call's request besides.
@@ -63,12 +55,19 @@ export class TaskHandler implements A2ARequestHandler {
   readonly #sdk: Sdk;
   readonly #ports: TaskHandlerPorts;
   readonly #tasks: CoreTasks;
+  readonly #intake: Intake;
   #cardRead: { etag: string; card: AgentCard } | null = null;
 
   constructor(sdk: Sdk, ports: TaskHandlerPorts) {
     this.#sdk = sdk;
     this.#ports = ports;
     this.#tasks = new CoreTasks(sdk);
+    this.#intake = new Intake({
+      sdk,
+      ids: ports.ids,
+      find: (id, context) => this.#find(id, context),
+      tell: (taskId, config, context) => this.#tellOf(taskId, config, context),
+    });
   }
 
   async getAgentCard(): Promise<AgentCard> {
@@ -207,34 +206,11 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#cardRead.card;
   }
 
-  /** Takes a message in, and tells which task it led to and whether that begins with it. */
   #take(params: SendMessageRequest, context: ServerCallContext): Promise<TakenMessage> {
-    const { ids } = this.#ports;
-    const { state } = requestOf(context);
-    return this.#refusing(context, async () => {
-      const submission = readMessage(params, () => ids.next());
-      const { taskId = '' } = params.message ?? {};
-      const config = params.configuration?.taskPushNotificationConfig;
-      if (submission.isKnownById && (taskId !== '' || config !== undefined)) {
-        const earlier = state.tasks.findBySent(submission.message);
-        if (earlier !== undefined) return { id: earlier, isNewRun: false };
-      }
-      if (taskId !== '') throw this.#takesNoMessage(this.#find(taskId, context));
-      const id = ids.next();
-      const forget = await this.#tellOf(id, config, context);
-      try {
-        const taken = openFor(state, { ...submission, id, surface: 'a2a' });
-        // The one that came first has its own receiver.
-        if (taken !== id) forget();
-        return { id: taken, isNewRun: taken === id };
-      } catch (error) {
-        forget();
-        throw error;
-      }
-    });
+    return this.#refusing(context, () => this.#intake.take(params, context));
   }
 
-  /** Has a receiver told of a task, when one was named with its message; the returned function forgets it. */
+  /** Has a receiver told that a message names; what it resolves with forgets one that was not there before. */
   async #tellOf(
     taskId: string,
     config: TaskPushNotificationConfig | undefined,
@@ -242,8 +218,9 @@ export class TaskHandler implements A2ARequestHandler {
   ): Promise<() => void> {
     if (config === undefined) return () => undefined;
     const push = this.#push(context);
+    const before = push.find(taskId, config.id);
     const kept = await this.#tell(push, { ...config, taskId }, context);
-    return () => void push.delete(taskId, kept.id);
+    return () => void (before === undefined && push.delete(taskId, kept.id));
   }
 
   async *#follow(
@@ -267,14 +244,6 @@ export class TaskHandler implements A2ARequestHandler {
     const task = isTaskId(id) ? tasksOf(context).find(id) : undefined;
     if (task === undefined) throw new TaskNotFoundError('task not found');
     return task;
-  }
-
-  #takesNoMessage({ id, state }: Task): Error {
-    const { UnsupportedOperationError } = this.#sdk;
-    const why = isFinal(state) ? `is ${state}` : 'is still running';
-    return new UnsupportedOperationError(
-      `task ${id} ${why} and takes no message; leave taskId out and keep contextId to go on with the conversation`,
-    );
   }
 
   #tell(

@@ -1,7 +1,7 @@
 import { oneLine } from '../legible.ts';
 import type { Caller, Deferral } from '../task/task.ts';
 import { normaliseEmail } from './email.ts';
-import { isSameName, isSamePerson } from './same-person.ts';
+import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
 
 /** What somebody who decides on a deferral says and who they are (document 1 section 2.2). */
 export interface DecisionAttempt {
@@ -87,16 +87,21 @@ export function vouchedBy(deferral: Deferral, attempt: DecisionAttempt): string 
   return presence(attempt.approver ?? attempt.email) === null ? 'nobody' : 'asserted';
 }
 
-/** Tells whether an attempt comes from somebody who may not decide this deferral (contract section 6). */
+/**
+ * Tells whether an attempt comes from somebody who may not decide this deferral (contract section 6). `speakers`
+ * have a hand in what was asked for beside the requester.
+ */
 export function isRefused(
   deferral: Deferral,
   attempt: DecisionAttempt,
   requester: Caller | null,
+  speakers: readonly (PersonKey | null)[] = [],
 ): boolean {
   if (attempt.isUntrusted === true || isChatOverEndpoint(attempt)) return true;
   if (isBound(deferral, attempt) && !isOwnEmail(attempt)) return true;
   if (!isApprover(deferral.approvers, approverEmail(deferral, attempt))) return true;
-  return deferral.fourEyes && isRequester(deferral, attempt, requester);
+  if (!deferral.fourEyes) return false;
+  return [requester, ...speakers].some((one) => isSameAs(deferral, attempt, one));
 }
 
 /** What chats ask with over the surface decides nothing there: a decision of theirs stays in the daemon. */
@@ -111,14 +116,10 @@ function isOwnEmail({ caller, email }: DecisionAttempt): boolean {
   return presence(email) === null || normaliseEmail(email ?? '') === normaliseEmail(verified);
 }
 
-function isRequester(
-  deferral: Deferral,
-  attempt: DecisionAttempt,
-  requester: Caller | null,
-): boolean {
-  if (isSamePerson(attempt.caller, requester)) return true;
+function isSameAs(deferral: Deferral, attempt: DecisionAttempt, person: PersonKey | null): boolean {
+  if (isSamePerson(attempt.caller, person)) return true;
   const names = [approverEmail(deferral, attempt), attempt.email, attempt.approver];
-  return names.some((name) => isSameName(name, requester?.email));
+  return names.some((name) => isSameName(name, person?.email));
 }
 
 /** A chat vouches for its people itself; what comes over the endpoint is bound to the token. */

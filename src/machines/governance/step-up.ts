@@ -22,3 +22,18 @@ export function stepUpReason(requester: Caller | null, required: string): string
   if (requester.acr === undefined || requester.acr === '') return 'no acr claim presented';
   return `acr "${requester.acr}" does not satisfy "${required}"`;
 }
+
+/**
+ * Tells whether somebody has signed in less strongly than the requester, with whose assurance all calls of a
+ * task are judged. A level that no requirement can be met with is nobody's to borrow.
+ */
+export function isWeaker(
+  speaker: Caller | null,
+  requester: Caller | null,
+  hierarchy: readonly string[],
+): boolean {
+  const acr = requester?.acr ?? '';
+  const isWorthNothing = acr === '' || (hierarchy.length > 0 && !hierarchy.includes(acr));
+  if (isWorthNothing || speaker?.acr === acr) return false;
+  return !satisfiesAcr(speaker?.acr, acr, hierarchy);
+}

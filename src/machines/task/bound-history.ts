@@ -29,14 +29,15 @@ export function boundHistory(
   let first = messages.length;
   let bytes = 0;
   while (first > 0 && messages.length - first < historyBound.messages) {
-    bytes += sizeOf(messages[first - 1] as Message);
+    bytes += messageSize(messages[first - 1] as Message);
     if (bytes > historyBound.bytes && first <= messages.length - present) break;
     first -= 1;
   }
   return { messages: messages.slice(first), leftOut: leftOut + first };
 }
 
-function sizeOf(message: Message): number {
+/** Returns the bytes of a message as JSON. */
+export function messageSize(message: Message): number {
   const known = sizes.get(message);
   if (known !== undefined) return known;
   const size = utf8Size(JSON.stringify(message));

@@ -106,8 +106,15 @@ function textOf(state: TaskState, context: TaskContext): string | null {
   return `Deferred: awaiting ${context.deferral.to} decision on ${context.deferral.tool}`;
 }
 
-function historyOf({ history, request, answer, id, leftOut }: TaskContext): BoundHistory {
-  const said: Message[] = [...history, request];
+function historyOf({
+  history,
+  request,
+  followUps,
+  answer,
+  id,
+  leftOut,
+}: TaskContext): BoundHistory {
+  const said: Message[] = [...history, request, ...followUps.map(({ message }) => message)];
   if (answer !== null) {
     const messageId = `${id}:answer:${leftOut + said.length}`;
     said.push({ role: 'agent', parts: answer, messageId });

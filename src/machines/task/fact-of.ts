@@ -1,8 +1,11 @@
 import { approverName, type DecisionAttempt, vouchedBy } from '../governance/approvers.ts';
 import { noteOf } from '../governance/decision.ts';
 import { factsOfFindings } from '../governance/facts-of-findings.ts';
+import type { Refusal } from '../governance/finding.ts';
 import { utf8Size } from '../utf8-size.ts';
+import { messageSize } from './bound-history.ts';
 import type { AbandonReason, Heard, TaskFact } from './facts.ts';
+import type { FollowUp, Message } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 
@@ -23,13 +26,27 @@ export function modelCalled(context: TaskContext, thought: Thought): TaskFact {
   return { ...fact, said: { text, calls } };
 }
 
-function heardBy({ turns, request, exchanges, told = 0 }: TaskContext): Heard {
-  return { request: turns > 1 ? null : request, exchanges: exchanges.slice(told) };
+function heardBy({ turns, request, exchanges, followUps, told = 0 }: TaskContext): Heard {
+  return {
+    request: turns > 1 ? null : request,
+    exchanges: exchanges.slice(told),
+    followUps: followUps.filter(({ after }) => after > told).map(({ message }) => message),
+  };
 }
 
-/** Reports the rules by which the message itself was denied. */
+/** Reports the rules by which the message that began the run was denied. */
 export function promptRefused({ refusal }: TaskContext): TaskFact[] {
+  return messageRefused(refusal);
+}
+
+/** Reports the rules by which a message was denied. */
+export function messageRefused(refusal: Refusal | null): TaskFact[] {
   return factsOfFindings(null, refusal?.findings ?? []);
+}
+
+/** Reports that a message was kept while a call waited. */
+export function messageReceived(message: Message, sender: FollowUp['sender']): TaskFact {
+  return { type: 'message.received', size: messageSize(message), sender };
 }
 
 /** Reports how making the credentials of the current call ended. */

@@ -4,6 +4,7 @@ import type {
   Caller,
   Deferral,
   Exchange,
+  FollowUp,
   Message,
   SettledDeferral,
   TaskState,
@@ -17,6 +18,8 @@ export type AbandonReason = 'service_restart' | 'caller_disconnected' | 'cancele
 export interface Heard {
   request: Message | null;
   exchanges: readonly Exchange[];
+  /** What was said while the calls among them waited, oldest first. */
+  followUps: readonly Message[];
 }
 
 /** What is reported of a decision, whether it counted or was refused. */
@@ -96,6 +99,7 @@ export type TaskFact =
       /** What the tool said of its failure, past the rules for output. */
       complaint?: string;
     }
+  | { type: 'message.received'; size: number; sender: FollowUp['sender'] }
   | { type: 'deferral.opened'; deferral: Deferral }
   | (DecisionReport & { type: 'deferral.decided' })
   | (DecisionReport & { type: 'deferral.refused' })

@@ -17,6 +17,8 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
     const held = deferral === null ? null : { distinctCallers: false, ...(deferral as object) };
     return { ...snapshot, context: { ...context, leftOut: 0, deferral: held } };
   },
+  /** A task that waits takes messages since. */
+  3: ({ context, ...snapshot }) => ({ ...snapshot, context: { ...context, followUps: [] } }),
 };
 
 /** The oldest version whose snapshots can be gone on with. */

@@ -1,12 +1,21 @@
 import type { DecisionAttempt } from '../governance/approvers.ts';
 import type { DecisionAnswer } from '../governance/decision.ts';
-import type { Finding } from '../governance/finding.ts';
+import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
-import type { Exchange, Message, ToolCall } from './task.ts';
+import type { PersonKey } from '../governance/same-person.ts';
+import type { MessageAnswer } from './follow-up.ts';
+import type { Exchange, FollowUp, Message, ToolCall } from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
 export type TaskEvent =
   | { type: 'deferral.decide'; attempt: DecisionAttempt }
+  /** Somebody said something; `refusal` says why the model may not hear it, `null` when it may. */
+  | {
+      type: 'message.received';
+      message: Message;
+      refusal: Refusal | null;
+      sender: PersonKey | null;
+    }
   | { type: 'deadline.reached'; at: number }
   | { type: 'caller.left'; at: number }
   | { type: 'task.cancel'; reason: string; at: number }
@@ -14,8 +23,10 @@ export type TaskEvent =
   /** The egress policy had its say on one hop of the task; `reason` is `null` when it was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };
 
-/** What a task answers to whoever tried to decide. */
-export type TaskEmitted = { type: 'decision.answered'; answer: DecisionAnswer };
+/** What a task answers to whoever tried to decide, or said something. */
+export type TaskEmitted =
+  | { type: 'decision.answered'; answer: DecisionAnswer }
+  | { type: 'message.answered'; answer: MessageAnswer };
 
 /** What the model is asked. */
 export interface ThinkInput {
@@ -24,6 +35,7 @@ export interface ThinkInput {
   history: Message[];
   request: Message;
   exchanges: Exchange[];
+  followUps: FollowUp[];
   turns: number;
 }
 

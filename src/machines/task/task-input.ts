@@ -9,6 +9,7 @@ import type {
   DeferralStage,
   Exchange,
   Failure,
+  FollowUp,
   Message,
   Owner,
   Part,
@@ -50,6 +51,8 @@ export interface TaskContext extends TaskInput {
   /** Calls the model asked for that have not ended; the first is the current one. */
   pending: ToolCall[];
   exchanges: Exchange[];
+  /** What was said while a call waited, oldest first. */
+  followUps: FollowUp[];
   /** How many of them the model has been told of; absent before its first turn, and in older snapshots. */
   told?: number;
   turns: number;
@@ -79,6 +82,7 @@ export function initialContext(input: TaskInput): TaskContext {
     leftOut,
     pending: [],
     exchanges: [],
+    followUps: [],
     turns: 0,
     now: input.createdAt,
     startedAt: 0,

@@ -10,7 +10,7 @@ import { taskSetup } from './task-setup.ts';
  * Stored with every snapshot. Raise it when an older snapshot could not be restored as it is, and say in
  * `migrate-snapshot.ts` what leads from one to the other.
  */
-export const taskMachineVersion = 3;
+export const taskMachineVersion = 4;
 
 /**
  * One A2A task from its acceptance to its end.
@@ -29,6 +29,7 @@ export const taskMachine = taskSetup.createMachine({
         params: ({ context }) => answerWithoutPending(context.settled),
       },
     },
+    'message.received': { actions: { type: 'answerMessage', params: { kind: 'notWaiting' } } },
     'egress.judged': { actions: { type: 'note', params: ({ event }) => event } },
   },
   states: {
@@ -75,6 +76,7 @@ export const taskMachine = taskSetup.createMachine({
               history: context.history,
               request: context.request,
               exchanges: context.exchanges,
+              followUps: context.followUps,
               turns: context.turns - 1,
             }),
             onDone: [
@@ -160,7 +162,8 @@ export const taskMachine = taskSetup.createMachine({
       },
     },
     deferred: {
-      description: 'Parked until a named person releases the call, refuses it, or time runs out.',
+      description:
+        'Parked until a named person releases the call, refuses it, or time runs out. What callers say meanwhile is kept for the model and decides nothing.',
       tags: 'deferred',
       initial: 'asked',
       on: {
@@ -262,6 +265,32 @@ export const taskMachine = taskSetup.createMachine({
                   answerCounted('resolved', pendingDeferral(context), event.attempt),
               },
               { type: 'settleDeferral', params: ({ event }) => event.attempt },
+            ],
+          },
+        ],
+        'message.received': [
+          {
+            guard: { type: 'isMessageRefused', params: ({ event }) => event.refusal },
+            actions: [
+              { type: 'note', params: ({ event }) => factOf.messageRefused(event.refusal) },
+              {
+                type: 'answerMessage',
+                params: ({ event }) => ({ kind: 'refused', text: event.refusal?.text ?? '' }),
+              },
+            ],
+          },
+          {
+            guard: { type: 'hasNoRoomFor', params: ({ event }) => event.message },
+            actions: { type: 'answerMessage', params: { kind: 'full' } },
+          },
+          {
+            actions: [
+              {
+                type: 'note',
+                params: ({ event }) => factOf.messageReceived(event.message, event.sender),
+              },
+              { type: 'answerMessage', params: { kind: 'kept' } },
+              { type: 'keepMessage', params: ({ event }) => event },
             ],
           },
         ],

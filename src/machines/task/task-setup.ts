@@ -7,11 +7,21 @@ import {
   settle,
   withApproval,
 } from '../governance/decision.ts';
+import type { Refusal } from '../governance/finding.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import type { TaskFact } from './facts.ts';
 import * as failureOf from './failure-of.ts';
-import type { DecisionRecord, DeferralStage, Failure, TaskState, ToolCall } from './task.ts';
+import { followUpOf, isFull, type MessageAnswer, speakersIn } from './follow-up.ts';
+import type {
+  DecisionRecord,
+  DeferralStage,
+  Failure,
+  FollowUp,
+  Message,
+  TaskState,
+  ToolCall,
+} from './task.ts';
 import type {
   MintInput,
   MintOutcome,
@@ -52,6 +62,14 @@ export const taskSetup = setup({
     /** A port: lets go of the credentials of a call, used or not. */
     dropCredential: (_, _callId: string) => undefined,
     answer: emit((_, answer: DecisionAnswer) => ({ type: 'decision.answered', answer }) as const),
+    answerMessage: emit(
+      (_, answer: MessageAnswer) => ({ type: 'message.answered', answer }) as const,
+    ),
+    keepMessage: assign(
+      ({ context }, { message, sender }: Pick<FollowUp, 'message' | 'sender'>) => ({
+        followUps: [...context.followUps, followUpOf(context, message, sender)],
+      }),
+    ),
     fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
     takeTurn: assign(({ context }) => ({ turns: context.turns + 1 })),
     keepCalls: assign(({ context }, { outcome, at }: Thought) => ({
@@ -115,6 +133,8 @@ export const taskSetup = setup({
     isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'stepUp',
     needsApproval: (_, { kind }: Ruling) => kind === 'defer',
     outcomeIsUnknown: (_, { standing }: RecordedStart) => standing === 'unknown',
+    isMessageRefused: (_, refusal: Refusal | null) => refusal !== null,
+    hasNoRoomFor: ({ context }, message: Message) => isFull(context, message),
     isPromptRefused: ({ context }) => context.refusal !== null,
     needsCredential: ({ context }) => context.credential !== null,
     needsCredentialAgain: ({ context }, { standing }: RecordedStart) =>
@@ -129,7 +149,7 @@ export const taskSetup = setup({
     isMispinned: ({ context }, attempt: DecisionAttempt) =>
       answerMispinned(pendingDeferral(context), attempt) !== null,
     isRefused: ({ context }, attempt: DecisionAttempt) =>
-      isRefused(pendingDeferral(context), attempt, context.requester),
+      isRefused(pendingDeferral(context), attempt, context.requester, speakersIn(context)),
     isRejection: (_, { verb }: DecisionAttempt) => verb === 'reject',
     isRejectionForModel: ({ context }, { verb }: DecisionAttempt) =>
       verb === 'reject' && pendingDeferral(context).onReject === 'tool_result',

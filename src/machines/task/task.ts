@@ -58,6 +58,15 @@ export interface Exchange {
   result: string;
 }
 
+/** What somebody said to a task while a call of it waited. */
+export interface FollowUp {
+  message: Message;
+  /** How many exchanges of the run the model hears of before it. */
+  after: number;
+  /** Who said it; `null` without authentication. */
+  sender: Pick<Caller, 'provider' | 'userId' | 'email'> | null;
+}
+
 /** One approval of a deferral that needs several. */
 export interface Approval {
   approver: string;

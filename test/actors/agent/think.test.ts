@@ -19,7 +19,8 @@ function think(next: LanguageModel['next']) {
     onToken: (taskId, text) => tokens.push(`${taskId} ${text}`),
   });
   const { history, request } = aTaskInput();
-  const input = { taskId: 't-1', correlationId: 'c-1', history, request, exchanges: [], turns: 0 };
+  const run = { exchanges: [], followUps: [], turns: 0 };
+  const input = { taskId: 't-1', correlationId: 'c-1', history, request, ...run };
   return toPromise(createActor(logic, { input }).start()).then((thought) => ({
     thought,
     tokens,

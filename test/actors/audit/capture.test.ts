@@ -7,6 +7,7 @@ import {
   longestCapture,
 } from '../../../src/actors/audit/audit.ts';
 import type { TaskFact } from '../../../src/machines/task/facts.ts';
+import type { Message } from '../../../src/machines/task/task.ts';
 
 const nothing: CaptureSettings = {
   tool_args: false,
@@ -48,6 +49,7 @@ const called: Extract<TaskFact, { type: 'model.called' }> = {
   heard: {
     request: { role: 'user', parts: [{ kind: 'text', text: 'pay ann' }], messageId: 'm' },
     exchanges: [],
+    followUps: [],
   },
   said: { text: '', calls: [call] },
 };
@@ -75,8 +77,22 @@ describe('createCapture', () => {
     expect(createCapture({ ...nothing, [name]: true }, hide)?.(fact)).toStrictEqual(contents);
   });
 
+  it('tells what was said while a call waited after its result', () => {
+    const followUp: Message = {
+      role: 'user',
+      parts: [{ kind: 'text', text: 'hurry' }],
+      messageId: 'm-2',
+    };
+    const heard = { request: null, exchanges: [{ call, result: 'paid' }], followUps: [followUp] };
+    expect(capturing({ ...called, heard, said: null, error: 'no quota' })).toStrictEqual({
+      messages:
+        '[{"role":"tool","id":"c-1","tool":"pay","content":"paid"},' +
+        '{"role":"user","parts":[{"kind":"text","text":"hurry"}]}]',
+    });
+  });
+
   it('tells the results that the model heard, and its answer', () => {
-    const heard = { request: null, exchanges: [{ call, result: 'paid' }] };
+    const heard = { request: null, exchanges: [{ call, result: 'paid' }], followUps: [] };
     expect(capturing({ ...called, heard, said: { text: 'done', calls: [] } })).toStrictEqual({
       messages:
         '[{"role":"tool","id":"c-1","tool":"pay","content":"paid"},{"role":"agent","text":"done"}]',

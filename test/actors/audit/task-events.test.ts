@@ -63,7 +63,7 @@ const called = {
   duration: 12.6,
   inputTokens: 5,
   outputTokens: 7,
-  heard: { request: null, exchanges: [] },
+  heard: { request: null, exchanges: [], followUps: [] },
   said: { text: 'with the till code 1234', calls: [] },
 } as const;
 

@@ -32,11 +32,13 @@ describe.each(wireSurfaces)('$name', (surface) => {
     const answer = await ask(agent, surface, 'send', { message: surface.saying('hi') });
     return surface.taskOf(answer).id;
   };
-  const waiting = async (): Promise<string> => {
-    const message = surface.playing([{ tool: 'pay' }, { say: 'paid' }]);
+  const begun = async (script: object[]): Promise<string> => {
+    const message = surface.playing(script);
     const configuration = version === '0.3' ? { blocking: false } : { returnImmediately: true };
-    const answer = await ask(agent, surface, 'send', { message, configuration });
-    const { id } = surface.taskOf(answer);
+    return surface.taskOf(await ask(agent, surface, 'send', { message, configuration })).id;
+  };
+  const waiting = async (): Promise<string> => {
+    const id = await begun([{ tool: 'pay' }, { say: 'paid' }]);
     await agent.reached(id, 'deferred');
     return id;
   };
@@ -115,7 +117,8 @@ describe.each(wireSurfaces)('$name', (surface) => {
   it('refuses a message for a task that is final or runs, or is not there', async () => {
     const to = (taskId: string) => ({ message: { ...surface.saying('more'), taskId } });
     const done = await finished();
-    const held = await waiting();
+    const atWork = await begun([{ tool: 'hold' }]);
+    await agent.reached(atWork, 'working');
     for (const operation of ['send', 'stream'] as const) {
       expect(await told(operation, to(done))).toEqual(
         refusal(
@@ -123,15 +126,15 @@ describe.each(wireSurfaces)('$name', (surface) => {
           `task ${done} is completed and takes no message; leave taskId out and keep contextId to go on with the conversation`,
         ),
       );
-      expect(await told(operation, to(held))).toEqual(
+      expect(await told(operation, to(atWork))).toEqual(
         refusal(
           -32004,
-          `task ${held} is still running and takes no message; leave taskId out and keep contextId to go on with the conversation`,
+          `task ${atWork} is still running and takes no message; leave taskId out and keep contextId to go on with the conversation`,
         ),
       );
       expect(await told(operation, to('none'))).toEqual(refusal(-32001, 'task not found'));
     }
-    await ask(agent, surface, 'cancel', { id: held });
+    await ask(agent, surface, 'cancel', { id: atWork });
   });
 
   it('follows and cancels no task that is final', async () => {

@@ -90,7 +90,9 @@ function tell(deferral: Deferral, tries: readonly Try[]): { last: Step; told: To
   let last = restingStates.asked(deferral, { requester });
   const told = tries.map((each) => {
     last = step(last, { type: 'deferral.decide', attempt: each.attempt });
-    const [answer] = last.effects.flatMap((effect) => (effect[0] === 'emit' ? [effect[1]] : []));
+    const [answer] = last.effects.flatMap((effect) =>
+      effect[0] === 'emit' && effect[1].type === 'decision.answered' ? [effect[1]] : [],
+    );
     return { ...each, answer: answer?.answer.kind ?? 'notPending' };
   });
   return { last, told };

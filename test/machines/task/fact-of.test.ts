@@ -56,9 +56,17 @@ describe('what the model heard in a turn', () => {
   const { request } = aTaskInput();
 
   it.each<[string, Partial<TaskContext>, object]>([
-    ['the request, at first', { turns: 1 }, { request, exchanges: [] }],
-    ['what came since', { turns: 2, told: 1, exchanges }, { request: null, exchanges: [second] }],
-    ['all of it, after an older release', { turns: 2, exchanges }, { request: null, exchanges }],
+    ['the request, at first', { turns: 1 }, { request, exchanges: [], followUps: [] }],
+    [
+      'what came since',
+      { turns: 2, told: 1, exchanges },
+      { request: null, exchanges: [second], followUps: [] },
+    ],
+    [
+      'all of it, after an older release',
+      { turns: 2, exchanges },
+      { request: null, exchanges, followUps: [] },
+    ],
   ])('is %s', (_, context, heard) => {
     expect(factOf.modelCalled(aContext(context), said('done'))).toMatchObject({
       heard,

@@ -24,7 +24,7 @@ const modelCalled = {
   duration: 12,
   inputTokens: 3,
   outputTokens: 5,
-  heard: { request: aTaskInput().request, exchanges: [] },
+  heard: { request: aTaskInput().request, exchanges: [], followUps: [] },
 } as const;
 
 describe('a task that was accepted', () => {
@@ -44,6 +44,7 @@ describe('a task that was accepted', () => {
             history: [],
             request,
             exchanges: [],
+            followUps: [],
             turns: 0,
           },
         ],

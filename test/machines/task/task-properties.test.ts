@@ -168,6 +168,67 @@ describe('whatever happens to a task', () => {
     }));
 });
 
+const say = fc.uuid().map<Command & { type: 'say' }>((text) => ({ type: 'say', text }));
+
+/** Stories in which people also speak, whenever they like. */
+const anyTalk = fc.tuple(
+  fc.integer({ min: 1, max: 2 }),
+  fc.array(fc.oneof({ weight: 3, arbitrary: command }, { weight: 1, arbitrary: say }), {
+    minLength: 10,
+    maxLength: 100,
+    size: 'max',
+  }),
+);
+
+describe('whatever is said to a task', () => {
+  it('decides nothing and changes nothing of what becomes of it', () =>
+    fc.assert(
+      fc.asyncProperty(anyTalk, async ([quorum, commands]) => {
+        const silent = commands.filter(({ type }) => type !== 'say');
+        const [spoken, unspoken] = [await tell(quorum, commands), await tell(quorum, silent)];
+        expect(spoken.answers).toEqual(unspoken.answers);
+        expect(spoken.ran.map(({ input }) => input)).toEqual(
+          unspoken.ran.map(({ input }) => input),
+        );
+        expect(outcome(spoken)).toEqual(outcome(unspoken));
+      }),
+      { numRuns: 100 },
+    ));
+
+  it('is kept in order, neither lost nor doubled, and heard by the model at most once', async () => {
+    const seen = { kept: 0, heard: 0, turned: 0 };
+    await fc.assert(
+      fc.asyncProperty(anyTalk, async ([quorum, commands]) => {
+        const { kept, task, facts, thought } = await tell(quorum, commands);
+        const [request, ...later] = task.history.filter(({ role }) => role === 'user');
+        expect(request?.messageId).toBe('m-1');
+        expect(later.map(({ messageId }) => messageId)).toEqual(kept);
+        const heard = facts.flatMap((fact) => (fact.type === 'model.called' ? [fact.heard] : []));
+        const told = heard.flatMap(({ followUps }) => followUps.map(({ messageId }) => messageId));
+        expect(told).toEqual(kept.slice(0, told.length));
+        if (task.state === 'completed') expect(told).toEqual(kept);
+        for (const { followUps, exchanges } of thought) {
+          expect(followUps.map(({ message }) => message.messageId)).toEqual(
+            kept.slice(0, followUps.length),
+          );
+          for (const { after } of followUps) expect(after).toBeLessThanOrEqual(exchanges.length);
+        }
+        seen.kept += kept.length;
+        seen.heard += told.length;
+        seen.turned += commands.filter(({ type }) => type === 'say').length - kept.length;
+      }),
+      { numRuns: 150 },
+    );
+    expect(Object.values(seen).every((count) => count > enough)).toBe(true);
+  });
+});
+
+function outcome({ task, facts }: TaskStory): object {
+  const { state, text, failure, settled, deferral, answer, records, stage } = task;
+  const told = facts.flatMap((fact) => (fact.type === 'message.received' ? [] : [fact.type]));
+  return { state, text, failure, settled, deferral, answer, records: records.length, stage, told };
+}
+
 describe('a deferral that two people race for', () => {
   it('goes to whoever comes first, and the others are told', async () => {
     const verbs = fc.array(fc.constantFrom('approve' as const, 'reject' as const), {

@@ -67,9 +67,9 @@ describe('a task from its acceptance to its end', () => {
     await run.runsTool(returned('of call-3'));
     await run.finish('think', said('done'));
     expect(run.factsOf('model.called').map(({ heard }) => heard)).toEqual([
-      { request: aTaskInput().request, exchanges: [] },
-      { request: null, exchanges: [first, second] },
-      { request: null, exchanges: [third] },
+      { request: aTaskInput().request, exchanges: [], followUps: [] },
+      { request: null, exchanges: [first, second], followUps: [] },
+      { request: null, exchanges: [third], followUps: [] },
     ]);
     expect(run.inputs.think.map(({ exchanges }) => exchanges)).toEqual([
       [],

@@ -4,7 +4,7 @@ import { type TaskState, taskStates } from '../../../src/machines/task/task.ts';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { publicState, restingStates, step } from '../../helpers/step-task.ts';
-import { anAttempt, aTaskInput, times } from '../../helpers/task-fixtures.ts';
+import { aFollowUp, anAttempt, aTaskInput, times } from '../../helpers/task-fixtures.ts';
 
 const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> } = {
   'deferral.decide': { type: 'deferral.decide', attempt: anAttempt() },
@@ -12,6 +12,12 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
   'caller.left': { type: 'caller.left', at: times.decided },
   'task.cancel': { type: 'task.cancel', reason: 'timeout', at: times.decided },
   'service.restarted': { type: 'service.restarted', at: times.decided },
+  'message.received': {
+    type: 'message.received',
+    message: aFollowUp().message,
+    refusal: null,
+    sender: null,
+  },
   'egress.judged': {
     type: 'egress.judged',
     domain: 'api.example.com',

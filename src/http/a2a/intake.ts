@@ -1,0 +1,120 @@
+import type { SendMessageRequest, TaskPushNotificationConfig } from '@a2a-js/sdk';
+import type { ServerCallContext } from '@a2a-js/sdk/server';
+import type { Ids } from '../../actors/ports.ts';
+import { followUpBound, type MessageAnswer } from '../../machines/task/follow-up.ts';
+import { isFinal, type Task } from '../../machines/task/task.ts';
+import { openFor } from '../open-task.ts';
+import { requestOf } from './call-context.ts';
+import { readMessage, type SentSubmission } from './read-message.ts';
+import type { Sdk } from './sdk.ts';
+
+/** What taking messages in needs. */
+export interface IntakePorts {
+  sdk: Sdk;
+  ids: Ids;
+  /** Returns a task that the caller may know of. Throws an error of the SDK. */
+  find: (id: string, context: ServerCallContext) => Task;
+  /** Has the receiver told that a message names, if it names one; what it resolves with forgets that again. */
+  tell: (
+    taskId: string,
+    config: TaskPushNotificationConfig | undefined,
+    context: ServerCallContext,
+  ) => Promise<() => void>;
+}
+
+/** What a message led to. */
+export interface TakenMessage {
+  id: string;
+  /** False for a task that was there before. */
+  isNewRun: boolean;
+}
+
+/** Takes messages in: each begins a task, goes to one that waits, or is one that came before (5-a2a.md). */
+export class Intake {
+  readonly #ports: IntakePorts;
+
+  constructor(ports: IntakePorts) {
+    this.#ports = ports;
+  }
+
+  /** Takes a message in. Rejects with a Problem, a SystemError or an error of the SDK. */
+  async take(params: SendMessageRequest, context: ServerCallContext): Promise<TakenMessage> {
+    const { ids, find } = this.#ports;
+    const submission = readMessage(params, () => ids.next());
+    const { taskId = '' } = params.message ?? {};
+    const config = params.configuration?.taskPushNotificationConfig;
+    if (submission.isKnownById && (taskId !== '' || config !== undefined)) {
+      const earlier = requestOf(context).state.tasks.findBySent(submission.message);
+      if (earlier !== undefined) return { id: earlier, isNewRun: false };
+    }
+    return taskId === ''
+      ? this.#open(submission, config, context)
+      : this.#say(find(taskId, context), submission, config, context);
+  }
+
+  async #open(
+    submission: SentSubmission,
+    config: TaskPushNotificationConfig | undefined,
+    context: ServerCallContext,
+  ): Promise<TakenMessage> {
+    const id = this.#ports.ids.next();
+    const forget = await this.#ports.tell(id, config, context);
+    try {
+      const taken = openFor(requestOf(context).state, { ...submission, id, surface: 'a2a' });
+      // The message that came first has its own receiver.
+      if (taken !== id) forget();
+      return { id: taken, isNewRun: taken === id };
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+
+  async #say(
+    task: Task,
+    { message, contextId, isKnownById }: SentSubmission,
+    config: TaskPushNotificationConfig | undefined,
+    context: ServerCallContext,
+  ): Promise<TakenMessage> {
+    const { sdk, tell } = this.#ports;
+    const { id } = task;
+    if (task.state !== 'deferred') throw takesNoMessage(sdk, task);
+    if (contextId !== undefined && contextId !== task.contextId) {
+      throw new sdk.RequestMalformedError(
+        `task ${id} is part of another context; name its own, or leave contextId out`,
+      );
+    }
+    const { tasks } = requestOf(context).state;
+    const forget = await tell(id, config, context);
+    try {
+      const { taskId, answer } = await tasks.say(id, { message, isKnownById });
+      if (answer.kind !== 'kept') throw refusalOf(sdk, answer, tasks.find(id) ?? task);
+      return { id: taskId, isNewRun: false };
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+}
+
+function refusalOf(sdk: Sdk, answer: Exclude<MessageAnswer, { kind: 'kept' }>, task: Task): Error {
+  switch (answer.kind) {
+    case 'refused':
+      return new sdk.RequestMalformedError(answer.text);
+    case 'notWaiting':
+      return takesNoMessage(sdk, task);
+    case 'full': {
+      const { messages, bytes } = followUpBound;
+      return new sdk.UnsupportedOperationError(
+        `task ${task.id} keeps at most ${messages} messages and ${bytes / 1024} KiB until the model has heard them; wait for the decision`,
+      );
+    }
+  }
+}
+
+function takesNoMessage({ UnsupportedOperationError }: Sdk, { id, state }: Task): Error {
+  const why = isFinal(state) ? `is ${state}` : 'is still running';
+  return new UnsupportedOperationError(
+    `task ${id} ${why} and takes no message; leave taskId out and keep contextId to go on with the conversation`,
+  );
+}

@@ -1,0 +1,45 @@
+import type { PersonKey } from '../governance/same-person.ts';
+import { messageSize } from './bound-history.ts';
+import type { FollowUp, Message } from './task.ts';
+import type { TaskContext } from './task-input.ts';
+
+/** How much may wait to be told to the model in one task; bytes are those of the messages as JSON. */
+export const followUpBound = { bytes: 256 * 1024, messages: 20 } as const;
+
+/** What a task answers to a message: it was kept, or why not. */
+export type MessageAnswer =
+  | { kind: 'kept' }
+  | { kind: 'refused'; text: string }
+  | { kind: 'full' }
+  | { kind: 'notWaiting' };
+
+/**
+ * Returns a message as it is kept while a call waits. The model hears of it after the results of all calls of
+ * its last turn, however many of them are still to come.
+ */
+export function followUpOf(
+  { exchanges, pending }: TaskContext,
+  message: Message,
+  sender: PersonKey | null,
+): FollowUp {
+  return { message, sender, after: exchanges.length + pending.length };
+}
+
+/** Tells whether no more can be kept for the model beside a message. */
+export function isFull(context: TaskContext, message: Message): boolean {
+  const waiting = context.followUps.filter((followUp) => !isHeard(context, followUp));
+  const bytes = waiting.reduce((sum, one) => sum + messageSize(one.message), messageSize(message));
+  return waiting.length >= followUpBound.messages || bytes > followUpBound.bytes;
+}
+
+/** Returns who has spoken to the model beside the requester before it asked for the present calls. */
+export function speakersIn(context: TaskContext): (PersonKey | null)[] {
+  return context.followUps
+    .filter((followUp) => isHeard(context, followUp))
+    .map(({ sender }) => sender);
+}
+
+/** What the model was told before its last turn came before so many exchanges. */
+function isHeard({ told = 0 }: TaskContext, { after }: FollowUp): boolean {
+  return after <= told;
+}
