@@ -77,6 +77,8 @@ describe.each(surfaces)('the official client of $version over $transport', (surf
     const first = Promise.withResolvers<string>();
     const client = await officialClient(agent.url, surface, async (...request) => {
       const response = await fetch(...request);
+      // A client of 0.3 reads the card as well.
+      if (request[1]?.method !== 'POST') return response;
       const copy = response.clone().body?.getReader();
       copy?.read().then(({ value }) => first.resolve(String(value)), first.reject);
       return response;
