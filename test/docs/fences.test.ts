@@ -103,7 +103,7 @@ function anchorsOf(markdown: string): string[] {
 describe('every block', () => {
   it('is in a language that is looked at, or is shown alone', () => {
     const looked = ['yaml', 'json', 'ndjson', 'sh'];
-    const shown = ['', 'text', 'js', 'ts', 'python', 'markdown'];
+    const shown = ['', 'text', 'js', 'ts', 'python', 'markdown', 'ini'];
     const isKnown = ({ language }: Fence) => [...looked, ...shown].includes(language);
     expect(blocks.filter(([, fence]) => !isKnown(fence)).map(([place]) => place)).toEqual([]);
   });
