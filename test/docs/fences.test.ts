@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parseConfig } from '../../src/actors/config/config.ts';
+import { parseConfig, serviceJsonSchema } from '../../src/actors/config/config.ts';
 import { channelSchemas, configuredAdapters } from '../../src/actors/config/schema-channels.ts';
 import { describeKeys, findKeysUnknownTo } from '../../src/actors/config/unknown-keys.ts';
 import { clone, type Fence, fencesOf, pages, readPage } from './fences.ts';
@@ -12,6 +13,8 @@ const env = {
   SHOP_KEY: 'key-of-the-shop',
   OPS_WEBHOOK_SECRET: `whsec_${'a'.repeat(44)}`,
 };
+
+const fitsSchema = new Ajv2020({ strict: false }).compile(serviceJsonSchema());
 
 const blocks = pages().flatMap((page) =>
   fencesOf(readPage(page)).map((fence) => [`${page}:${fence.line}`, fence] as const),
@@ -39,6 +42,7 @@ function faultsOf(text: string, file: string): string[] {
   }
   const whole = Object.hasOwn(value, 'agent_id') ? text : `agent_id: example\n${text}`;
   const reading = parseConfig(whole, { file, env });
+  if (!fitsSchema(parse(whole))) return [`${file}: the JSON Schema refuses it`];
   const said = [...(reading.ok ? [] : reading.problems), ...reading.warnings];
   return said.filter(isFault).map(({ message }) => message);
 }
