@@ -13,10 +13,17 @@ const onPath = 'export PATH="$PWD/bin:$PATH"';
 const refunds = `${onPath}\ncp -r examples/refunds /tmp/refunds\ncd /tmp/refunds`;
 const running = `${refunds}\nholdpoint run > /tmp/agent.log 2>&1 &\n${until(isReady)}`;
 
-/** A refund that waits, as task `held`. */
-const heldTask = `curl -s localhost:8080/tasks/send -H 'content-type: application/json' \\
-  -d '{"id": "held", "message": {"parts": [{"kind": "text", "text": "Refund A-1042"}]}}' > /tmp/held.json &
+/** A refund that waits. */
+function held(id: string): string {
+  return `curl -s localhost:8080/tasks/send -H 'content-type: application/json' \\
+  -d '{"id": "${id}", "message": {"parts": [{"kind": "text", "text": "Refund A-1042"}]}}' > /tmp/held.json &
 ${until(isHeld)}`;
+}
+
+/** The agent of this folder is stopped, as with Ctrl-C. */
+const stopped = `pid=$(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' .service/serve.json)
+kill "$pid"
+${until('! kill -0 "$pid" 2>/dev/null')}`;
 
 /** An agent with a signed log on port 8080, and one with a log of more than one file that has a task called ID. */
 const logs = `${onPath}
@@ -59,18 +66,28 @@ export const pagePlans: Record<string, PagePlan> = {
       `sed -i 's/^egress:/&\\n  allowed_domains: [hooks.example.com]/' service.yaml\nholdpoint run`,
     ),
     prepared: {
-      'curl -s localhost:8080/ -H \'content-type: application/json\' -d \'{\n  "jsonrpc": "2.0", "id": 2': `${heldTask}\nID=held`,
+      'curl -s localhost:8080/ -H \'content-type: application/json\' -d \'{\n  "jsonrpc": "2.0", "id": 2': `${held('held')}\nID=held`,
     },
   },
   'docs/agent-card.md': { before: running },
   'docs/audit-log.md': { before: logs, prepared: { 'holdpoint audit keys': 'cd /tmp/signed' } },
+  'docs/commands.md': {
+    skipped: { 'source <(holdpoint completion bash)': 'it is for several shells' },
+  },
   'docs/configuration.md': { before: refunds },
   'docs/debugging.md': {
-    before: `${running}\n${heldTask.replace('"held"', '"r1"')}`,
+    before: `${running}\n${held('r1')}`,
+    prepared: {
+      'holdpoint run --inspect': stopped,
+      'holdpoint run --dir . 2>agent.log': stopped,
+    },
+    meanwhile: {
+      'holdpoint run --inspect': isReady,
+      'holdpoint run --dir . 2>agent.log': isReady,
+    },
     skipped: {
-      'holdpoint run --inspect': 'its agent runs already; the tests of the page start one with it',
-      'holdpoint run --dir . 2>agent.log': 'its agent runs already',
-      'node_modules/.bin/node --cpu-prof': 'it runs until somebody stops it',
+      'node_modules/.bin/node --cpu-prof':
+        'it names a folder of the reader, and runs until somebody stops it',
     },
   },
   'docs/governance.md': { before: refunds },
@@ -88,7 +105,7 @@ WEBHOOK_SIGNATURE=$(node_modules/.bin/node --input-type=module --eval '
 ' -- "$OPS_WEBHOOK_SECRET" m1 1790000000 '{"a": 1}')
 clone=$PWD
 cd /tmp`,
-      'curl -sS "$DECISION_URL"': `cd "$clone"\n${running}\n${heldTask}
+      'curl -sS "$DECISION_URL"': `cd "$clone"\n${running}\n${held('held')}
 DECISION_URL=http://127.0.0.1:8080/tasks/held/decisions
 TOKEN=$(cat .service/runtime.token)
 waiting=$(curl -s localhost:8080/deferrals)
