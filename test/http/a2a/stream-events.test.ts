@@ -2,7 +2,9 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import Koa from 'koa';
 import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/actors/clock.ts';
 import { type StreamedEvents, streamEvents } from '../../../src/http/a2a/stream-events.ts';
+import { Heartbeats } from '../../../src/http/heartbeats.ts';
 import { EventReader } from '../../helpers/event-reader.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 import { someTraffic } from '../../helpers/some-traffic.ts';
@@ -13,6 +15,7 @@ async function serve(streamed: Partial<StreamedEvents> & Pick<StreamedEvents, 'e
   app.silent = true;
   app.use(async (ctx) => {
     ctx.state['traffic'] = someTraffic();
+    ctx.state['keepAlive'] = { comments: new Heartbeats(systemClock(), 4_000), blanks: null };
     await streamEvents(ctx, {
       tell: (error) => ({ told: (error as Error).message }),
       tellLost: () => null,
