@@ -71,9 +71,6 @@ export const pagePlans: Record<string, PagePlan> = {
   },
   'docs/agent-card.md': { before: running },
   'docs/audit-log.md': { before: logs, prepared: { 'holdpoint audit keys': 'cd /tmp/signed' } },
-  'docs/commands.md': {
-    skipped: { 'source <(holdpoint completion bash)': 'it is for several shells' },
-  },
   'docs/configuration.md': { before: refunds },
   'docs/debugging.md': {
     before: `${running}\n${held('r1')}`,
