@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express';
 import { SystemError } from '../../actors/system.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import type { RoutedContext } from '../request-state.ts';
+import { presentRefusal } from '../wire/present-refusal.ts';
 import { Problem } from '../wire/problem.ts';
 import { EventStream } from '../wire/sse.ts';
 import { readVersion } from './a2a-versions.ts';
@@ -201,7 +202,10 @@ function restStream(ctx: RoutedContext, sdk: Sdk, { request, version }: RestCall
       const { lost } = request;
       if (lost === undefined) return stream.finish([]);
       const { status, body } = problemOf(lost);
-      const data = errorBody(sdk, version, new Error(body.error), status);
+      const data =
+        version === '1.0'
+          ? presentRefusal({ status, body }, { method: 'POST', path: restBases['1.0'] })
+          : sdk.toCompatError(new Error(body.error));
       stream.finish([{ ...next(data), event: 'error' }]);
     },
   };

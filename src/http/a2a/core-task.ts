@@ -25,15 +25,18 @@ export class CoreTasks {
   /** The task with its last `historyLength` messages; all of them when undefined. */
   task(task: Task, historyLength?: number): CoreTask {
     const { id, contextId } = task;
-    const said = { ...task, text: textOf(task) };
-    const { status, history = [], metadata } = presentTask(said, { historyLength });
+    const { status, history = [], metadata } = presentTask(task, { historyLength });
     const { message, timestamp } = status;
+    const text = textOf(task);
     return {
       id,
       contextId,
       status: {
         state: this.#states[task.state],
-        message: message === undefined ? undefined : this.#message(task, message),
+        message:
+          message === undefined || text === null
+            ? undefined
+            : this.#message(task, { ...message, parts: [{ kind: 'text', text }] }),
         timestamp,
       },
       artifacts: task.answer === null ? [] : [this.artifact(task)],

@@ -38,6 +38,7 @@ const traced: readonly { verb: string; path: RegExp; method: string }[] = [
   { verb: 'POST', path: /^\/v1\/tasks\/([^/]+):cancel$/, method: 'tasks/cancel' },
   { verb: 'GET', path: /^\/v1\/tasks\/([^/]+):subscribe$/, method: 'tasks/resubscribe' },
   { verb: 'POST', path: /^\/v1\/tasks\/([^/]+):subscribe$/, method: 'tasks/resubscribe' },
+  { verb: 'GET', path: /^\/v1\/tasks$/, method: 'tasks/list' },
   { verb: 'GET', path: /^\/v1\/tasks\/([^/]+)$/, method: 'tasks/get' },
   { verb: 'POST', path: /^\/a2a\/message:send$/, method: 'SendMessage' },
   { verb: 'POST', path: /^\/a2a\/message:stream$/, method: 'SendStreamingMessage' },

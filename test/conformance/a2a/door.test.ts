@@ -180,7 +180,7 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
       },
       'HTTP+JSON 0.3.0': { code: -32603, message: 'service is shutting down' },
       'HTTP+JSON 1.0': {
-        error: { code: 503, status: 'UNKNOWN', message: 'service is shutting down', details: [] },
+        error: { code: 503, status: 'UNAVAILABLE', message: 'service is shutting down' },
       },
     }[surface.name];
     expect(last).toEqual({ id: expect.stringMatching(/^\d+$/), event: 'error', data: told });

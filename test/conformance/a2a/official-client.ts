@@ -44,7 +44,7 @@ export function officialClient(
 ): Promise<Client> {
   const compat = version === '0.3' ? { legacyCompat: { enabled: true } } : {};
   const older: typeof fetch = (address, options) =>
-    fetchImpl(address, { ...options, headers: { 'A2A-Version': '0.3' } });
+    fetch(address, { ...options, headers: { 'A2A-Version': '0.3' } });
   const factory = new ClientFactory({
     transports: [
       transport === 'JSONRPC'

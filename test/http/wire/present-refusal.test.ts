@@ -1,0 +1,106 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { presentRefusal } from '../../../src/http/wire/present-refusal.ts';
+
+const call = { method: 'POST', path: '/' };
+const said = { error: 'no' };
+
+/** Every status that the sources of the surface refuse with. */
+function refusedWith(): number[] {
+  const directory = join(import.meta.dirname, '../../../src/http');
+  const sources = globSync('**/*.ts', { cwd: directory }).map((file) =>
+    readFileSync(join(directory, file), 'utf8'),
+  );
+  const found = sources.flatMap((text) => [
+    ...text.matchAll(/new Problem\(\s*(\d{3})|\bstatus: (\d{3})|^ {2}\w+: (\d{3}),$/gm),
+  ]);
+  const statuses = found.map(([, ...groups]) => Number(groups.find((one) => one !== undefined)));
+  return [...new Set(statuses)].filter((status) => status >= 400);
+}
+
+it('has a name of gRPC for every status that there is', () => {
+  const statuses = refusedWith();
+  expect(statuses).toContain(402);
+  expect(statuses.length).toBeGreaterThan(10);
+  for (const status of statuses) {
+    const { error } = presentRefusal(
+      { status, body: said },
+      { method: 'GET', path: '/a2a/x' },
+    ) as any;
+    expect(error).toMatchObject({ code: status, message: 'no' });
+    expect(error.status).toMatch(/^(?!UNKNOWN$)[A-Z_]+$/);
+  }
+});
+
+it.each([
+  ['/a2a', 'aip'],
+  ['/v1', 'aip'],
+  ['/v1/', 'aip'],
+  ['/a2a/message:send', 'aip'],
+  ['/a2apart', 'sentence'],
+  ['/v10/tasks', 'sentence'],
+  ['/A2A/tasks', 'sentence'],
+  ['/tasks/v1/x', 'sentence'],
+  ['//v1/tasks', 'sentence'],
+  ['', 'sentence'],
+])('takes %j for a path whose form is %s', (path, form) => {
+  const shown = presentRefusal({ status: 404, body: said }, { method: 'POST', path });
+  expect(shown).toEqual(
+    form === 'sentence' ? said : { error: { code: 404, status: 'NOT_FOUND', message: 'no' } },
+  );
+});
+
+it('is a JSON-RPC error for a POST to / alone', () => {
+  const shown = presentRefusal({ status: 429, body: said }, call);
+  expect(shown).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32000, message: 'no' } });
+  expect(presentRefusal({ status: 405, body: said }, { method: 'PUT', path: '/' })).toBe(said);
+});
+
+it.each([
+  [7, 7],
+  ['a', 'a'],
+  [null, null],
+  [{}, null],
+  [undefined, null],
+])('says the id %j of a call back as %j', (id, shown) => {
+  const body = { jsonrpc: '2.0', id, method: 'SendMessage' };
+  expect(presentRefusal({ status: 503, body: said }, { ...call, body })).toMatchObject({
+    id: shown,
+  });
+});
+
+it('keeps the body that the documents show for the methods that they show', () => {
+  const denied = { error: 'admission_denied', reason: 'r', scope: '', window: '', reset_at: '' };
+  for (const method of ['tasks/send', 'tasks/sendSubscribe']) {
+    expect(
+      presentRefusal({ status: 402, body: denied }, { ...call, body: { id: 1, method } }),
+    ).toBe(denied);
+  }
+});
+
+it('tells in every form all that the body says, and a sentence as a text', () => {
+  const bodies = fc
+    .dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean()), { maxKeys: 4 })
+    .map((more) => ({ ...more, error: 'refused', __proto__: null }) as never);
+  const requests = fc.constantFrom(
+    call,
+    { method: 'POST', path: '/v1/x' },
+    { method: 'GET', path: '/x' },
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 400, max: 599 }), bodies, requests, (status, body, request) => {
+      const shown = JSON.parse(JSON.stringify(presentRefusal({ status, body }, request)));
+      const { error } = shown;
+      if (typeof error === 'string') {
+        expect(shown).toEqual(JSON.parse(JSON.stringify(body)));
+        return;
+      }
+      expect(error.message).toEqual(expect.any(String));
+      const told = error.data ?? error.details?.[0]?.metadata;
+      const isMore = Object.keys(body).length > 1 && status !== 415;
+      if (isMore) expect(Object.keys(told).toSorted()).toEqual(Object.keys(body).toSorted());
+    }),
+  );
+});
