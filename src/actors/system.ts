@@ -3,7 +3,6 @@ import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../machines/governance/decision.ts';
 import type { Refusal } from '../machines/governance/finding.ts';
 import type { PersonKey } from '../machines/governance/same-person.ts';
-import type { MessageAnswer } from '../machines/task/follow-up.ts';
 import {
   type Caller,
   isFinal,
@@ -13,6 +12,7 @@ import {
   type TaskState,
 } from '../machines/task/task.ts';
 import { everything, type OwnedTask, ownerOfNextRun } from '../machines/task/task-access.ts';
+import type { MessageAnswer } from '../machines/task/task-events.ts';
 import { taskMachineVersion } from '../machines/task/task-machine.ts';
 import { egressWords } from './audit/audit.ts';
 import { screenPrompt } from './policy/screen-prompt.ts';

@@ -1,11 +1,13 @@
 import type { Notify, NotifySettings } from '../actors/process/service-notifier.ts';
 import type { Agent } from '../main.ts';
 
+type Health = ReturnType<Agent['health']>;
+
 /** Milliseconds between two looks at what waits, where systemd does not ask for more. */
 const usualPause = 60_000;
 
 /**
- * Tells systemd that an agent is ready, again and again that it lives while its store can be written, and how many
+ * Tells systemd that an agent is ready, again and again that it lives while its store can be read, and how many
  * calls wait; answers what tells it that the agent stops. A process that hangs tells nothing, and is started anew.
  */
 export function tellServiceManager(
@@ -17,20 +19,22 @@ export function tellServiceManager(
   const sign = watchdog === null ? {} : { WATCHDOG: '1' };
   let said = '';
   let isStopping = false;
-  const statusOf = (deferred: number): { STATUS?: string } => {
+  const statusOf = ({ deferred, isWritable }: Health): { STATUS?: string } => {
     const waiting = deferred === 1 ? '1 call waits' : `${deferred} calls wait`;
-    const status = `ready at ${agent.url}, ${deferred === 0 ? 'nothing waits' : waiting} for a release`;
+    const standing = isWritable ? 'ready' : 'cannot record anything, so it takes no work,';
+    const status = `${standing} at ${agent.url}, ${deferred === 0 ? 'nothing waits' : waiting} for a release`;
     if (status === said || isStopping) return {};
     said = status;
     return { STATUS: status };
   };
   const look = (): void => {
     const health = healthOf(agent);
-    if (health === null || !health.isWritable) return;
-    const news = { ...sign, ...statusOf(health.deferred) };
+    if (health === null) return;
+    const news = { ...sign, ...statusOf(health) };
     if (Object.keys(news).length > 0) void notify(news);
   };
-  void notify({ READY: '1', ...sign, ...statusOf(healthOf(agent)?.deferred ?? 0) });
+  const atStart = healthOf(agent) ?? { deferred: 0, isWritable: true };
+  void notify({ READY: '1', ...sign, ...statusOf(atStart) });
   const pulse = setInterval(look, watchdog === null ? usualPause : watchdog / 2);
   return {
     stopping: () => {
@@ -41,7 +45,7 @@ export function tellServiceManager(
   };
 }
 
-function healthOf(agent: Pick<Agent, 'health'>): ReturnType<Agent['health']> | null {
+function healthOf(agent: Pick<Agent, 'health'>): Health | null {
   try {
     return agent.health();
   } catch {

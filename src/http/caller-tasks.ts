@@ -12,7 +12,6 @@ import {
 } from '../actors/system.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
-import type { MessageAnswer } from '../machines/task/follow-up.ts';
 import { type Caller, isStanding, type Message, type Task } from '../machines/task/task.ts';
 import {
   isWithin,
@@ -22,6 +21,7 @@ import {
   type TaskAccess,
   type TaskScope,
 } from '../machines/task/task-access.ts';
+import type { MessageAnswer } from '../machines/task/task-events.ts';
 
 /** What the tasks of callers stand on. */
 export interface CallerTasksPorts {

@@ -2,8 +2,15 @@ import type { RouterContext } from '@koa/router';
 import type { Span } from '@opentelemetry/api';
 import type { Caller } from '../machines/task/task.ts';
 import type { CallerTasks } from './caller-tasks.ts';
-import type { KeepAlive } from './middleware/keep-alive.ts';
+import type { Heartbeats } from './heartbeats.ts';
 import type { Traffic } from './traffic.ts';
+
+/** What keeps answers open that are long in coming. */
+export interface KeepAlive {
+  comments: Heartbeats;
+  /** `null` when a held send is to say nothing before its task is final. */
+  blanks: Heartbeats | null;
+}
 
 /** What the middleware adds to a request, in the order in which it is added. */
 export interface RequestState {

@@ -41,14 +41,20 @@ describe('what systemd hears', () => {
     service.end();
   });
 
-  it('is a sign of life twice in the time it asks for, while the store can be read and written', () => {
+  it('is a sign of life twice in the time it asks for, while the store can be read, also where it cannot be written', () => {
     const { health, service, pass } = anAgent(30_000);
     expect(pass(0)).toMatchObject([{ READY: '1', WATCHDOG: '1' }]);
     expect(pass(30_000)).toEqual([{ WATCHDOG: '1' }, { WATCHDOG: '1' }]);
     health.isWritable = false;
-    expect(pass(60_000)).toEqual([]);
+    const full = 'cannot record anything, so it takes no work, at http://127.0.0.1:8080, ';
+    expect(pass(30_000)).toEqual([
+      { WATCHDOG: '1', STATUS: `${full}nothing waits for a release` },
+      { WATCHDOG: '1' },
+    ]);
     health.isWritable = true;
-    expect(pass(15_000)).toEqual([{ WATCHDOG: '1' }]);
+    expect(pass(15_000)).toEqual([
+      { WATCHDOG: '1', STATUS: `${ready}nothing waits for a release` },
+    ]);
     health.isReadable = false;
     expect(pass(60_000)).toEqual([]);
     health.isReadable = true;

@@ -1,8 +1,9 @@
 import type { SendMessageRequest, TaskPushNotificationConfig } from '@a2a-js/sdk';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Ids } from '../../actors/ports.ts';
-import { followUpBound, type MessageAnswer } from '../../machines/task/follow-up.ts';
+import { followUpBound } from '../../machines/task/follow-up.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
+import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import { openFor } from '../open-task.ts';
 import { requestOf } from './call-context.ts';
 import { readMessage, type SentSubmission } from './read-message.ts';

@@ -1,17 +1,10 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { Clock } from '../../actors/ports.ts';
 import { Heartbeats } from '../heartbeats.ts';
-import type { RequestState } from '../request-state.ts';
+import type { KeepAlive, RequestState } from '../request-state.ts';
 
 /** Milliseconds between the comments of a stream: some clients give up after five seconds without a byte (contract section 5). */
 const commentsEvery = 4_000;
-
-/** What keeps answers open that are long in coming. */
-export interface KeepAlive {
-  comments: Heartbeats;
-  /** `null` when a held send is to say nothing before its task is final. */
-  blanks: Heartbeats | null;
-}
 
 /** Says how answers are kept open. */
 export interface KeepAlivePorts {

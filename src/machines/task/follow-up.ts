@@ -6,13 +6,6 @@ import type { TaskContext } from './task-input.ts';
 /** How much may wait to be told to the model in one task; bytes are those of the messages as JSON. */
 export const followUpBound = { bytes: 256 * 1024, messages: 20 } as const;
 
-/** What a task answers to a message: it was kept, or why not. */
-export type MessageAnswer =
-  | { kind: 'kept' }
-  | { kind: 'refused'; text: string }
-  | { kind: 'full' }
-  | { kind: 'notWaiting' };
-
 /**
  * Returns a message as it is kept while a call waits. The model hears of it after the results of all calls of
  * its last turn, however many of them are still to come.

@@ -3,7 +3,6 @@ import type { DecisionAnswer } from '../governance/decision.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
-import type { MessageAnswer } from './follow-up.ts';
 import type { Exchange, FollowUp, Message, ToolCall } from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
@@ -22,6 +21,13 @@ export type TaskEvent =
   | { type: 'service.restarted'; at: number }
   /** The egress policy had its say on one hop of the task; `reason` is `null` when it was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };
+
+/** What a task answers to a message: it was kept, or why not. */
+export type MessageAnswer =
+  | { kind: 'kept' }
+  | { kind: 'refused'; text: string }
+  | { kind: 'full' }
+  | { kind: 'notWaiting' };
 
 /** What a task answers to whoever tried to decide, or said something. */
 export type TaskEmitted =

@@ -12,7 +12,7 @@ import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import type { TaskFact } from './facts.ts';
 import * as failureOf from './failure-of.ts';
-import { followUpOf, isFull, type MessageAnswer, speakersIn } from './follow-up.ts';
+import { followUpOf, isFull, speakersIn } from './follow-up.ts';
 import type {
   DecisionRecord,
   DeferralStage,
@@ -23,6 +23,7 @@ import type {
   ToolCall,
 } from './task.ts';
 import type {
+  MessageAnswer,
   MintInput,
   MintOutcome,
   RecordedStart,
