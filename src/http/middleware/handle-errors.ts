@@ -15,8 +15,8 @@ const statusOf: Record<SystemErrorCode, number> = {
 };
 
 /**
-      if (ctx.headerSent) return cutOff(ctx, problem);
-      refuse(ctx, problem);
+ * Answers every error in the form of the surface that was called; one that is not meant for callers is logged and told
+ * as a fixed text, and an answer that has begun is cut off.
  */
 export function handleErrors({ log }: { log: Log }): Middleware<RequestState> {
   return async function errorHandler(ctx: Context, next: Next) {
