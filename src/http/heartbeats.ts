@@ -3,6 +3,9 @@ import type { Clock } from '../actors/ports.ts';
 /** How many times in one interval it is looked who is due, so that nobody is later than a 25th of it. */
 const looks = 25;
 
+/** Beats of one turn, which take some milliseconds; whoever else asks for something comes before the next ones. */
+const atOnce = 500;
+
 interface Heart {
   beat: () => void;
   dueAt: number;
@@ -36,8 +39,8 @@ export class Heartbeats {
     };
   }
 
-  #watch(): void {
-    this.#timer ??= this.#clock.setTimeout(() => this.#sweep(), Math.ceil(this.every / looks));
+  #watch(wait = Math.ceil(this.every / looks)): void {
+    this.#timer ??= this.#clock.setTimeout(() => this.#sweep(), wait);
   }
 
   #rest(): void {
@@ -48,8 +51,11 @@ export class Heartbeats {
   #sweep(): void {
     this.#timer = null;
     const now = this.#clock.now();
+    let left = atOnce;
     for (const heart of this.#hearts) {
       if (heart.dueAt > now) continue;
+      if (left === 0) return this.#watch(0);
+      left -= 1;
       heart.dueAt = now + this.every;
       heart.beat();
     }

@@ -18,6 +18,21 @@ describe('the heartbeats of many', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('leave room for others while ten thousand are due at once', () => {
+    const clock = new ManualClock(0);
+    const heartbeats = new Heartbeats(clock, 25_000);
+    const beats: number[] = [];
+    for (let one = 0; one < 10_000; one += 1) heartbeats.start(() => beats.push(one));
+    clock.jump(25_000);
+    const turns: number[] = [];
+    while (beats.length < 10_000) {
+      const before = beats.length;
+      clock.fireEarly();
+      turns.push(beats.length - before);
+    }
+    expect([Math.max(...turns), new Set(beats).size, clock.pending]).toEqual([500, 10_000, 1]);
+  });
+
   it('come at their interval, at most a 25th of it late, whenever each began', () => {
     fc.assert(
       fc.property(

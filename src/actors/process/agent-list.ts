@@ -15,13 +15,17 @@ import {
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { plainLine } from '../../machines/plain-line.ts';
 import { isAlive } from './is-alive.ts';
 import { processSpace, processStart } from './process-start.ts';
 import { writePrivately } from './write-privately.ts';
 
 const listedAgent = z.object({
   agent_id: z.string(),
-  directory: z.string().refine((path) => isAbsolute(path) && resolve(path) === path),
+  /** It is shown to people who copy it, so it holds nothing that a terminal would act on. */
+  directory: z
+    .string()
+    .refine((path) => isAbsolute(path) && resolve(path) === path && plainLine(path) === path),
   url: z.string(),
   pid: z.int().positive(),
   /** What `processStart` says of the process. */

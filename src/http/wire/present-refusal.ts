@@ -46,6 +46,9 @@ const codes: ReadonlyMap<number, number> = new Map([
 /** Methods of `POST /` that documents 1 to 3 speak of; what is refused of them has the body that the documents show. */
 const documented: ReadonlySet<unknown> = new Set(['tasks/send', 'tasks/sendSubscribe']);
 
+/** Characters of an id that is said back: refusals are not counted among what waits to be read, so they are short. */
+const longestId = 1_024;
+
 const aipPath = /^\/(v1|a2a)(\/|$)/;
 
 /**
@@ -119,5 +122,6 @@ function isWord(error: string): boolean {
 
 function idOf(sent: unknown): RpcId {
   const id = fieldOf(sent, 'id');
-  return typeof id === 'string' || typeof id === 'number' ? id : null;
+  if (typeof id === 'string') return id.length > longestId ? null : id;
+  return typeof id === 'number' ? id : null;
 }

@@ -138,6 +138,12 @@ describe('the list of running agents', () => {
     expect(() => listAgent(agent, env)).toThrow(`others may write in ${folder}`);
   });
 
+  it('passes over a folder whose name a terminal would act on', () => {
+    plant({ ...entry, directory: '/srv/\u001b]0;refunds\u0007' });
+    plant({ ...entry, directory: '/srv/refunds\nrm -r' }, '0123456789abcdef-2-2.json');
+    expect(runningAgents(env)).toEqual([]);
+  });
+
   it('is not trusted through a link', () => {
     const real = mkdtempSync(join(state, 'real-'));
     mkdirSync(join(state, 'holdpoint'));

@@ -21,6 +21,17 @@ function start(description = 'Handles refunds'): Promise<TestAgent> {
 }
 
 describe('GET /', () => {
+  it('reads no Accept that is longer than a browser has', async () => {
+    const agent = await start();
+    const type = async (accept: string) =>
+      (await agent.get('/', { accept })).headers.get('content-type');
+    const padded = (length: number): string => 'text/html, a/'.padEnd(length, 'b');
+    expect([await type(padded(1_024)), await type(padded(1_025))]).toEqual([
+      'text/html; charset=utf-8',
+      'application/json; charset=utf-8',
+    ]);
+  });
+
   it.each(['*/*', 'application/json', 'application/json, text/html', 'text/html;q=0.5, */*'])(
     'answers %s with the card, as the well-known path does',
     async (accept) => {

@@ -104,3 +104,11 @@ it('tells in every form all that the body says, and a sentence as a text', () =>
     }),
   );
 });
+
+it('says no long id back, as refusals are not counted among what waits to be read', () => {
+  const ids = ['x'.repeat(1_024), 'x'.repeat(1_025), 1e300, ['x'], { x: 'x' }, true];
+  const shown = ids.map((id) =>
+    presentRefusal({ status: 503, body: said }, { ...call, body: { method: 'message/send', id } }),
+  );
+  expect(shown.map((one: any) => one.id)).toEqual([ids[0], null, 1e300, null, null, null]);
+});
