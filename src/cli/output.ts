@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
 import type { CliError } from './cli-error.ts';
+import { plainText } from './plain-text.ts';
 
 /** A stream that may be a terminal. */
 export type TerminalStream = Writable & { isTTY?: boolean };
@@ -62,7 +63,8 @@ export class Output {
     const { code, message, hint, lines, details } = error;
     this.json({ ...details, error: { code, message, hint } });
     for (const line of lines) this.note(line);
-    const sentence = hint === null ? message : `${message}; ${hint}`;
+    // It names folders, variables and what others wrote, none of which may draw on the terminal.
+    const sentence = plainText(hint === null ? message : `${message}; ${hint}`);
     this.note(`${this.#proseColours.red('error:')} ${sentence}`);
     if (this.isDebug) this.note(stackOf(error));
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../actors/ports.ts';
 const looks = 25;
 
 /** Beats of one turn, which take some milliseconds; whoever else asks for something comes before the next ones. */
-const atOnce = 500;
+const atOnce = 200;
 
 interface Heart {
   beat: () => void;
