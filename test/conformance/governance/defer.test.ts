@@ -88,18 +88,18 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
   });
 
   it('silence reminds and escalates before it ends the task', async () => {
-    const rule = { timeout: '120ms', remind: true, escalate_to: 'channel:dashboard:*' };
+    const rule = { timeout: '1600ms', remind: true, escalate_to: 'channel:dashboard:*' };
     await expectOutcome(
       transport,
       { settings: holding(rule), script },
       ends(
-        'defer: no decision within 120ms (auto-deny)',
+        'defer: no decision within 1.6s (auto-deny)',
         [
           ['task_deferred_reminder', { tool: 'pay', to: 'channel:console:desk' }],
           ['task_deferred_escalated', { tool: 'pay', to: 'channel:dashboard:*' }],
-          ['task_deferred_timeout', { tool: 'pay', timeout_ms: 120 }],
+          ['task_deferred_timeout', { tool: 'pay', timeout_ms: 1600 }],
         ],
-        waits(context, { timeout_ms: 120 }),
+        waits(context, { timeout_ms: 1600 }),
       ),
     );
   });
