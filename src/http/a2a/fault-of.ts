@@ -4,11 +4,26 @@ import type { Sdk } from './sdk.ts';
 /** What a push notification config says in words. */
 const texts = ['id', 'taskId', 'url', 'token'];
 
+/** Which param of a call names the task that it is about. */
+const taskIds: Record<string, string> = {
+  getTask: 'id',
+  cancelTask: 'id',
+  resubscribe: 'id',
+  createTaskPushNotificationConfig: 'taskId',
+  getTaskPushNotificationConfig: 'taskId',
+  listTaskPushNotificationConfigs: 'taskId',
+  deleteTaskPushNotificationConfig: 'taskId',
+};
+
 /**
  * Names what is wrong with the params of a call that the SDK has read; it checks no types. Returns `null`
  * when nothing is.
  */
 export function faultOf({ Role }: Sdk, method: string, params: unknown): string | null {
+  const taskId = taskIds[method];
+  if (taskId !== undefined && !isNamed(fieldOf(params, taskId))) {
+    return 'the id of a task is missing';
+  }
   const configuration = fieldOf(params, 'configuration');
   const role = fieldOf(fieldOf(params, 'message'), 'role');
   const isOurs = [undefined, Role.ROLE_UNSPECIFIED, Role.ROLE_USER].includes(role as never);
@@ -26,6 +41,10 @@ export function faultOf({ Role }: Sdk, method: string, params: unknown): string 
     if (wrong !== undefined) return `${wrong} must be a string`;
   }
   return null;
+}
+
+function isNamed(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '';
 }
 
 function isText(value: unknown): boolean {

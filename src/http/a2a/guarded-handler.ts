@@ -1,6 +1,5 @@
 import type { SendMessageRequest } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
-import { fieldOf } from '../wire/field-of.ts';
 import { noId } from '../wire/json-rpc.ts';
 import { type CallRequest, requestOf } from './call-context.ts';
 import { faultOf } from './fault-of.ts';
@@ -24,7 +23,7 @@ export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequest
         request.isRead = true;
         const fault = faultOf(sdk, String(name), params);
         if (fault !== null) throw new sdk.RequestMalformedError(fault);
-        if (request.isUnasked === true) throw unasked(sdk, request, params);
+        if (request.isUnasked === true) throw unasked(sdk, request, String(name), params);
         const answer: unknown = method.call(target, params, context);
         const note = (error: unknown) => noted(sdk, request, error);
         return isStream(answer)
@@ -36,9 +35,9 @@ export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequest
 }
 
 /** Says what is wrong with a call that has no id: its message, or else that. */
-function unasked(sdk: Sdk, request: CallRequest, params: unknown): Error {
+function unasked(sdk: Sdk, request: CallRequest, method: string, params: unknown): Error {
   try {
-    if (fieldOf(params, 'message') !== undefined) {
+    if (method === 'sendMessage' || method === 'sendMessageStream') {
       readMessage(params as SendMessageRequest, () => 'm');
     }
     request.refusal = noId();

@@ -37,7 +37,7 @@ import { Intake, type TakenMessage } from './intake.ts';
 import { listedTasks } from './list-tasks.ts';
 import { configOf, targetOf } from './push-configs.ts';
 import type { Sdk } from './sdk.ts';
-import { taskUpdates } from './task-updates.ts';
+import { type StreamBeginning, taskUpdates } from './task-updates.ts';
 
 /** What answering A2A 0.3.0 and 1.0 stands on. */
 export interface TaskHandlerPorts {
@@ -104,7 +104,8 @@ export class TaskHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { id, isNewRun } = await this.#take(params, context);
-    yield* this.#follow(id, context, isNewRun);
+    const { historyLength } = params.configuration ?? {};
+    yield* this.#follow(id, context, { isNewRun, historyLength });
   }
 
   async getTask(
@@ -149,7 +150,7 @@ export class TaskHandler implements A2ARequestHandler {
       const { UnsupportedOperationError } = this.#sdk;
       throw new UnsupportedOperationError(`task ${id} is ${state}; get it instead of following it`);
     }
-    yield* this.#follow(id, context, false);
+    yield* this.#follow(id, context, { isNewRun: false });
   }
 
   async createTaskPushNotificationConfig(
@@ -226,21 +227,18 @@ export class TaskHandler implements A2ARequestHandler {
   async *#follow(
     id: string,
     context: ServerCallContext,
-    isNewRun: boolean,
+    beginning: StreamBeginning,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const { gone } = requestOf(context);
     try {
-      yield* taskUpdates(this.#tasks, followTask(tasksOf(context), id, gone), isNewRun);
+      yield* taskUpdates(this.#tasks, followTask(tasksOf(context), id, gone), beginning);
     } catch (error) {
       throw this.#told(context, error);
     }
   }
 
   #find(id: string, context: ServerCallContext): Task {
-    const { RequestMalformedError, TaskNotFoundError } = this.#sdk;
-    if (typeof id !== 'string' || id.trim() === '') {
-      throw new RequestMalformedError('the id of a task is missing');
-    }
+    const { TaskNotFoundError } = this.#sdk;
     const task = isTaskId(id) ? tasksOf(context).find(id) : undefined;
     if (task === undefined) throw new TaskNotFoundError('task not found');
     return task;

@@ -4,6 +4,14 @@ import type { Task } from '../../machines/task/task.ts';
 import { isNews } from '../is-news.ts';
 import type { CoreTasks } from './core-task.ts';
 
+/** How a stream begins. */
+export interface StreamBeginning {
+  /** True shows the task as submitted, as the stream began its run. */
+  isNewRun: boolean;
+  /** How many messages the task comes with; all of them when absent. */
+  historyLength?: number | undefined;
+}
+
 /**
  * Tells the changes of a task in the events of the protocol: the task itself first, as submitted where the
  * stream began the run, then each change of its state, and the answer before the end.
@@ -11,13 +19,13 @@ import type { CoreTasks } from './core-task.ts';
 export async function* taskUpdates(
   core: CoreTasks,
   changes: AsyncIterable<Task>,
-  isNewRun: boolean,
+  { isNewRun, historyLength }: StreamBeginning,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   let shown: Task | null = null;
   for await (const task of changes) {
     if (shown === null) {
       shown = isNewRun ? describeSubmitted(task) : task;
-      yield { payload: { $case: 'task', value: core.task(shown) } };
+      yield { payload: { $case: 'task', value: core.task(shown, historyLength) } };
     }
     const before = shown;
     shown = task;

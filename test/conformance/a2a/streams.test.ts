@@ -52,6 +52,24 @@ describe.each(wireSurfaces)('a stream of $name', (surface) => {
     expect(told.map(({ state }: { state: string }) => state)).toEqual(states.map(surface.state));
   });
 
+  it('begins with as many messages as were asked for', async () => {
+    const agent = await startTestAgent(deferring());
+    // The JSON of HTTP+JSON 0.3.0 makes no difference between none and a length that is left out.
+    const atZero = surface.name === 'HTTP+JSON 0.3.0' ? 1 : 0;
+    for (const [historyLength, messages] of [
+      [undefined, 1],
+      [0, atZero],
+      [1, 1],
+    ]) {
+      const configuration = historyLength === undefined ? {} : { historyLength };
+      const asked = { message: surface.saying('hi'), configuration };
+      const stream = await openStream(agent, surface, 'stream', asked);
+      const task = surface.resultOf((await stream.next())?.data);
+      expect((task.task ?? task).history?.length ?? 0).toBe(messages);
+      await stream.rest();
+    }
+  });
+
   it('loses nothing when the caller leaves', async () => {
     const agent = await startTestAgent(deferring());
     const { stream, id } = await start(agent, [{ tool: 'pay' }, { say: 'paid' }]);
