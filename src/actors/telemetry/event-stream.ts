@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Log } from '../ports.ts';
 import { RecentEvents } from './recent-events.ts';
+import { StandingActors } from './standing-actors.ts';
+import type { StatelyEvent } from './stately-event.ts';
 import { pageProtocol, type Refusal, watcherRefusal } from './watcher-refusal.ts';
 
 const maximumWatchers = 8;
@@ -10,17 +12,22 @@ const maximumWatchers = 8;
 /** Bytes that may wait for one watcher; whoever reads more slowly is let go. */
 const maximumBacklog = 1024 * 1024;
 
-/** What a new watcher is sent at once; well below the backlog, or joining could end in being let go. */
-const replayed = { count: 200, bytes: maximumBacklog / 2 };
+/** What a new watcher is sent at once; together well below the backlog, or joining could end in being let go. */
+const replayed = { count: 1_000, bytes: (maximumBacklog * 3) / 8 };
+const standingBytes = (maximumBacklog * 3) / 8;
 
 /** Bytes of one message from a watcher; nothing a watcher says is used. */
 const maximumMessage = 1024;
 
-/** Sends events to every watcher that holds the token, and the recent ones to whoever joins late. */
+/**
+ * Sends events to every watcher that holds the token, and to whoever joins late how the actors stand and what happened
+ * of late.
+ */
 export class EventStream {
   readonly #token: string;
   readonly #log: Log;
   readonly #recent = new RecentEvents(replayed);
+  readonly #standing = new StandingActors(standingBytes);
   readonly #sockets = new WebSocketServer({
     noServer: true,
     maxPayload: maximumMessage,
@@ -44,18 +51,27 @@ export class EventStream {
     }
     this.#sockets.handleUpgrade(request, socket, head, (watcher) => {
       watcher.on('error', () => watcher.terminate());
-      for (const event of this.#recent.all()) watcher.send(event);
+      for (const event of this.#replay()) watcher.send(event);
     });
   }
 
-  publish(event: string): void {
-    this.#recent.add(event);
-    for (const watcher of this.#sockets.clients) this.#tell(watcher, event);
+  publish(event: StatelyEvent): void {
+    const text = JSON.stringify(event);
+    this.#recent.add(text);
+    this.#standing.note(event, text);
+    for (const watcher of this.#sockets.clients) this.#tell(watcher, text);
   }
 
   /** Lets every watcher go. */
   close(): void {
     for (const watcher of this.#sockets.clients) watcher.terminate();
+  }
+
+  /** The recent events are the end of the stream, so what is not among them came before. */
+  #replay(): string[] {
+    const recent = this.#recent.all();
+    const known = new Set(recent);
+    return [...this.#standing.all().filter((text) => !known.has(text)), ...recent];
   }
 
   #tell(watcher: WebSocket, event: string): void {

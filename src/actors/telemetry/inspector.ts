@@ -79,7 +79,7 @@ function streamInto(
       try {
         const event = statelyEvent(inspection, { id, at: now() });
         if (event === null) return;
-        stream.publish(JSON.stringify(event));
+        stream.publish(event);
         id += 1;
       } catch (error) {
         log.error({ error }, 'inspector: an event could not be shown');

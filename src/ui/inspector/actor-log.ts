@@ -88,9 +88,10 @@ export class ActorLog {
 
   #announce(inspection: Inspection & { type: '@xstate.actor' }): void {
     const { sessionId, parentId, rootId, name, definition } = inspection;
-    const parent = parentId === undefined ? undefined : this.#actors.get(this.#key(parentId));
-    const isTop = parent === undefined || parentId === rootId;
-    const group = isTop ? this.#groupOf(name, readChart(definition)) : parent.group;
+    const isTop = parentId === undefined || parentId === rootId;
+    const group = isTop
+      ? this.#groupOf(name, readChart(definition))
+      : this.#actorOf(parentId).group;
     group.at = Number(inspection.createdAt);
     this.#actors.set(this.#key(sessionId), { name, group, isTop, standing: '', pending: [] });
     forgetOldest(this.#actors, most.actors);

@@ -1,7 +1,7 @@
 import type { Inspection } from './inspection.ts';
 
 /** How a connection stands. */
-export type Standing = 'connecting' | 'connected' | 'lost';
+export type Standing = 'connecting' | 'connected' | 'lost' | 'refused';
 
 /** What the daemon knows this page by, beside its token. */
 const protocol = 'holdpoint-inspector';
@@ -15,20 +15,41 @@ export function follow(
   onEvent: (event: Inspection) => void,
   onStanding: (standing: Standing) => void,
 ): void {
+  let isOpen = false;
   onStanding('connecting');
   join();
 
   function join(): void {
     // The token goes in a header, so that it stands in no address.
     const socket = new WebSocket(`ws://${location.host}/`, [protocol, token]);
-    socket.addEventListener('open', () => onStanding('connected'));
+    let wasOpen = false;
+    socket.addEventListener('open', () => {
+      wasOpen = true;
+      isOpen = true;
+      onStanding('connected');
+    });
     socket.addEventListener('message', ({ data }) =>
       onEvent(JSON.parse(String(data)) as Inspection),
     );
     socket.addEventListener('close', () => {
-      onStanding('lost');
+      isOpen = false;
+      void tell(wasOpen);
       setTimeout(join, pause);
     });
+  }
+
+  /** No page learns why a socket was not opened; a daemon that answers otherwise has refused it. */
+  async function tell(wasOpen: boolean): Promise<void> {
+    const isRefused = !wasOpen && (await isThere());
+    if (!isOpen) onStanding(isRefused ? 'refused' : 'lost');
+  }
+}
+
+async function isThere(): Promise<boolean> {
+  try {
+    return (await fetch(location.pathname, { method: 'HEAD' })).ok;
+  } catch {
+    return false;
   }
 }
 

@@ -75,7 +75,7 @@ function rowOf(entry: Entry): HTMLElement {
     element(
       'span',
       { class: isChange ? 'change' : 'change same' },
-      isChange ? `${before || 'begins'} → ${after}` : after,
+      isChange ? `${before || unknownBefore(event)} → ${after}` : after,
     ),
   );
   const details = element('details', {}, summary);
@@ -85,6 +85,11 @@ function rowOf(entry: Entry): HTMLElement {
     if (details.open) details.append(element('pre', { tabindex: '0' }, payloadOf(entry)));
   });
   return element('li', { 'data-to': to }, details);
+}
+
+/** An actor that began before the page looked came from somewhere else. */
+function unknownBefore({ type }: Entry['event']): string {
+  return type === 'xstate.init' ? 'begins' : '…';
 }
 
 function payloadOf({ event, snapshot }: Entry): string {

@@ -3,15 +3,18 @@ import { toneOf } from './draw-chart.ts';
 import { element } from './element.ts';
 import { activePaths } from './state-tree.ts';
 
-/** Draws the list to choose from: tasks first, the one with the newest event on top, then what stands beside them. */
+/**
+ * Draws the list to choose from: tasks first, the one with the newest event on top, then what stands beside them. What
+ * was never announced is nothing to choose.
+ */
 export function drawGroups(
   list: HTMLElement,
   groups: Iterable<Group>,
   chosen: string | null,
 ): void {
-  const shown = [...groups].toSorted(
-    (one, other) => Number(other.isTask) - Number(one.isTask) || other.at - one.at,
-  );
+  const shown = [...groups]
+    .filter(({ chart }) => chart.id !== '')
+    .toSorted((one, other) => Number(other.isTask) - Number(one.isTask) || other.at - one.at);
   const focused = document.activeElement?.getAttribute('data-group');
   list.replaceChildren(
     item(null, 'Everything', null, chosen),
@@ -34,12 +37,24 @@ function item(key: string | null, name: string, group: Group | null, chosen: str
     {
       type: 'button',
       'data-group': key ?? '',
+      title: name,
       ...(key === chosen ? { 'aria-current': 'true' } : {}),
     },
-    element('span', { class: group?.isTask ? 'name mono' : 'name' }, name),
+    nameOf(name, group),
     ...pill,
   );
   return element('li', {}, button);
+}
+
+/** A name that does not fit loses its middle: what tells ids apart stands at their end. */
+function nameOf(name: string, group: Group | null): HTMLElement {
+  const split = Math.max(0, name.length - 5);
+  return element(
+    'span',
+    { class: group?.isTask ? 'name mono' : 'name' },
+    element('span', {}, name.slice(0, split)),
+    element('span', {}, name.slice(split)),
+  );
 }
 
 /** Names the outmost state, which is what a task's status says. */

@@ -15,11 +15,14 @@ const pauseButton = byId('pause', HTMLButtonElement);
 let chosen: string | null = null;
 let isPaused = false;
 let isDrawing = false;
+let isKnown = false;
 
 const standings: Record<Standing, string> = {
   connecting: 'Connecting…',
   connected: 'Live',
   lost: 'The agent does not answer. Trying again every second; nothing shown here is lost.',
+  refused:
+    'The agent refuses this page: its token is not the one in .service/inspector.token, or eight others watch already.',
 };
 
 groups.addEventListener('click', ({ target }) => {
@@ -42,7 +45,8 @@ byId('clear', HTMLButtonElement).addEventListener('click', () => {
 });
 
 const token = takeToken();
-if (token === null) say('lost', 'Open the address that the agent printed: this one has no token.');
+if (token === null)
+  say('refused', 'Open the address that the agent printed: this one has no token.');
 else {
   follow(
     token,
@@ -59,6 +63,8 @@ function say(standing: Standing, text: string): void {
   const status = byId('status', HTMLParagraphElement);
   status.textContent = text;
   status.className = standing;
+  isKnown ||= standing === 'connected';
+  if (!isPaused) drawNow();
 }
 
 /** Draws once for all that comes before the next frame. */
@@ -84,7 +90,8 @@ function drawNow(): void {
   byId('count', HTMLParagraphElement).textContent =
     (leftOut === 0 ? counted : `${counted}, the newest ${shown.length - leftOut} drawn`) +
     (isPaused ? '; paused' : '');
-  byId('empty', HTMLParagraphElement).hidden = shown.length > 0;
+  byId('empty', HTMLParagraphElement).hidden = log.entries.length > 0 || !isKnown;
+  byId('unmatched', HTMLParagraphElement).hidden = shown.length > 0 || log.entries.length === 0;
 }
 
 function drawChosen(): void {

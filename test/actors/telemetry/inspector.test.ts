@@ -190,24 +190,23 @@ describe('startInspector', () => {
     expect(events[0]).toMatchObject({ type: '@xstate.actor', sessionId: actor.sessionId, id: '1' });
   });
 
-  it('replays the last two hundred events at most', async () => {
+  it('replays how an actor stands and the last thousand events at most', async () => {
     const actor = createActor(sampleMachine, {
       input: { id: 'r1', note: canary },
       inspect: inspector.inspect,
     }).start();
-    for (let turn = 0; turn < 300; turn += 1) {
+    for (let turn = 0; turn < 1_100; turn += 1) {
       inspector.inspect.next?.({
         type: '@xstate.event',
         rootId: actor.sessionId,
         actorRef: actor,
         sourceRef: undefined,
-        event: { type: turn === 299 ? 'last' : 'tick' },
+        event: { type: turn === 1_099 ? 'last' : 'tick' },
       });
     }
     const events = await watchUntil((event) => 'event' in event && event.event.type === 'last');
-    expect(events.map(({ id }) => id)).toEqual(
-      Array.from({ length: 200 }, (_, index) => String(index + 104)),
-    );
+    const recent = Array.from({ length: 1_000 }, (_, index) => String(index + 104));
+    expect(events.map(({ id }) => id)).toEqual(['1', '3', ...recent]);
   });
 
   it.each([

@@ -112,6 +112,16 @@ describe('ActorLog', () => {
     expect(rows(log)).toEqual([['x:7', '', 'x:7', 'tick', '', 'busy']]);
   });
 
+  it('takes nobody for a task whose parent was not announced', () => {
+    const daemon = new Daemon(0);
+    const log = told(
+      daemon.child('0.task.working.thinking', 'x:8', 'x:7'),
+      daemon.sent('x:8', 'go'),
+    );
+    expect([...log.groups.keys()]).toEqual(['x:7']);
+    expect(rows(log)).toEqual([['x:7', '', 'thinking', 'go', '', '']]);
+  });
+
   it('keeps the newest two thousand events at most, and so many tasks', () => {
     const daemon = new Daemon(0);
     const log = new ActorLog();

@@ -114,6 +114,62 @@ describe('the page of the inspector', () => {
     );
   });
 
+  it('says when the agent refuses its token', async () => {
+    const agent = await start();
+    const { page, complaints } = await browser.page();
+    await page.goto(new URL('/#wrong', agent.inspectorUrl).href);
+    await page.locator('#status.refused').waitFor();
+    expect(await page.innerText('#status')).toBe(
+      'The agent refuses this page: its token is not the one in .service/inspector.token, or eight others watch already.',
+    );
+    expect(await page.isVisible('#empty')).toBe(false);
+    complaints.length = 0;
+  });
+
+  it('shows whoever comes late every task, and nothing that has no name', async () => {
+    const agent = await start();
+    const ids = Array.from({ length: 30 }, (_, index) => `t${index}`);
+    for (const id of ids) await agent.send(id, [{ say: 'ok' }]);
+    const { page } = await browser.page();
+    await page.goto(agent.inspectorUrl);
+    for (const id of ids) await waits(pillOf(page, id), 'completed');
+    const listed = await page.locator('#groups button').evaluateAll((buttons) =>
+      // The types of a browser are not those of the daemon.
+      buttons.map((button: any) => button.dataset.group),
+    );
+    expect(new Set(listed)).toEqual(new Set(['', 'deadlines', 'registry', ...ids]));
+  });
+
+  it('leaves the state and the end of the name of a task whole, however long that is', async () => {
+    const agent = await start();
+    for (const width of [1280, 320]) {
+      const { page } = await browser.page({ width });
+      await page.goto(agent.inspectorUrl);
+      const id = `a-task-with-a-name-that-is-longer-than-the-list-is-wide-${width}`;
+      await agent.send(id, [{ say: 'ok' }]);
+      await waits(pillOf(page, id), 'completed');
+      await page.click(`[data-group="${id}"]`);
+      const end = page.locator(`[data-group="${id}"] .name span:last-child`);
+      expect(await end.innerText()).toBe(id.slice(-5));
+      for (const whole of [end, pillOf(page, id), page.locator('#standing')]) {
+        // The types of a browser are not those of the daemon.
+        const isWhole = await whole.evaluate((span: any) => span.scrollWidth <= span.offsetWidth);
+        expect(isWhole).toBe(true);
+      }
+      expect(await missingOf(page)).toEqual([]);
+    }
+  });
+
+  it('says that a filter finds nothing, not that nothing has happened', async () => {
+    const agent = await start();
+    const { page } = await browser.page();
+    await page.goto(agent.inspectorUrl);
+    await page.locator('[data-group=registry]').waitFor();
+    await page.fill('#filter', 'no such event');
+    expect(await page.innerText('#unmatched')).toBe('None of these events matches.');
+    expect(await page.isVisible('#empty')).toBe(false);
+  });
+
   it('shows markup in whatever it is told as text', async () => {
     const agent = await start();
     const { page } = await browser.page();
