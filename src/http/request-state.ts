@@ -34,6 +34,8 @@ export interface RequestState {
   tasks: CallerTasks;
   /** Added by `handleErrors`: why an answer was cut off that had begun; absent otherwise. */
   cutOff?: string;
+  /** Set by a route whose answer is in memory once for all who ask, such as the card; absent otherwise. */
+  isShared?: true;
 }
 
 /** A request as a route sees it. */

@@ -83,12 +83,17 @@ export class Traffic {
     this.#count.unread.add(this, bytes);
   }
 
-  /** Counts an answer that is about to be written whole, unless it is short, until it is read or its reader let go. */
-  hold(response: ServerResponse, bytes: number): void {
+  /**
+   * Counts an answer that is about to be written whole, unless it is short, until it is read or its reader let go.
+   * One that is `shared` by all who ask is in memory once, and is not counted.
+   */
+  hold(response: ServerResponse, { bytes, shared }: { bytes: number; shared: boolean }): void {
     if (bytes < shortAnswer) return;
     this.#sending = 'rest';
-    this.add(bytes);
-    response.once('close', () => this.add(-bytes));
+    if (!shared) {
+      this.add(bytes);
+      response.once('close', () => this.add(-bytes));
+    }
     this.limitStall(response);
     // Node sets another time for a connection that is idle from here on, and none where a request waits behind this one.
     const { socket } = response.req;

@@ -34,6 +34,8 @@ export interface TestSurfaceOptions {
   tools?: Record<string, () => string | Promise<string>>;
   arrival?: ListenOptions['arrival'];
   traffic?: AppPorts['traffic'];
+  /** The one that says it is starting when absent. */
+  card?: AppPorts['card'];
   /** Milliseconds; 25 seconds when absent. */
   holdHeartbeat?: number;
   a2aHold?: boolean;
@@ -86,6 +88,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     push: null,
     ...openDoor,
     ...(options.traffic === undefined ? {} : { traffic: options.traffic }),
+    ...(options.card === undefined ? {} : { card: options.card }),
     ...(options.a2aHold === undefined ? {} : { a2aHold: options.a2aHold }),
     ...(options.holdHeartbeat === undefined ? {} : { holdHeartbeat: options.holdHeartbeat }),
   });

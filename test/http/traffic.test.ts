@@ -70,6 +70,21 @@ async function listed({ client }: TestSurface, status: number): Promise<Answer> 
 }
 
 describe('a caller who reads nothing', () => {
+  it('uses up nothing by what is in memory once for all', async () => {
+    const published = { body: Buffer.from(JSON.stringify(big)), etag: '"1"' };
+    const surface = await startTestSurface({
+      traffic: { unread: 8_001_000, patience: 2_000 },
+      card: { current: () => published },
+    });
+    const gone = nextClosed(surface);
+    const path = '/.well-known/agent-card.json';
+    for (let count = 0; count < 3; count += 1) await askAndPause(surface.client.url, path);
+    const card = await surface.client.get(path);
+    const list = await surface.client.get('/tasks');
+    expect([card.status, card.body.length, list.status]).toEqual([200, big.length, 200]);
+    await gone;
+  });
+
   it('is refused further answers, and let go after a while', async () => {
     const surface = await serveBig((length) => ({ unread: length * 8, patience: 2_000 }));
     const { client } = surface;
@@ -296,7 +311,7 @@ describe('an answer that is long in coming', () => {
     const { response, story, take } = slowResponse();
     const traffic = someTraffic();
     traffic.trickle(response, ' ');
-    traffic.hold(response, 1_000_000);
+    traffic.hold(response, { bytes: 1_000_000, shared: false });
     take();
     expect(story).toEqual([30_000, ' ', 30_000]);
   });

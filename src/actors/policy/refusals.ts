@@ -42,7 +42,7 @@ export function refusalOfSpeaker(
   const required = requester?.acr ?? '';
   return {
     text: `the task was asked for with acr "${required}"; sign in with it to go on with the task`,
-    findings: [],
+    findings: [{ gate: 'governance', decision: 'deny', rule: 'step_up' }],
   };
 }
 

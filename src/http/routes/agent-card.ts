@@ -33,6 +33,7 @@ function cardShower({ card }: { card: CardSource }, forRest: boolean) {
       return;
     }
     ctx.type = 'application/json';
+    ctx.state.isShared = true;
     ctx.body = published.body;
   };
 }

@@ -21,6 +21,7 @@ export function openApi({ card }: { card: CardSource }, router: Router<RequestSt
     if (published === null) throw new Problem(503, { error: 'the service is starting' });
     if (made?.of !== published) made = { of: published, body: write(router, published) };
     ctx.type = 'application/json';
+    ctx.state.isShared = true;
     ctx.body = await made.body;
   };
 }

@@ -170,6 +170,9 @@ describe('a message to a task that waits', () => {
       answers.push((await till.system.say(id, said)).answer.kind);
     }
     expect(answers).toEqual(['refused', 'refused', 'refused', 'kept', 'kept']);
+    const refused = till.events(id).filter(({ event }) => event === 'guardrail_check');
+    const fields = { gate: 'governance', decision: 'deny', rule: 'step_up' };
+    expect(refused.map((event) => event.fields)).toEqual([fields, fields, fields]);
   });
 });
 
