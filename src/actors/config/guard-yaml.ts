@@ -10,6 +10,14 @@ export const tooLarge = 'the file is larger than 256 KiB; make it smaller';
 const maximumDepth = 64;
 const maximumAliases = 100;
 
+/** What to do about what the parser says, by how that begins. */
+const adviceOf = [
+  ['tab characters', '; use spaces'],
+  ['missed comma', '; close the bracket before it, or add the comma'],
+  ['deficient indentation', '; close the bracket above, or indent the line'],
+  ['bad indentation', '; let the keys of one map begin in one column'],
+] as const;
+
 /** What the parser says of a text without a value. */
 const emptiness = 'input is empty';
 
@@ -55,6 +63,6 @@ function sentenceOf(reason: string): string {
     return `the file has more than ${maximumAliases} aliases; write the values out`;
   }
   if (reason.includes(emptiness)) return 'the file is empty; it needs at least agent_id';
-  const advice = reason.startsWith('tab characters') ? '; use spaces' : '';
+  const advice = adviceOf.find(([start]) => reason.startsWith(start))?.[1] ?? '';
   return `the file is not valid YAML: ${reason}${advice}`;
 }

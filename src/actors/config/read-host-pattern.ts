@@ -35,6 +35,7 @@ export type HostEntryReading =
 
 /** Reads a host pattern that may have a port, such as `api.example.com:8443` or `[::1]:9000`. */
 export function readHostEntry(text: string): HostEntryReading {
+  if (text.includes('/')) return { ok: false, message: noHost(URL.parse(text)?.host) };
   const parts = splitPort(text);
   if (parts === null) {
     const message = 'the port must be a number from 1 to 65535, as in api.example.com:8443';
@@ -51,13 +52,14 @@ export function isCoveredBy(pattern: HostPattern, other: HostPattern): boolean {
   return !ipaddr.isValid(pattern.host) && pattern.host.endsWith(`.${other.host}`);
 }
 
+function noHost(named = ''): string {
+  const instead = named === '' ? `one ${example}` : named;
+  return `this is not a host but a URL or a path; write the host alone: ${instead}`;
+}
+
 /** The mistakes that deserve words of their own. */
 function mistakeIn(text: string): string | null {
-  if (text.includes('/')) {
-    const named = URL.parse(text)?.hostname ?? '';
-    const instead = named === '' ? `one ${example}` : named;
-    return `this is not a host but a URL or a path; write the host alone: ${instead}`;
-  }
+  if (text.includes('/')) return noHost(URL.parse(text)?.hostname);
   if (/^(?:[^:]*|\[.*\]):\d*$/.test(text)) {
     return 'a host is listed here without its port; remove the port';
   }

@@ -30,11 +30,22 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
   try {
     return ajv.compile(own);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new SchemaError(reason, { cause: error });
+    throw new SchemaError(whyUnusable(error), { cause: error });
   } finally {
     ajv.removeSchema(own);
   }
+}
+
+/** The first of what is wrong and its place in the schema: alternatives that do not fit either only repeat it. */
+function whyUnusable(error: unknown): string {
+  const [first] = ajv.errors ?? [];
+  const reason = error instanceof Error ? error.message : String(error);
+  if (first === undefined || !reason.startsWith('schema is invalid')) return reason;
+  const place = pathOf(first).join('.');
+  const allowed = (first.params as Record<string, unknown>)['allowedValues'];
+  return Array.isArray(allowed)
+    ? `${place} must be one of ${allowed.join(', ')}`
+    : `${place} ${first.message ?? 'is not valid'}`;
 }
 
 /** Checks a call's arguments and leaves them as they are. Throws a ToolError that names the argument at fault. */
@@ -54,11 +65,15 @@ export function checkArguments(
   return `${tool}: ${error ? sentence(error) : 'the arguments are not valid'}`;
 }
 
-function sentence(error: ErrorObject): string {
-  const path = error.instancePath
+function pathOf({ instancePath }: ErrorObject): string[] {
+  return instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function sentence(error: ErrorObject): string {
+  const path = pathOf(error);
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
     case 'required':

@@ -132,6 +132,10 @@ describe('a host that may be private', () => {
     ['10.0.0.0/8', network],
     ['fd00::/8', network],
     [
+      'http://127.0.0.1:9000/prices',
+      'this is not a host but a URL or a path; write the host alone: 127.0.0.1:9000',
+    ],
+    [
       'http://db.internal/',
       'this is not a host but a URL or a path; write the host alone: db.internal',
     ],

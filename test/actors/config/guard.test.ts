@@ -26,6 +26,21 @@ it.each([
     '3:1  | the file is not valid YAML: tab characters must not be used in indentation; use spaces',
   ],
   [
+    'a bracket that is not closed',
+    'agent_id: x\nchannels: [slack\ndescription: y\n',
+    '3:1  | the file is not valid YAML: deficient indentation; close the bracket above, or indent the line',
+  ],
+  [
+    'a bracket that is not closed in another',
+    'agent_id: x\negress: {writable: [work}\n',
+    '2:27 | the file is not valid YAML: missed comma between flow collection entries; close the bracket before it, or add the comma',
+  ],
+  [
+    'keys that do not stand in one column',
+    'agent_id: x\nmodel:\n    name: y\n  provider: scripted\n',
+    '4:3  | the file is not valid YAML: bad indentation of a mapping entry; let the keys of one map begin in one column',
+  ],
+  [
     'two documents',
     'agent_id: x\n---\nagent_id: y\n',
     '1:1  | the file is not valid YAML: expected a single document in the stream, but found more',

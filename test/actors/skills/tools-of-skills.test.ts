@@ -128,7 +128,7 @@ describe('tool sections', () => {
     [
       '```json\n{"properties": {"a": {"type": "txt"}}}\n```',
       7,
-      'the JSON Schema cannot be used: schema is invalid',
+      'the JSON Schema cannot be used: properties.a.type must be one of array, boolean, integer, null, number, object, string',
     ],
     [
       '```json\n{"$ref": "https://example.com/s.json"}\n```',
