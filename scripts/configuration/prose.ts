@@ -9,8 +9,8 @@ Written from the schemas of the code by \`npm run configuration\`; change the sc
 - **Durations** are written \`90s\`, \`5m\`, \`1h30m\`, \`250ms\` or \`7d\`, and are at most 24 days.
 - **\`\${NAME}\`** in a text is that variable of the environment; \`$\${\` is a literal \`\${\`. A variable that is not set is an
   error. Keys that end in \`_env\` hold the bare name of a variable.
-- **A key that is not known** is an error under \`security\`, \`auth\`, \`egress\` and \`audit\`, where a slip would switch a control
-  off in silence, and a warning elsewhere; the nearest known key is named.
+- **A key that is not known** is an error under \`security\`, \`auth\`, \`egress\` and \`audit\` and where one of these four seems to be
+  meant, since a slip would switch a control off in silence, and a warning elsewhere; the nearest known key is named.
 - The file is at most 256 KiB. \`holdpoint validate\` says of every problem where it stands.
 - \`[]\` is an entry of a list, \`<name>\` a name of your own. *none* is a key that may be left out.
 

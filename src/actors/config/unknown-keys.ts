@@ -72,7 +72,7 @@ function unknownAt(
     key,
     known.flatMap((keys) => Object.keys(keys)),
   );
-  return [unknownKey(at, near === null ? 'remove it' : `did you mean ${near}?`)];
+  return [unknownKey(at, near === null ? 'remove it' : `did you mean ${near}?`, near)];
 }
 
 /** Rules out the alternatives whose fixed values, such as a provider's type, are not those written. */
@@ -86,8 +86,10 @@ function mayDescribe({ properties = {} }: Description, value: JsonValue): boolea
   });
 }
 
-function unknownKey(path: Path, advice: string): Finding {
-  const severity = isStrictSection(String(path[0])) ? 'error' : 'warning';
+/** A mistyped name of a strict section switches all of its controls off, so it counts as one in it. */
+function unknownKey(path: Path, advice: string, near: string | null = null): Finding {
+  const section = path.length === 1 && near !== null ? near : String(path[0]);
+  const severity = isStrictSection(section) ? 'error' : 'warning';
   const message = `${path.join('.')}: this key is not known; ${advice}`;
   return { path, message, severity };
 }

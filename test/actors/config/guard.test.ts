@@ -33,7 +33,7 @@ it.each([
   [
     'a bracket that is not closed in another',
     'agent_id: x\negress: {writable: [work}\n',
-    '2:27 | the file is not valid YAML: missed comma between flow collection entries; close the bracket before it, or add the comma',
+    '2:25  | the file is not valid YAML: missed comma between flow collection entries; close the bracket before it, or add the comma',
   ],
   [
     'keys that do not stand in one column',

@@ -343,6 +343,8 @@ describe('unknown keys', () => {
       'warning 2:19 tools.0.idempotnt',
       'did you mean idempotent?',
     ],
+    ['securty: {defer: {enabled: true}}', 'error 2:1 securty', 'did you mean security?'],
+    ['egres: {mode: deny-all}', 'error 2:1 egres', 'did you mean egress?'],
     ['something_else: 1', 'warning 2:1 something_else', 'remove it'],
   ])('finds one in %s', (text, place, advice) => {
     const path = place.split(' ')[2];
