@@ -40,8 +40,18 @@ export class Intake {
 
   /** Takes a message in. Rejects with a Problem, a SystemError or an error of the SDK. */
   async take(params: SendMessageRequest, context: ServerCallContext): Promise<TakenMessage> {
-    const { ids, find } = this.#ports;
-    const submission = readMessage(params, () => ids.next());
+    const submission = readMessage(params, () => this.#ports.ids.next());
+    const taken = await this.#taken(params, submission, context);
+    if (!taken.isNewRun) this.#refuseElsewhere(taken.id, params, submission, context);
+    return taken;
+  }
+
+  async #taken(
+    params: SendMessageRequest,
+    submission: SentSubmission,
+    context: ServerCallContext,
+  ): Promise<TakenMessage> {
+    const { find } = this.#ports;
     const { taskId = '' } = params.message ?? {};
     const config = params.configuration?.taskPushNotificationConfig;
     if (submission.isKnownById && (taskId !== '' || config !== undefined)) {
@@ -51,6 +61,23 @@ export class Intake {
     return taskId === ''
       ? this.#open(submission, config, context)
       : this.#say(find(taskId, context), submission, config, context);
+  }
+
+  /** Whoever names a task or a context means it: a message that went elsewhere before is not what was said now. */
+  #refuseElsewhere(
+    id: string,
+    { message }: SendMessageRequest,
+    { contextId }: SentSubmission,
+    context: ServerCallContext,
+  ): void {
+    const { taskId = '', messageId = '' } = message ?? {};
+    const task = requestOf(context).state.tasks.find(id);
+    const isThere = taskId === '' || taskId === id;
+    const isInContext = contextId === undefined || (task?.contextId ?? contextId) === contextId;
+    if (isThere && isInContext) return;
+    throw new this.#ports.sdk.RequestMalformedError(
+      `message ${messageId} went to task ${id} before; give each message an id of its own, such as a UUID`,
+    );
   }
 
   async #open(

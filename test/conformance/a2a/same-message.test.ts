@@ -21,12 +21,12 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
   const send = (client: AgentClient, message: object, more: object = {}) =>
     ask(client, surface, 'send', { message, ...more });
 
-  it('is answered with the task it led to, whatever else it says, and makes no second deferral', async () => {
+  it('is answered with the task it led to, whatever words it has, and makes no second deferral', async () => {
     const agent = await startTestAgent(deferring());
     const first = surface.taskOf(await send(agent, paid('mine')));
     const reworded = namedBy('mine', surface.saying('something else'));
-    const elsewhere = { ...paid('mine'), taskId: 'nobody', contextId: 'another' };
-    for (const message of [paid('mine'), reworded, elsewhere]) {
+    const there = { ...paid('mine'), taskId: first.id, contextId: first.contextId };
+    for (const message of [paid('mine'), reworded, there]) {
       expect(surface.taskOf(await send(agent, message))).toEqual(first);
     }
     expect(await waitsOf(agent)).toHaveLength(1);
@@ -36,6 +36,18 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
     expect([again.id, again.status.state]).toEqual([first.id, surface.state('completed')]);
     expect(await tasksOf(agent)).toHaveLength(1);
     expect(agent.folder.paid).toHaveLength(1);
+  });
+
+  it('is refused where it names another task or another context, so that nothing said is lost in silence', async () => {
+    const agent = await startTestAgent(deferring());
+    const first = surface.taskOf(await send(agent, paid('mine')));
+    const second = surface.taskOf(await send(agent, paid('other')));
+    const sentence = `message mine went to task ${first.id} before; give each message an id of its own, such as a UUID`;
+    for (const place of [{ taskId: second.id }, { taskId: 'nobody' }, { contextId: 'another' }]) {
+      const answer = await send(agent, { ...paid('mine'), ...place });
+      expect(answer).toMatchObject(surface.refusal(-32602, sentence));
+    }
+    expect(await waitsOf(agent)).toHaveLength(2);
   });
 
   it('is joined by a stream, which shows first how it stands', async () => {
