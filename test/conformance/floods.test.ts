@@ -106,9 +106,15 @@ it('lives through cancels with bad tokens, and tells of them in a few lines', as
 
 it('lives through JSON of two million levels', async () => {
   const deep = '['.repeat(2 ** 21);
-  const answers = Array.from({ length: 20 }, () => caller.post('/tasks/send', deep));
-  const statuses = (await Promise.all(answers)).map(({ status }) => status);
-  expect(statuses.filter((status) => status !== 400 && status !== 429)).toEqual([]);
-  expect(statuses).toContain(400);
+  // Whoever is refused while the body is still on its way may find the connection closed instead of the answer.
+  const cutOff = ({ cause }: Error & { cause?: { code?: string } }): string =>
+    cause?.code ?? 'none';
+  const answers = Array.from({ length: 20 }, () =>
+    caller.post('/tasks/send', deep).then(({ status }) => status, cutOff),
+  );
+  const outcomes = await Promise.all(answers);
+  const expected = new Set<unknown>([400, 429, 'EPIPE', 'ECONNRESET']);
+  expect(outcomes.filter((outcome) => !expected.has(outcome))).toEqual([]);
+  expect(outcomes).toContain(400);
   await expectAlive();
 });

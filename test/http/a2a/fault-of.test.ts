@@ -5,11 +5,12 @@ import { loadSdk } from '../../../src/http/a2a/sdk.ts';
 const sdk = await loadSdk();
 
 it.each<[string, unknown, string | null]>([
-  ['getTask', undefined, null],
+  ['getTask', undefined, 'the id of a task is missing'],
   ['getTask', { id: 't1', historyLength: 0 }, null],
   ['getTask', { id: 't1', historyLength: -1 }, 'historyLength must be a whole number'],
   ['getTask', { id: 't1', historyLength: '1' }, 'historyLength must be a whole number'],
-  ['getTask', { id: 7 }, 'id must be a string'],
+  ['getTask', { id: 7 }, 'the id of a task is missing'],
+  ['sendMessage', { id: 7 }, 'id must be a string'],
   ['sendMessage', { message: { role: 0 } }, null],
   ['sendMessage', { message: { role: 1 } }, null],
   ['sendMessage', { message: { role: 2 } }, 'message.role must be the user'],
