@@ -4,6 +4,9 @@ import { element } from './element.ts';
 /** Rows that are drawn; what came before can be had with a filter. */
 const mostRows = 400;
 
+/** Characters of a name that is shown whole in a row. */
+const longestName = 24;
+
 /** Draws the newest of what happened, and leaves the rows alone that stand there already. */
 export class EntryList {
   readonly #list: HTMLElement;
@@ -70,7 +73,12 @@ function rowOf(entry: Entry): HTMLElement {
     'summary',
     {},
     element('time', { class: 'mono', datetime: new Date(at).toISOString() }, clock(at)),
-    element('span', { class: 'who' }, element('b', {}, group), ` ${from || 'outside'} → ${to}`),
+    element(
+      'span',
+      { class: 'who', title: `${group}: ${from || 'outside'} → ${to}` },
+      element('b', {}, brief(group)),
+      ` ${brief(from || 'outside')} → ${brief(to)}`,
+    ),
     element('code', { class: 'type', title: event.type }, shortName(event.type)),
     element(
       'span',
@@ -85,6 +93,11 @@ function rowOf(entry: Entry): HTMLElement {
     if (details.open) details.append(element('pre', { tabindex: '0' }, payloadOf(entry)));
   });
   return element('li', { 'data-to': to }, details);
+}
+
+/** What tells generated ids apart stands at both of their ends. */
+function brief(name: string): string {
+  return name.length > longestName ? `${name.slice(0, 8)}…${name.slice(-5)}` : name;
 }
 
 /** An actor that began before the page looked came from somewhere else. */
