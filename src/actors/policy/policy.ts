@@ -78,9 +78,9 @@ function deferRulesOf(
     entries.map(([tool, entry]) => {
       const rule: DeferRule = {
         to: entry.to,
-        timeout: entry.timeout ?? defer.default_timeout,
-        contextTemplate: entry.context_template ?? '',
-        approvers: effectiveApprovers(entry.approvers ?? [], defer.default_approvers),
+        timeout: entry.timeout,
+        contextTemplate: entry.context_template,
+        approvers: effectiveApprovers(entry.approvers, defer.default_approvers),
         quorum: entry.quorum,
         fourEyes: entry.four_eyes,
         bindApprover: defer.bind_approver,
