@@ -8,6 +8,7 @@ import {
   deadline,
   dropTriggers,
 } from './approval-schema.ts';
+import { inTransaction } from './in-transaction.ts';
 
 /** What is kept of one held call for one target. */
 export interface ApprovalRow {
@@ -64,7 +65,7 @@ export class ApprovalRows {
     const made = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?');
     const trigger = String(made.get('approval_notices_of_new')?.['sql'] ?? '');
     if (made.get('approval_notices_next') === undefined || !asksEveryTarget(trigger)) {
-      transact(database, () => database.exec(`${dropTriggers}${approvalSchema}`));
+      inTransaction(database, () => database.exec(`${dropTriggers}${approvalSchema}`));
     }
     this.#database = database;
     this.#sql = prepare(database);
@@ -120,7 +121,7 @@ export class ApprovalRows {
     if (writes.length === 0) return;
     this.#database.exec('PRAGMA synchronous = NORMAL');
     try {
-      transact(this.#database, () => {
+      inTransaction(this.#database, () => {
         for (const { position, version, ref, told, isClosed } of writes) {
           const kept = isClosed ? null : JSON.stringify(told);
           const place = ref === null ? null : JSON.stringify(ref);
@@ -140,17 +141,6 @@ export class ApprovalRows {
       stale: Number(row['stale']),
       oldestAt: Number(row['oldest']),
     }));
-  }
-}
-
-function transact(database: DatabaseSync, run: () => void): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    run();
-    database.exec('COMMIT');
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
   }
 }
 

@@ -6,6 +6,7 @@ import { adoptLog } from './adopt-log.ts';
 import { type AuditHead, AuditRows } from './audit-head.ts';
 import { checkLastLine } from './check-last-line.ts';
 import { CurrentFile } from './current-file.ts';
+import { beginTransaction } from './in-transaction.ts';
 import { finishedFilesOf, finishedPath } from './log-files.ts';
 import type { AuditRecovery } from './mend-tail.ts';
 import { NextLines } from './next-lines.ts';
@@ -83,20 +84,23 @@ export class AuditFile {
     const known = rows.read();
     const adopted = known === null ? await adoptLog(path, chain) : null;
     // Under the lock, since another process may be in the middle of a commit.
-    database.exec('BEGIN IMMEDIATE');
-    const isAdopted = adopted !== null && rows.adopt(adopted.head);
-    const lost = isAdopted ? adopted.lostWaits : null;
-    const ahead = await keepAhead(rows, options);
-    const file = new AuditFile(rows.read() as AuditHead, rows, options);
+    const transaction = beginTransaction(database);
+    let file: AuditFile | null = null;
+    let isAdopted = false;
     try {
-      const { events, ...found } = settle(lost, ahead, file.#now());
+      isAdopted = adopted !== null && rows.adopt(adopted.head);
+      const ahead = await keepAhead(rows, options);
+      file = new AuditFile(rows.read() as AuditHead, rows, options);
+      const lost = isAdopted ? adopted : null;
+      const { events, ...found } = settle(lost?.lostWaits ?? null, ahead, file.#now());
       const { entity = {} } = options;
       file.append(events.map((event) => ({ ...entity, ...event })));
-      database.exec('COMMIT');
+      transaction.commit();
       file.#opening = { ...found, lines: file.committed() };
       file.#file.committed(file.#head);
     } catch (error) {
-      file.#file.abandon();
+      if (file !== null) file.#file.abandon();
+      transaction.abandon();
       throw error;
     }
     deleteBefore(path, file.#head.keptFrom);

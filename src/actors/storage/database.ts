@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { inTransaction } from './in-transaction.ts';
 import { schemaSteps } from './schema-steps.ts';
 import { damagedStore, isDamage, StoreError } from './store-error.ts';
 import { WatchedDatabase } from './watched-database.ts';
@@ -60,13 +61,13 @@ function sizeOf(path: string): number {
 
 function checkVersion(path: string, database: DatabaseSync): void {
   if (versionOf(database) < schemaVersion) {
-    database.exec('BEGIN IMMEDIATE');
-    // Another process may have made the tables while this one waited for the lock.
-    const missing = schemaSteps.slice(versionOf(database));
-    if (missing.length > 0) {
-      database.exec(`${missing.join('')} PRAGMA user_version = ${schemaVersion}`);
-    }
-    database.exec('COMMIT');
+    inTransaction(database, () => {
+      // Another process may have made the tables while this one waited for the lock.
+      const missing = schemaSteps.slice(versionOf(database));
+      if (missing.length > 0) {
+        database.exec(`${missing.join('')} PRAGMA user_version = ${schemaVersion}`);
+      }
+    });
   }
   const found = versionOf(database);
   if (found === schemaVersion) return;

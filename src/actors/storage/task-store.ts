@@ -5,6 +5,7 @@ import { AuditFile, type AuditFileOptions } from './audit-file.ts';
 import { ChannelNameRows } from './channel-name-rows.ts';
 import { ConversationRows } from './conversation-rows.ts';
 import { openDatabase } from './database.ts';
+import { inTransaction } from './in-transaction.ts';
 import type { AuditRecovery } from './mend-tail.ts';
 import { PushRows } from './push-rows.ts';
 import { ReleaseRows } from './release-rows.ts';
@@ -258,15 +259,14 @@ export class TaskStore {
   }
 
   #transact(write: () => void): void {
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
+    const run = () => {
       this.#audit.begin();
       write();
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      this.#abandonCommit();
-      throw error;
-    }
+    };
+    // Beginning anew mends the tail of a log whose lock was lost.
+    inTransaction(this.#database, run, (isOver) =>
+      isOver ? this.#audit.begin() : this.#audit.rollBack(),
+    );
     this.#publish(this.#audit.committed());
   }
 
@@ -276,28 +276,6 @@ export class TaskStore {
       this.#onCommitted(lines);
     } catch {
       // A defect of who listens must not make callers believe that nothing was kept.
-    }
-  }
-
-  #abandonCommit(): void {
-    // Some failures end the transaction, and with it the lock under which the log may be cut back.
-    const isOver = !this.#database.isTransaction;
-    if (isOver && !this.#locksAgain()) return;
-    try {
-      if (isOver) this.#audit.begin();
-      else this.#audit.rollBack();
-    } finally {
-      this.#database.exec('ROLLBACK');
-    }
-  }
-
-  /** Without the lock the tail of the log may be another process's; the next commit mends it then. */
-  #locksAgain(): boolean {
-    try {
-      this.#database.exec('BEGIN IMMEDIATE');
-      return true;
-    } catch {
-      return false;
     }
   }
 
