@@ -227,7 +227,10 @@ export class TaskSystem {
 
   /** Returns what tells whose a task is, also before it is first on disk. */
   whose(id: string): OwnedTask | undefined {
-    return this.#tasks.find(id)?.actor.getSnapshot().context ?? this.#store.rows.find(id);
+    const live = this.#tasks.find(id)?.actor.getSnapshot().context;
+    if (live === undefined) return this.#store.rows.find(id);
+    const { run, deferral, settled } = live;
+    return { ...run, deferral, settled };
   }
 
   /** Returns the task that waits on a deferral. */

@@ -4,7 +4,7 @@ import * as factOf from '../../machines/task/fact-of.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
-import type { TaskContext } from '../../machines/task/task-input.ts';
+import type { TaskContext, TaskRun } from '../../machines/task/task-input.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import { type AgentEntity, auditEventOf, type Capture } from '../audit/audit.ts';
 import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
@@ -95,7 +95,7 @@ export class LiveTask {
 
   /** What goes out on behalf of the run is counted as. */
   get scope(): EgressScope {
-    const { correlationId, tags } = this.actor.getSnapshot().context;
+    const { correlationId, tags } = this.actor.getSnapshot().context.run;
     return { taskId: this.id, correlationId, tags };
   }
 
@@ -120,7 +120,7 @@ export class LiveTask {
   }
 
   /** Takes a fact of the chart and has it saved together with the state it leads to. */
-  note(fact: TaskFact, { correlationId, tags }: Pick<TaskContext, 'correlationId' | 'tags'>): void {
+  note(fact: TaskFact, { correlationId, tags }: Pick<TaskRun, 'correlationId' | 'tags'>): void {
     this.#auditSeq += 1;
     this.#events.push(
       auditEventOf(
@@ -147,9 +147,9 @@ export class LiveTask {
     const { context, tags } = this.actor.getSnapshot();
     if (tags.has('calling')) {
       const at = this.#ports.clock.now();
-      this.note(factOf.toolCutOff(context, at, failureOf.crashed.text), context);
+      this.note(factOf.toolCutOff(context, at, failureOf.crashed.text), context.run);
     }
-    this.note({ type: 'session.ended', state: 'failed' }, context);
+    this.note({ type: 'session.ended', state: 'failed' }, context.run);
   }
 
   /** Resolves when everything noted so far is on disk. Rejects when it could not be saved. */

@@ -242,7 +242,7 @@ export class LiveTasks {
     const { id } = stored.task;
     try {
       const snapshot = restorable(stored);
-      const task = new LiveTask(id, stored, snapshot.context.trace ?? null, this.#ports);
+      const task = new LiveTask(id, stored, snapshot.context.run?.trace ?? null, this.#ports);
       const input = undefined as never;
       task.actor = createActor(logic, { id, parent: this.#registry, snapshot, input });
       return task;

@@ -160,9 +160,9 @@ function createDeadline(clock: Clock) {
 
 function noteWith(live: (id: string) => LiveTask) {
   return (
-    { context }: { context: Pick<TaskContext, 'id' | 'correlationId' | 'tags'> },
+    { context: { run } }: { context: Pick<TaskContext, 'run'> },
     facts: TaskFact | readonly TaskFact[],
   ): void => {
-    for (const fact of [facts].flat()) live(context.id).note(fact, context);
+    for (const fact of [facts].flat()) live(run.id).note(fact, run);
   };
 }

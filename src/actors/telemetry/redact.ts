@@ -76,6 +76,7 @@ const openedKeys = new Set([
   'records',
   'request',
   'ruling',
+  'run',
   'settled',
 ]);
 

@@ -27,25 +27,26 @@ export function describeTask(
   revision: number,
   previous: Task | null,
 ): Task {
+  const { run } = context;
   const state = stateOf({ tags });
   const text = textOf(state, context);
   const stage = stageOf(state, tags);
   const { messages, leftOut } = historyOf(context);
   const unchanged = previous !== null && previous.state === state && previous.text === text;
   return {
-    id: context.id,
-    contextId: context.contextId,
+    id: run.id,
+    contextId: run.contextId,
     state,
     text,
     changedAt: unchanged ? previous.changedAt : at,
-    createdAt: context.createdAt,
+    createdAt: run.createdAt,
     revision,
     history: messages,
     ...(leftOut === 0 ? {} : { leftOut }),
     answer: context.answer,
-    requester: context.requester,
-    ...(context.owner === undefined ? {} : { owner: context.owner }),
-    surface: context.surface,
+    requester: run.requester,
+    ...(run.owner === undefined ? {} : { owner: run.owner }),
+    surface: run.surface,
     deferral: context.deferral,
     stage,
     wakeAt: wakeAt(context, stage),
@@ -106,14 +107,8 @@ function textOf(state: TaskState, context: TaskContext): string | null {
   return `Deferred: awaiting ${context.deferral.to} decision on ${context.deferral.tool}`;
 }
 
-function historyOf({
-  history,
-  request,
-  followUps,
-  answer,
-  id,
-  leftOut,
-}: TaskContext): BoundHistory {
+function historyOf({ run, followUps, answer }: TaskContext): BoundHistory {
+  const { id, history, leftOut, request } = run;
   const said: Message[] = [...history, request, ...followUps.map(({ message }) => message)];
   if (answer !== null) {
     const messageId = `${id}:answer:${leftOut + said.length}`;

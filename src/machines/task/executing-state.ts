@@ -89,7 +89,7 @@ export const executing = taskSetup.createStateConfig({
           description: 'Waits until the start is recorded, or finds that it already was.',
           invoke: {
             src: 'recordStart',
-            input: ({ context }) => ({ taskId: context.id, call: currentCall(context) }),
+            input: ({ context }) => ({ taskId: context.run.id, call: currentCall(context) }),
             onDone: [
               {
                 guard: { type: 'outcomeIsUnknown', params: ({ event }) => event.output },
@@ -176,9 +176,9 @@ export const executing = taskSetup.createStateConfig({
           invoke: {
             src: 'runTool',
             input: ({ context }) => ({
-              taskId: context.id,
-              correlationId: context.correlationId,
-              tags: context.tags,
+              taskId: context.run.id,
+              correlationId: context.run.correlationId,
+              tags: context.run.tags,
               call: currentCall(context),
               approvedSha256: approvedDigest(context),
               needsCredential: context.credential !== null,
@@ -227,7 +227,7 @@ export const executing = taskSetup.createStateConfig({
         'The end is on disk before the next call of the turn is taken up or the model hears the results.',
       invoke: {
         src: 'recordEnd',
-        input: ({ context }) => ({ taskId: context.id }),
+        input: ({ context }) => ({ taskId: context.run.id }),
         onDone: [
           { guard: 'hasMoreCalls', target: '#task.working.governing' },
           { guard: 'hasTurnsLeft', target: '#task.working.thinking' },

@@ -26,17 +26,17 @@ export function modelCalled(context: TaskContext, thought: Thought): TaskFact {
   return { ...fact, said: { text, calls } };
 }
 
-function heardBy({ turns, request, exchanges, followUps, told = 0 }: TaskContext): Heard {
+function heardBy({ run, turns, exchanges, followUps, told }: TaskContext): Heard {
   return {
-    request: turns > 1 ? null : request,
+    request: turns > 1 ? null : run.request,
     exchanges: exchanges.slice(told),
     followUps: followUps.filter(({ after }) => after > told).map(({ message }) => message),
   };
 }
 
 /** Reports the rules by which the message that began the run was denied. */
-export function promptRefused({ refusal }: TaskContext): TaskFact[] {
-  return messageRefused(refusal);
+export function promptRefused({ run }: TaskContext): TaskFact[] {
+  return messageRefused(run.refusal);
 }
 
 /** Reports the rules by which a message was denied. */

@@ -32,7 +32,7 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
   const { tool } = currentCall(context);
   if (ruling.kind === 'stepUp') {
     const { requiredAcr, text: reason } = ruling;
-    const presentedAcr = context.requester?.acr ?? null;
+    const presentedAcr = context.run.requester?.acr ?? null;
     const text = `step-up required for ${tool}: needs acr "${requiredAcr}"; ${reason}`;
     return { kind: 'stepUp', text, tool, requiredAcr, presentedAcr, reason };
   }
@@ -43,7 +43,7 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
 }
 
 /** What the caller asked for may not reach the model. */
-export function ofPrompt({ refusal }: TaskContext): Failure {
+export function ofPrompt({ run: { refusal } }: TaskContext): Failure {
   return { kind: 'denied', tool: null, layer: 'prompt', text: refusal?.text ?? '' };
 }
 

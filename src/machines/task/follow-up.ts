@@ -33,6 +33,6 @@ export function speakersIn(context: TaskContext): (PersonKey | null)[] {
 }
 
 /** What the model was told before its last turn came before so many exchanges. */
-function isHeard({ told = 0 }: TaskContext, { after }: FollowUp): boolean {
+function isHeard({ told }: TaskContext, { after }: FollowUp): boolean {
   return after <= told;
 }

@@ -19,7 +19,32 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
   },
   /** A task that waits takes messages since. */
   3: ({ context, ...snapshot }) => ({ ...snapshot, context: { ...context, followUps: [] } }),
+  /** What was asked for stands apart from what has become of it since; how much the model was told is always there. */
+  4: ({ context, ...snapshot }) => {
+    const { asked = [], rest = [] } = Object.groupBy(Object.entries(context), ([key]) =>
+      keysOfRun.has(key) ? 'asked' : 'rest',
+    );
+    const run = Object.fromEntries(asked);
+    return { ...snapshot, context: { run, told: 0, ...Object.fromEntries(rest) } };
+  },
 };
+
+/** What of the context of version 4 was what the run was asked for. */
+const keysOfRun = new Set([
+  'id',
+  'contextId',
+  'correlationId',
+  'tags',
+  'trace',
+  'requester',
+  'owner',
+  'surface',
+  'history',
+  'leftOut',
+  'request',
+  'refusal',
+  'createdAt',
+]);
 
 /** The oldest version whose snapshots can be gone on with. */
 export const oldestTaskMachineVersion = Math.min(...Object.keys(migrations).map(Number));

@@ -3,7 +3,7 @@ import type { MintOutcome, ToolOutcome } from './task-events.ts';
 import { currentCall, type TaskContext } from './task-input.ts';
 
 /** Records that the message itself was denied. */
-export function prompt({ refusal }: TaskContext): DecisionRecord {
+export function prompt({ run: { refusal } }: TaskContext): DecisionRecord {
   const { text: reason, duration } = refusal ?? { text: '', duration: 0 };
   return { callId: null, tool: null, layer: 'prompt', decision: 'deny', reason, duration };
 }

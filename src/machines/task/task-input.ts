@@ -19,8 +19,8 @@ import type {
 } from './task.ts';
 import type { MintInput } from './task-events.ts';
 
-/** What a task starts from: a new task, or a new run of one that had ended. */
-export interface TaskInput {
+/** What a run was asked for, and by whom. */
+export interface TaskRun {
   id: string;
   contextId: string;
   correlationId: string;
@@ -40,27 +40,34 @@ export interface TaskInput {
   request: Message;
   /** Why the message may not reach the model, and how long that took to find out; `null` when it may. */
   refusal: (Refusal & { duration: number }) | null;
-  /** The decision of the last deferral of an earlier run. */
-  settled: SettledDeferral | null;
   /** Epoch milliseconds. */
   createdAt: number;
 }
 
-/** What a task knows; plain JSON, so that a snapshot of it can be stored. */
-export interface TaskContext extends TaskInput {
+/** What a task starts from: a new task, or a new run of one that had ended. */
+export interface TaskInput extends TaskRun {
+  /** The decision of the last deferral of an earlier run. */
+  settled: SettledDeferral | null;
+}
+
+/** What was asked for, and what has become of it; plain JSON, so that a snapshot of it can be stored. */
+export interface TaskContext {
+  run: TaskRun;
   /** Calls the model asked for that have not ended; the first is the current one. */
   pending: ToolCall[];
   exchanges: Exchange[];
   /** What was said while a call waited, oldest first. */
   followUps: FollowUp[];
-  /** How many of them the model has been told of; absent before its first turn, and in older snapshots. */
-  told?: number;
+  /** How many exchanges the model has been told of. */
+  told: number;
   turns: number;
   /** When the last effect ended, in epoch milliseconds: the time that a deferral counts from. */
   now: number;
   /** Epoch milliseconds at which the current tool call started. */
   startedAt: number;
   deferral: Deferral | null;
+  /** The decision of the last deferral, which may be one of an earlier run. */
+  settled: SettledDeferral | null;
   /** The call that the last approval released; `null` before any. */
   approvedCallId: string | null;
   /** Who makes the credentials of the current call; `null` when it needs none. */
@@ -74,19 +81,19 @@ export interface TaskContext extends TaskInput {
 }
 
 /** Returns what a task knows before anything has happened; of earlier runs as much as is kept beside its request. */
-export function initialContext(input: TaskInput): TaskContext {
-  const { messages, leftOut } = boundHistory([...input.history, input.request], input.leftOut, 1);
+export function initialContext({ settled, ...asked }: TaskInput): TaskContext {
+  const { messages, leftOut } = boundHistory([...asked.history, asked.request], asked.leftOut, 1);
   return {
-    ...input,
-    history: messages.slice(0, -1),
-    leftOut,
+    run: { ...asked, history: messages.slice(0, -1), leftOut },
     pending: [],
     exchanges: [],
     followUps: [],
+    told: 0,
     turns: 0,
-    now: input.createdAt,
+    now: asked.createdAt,
     startedAt: 0,
     deferral: null,
+    settled,
     approvedCallId: null,
     credential: null,
     scores: [],
@@ -122,7 +129,7 @@ export function approvedDigest(context: TaskContext): string | null {
 
 /** Returns what making the credentials of the current call needs. Throws when it needs none. */
 export function mintInput(context: TaskContext): MintInput {
-  const { credential: provider, id: taskId } = context;
+  const { credential: provider, run } = context;
   if (provider === null) throw new Error('the call needs no credentials');
-  return { taskId, call: currentCall(context), provider };
+  return { taskId: run.id, call: currentCall(context), provider };
 }

@@ -10,7 +10,7 @@ import { taskSetup } from './task-setup.ts';
  * Stored with every snapshot. Raise it when an older snapshot could not be restored as it is, and say in
  * `migrate-snapshot.ts` what leads from one to the other.
  */
-export const taskMachineVersion = 4;
+export const taskMachineVersion = 5;
 
 /**
  * One A2A task from its acceptance to its end.
@@ -71,10 +71,10 @@ export const taskMachine = taskSetup.createMachine({
           invoke: {
             src: 'think',
             input: ({ context }) => ({
-              taskId: context.id,
-              correlationId: context.correlationId,
-              history: context.history,
-              request: context.request,
+              taskId: context.run.id,
+              correlationId: context.run.correlationId,
+              history: context.run.history,
+              request: context.run.request,
               exchanges: context.exchanges,
               followUps: context.followUps,
               turns: context.turns - 1,
@@ -120,10 +120,10 @@ export const taskMachine = taskSetup.createMachine({
           invoke: {
             src: 'govern',
             input: ({ context }) => ({
-              taskId: context.id,
+              taskId: context.run.id,
               call: currentCall(context),
-              request: context.request,
-              requester: context.requester,
+              request: context.run.request,
+              requester: context.run.requester,
               scores: context.scores,
               now: context.now,
             }),

@@ -136,7 +136,7 @@ export const taskSetup = setup({
     outcomeIsUnknown: (_, { standing }: RecordedStart) => standing === 'unknown',
     isMessageRefused: (_, refusal: Refusal | null) => refusal !== null,
     hasNoRoomFor: ({ context }, message: Message) => isFull(context, message),
-    isPromptRefused: ({ context }) => context.refusal !== null,
+    isPromptRefused: ({ context }) => context.run.refusal !== null,
     needsCredential: ({ context }) => context.credential !== null,
     needsCredentialAgain: ({ context }, { standing }: RecordedStart) =>
       standing === 'repeatable' && context.credential !== null,
@@ -150,7 +150,7 @@ export const taskSetup = setup({
     isMispinned: ({ context }, attempt: DecisionAttempt) =>
       answerMispinned(pendingDeferral(context), attempt) !== null,
     isRefused: ({ context }, attempt: DecisionAttempt) =>
-      isRefused(pendingDeferral(context), attempt, context.requester, speakersIn(context)),
+      isRefused(pendingDeferral(context), attempt, context.run.requester, speakersIn(context)),
     isRejection: (_, { verb }: DecisionAttempt) => verb === 'reject',
     isRejectionForModel: ({ context }, { verb }: DecisionAttempt) =>
       verb === 'reject' && pendingDeferral(context).onReject === 'tool_result',

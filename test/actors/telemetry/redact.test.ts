@@ -8,10 +8,13 @@ describe('redactFields', () => {
   it('shows identifiers, names, counts and times, and nothing a person or a model said', () => {
     expect(
       redactFields({
-        id: 'r1',
+        run: {
+          id: 'r1',
+          tags: { workflow_id: 'ann' },
+          requester: { provider: 'oidc', userId: 'u1', email: 'ann@example.com' },
+          request: { role: 'user', messageId: 'm1', parts: [{ kind: 'text', text: 'refund me' }] },
+        },
         turns: 2,
-        requester: { provider: 'oidc', userId: 'u1', email: 'ann@example.com' },
-        request: { role: 'user', messageId: 'm1', parts: [{ kind: 'text', text: 'refund me' }] },
         pending: [{ id: 'c1', tool: 'issue_refund', args: { order: 'A-1042' } }],
         exchanges: [{ call: { id: 'c0', tool: 'lookup_order', args: {} }, result: 'Ann Lee' }],
         deferral: {
@@ -27,10 +30,13 @@ describe('redactFields', () => {
         failure: null,
       }),
     ).toEqual({
-      id: 'r1',
+      run: {
+        id: 'r1',
+        tags: '[redacted]',
+        requester: '[redacted]',
+        request: { role: 'user', messageId: 'm1', parts: '[redacted]' },
+      },
       turns: 2,
-      requester: '[redacted]',
-      request: { role: 'user', messageId: 'm1', parts: '[redacted]' },
       pending: [{ id: 'c1', tool: 'issue_refund', args: '[redacted]' }],
       exchanges: [
         { call: { id: 'c0', tool: 'lookup_order', args: '[redacted]' }, result: '[redacted]' },

@@ -64,7 +64,12 @@ describe('a task that was accepted', () => {
       decidedAt: 500,
     } as const;
     const { snapshot } = begin({ history, settled });
-    expect(snapshot.context).toMatchObject({ history, settled, turns: 1, now: times.created });
+    expect(snapshot.context).toMatchObject({
+      run: { history },
+      settled,
+      turns: 1,
+      now: times.created,
+    });
   });
 });
 
