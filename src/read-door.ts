@@ -6,6 +6,7 @@ import {
 import type { ServiceConfig } from './actors/config/config.ts';
 import { RateLimitError, resolveRateLimit } from './actors/config/rate-limit.ts';
 import type { Log, RateLimits } from './actors/ports.ts';
+import { isThisMachine } from './machines/this-machine.ts';
 
 /** The agent may not be started in this way; the message says how it may. */
 export class StartError extends Error {
@@ -44,7 +45,7 @@ function checkAuthentication(
   { auth, security }: ServiceConfig,
   { noAuth, host }: DoorOptions,
 ): boolean {
-  const isLoopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
+  const isLoopback = isThisMachine(host);
   if (noAuth && auth.required) {
     throw new StartError('--no-auth conflicts with auth.required: true; drop one of the two');
   }

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isThisMachine } from '../machines/this-machine.ts';
 
 /** Connections that one address may have, however few there are in all. */
 const leastShare = 32;
@@ -56,6 +57,7 @@ export class ConnectionShares {
   }
 }
 
+/** A socket that listens for both families has addresses of IPv4 inside those of IPv6. */
 function isLoopback(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+  return ipaddr.isValid(address) && isThisMachine(ipaddr.process(address).toString());
 }

@@ -45,6 +45,12 @@ it.each([
     { host: '0.0.0.0' },
     'without auth.providers the agent listens on a loopback host alone, not on 0.0.0.0; configure auth.providers or use --host 127.0.0.1',
   ],
+  [
+    'off on a host that a resolver may read another way',
+    {},
+    { host: '127.0.0.010' },
+    'without auth.providers the agent listens on a loopback host alone, not on 127.0.0.010; configure auth.providers or use --host 127.0.0.1',
+  ],
 ])('does not start with authentication %s', async (_, service, options, message) => {
   await expect(start(service, options)).rejects.toThrow(message);
 });

@@ -1,3 +1,4 @@
+import { leadsToThisMachine } from '../../machines/this-machine.ts';
 import type { AlignmentSettings } from './alignment-schema.ts';
 import { resolveApiKey } from './api-key.ts';
 
@@ -42,7 +43,7 @@ function checkAddress({ provider, base_url = '' }: AlignmentSettings): Alignment
       'base_url must hold neither credentials nor a query nor a fragment; put the key into a variable and name it in api_key_env';
     return [{ path, message, severity: 'error' }];
   }
-  if (url.protocol === 'https:' || isLoopback(url.hostname)) return [];
+  if (url.protocol === 'https:' || leadsToThisMachine(url)) return [];
   const message =
     'base_url sends what callers say, and the key if there is one, in clear text to another machine; use https';
   return [{ path, message, severity: 'warning' }];
@@ -73,8 +74,4 @@ function checkThresholds(settings: AlignmentSettings): AlignmentFinding[] {
   const message =
     'threshold is below hard_threshold, so no score is ever warned of; raise it or lower hard_threshold';
   return [{ path: ['threshold'], message, severity: 'warning' }];
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

@@ -1,5 +1,5 @@
+import { leadsToThisMachine } from '../../machines/this-machine.ts';
 import type { Finding, Path } from './problem.ts';
-import { isThisMachine } from './this-machine.ts';
 
 /** The variables of the environment that hold secrets. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -55,7 +55,7 @@ export function hiding<Open extends object, Secrets extends Record<string, strin
 /** Warns of a URL that carries secrets over plain http to another machine. */
 export function plainFindings(text: string, path: Path): Finding[] {
   const url = URL.parse(text);
-  if (url?.protocol !== 'http:' || isThisMachine(url.hostname)) return [];
+  if (url?.protocol !== 'http:' || leadsToThisMachine(url)) return [];
   return [
     warning(path, `anyone on the way to ${url.host} can read and change what passes; use https`),
   ];

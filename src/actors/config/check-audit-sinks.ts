@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { leadsToThisMachine } from '../../machines/this-machine.ts';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
-import { isThisMachine } from './this-machine.ts';
 
 type Sink = ServiceConfig['audit']['sinks'][number];
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -44,7 +44,8 @@ function httpFindings(
   env: Environment,
   path: Path,
 ): Finding[] {
-  const { username, password, protocol, hostname, host } = new URL(url);
+  const target = new URL(url);
+  const { username, password, protocol, host } = target;
   const findings: Finding[] = [];
   if (username !== '' || password !== '') {
     findings.push(error([...path, 'url'], 'a URL is no place for a password; use token_env'));
@@ -52,7 +53,7 @@ function httpFindings(
   if (variable !== undefined && !env[variable]) {
     findings.push(error([...path, 'token_env'], `the variable ${variable} is not set; set it`));
   }
-  if (protocol === 'http:' && !isThisMachine(hostname)) {
+  if (protocol === 'http:' && !leadsToThisMachine(target)) {
     const message = `anyone on the way to ${host} can read and change these lines; use https`;
     findings.push({ path: [...path, 'url'], message, severity: 'warning' });
   }

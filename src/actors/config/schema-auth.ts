@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { leadsToThisMachine } from '../../machines/this-machine.ts';
 import { duration, jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
 
 const staticTokenSettings = z.object({
@@ -305,8 +306,7 @@ function isTrustworthy(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || /[?#]/.test(text) || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;
-  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
-  return url.protocol === 'http:' && isLoopback;
+  return url.protocol === 'http:' && leadsToThisMachine(url);
 }
 
 /** Settings that are missing as a whole are told key by key. */

@@ -1,12 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { leadsToThisMachine } from '../../machines/this-machine.ts';
 
 export interface Refusal {
   status: 401 | 403 | 404 | 405 | 503;
   reason: string;
 }
 
-const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
+/** What the inspector is reached by, which listens on no other address of this machine. */
+const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** What the page of the inspector names before its token, in the header that WebSockets choose their protocol by. */
 export const pageProtocol = 'holdpoint-inspector';
@@ -55,15 +57,14 @@ function isOwnHost(
 ): boolean {
   const names = rawHeaders.filter((_, index) => index % 2 === 0);
   const isSingle = names.filter((name) => name.toLowerCase() === 'host').length === 1;
-  return isSingle && loopbackNames.some((name) => headers.host === `${name}:${port}`);
+  return isSingle && ownNames.some((name) => headers.host === `${name}:${port}`);
 }
 
 /** Programs send no Origin; a web page always does. */
 function isLoopbackOrigin(origin: string | undefined): boolean {
   if (origin === undefined) return true;
-  if (!URL.canParse(origin)) return false;
-  const { protocol, hostname } = new URL(origin);
-  return /^https?:$/.test(protocol) && loopbackNames.includes(hostname);
+  const url = URL.parse(origin);
+  return url !== null && /^https?:$/.test(url.protocol) && leadsToThisMachine(url);
 }
 
 function isSame(presented: string, expected: string): boolean {

@@ -28,6 +28,8 @@ describe('watcherRefusal', () => {
     '127.0.0.1:8182',
     'localhost.evil.test:8181',
     '127.0.0.1:8181.evil.test',
+    '127.0.0.2:8181',
+    '::1:8181',
   ])('refuses Host %s with 403', (host) => {
     expect(judge({ hosts: [host] })).toBe(403);
   });
@@ -39,12 +41,14 @@ describe('watcherRefusal', () => {
     },
   );
 
-  it.each(['http://localhost:4200', 'http://127.0.0.1:8181', 'https://[::1]:1'])(
-    'admits Origin %s',
-    (origin) => {
-      expect(judge({ origin })).toBeNull();
-    },
-  );
+  it.each([
+    'http://localhost:4200',
+    'http://127.0.0.1:8181',
+    'http://127.0.0.2',
+    'https://[::1]:1',
+  ])('admits Origin %s', (origin) => {
+    expect(judge({ origin })).toBeNull();
+  });
 
   it.each([
     'https://evil.test',
