@@ -6,7 +6,7 @@ import {
 import type { ServiceConfig } from './actors/config/config.ts';
 import { RateLimitError, resolveRateLimit } from './actors/config/rate-limit.ts';
 import type { Log, RateLimits } from './actors/ports.ts';
-import { isThisMachine } from './machines/this-machine.ts';
+import { isLoopback } from './machines/loopback.ts';
 
 /** The agent may not be started in this way; the message says how it may. */
 export class StartError extends Error {
@@ -45,11 +45,10 @@ function checkAuthentication(
   { auth, security }: ServiceConfig,
   { noAuth, host }: DoorOptions,
 ): boolean {
-  const isLoopback = isThisMachine(host);
   if (noAuth && auth.required) {
     throw new StartError('--no-auth conflicts with auth.required: true; drop one of the two');
   }
-  if (noAuth && !isLoopback) {
+  if (noAuth && !isLoopback(host)) {
     throw new StartError(
       '--no-auth is for a loopback host; use --host 127.0.0.1, or configure auth.providers',
     );
@@ -60,7 +59,7 @@ function checkAuthentication(
     );
   }
   const isAuthOn = !noAuth && (auth.required || auth.providers.length > 0);
-  if (!isAuthOn && !isLoopback) {
+  if (!isAuthOn && !isLoopback(host)) {
     throw new StartError(
       `without auth.providers the agent listens on a loopback host alone, not on ${host}; configure auth.providers or use --host 127.0.0.1`,
     );

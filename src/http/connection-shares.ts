@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { isThisMachine } from '../machines/this-machine.ts';
+import { isLoopback } from '../machines/loopback.ts';
 
 /** Connections that one address may have, however few there are in all. */
 const leastShare = 32;
@@ -38,7 +38,7 @@ export class ConnectionShares {
   /** Counts one more connection, and returns what counts it off again; `null` when it is one too many. */
   take(address: string): (() => void) | null {
     const { most, groupOf, isProxy } = this.#options;
-    const isElsewhere = !isLoopback(address);
+    const isElsewhere = !comesFromHere(address);
     if (this.#all >= most) return null;
     if (isElsewhere && this.#fromElsewhere >= this.#mostFromElsewhere) return null;
     const group = groupOf(address);
@@ -58,6 +58,6 @@ export class ConnectionShares {
 }
 
 /** A socket that listens for both families has addresses of IPv4 inside those of IPv6. */
-function isLoopback(address: string): boolean {
-  return ipaddr.isValid(address) && isThisMachine(ipaddr.process(address).toString());
+function comesFromHere(address: string): boolean {
+  return ipaddr.isValid(address) && isLoopback(ipaddr.process(address).toString());
 }

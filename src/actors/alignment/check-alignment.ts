@@ -1,4 +1,4 @@
-import { leadsToThisMachine } from '../../machines/this-machine.ts';
+import { isLoopbackUrl } from '../../machines/loopback.ts';
 import type { AlignmentSettings } from './alignment-schema.ts';
 import { resolveApiKey } from './api-key.ts';
 
@@ -43,7 +43,7 @@ function checkAddress({ provider, base_url = '' }: AlignmentSettings): Alignment
       'base_url must hold neither credentials nor a query nor a fragment; put the key into a variable and name it in api_key_env';
     return [{ path, message, severity: 'error' }];
   }
-  if (url.protocol === 'https:' || leadsToThisMachine(url)) return [];
+  if (url.protocol === 'https:' || isLoopbackUrl(url)) return [];
   const message =
     'base_url sends what callers say, and the key if there is one, in clear text to another machine; use https';
   return [{ path, message, severity: 'warning' }];

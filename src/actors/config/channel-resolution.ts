@@ -1,4 +1,4 @@
-import { leadsToThisMachine } from '../../machines/this-machine.ts';
+import { isLoopbackUrl } from '../../machines/loopback.ts';
 import type { Finding, Path } from './problem.ts';
 
 /** The variables of the environment that hold secrets. */
@@ -55,7 +55,7 @@ export function hiding<Open extends object, Secrets extends Record<string, strin
 /** Warns of a URL that carries secrets over plain http to another machine. */
 export function plainFindings(text: string, path: Path): Finding[] {
   const url = URL.parse(text);
-  if (url?.protocol !== 'http:' || leadsToThisMachine(url)) return [];
+  if (url?.protocol !== 'http:' || isLoopbackUrl(url)) return [];
   return [
     warning(path, `anyone on the way to ${url.host} can read and change what passes; use https`),
   ];

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { leadsToThisMachine } from '../../machines/this-machine.ts';
+import { isLoopbackUrl } from '../../machines/loopback.ts';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
 
@@ -53,7 +53,7 @@ function httpFindings(
   if (variable !== undefined && !env[variable]) {
     findings.push(error([...path, 'token_env'], `the variable ${variable} is not set; set it`));
   }
-  if (protocol === 'http:' && !leadsToThisMachine(target)) {
+  if (protocol === 'http:' && !isLoopbackUrl(target)) {
     const message = `anyone on the way to ${host} can read and change these lines; use https`;
     findings.push({ path: [...path, 'url'], message, severity: 'warning' });
   }

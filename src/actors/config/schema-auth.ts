@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { leadsToThisMachine } from '../../machines/this-machine.ts';
+import { isLoopbackUrl } from '../../machines/loopback.ts';
 import { duration, jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
 
 const staticTokenSettings = z.object({
@@ -306,7 +306,7 @@ function isTrustworthy(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || /[?#]/.test(text) || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;
-  return url.protocol === 'http:' && leadsToThisMachine(url);
+  return url.protocol === 'http:' && isLoopbackUrl(url);
 }
 
 /** Settings that are missing as a whole are told key by key. */

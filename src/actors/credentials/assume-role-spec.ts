@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { maximumDuration, parseDuration } from '../../machines/duration.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
-import { leadsToThisMachine } from '../../machines/this-machine.ts';
+import { isLoopbackUrl } from '../../machines/loopback.ts';
 import { type CredentialFinding, type Environment, readVariable } from './credential-entry.ts';
 import { knownKeys, readSpec, type SpecReading, variableName } from './read-spec.ts';
 
@@ -60,7 +60,7 @@ function isAcceptableEndpoint(text: string): boolean {
   const url = URL.parse(text);
   if (!url || url.username !== '' || url.password !== '' || /[?#]/.test(text)) return false;
   if (url.protocol === 'https:') return true;
-  return url.protocol === 'http:' && leadsToThisMachine(url);
+  return url.protocol === 'http:' && isLoopbackUrl(url);
 }
 
 const assumeRoleSchema = knownKeys({

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { leadsToThisMachine } from '../../machines/this-machine.ts';
+import { isLoopbackUrl } from '../../machines/loopback.ts';
 
 export interface Refusal {
   status: 401 | 403 | 404 | 405 | 503;
@@ -64,7 +64,7 @@ function isOwnHost(
 function isLoopbackOrigin(origin: string | undefined): boolean {
   if (origin === undefined) return true;
   const url = URL.parse(origin);
-  return url !== null && /^https?:$/.test(url.protocol) && leadsToThisMachine(url);
+  return url !== null && /^https?:$/.test(url.protocol) && isLoopbackUrl(url);
 }
 
 function isSame(presented: string, expected: string): boolean {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isThisMachine, leadsToThisMachine } from '../../src/machines/this-machine.ts';
+import { isLoopback, isLoopbackUrl } from '../../src/machines/loopback.ts';
 
 describe('a host of this machine', () => {
   it.each(['localhost', '127.0.0.1', '127.0.0.2', '127.255.255.255', '127.0.0.0', '::1'])(
     'is %s',
     (host) => {
-      expect(isThisMachine(host)).toBe(true);
+      expect(isLoopback(host)).toBe(true);
     },
   );
 
@@ -43,13 +43,13 @@ describe('a host of this machine', () => {
     '10.0.0.1',
     '\u0661\u0662\u0667.0.0.1',
   ])('is not %j', (host) => {
-    expect(isThisMachine(host)).toBe(false);
+    expect(isLoopback(host)).toBe(false);
   });
 
   it('is every address of 127.0.0.0/8 and none of another network', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
-        expect(isThisMachine(address)).toBe(address.startsWith('127.'));
+        expect(isLoopback(address)).toBe(address.startsWith('127.'));
       }),
     );
   });
@@ -71,7 +71,7 @@ describe('a URL to this machine', () => {
     'http://[0:0:0:0:0:0:0:1]',
     'http://somebody@127.0.0.1',
   ])('is %s, as its parser spells the host', (url) => {
-    expect(leadsToThisMachine(new URL(url))).toBe(true);
+    expect(isLoopbackUrl(new URL(url))).toBe(true);
   });
 
   it.each([
@@ -87,6 +87,6 @@ describe('a URL to this machine', () => {
     'http://[::127.0.0.1]',
     'http://10.0.0.1',
   ])('is not %s', (url) => {
-    expect(leadsToThisMachine(new URL(url))).toBe(false);
+    expect(isLoopbackUrl(new URL(url))).toBe(false);
   });
 });
