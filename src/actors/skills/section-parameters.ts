@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import { compileSchema, SchemaError } from './argument-schema.ts';
 import { parseInputLine } from './input-line.ts';
 import type { Position } from './problem.ts';
-import type { ToolSection } from './tool-sections.ts';
+import type { JsonBlock, ToolSection } from './tool-sections.ts';
 
 /** A remark about a section, at a position of its file. */
 export interface Remark extends Position {
@@ -51,20 +51,17 @@ function checked(tool: string, schema: JsonObject, line: number): SectionParamet
   return { parameters, problems: [], warnings: [] };
 }
 
-function parseBlock(
-  tool: string,
-  block: ToolSection['jsonBlocks'][number],
-): { value: JsonValue } | Remark {
+function parseBlock(tool: string, block: JsonBlock): { value: JsonValue } | Remark {
   try {
     return { value: JSON.parse(block.content) as JsonValue };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const place = /\(line (\d+) column (\d+)\)/.exec(reason);
-    const lastLine = block.content.split('\n').length;
+    const line = Number(place?.[1] ?? block.margins.length) - 1;
     return {
       message: `tool ${tool}: the JSON block does not parse; mend the JSON here`,
-      line: block.line + Number(place?.[1] ?? lastLine) - 1,
-      column: Number(place?.[2] ?? 1),
+      line: block.line + line,
+      column: (block.margins[line] ?? 0) + Number(place?.[2] ?? 1),
     };
   }
 }

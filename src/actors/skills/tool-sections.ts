@@ -1,4 +1,5 @@
-import { type MarkdownBlock, markdownBlocks } from './markdown-blocks.ts';
+import type { Code, Heading, Html, Nodes, RootContent } from 'mdast';
+import { parseMarkdown } from './parse-markdown.ts';
 
 /** A `## Tool: <name>` section as it stands in the file. */
 export interface ToolSection {
@@ -7,50 +8,129 @@ export interface ToolSection {
   line: number;
   /** The first paragraph on one line; empty when there is none. */
   description: string;
-  /** Fenced blocks in JSON, with the line of their first line of content. */
-  jsonBlocks: { info: string; content: string; line: number }[];
+  jsonBlocks: JsonBlock[];
   /** What follows `**Input:**`, when the section has such a line. */
   input?: { text: string; line: number };
 }
+
+/** A fenced block in JSON. */
+export interface JsonBlock {
+  info: string;
+  content: string;
+  /** The line of the file that its first line of content stands on. */
+  line: number;
+  /** Columns before each line of content: what a list or a quote puts there. */
+  margins: number[];
+}
+
+/** The text of a skill, by the lines of its file. */
+interface Source {
+  /** The line of the file that the first of `lines` is. */
+  firstLine: number;
+  lines: string[];
+  /** The same lines with blanks for headings, code and comments. */
+  prose: string[];
+}
+
+/** A line ends for Markdown at a lone carriage return too. */
+const lineEnd = /\r?\n|\r/;
 
 const inputLine = /^\s*(?:[-*]\s+)?\*\*Input(?::\*\*|\*\*:?)(.*)$/i;
 
 /** Finds the tool sections of a skill's body; a section ends at the next heading of its level or above. */
 export function toolSections(body: string, firstLine: number): ToolSection[] {
-  const blocks = markdownBlocks(body, firstLine);
-  const sections: ToolSection[] = [];
-  blocks.forEach((block, index) => {
-    if (block.kind !== 'heading' || block.level !== 2) return;
-    const name = /^Tool:(.*)$/i.exec(block.text)?.[1];
-    if (name === undefined) return;
-    const after = blocks.slice(index + 1);
-    const end = after.findIndex((other) => other.kind === 'heading' && other.level <= 2);
-    const content = end === -1 ? after : after.slice(0, end);
-    sections.push(section(name.replaceAll(/[`*]/g, '').trim(), block.line, content));
-  });
-  return sections;
-}
-
-function section(name: string, line: number, content: MarkdownBlock[]): ToolSection {
-  const jsonBlocks = content.flatMap((block) =>
-    block.kind === 'fence' && /^json(?:\b|$)|^jsonschema\b/i.test(block.info)
-      ? [{ info: block.info.toLowerCase(), content: block.content, line: block.line + 1 }]
-      : [],
+  const { children } = parseMarkdown(body);
+  const prose = proseOf(body, children.flatMap(asidesIn)).split(lineEnd);
+  const source = { firstLine, lines: body.split(lineEnd), prose };
+  const headings = children.flatMap((node, index) =>
+    node.type === 'heading' && node.depth <= 2 ? [{ node, index }] : [],
   );
-  const found: ToolSection = { name, line, description: firstParagraph(content), jsonBlocks };
-  for (const block of content) {
-    const text = block.kind === 'line' ? inputLine.exec(block.text)?.[1] : undefined;
-    if (text !== undefined) return { ...found, input: { text: text.trim(), line: block.line } };
-  }
-  return found;
+  return headings.flatMap(({ node, index }, place) => {
+    const name = toolName(body, node);
+    if (name === undefined) return [];
+    const content = children.slice(index + 1, headings[place + 1]?.index);
+    return [section(name, lineOf(node), content, source)];
+  });
 }
 
-function firstParagraph(content: MarkdownBlock[]): string {
+/** The name in a heading written `## Tool: <name>`. */
+function toolName(body: string, heading: Heading): string | undefined {
+  const written = /^##[ \t]+Tool:(.*)$/i.exec(sliceOf(body, heading))?.[1];
+  return written
+    ?.trim()
+    .replace(/(^|[ \t])#+$/, '')
+    .replaceAll(/[`*]/g, '')
+    .trim();
+}
+
+function section(
+  name: string,
+  headingLine: number,
+  content: RootContent[],
+  { firstLine, lines, prose }: Source,
+): ToolSection {
+  const last = content.at(-1);
+  const text = prose.slice(headingLine, last?.position?.end.line ?? headingLine);
+  const jsonBlocks = content
+    .flatMap(asidesIn)
+    .flatMap((node) => (node.type === 'code' ? jsonBlock(node, firstLine, lines) : []));
+  const line = firstLine + headingLine - 1;
+  const found: ToolSection = { name, line, description: firstParagraph(text), jsonBlocks };
+  const index = text.findIndex((one) => inputLine.test(one));
+  const input = inputLine.exec(text[index] ?? '')?.[1];
+  return input === undefined
+    ? found
+    : { ...found, input: { text: input.trim(), line: line + 1 + index } };
+}
+
+function jsonBlock(node: Code, firstLine: number, lines: string[]): JsonBlock[] {
+  const info = `${node.lang ?? ''} ${node.meta ?? ''}`.trim().toLowerCase();
+  if (!/^json(?:\b|$)|^jsonschema\b/.test(info)) return [];
+  const start = lineOf(node);
+  const margins = node.value
+    .split(lineEnd)
+    .map((text, index) => Math.max(0, (lines[start + index]?.length ?? 0) - text.length));
+  return [{ info, content: node.value, line: firstLine + start, margins }];
+}
+
+function firstParagraph(text: string[]): string {
   const words: string[] = [];
-  for (const block of content) {
-    const text = block.kind === 'line' && !inputLine.test(block.text) ? block.text.trim() : '';
-    if (text !== '') words.push(text);
+  for (const line of text) {
+    const word = inputLine.test(line) ? '' : line.trim();
+    if (word !== '') words.push(word);
     else if (words.length > 0) break;
   }
   return words.join(' ');
+}
+
+type Aside = Code | Heading | Html;
+
+/** The blocks in a node, or the node itself, that are no prose. */
+function asidesIn(node: Nodes): Aside[] {
+  if (node.type === 'code' || node.type === 'heading' || node.type === 'html') return [node];
+  return 'children' in node ? node.children.flatMap(asidesIn) : [];
+}
+
+function proseOf(body: string, asides: Aside[]): string {
+  let prose = '';
+  for (const aside of asides) {
+    prose += body.slice(prose.length, aside.position?.start.offset);
+    const source = sliceOf(body, aside);
+    prose += aside.type === 'html' ? source.replace(comment, blank) : blank(source);
+  }
+  return prose + body.slice(prose.length);
+}
+
+const comment = /<!--[^]*?(?:-->|$)/g;
+
+function blank(text: string): string {
+  return text.replace(/[^\r\n]/g, ' ');
+}
+
+function sliceOf(body: string, { position }: Nodes): string {
+  return body.slice(position?.start.offset, position?.end.offset);
+}
+
+function lineOf({ position }: Nodes): number {
+  return position?.start.line ?? 1;
 }

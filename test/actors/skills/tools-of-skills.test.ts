@@ -50,6 +50,92 @@ describe('tool sections', () => {
     expect(await read(body)).toMatchObject({ tools: [], problems: [], warnings: [] });
   });
 
+  it.each([
+    ['a comment', '<!--\n## Tool: go\nGoes.\n-->\n'],
+    ['a comment in a list', '- One\n  <!--\n  ## Tool: go\n  -->\n'],
+    ['a comment that never ends', '<!-- ## Old\n\n## Tool: go\nGoes.\n'],
+    ['a list', '- One\n\n  ## Tool: go\n  Goes.\n'],
+    ['a quote', '> ## Tool: go\n> Goes.\n'],
+  ])('takes no heading in %s for a tool', async (_place, body) => {
+    expect(await read(body)).toMatchObject({ tools: [], problems: [], warnings: [] });
+  });
+
+  it('leaves comments out of what it says of a tool', async () => {
+    const body =
+      '## Tool: go\n<!-- Hidden.\n**Input:** b (string)\n\n```json\n{"type": "string"}\n```\n--> Goes.\n';
+    const { tools, problems } = await read(body);
+    expect(problems).toEqual([]);
+    expect(tools.map(({ description, parameters }) => ({ description, parameters }))).toEqual([
+      { description: 'Goes.', parameters: anyObject },
+    ]);
+  });
+
+  it.each([['Afterwards\n---\n'], ['Afterwards\n===\n'], ['## Afterwards\n']])(
+    'ends a section at the heading %j',
+    async (heading) => {
+      const { tools } = await read(`## Tool: go\nGoes.\n\n${heading}\n**Input:** b (string)\n`);
+      expect(tools.map(({ description, parameters }) => ({ description, parameters }))).toEqual([
+        { description: 'Goes.', parameters: anyObject },
+      ]);
+    },
+  );
+
+  it('reads a tool only from a heading with number signs', async () => {
+    expect(await read('Tool: go\n---\nGoes.\n')).toMatchObject({ tools: [], problems: [] });
+  });
+
+  it.each([['  '], ['    '], ['      ']])(
+    'reads the fence of a list that is indented by %j',
+    async (indent) => {
+      const block = schema.trimEnd().replaceAll('\n', `\n${indent}`);
+      const bullet = '-'.padEnd(indent.length);
+      const nested = indent.length > 4 ? '- a\n  - b\n    - c' : `${bullet}a`;
+      const { tools } = await read(`## Tool: go\nGoes.\n\n${nested}\n\n${indent}${block}\n`);
+      expect(tools[0]?.parameters).toEqual({
+        type: 'object',
+        properties: { a: { type: 'string' } },
+      });
+    },
+  );
+
+  it('says where JSON in a list, in a quote and behind a lone carriage return is broken', async () => {
+    const places = async (body: string) => {
+      const folder = agentFolder({ 'SKILL.md': head + body, 'scripts/go.sh': '' });
+      const { problems } = await readSkills(folder);
+      return problems.map(({ line, column }) => ({ line, column }));
+    };
+    const broken = ['```json', '{', '  "type" "object"', '}', '```'];
+    const inside = (margin: string) =>
+      `## Tool: go\nGoes.\n\n- One\n\n${broken.map((line) => margin + line).join('\n')}\n`;
+    expect(await places(inside(''))).toEqual([{ line: 12, column: 10 }]);
+    expect(await places(inside('  '))).toEqual([{ line: 12, column: 12 }]);
+    expect(await places(inside('> '))).toEqual([{ line: 12, column: 12 }]);
+    expect(await places(inside('  ').replace('Goes.', 'Goes.\rFar.'))).toEqual([
+      { line: 13, column: 12 },
+    ]);
+  });
+
+  it('reads a file with line ends of Windows and a byte order mark', async () => {
+    const body = `\uFEFF## Tool: go\r\nGoes\r\nfar.\r\n\r\n**Input:** b (string)\r\n`;
+    const { tools } = await read(body);
+    expect(tools).toMatchObject([
+      { description: 'Goes far.', line: 5, parameters: { required: ['b'] } },
+    ]);
+  });
+
+  it.each([
+    ['one line of lists', '- '.repeat(120_000)],
+    ['one line of quotes', '>'.repeat(250_000)],
+    [
+      'a stair of lists',
+      Array.from({ length: 350 }, (_, at) => `${'  '.repeat(at)}- a\n`).join(''),
+    ],
+    ['stars', '*a_ '.repeat(60_000)],
+  ])('reads the tool below %s soon', async (_name, text) => {
+    const { tools } = await read(`${text}a\n\n\n## Tool: go\nGoes.\n`);
+    expect(tools).toMatchObject([{ description: 'Goes.' }]);
+  });
+
   it('prefers the JSON block over the input line', async () => {
     const { tools } = await read(`## Tool: go\nGoes.\n\n**Input:** b (string)\n\n${schema}`);
     expect(tools[0]).toMatchObject({
