@@ -4,19 +4,26 @@ import type { ServiceConfig } from './actors/config/config.ts';
 import type { Log } from './actors/ports.ts';
 import { normalName } from './actors/tool-name.ts';
 import { builtinToolNames, type Toolbox } from './actors/tools/tools.ts';
-import type { Door } from './read-door.ts';
+
+/** What the basis of a card is made from. */
+interface BasisParts {
+  config: ServiceConfig;
+  toolbox: Toolbox;
+  isAuthOn: boolean;
+  directory: string;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+}
 
 /** What the card says that no change of the files alters: the builtin tools, the ways to sign in, the address. */
 export function cardBasis(
-  { directory, env, log }: { directory: string; env: NodeJS.ProcessEnv; log: Log },
-  { config, toolbox, door }: { config: ServiceConfig; toolbox: Toolbox; door: Door },
+  { config, toolbox, isAuthOn, directory, env, log }: BasisParts,
   address: string,
 ) {
   const tools = [...toolbox.tools.values()]
     .filter(({ name }) => builtinToolNames.includes(name) && !isDenied(config, name))
     .map(skillOfTool);
-  const declared = door.isAuthOn ? cardSchemes(config.auth.providers) : [];
-  const { isAuthOn } = door;
+  const declared = isAuthOn ? cardSchemes(config.auth.providers) : [];
   return { directory, env, log, agentId: config.agent_id, tools, declared, isAuthOn, address };
 }
 

@@ -17,11 +17,9 @@ export interface ConnectionParts {
   /** Where others reach the agent. */
   publicUrl: string;
   /** Puts a line on the daemon's console; nobody reads it when absent. */
-  console: ((line: string) => void) | undefined;
+  console?: ((line: string) => void) | undefined;
   clock: Clock;
   log: Log;
-  /** What to take back when the agent stops. */
-  undo: (() => unknown)[];
 }
 
 /** Calls that are shown on the console of a daemon that finds them waiting. */
@@ -29,7 +27,7 @@ const mostShown = 20;
 
 /** Opens the ways to people and has them hear of every task; nobody is asked before `start` (contract section 14). */
 export async function connectChannels(parts: ConnectionParts): Promise<Channels> {
-  const { config, settings, system, store, egress, surface, publicUrl, clock, log, undo } = parts;
+  const { config, settings, system, store, egress, surface, publicUrl, clock, log } = parts;
   const { defer } = config.security;
   const channels = await openChannels({
     agentId: config.agent_id,
@@ -46,7 +44,6 @@ export async function connectChannels(parts: ConnectionParts): Promise<Channels>
     clock,
     log,
   });
-  undo.push(() => channels.stop());
   system.onChanged((task) => channels.changed(task));
   return channels;
 }

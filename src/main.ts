@@ -1,60 +1,38 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
-import type { InspectionEvent, Observer } from 'xstate';
-import { Admission } from './actors/admission/admission.ts';
-import { createAgentCapture } from './actors/agent/agent-capture.ts';
-import { createGovernance } from './actors/agent/agent-governance.ts';
-import { readAgent } from './actors/agent/read-agent.ts';
 import { createAuthenticator } from './actors/auth/authenticator.ts';
 import { configuredVerifiers } from './actors/auth/configured-verifiers.ts';
 import { CardPublisher } from './actors/card/card.ts';
-import { type Channels, type ChannelsReading, hearsPeople } from './actors/channels/channels.ts';
-import { systemClock } from './actors/clock.ts';
-import type { Problem, ServiceConfig } from './actors/config/config.ts';
-import type { Egress } from './actors/egress/egress.ts';
-import type { Guardrails } from './actors/guardrails/guardrails.ts';
-import { randomIds } from './actors/ids.ts';
-import { scriptedModel } from './actors/llm/scripted-model.ts';
-import type {
-  AuditEvent,
-  Authenticator,
-  CardSource,
-  Clock,
-  EgressRecord,
-  Ids,
-  Log,
-  RateLimits,
-} from './actors/ports.ts';
+import { type Channels, hearsPeople } from './actors/channels/channels.ts';
+import type { Problem } from './actors/config/config.ts';
+import type { Authenticator, EgressRecord, Log, Outbound, RateLimits } from './actors/ports.ts';
 import { agentProof, challengePattern } from './actors/process/agent-proof.ts';
 import { sweepRunFolders } from './actors/process/run-folder.ts';
 import {
-  keptInspectorToken,
   randomToken,
   removeServeFile,
   writeRuntimeToken,
   writeServeFile,
 } from './actors/process/serve-file.ts';
 import { PushNotifications } from './actors/push/push-notifications.ts';
-import { lockDirectory } from './actors/storage/directory-lock.ts';
-import { lockFile } from './actors/storage/file-lock.ts';
 import { damagedStore, isDamage } from './actors/storage/store-error.ts';
-import { TaskSystem } from './actors/system.ts';
-import { ScriptGate, type Toolbox } from './actors/tools/tools.ts';
+import type { TaskSystem } from './actors/system.ts';
 import { watchClock } from './actors/watch-clock.ts';
 import { cardBasis } from './card-basis.ts';
 import { checkMachine } from './check-machine.ts';
 import { connectChannels } from './connect-channels.ts';
+import { createSystem } from './create-system.ts';
 import { writePush } from './http/a2a/push-writer.ts';
-import { createApp } from './http/app.ts';
-import { AuthLog } from './http/auth-log.ts';
-import { listen } from './http/listen.ts';
+import { lockFiles } from './lock-files.ts';
 import { namedUrl, urlOf } from './named-url.ts';
-import { type OpenLog, openLog } from './open-log.ts';
+import { openInspector } from './open-inspector.ts';
+import { openLog } from './open-log.ts';
+import { openTogether } from './open-together.ts';
 import { openWayOut } from './open-way-out.ts';
-import { type Door, readDoor } from './read-door.ts';
-import { takeBack } from './take-back.ts';
+import { readStart, type Start } from './read-start.ts';
+import { serveAgent } from './serve-agent.ts';
 import { version } from './version.ts';
+
+export { ConfigError } from './read-start.ts';
 
 /** How an agent is started. */
 export interface AgentOptions {
@@ -95,19 +73,6 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
-/** The agent cannot be started as it is configured; each problem says where and what to do. */
-export class ConfigError extends Error {
-  readonly code = 'config_invalid';
-  readonly problems: readonly Problem[];
-
-  constructor(problems: readonly Problem[]) {
-    super(`${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration`);
-    this.problems = problems;
-  }
-}
-
-const defaultPort = 8080;
-
 /** Milliseconds that tasks at work are given to end when the daemon stops. */
 const drainGrace = 5_000;
 
@@ -116,286 +81,136 @@ const drainGrace = 5_000;
  * ListenError, StoreError, ForeignFileError, DirectoryLockedError or FileLockedError.
  */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const directory = resolve(options.directory);
-  const clock = systemClock();
-  const scripts = new ScriptGate();
-  const readAt = Date.now();
-  const { problems, warnings, agent } = await readAgent(directory, options.env, clock, () =>
-    scripts.isolation(),
-  );
-  if (agent === null || problems.length > 0) throw new ConfigError(problems);
-  const door = readDoor(agent.config, options);
-  checkMachine(directory, agent.config, options.log);
+  const start = { ...options, ...(await readStart(options)) };
+  const { directory, config, log } = start;
+  checkMachine(directory, config, log);
   void sweepRunFolders();
-  const lock = lockDirectory(join(directory, '.service'));
-  const undo: (() => unknown)[] = [() => lock.release()];
   try {
-    for (const file of lockFiles(directory, agent.config)) undo.push(() => file.release());
-    return await assemble(
-      { ...options, directory },
-      { ...agent, warnings, clock, door, undo, scripts, readAt },
-    );
+    const agent = await openTogether((stack) => openAgent(stack, start));
+    return { ...agent, stop: async () => agent[Symbol.asyncDispose]() };
   } catch (error) {
-    // Why it could not start says more than what could not be taken back.
-    await takeBack(undo).catch(() => undefined);
-    throw isDamage(error)
-      ? damagedStore(resolve(directory, agent.config.store.path), error)
-      : error;
+    throw isDamage(error) ? damagedStore(resolve(directory, config.store.path), error) : error;
   }
 }
 
-/** Keeps every other daemon off the files of this one, in whatever folder it is and by whatever path. */
-function* lockFiles(directory: string, { agent_id, store, audit }: ServiceConfig) {
-  const holder = `agent ${agent_id} in ${directory}`;
-  for (const [key, path] of [
-    ['store.path', store.path],
-    ['audit.path', audit.path],
-  ] as const) {
-    const hint = `stop it first, or set ${key} to another file`;
-    yield lockFile(resolve(directory, path), holder, hint);
-  }
-}
+/** Opens an agent step by step; the stack closes it in reverse order, when a later step fails or at the end. */
+async function openAgent(
+  stack: AsyncDisposableStack,
+  start: AgentOptions & Start,
+): Promise<Omit<Agent, 'stop'>> {
+  const { config, directory, host, isAuthOn, clock, log } = start;
+  const stateFolder = join(directory, '.service');
+  lockFiles(stack, directory, config);
+  const inspector = stack.adopt(await openInspector(start), (opened) => opened?.stop());
 
-interface Parts {
-  config: ServiceConfig;
-  toolbox: Toolbox;
-  guardrails: Guardrails | null;
-  warnings: Problem[];
-  clock: Clock;
-  door: Door;
-  channels: ChannelsReading;
-  writable: readonly string[];
-  scripts: ScriptGate;
-  /** Epoch milliseconds of the wall clock at which reading the agent's files began. */
-  readAt: number;
-  /** What to take back, in reverse order, when a later step fails or the agent stops. */
-  undo: (() => unknown)[];
-}
-
-async function assemble(options: AgentOptions, parts: Parts): Promise<Agent> {
-  const { config, undo, warnings } = parts;
-  const { isAuthOn } = parts.door;
-  const ids = randomIds();
-  const inspector = await inspectorOn(options);
-  undo.push(() => inspector?.stop());
-  const opened = await openSystem(options, parts, ids, inspector?.inspect);
-  const { system, audit, egress } = opened;
+  // Nothing goes out before there is a system to hear of it.
+  const record = (hop: EgressRecord): void => system.noteEgress(hop);
+  const admissionUrl = start.admission?.url ?? null;
+  const wayOut = stack.use(await openWayOut({ ...start, admissionUrl, record }));
+  const { egress, isolation, deliver: fetch } = wayOut;
+  if (isolation !== null) start.scripts.open(isolation);
+  if (start.ownsProcess === true) stack.defer(egress.guardProcess());
   if (inspector !== null) egress.listensAt(inspector.listening);
-  const stateFolder = join(options.directory, '.service');
+
+  const sandbox = isolation?.sandbox ?? null;
+  const keepLog = start.keepLog ?? false;
+  const audit = stack.use(await openLog({ ...start, fetch, sandbox, keepLog }));
+  const system: TaskSystem = stack.adopt(
+    createSystem({ ...start, egress, audit, inspect: inspector?.inspect }),
+    (opened) => opened.stop(),
+  );
+  const push = stack.adopt(
+    new PushNotifications({
+      rows: audit.store.push,
+      find: (id) => system.find(id),
+      write: writePush,
+      egress,
+      clock,
+      log,
+    }),
+    (opened) => opened.stop(),
+  );
+  system.onChanged((task) => push.changed(task));
+  await audit.recordStart();
+  stack.defer(watchClock({ clock, record: audit.record, log }));
+
+  const card = stack.adopt(
+    new CardPublisher({ clock, record: (event) => audit.record(event) }),
+    (published) => published.stop(),
+  );
   const runtime = writeRuntimeToken(stateFolder);
   // It may speak for others, so it is in memory alone.
-  const chatToken = hearsPeople(parts.channels) ? randomToken() : null;
-  const authenticator = createAuthenticator({
-    runtimeToken: runtime.token,
-    chatToken,
-    tokens: isAuthOn
-      ? configuredVerifiers(config.auth.providers, {
-          env: options.env,
-          log: options.log,
-          outbound: egress,
-          bindsApprover: config.security.defer.bind_approver,
-        })
-      : [],
-    isOptional: !isAuthOn,
-  });
-  const card = new CardPublisher({
-    clock: parts.clock,
-    record: (event) => audit.record(event),
-  });
-  undo.push(() => card.stop());
+  const chatToken = hearsPeople(start.channels) ? randomToken() : null;
   const proofKey = randomToken();
-  const prove = (challenge: string, at: number): string | null =>
-    challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null;
-  const answering: Answering = { authenticator, ids, card, prove, channels: null };
-  const port = await serve(options, parts, opened, answering);
-  const url = urlOf(options.host, port);
-  const { log } = options;
-  const publicUrl = namedUrl({ ...options, port, publicUrl: config.server.public_url });
-  const basis = cardBasis(options, parts, publicUrl);
-  const startedWith = { config, skills: parts.toolbox.skills, readAt: parts.readAt };
-  const channels = await connectChannels({
-    ...{ config, settings: parts.channels, clock: parts.clock, undo },
-    ...{ system, store: audit.store, egress },
-    surface: { url, token: chatToken },
-    publicUrl,
-    console: options.console,
-    log,
-  });
-  answering.channels = channels;
+  // The channels need the address, and the metrics ask for the channels.
+  let connected: Channels | null = null;
+  const { port } = stack.use(
+    await serveAgent({
+      ...{ ...start, system, push, audit, egress, card },
+      authenticator: authenticatorOf(start, egress, { runtimeToken: runtime.token, chatToken }),
+      prove: (challenge, at) =>
+        challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null,
+      channels: () => connected?.status() ?? [],
+    }),
+  );
+  stack.defer(() => removeServeFile(stateFolder, process.pid));
+  const url = urlOf(host, port);
+  const publicUrl = namedUrl({ host, port, publicUrl: config.server.public_url, log });
+  const channels = stack.adopt(
+    await connectChannels({
+      ...{ config, settings: start.channels, clock, log, console: start.console },
+      ...{ system, store: audit.store, egress, publicUrl },
+      surface: { url, token: chatToken },
+    }),
+    (opened) => opened.stop(),
+  );
+  connected = channels;
+
+  const basis = cardBasis(start, publicUrl);
+  const startedWith = { config, skills: start.toolbox.skills, readAt: start.readAt };
   await card.start(basis, startedWith);
-  // It answers from here on, and says that it is starting until what a restart interrupted is dealt with.
+  // From here on requests are answered, with 503 `starting` until recovery has finished.
   await system.start();
-  opened.push.start();
+  push.start();
   channels.start();
   if (audit.store.damage !== null) throw audit.store.damage;
   writeServeFile(stateFolder, {
     pid: process.pid,
     port,
-    host: options.host,
+    host,
     auth_enabled: isAuthOn,
     token_path: runtime.path,
     started_at: new Date().toISOString(),
     version,
     proof_key: proofKey,
   });
-  undo.push(
-    () => removeServeFile(stateFolder, process.pid),
-    () => channels.stop(),
-    () => system.drain(drainGrace),
-    () => channels.stopListening(),
-  );
+  stack.defer(() => system.drain(drainGrace));
+  stack.defer(() => channels.stopListening());
   card.watch(basis, startedWith);
   return {
     id: config.agent_id,
     url,
     inspectorUrl: inspector?.url ?? null,
-    warnings,
+    warnings: start.warnings,
     token: runtime.token,
     auditPath: audit.path,
     health: () => ({ deferred: system.load().deferred, isWritable: audit.store.isWritable() }),
-    stop: () => takeBack(undo),
   };
 }
 
-interface Opened {
-  system: TaskSystem;
-  audit: OpenLog;
-  egress: Egress;
-  push: PushNotifications;
-}
-
-async function openSystem(
-  { directory, env, log, ownsProcess = false, keepLog = false }: AgentOptions,
-  parts: Parts,
-  ids: Ids,
-  inspect: Observer<InspectionEvent> | undefined,
-): Promise<Opened> {
-  const { config, toolbox, clock, undo } = parts;
-  const outside = { ...parts, directory, env, log };
-  const admissionUrl = parts.door.admission?.url ?? null;
-  // Nothing goes out before there is a system to hear of it.
-  const record = (hop: EgressRecord): void => system.noteEgress(hop);
-  const { isAuthOn } = parts.door;
-  const way = await openWayOut({ ...outside, admissionUrl, isAuthOn, record });
-  const { egress, isolation, deliver } = way;
-  if (isolation !== null) parts.scripts.open(isolation);
-  if (ownsProcess) undo.push(egress.guardProcess());
-  const sandbox = isolation?.sandbox ?? null;
-  const audit = await openLog({ ...outside, fetch: deliver, sandbox, keepLog });
-  const { tools, skills } = toolbox;
-  const system: TaskSystem = new TaskSystem({
-    store: audit.store,
-    model: scriptedModel(config.model.name, config.model.script),
-    ...createGovernance({ ...outside, isAuthOn: parts.door.isAuthOn, tools, outbound: egress }),
-    tools,
-    clock,
-    ids,
-    log,
-    egress,
-    envelope: audit.entity,
-    capture: createAgentCapture({ config, skills, directory, env }),
-    restAfter: 3_000,
-    release: version,
-    onRestart: config.security.defer.on_restart,
-    retention: config.store.retention,
-    ...(inspect === undefined ? {} : { inspect }),
+/** Knows callers by the tokens of the daemon itself and, where callers must sign in, by what is configured. */
+function authenticatorOf(
+  { config, env, log, isAuthOn }: AgentOptions & Start,
+  outbound: Outbound,
+  tokens: { runtimeToken: string; chatToken: string | null },
+): Authenticator {
+  const { auth, security } = config;
+  const bindsApprover = security.defer.bind_approver;
+  return createAuthenticator({
+    ...tokens,
+    tokens: isAuthOn
+      ? configuredVerifiers(auth.providers, { env, log, outbound, bindsApprover })
+      : [],
+    isOptional: !isAuthOn,
   });
-  undo.push(() => system.stop());
-  const push = new PushNotifications({
-    rows: audit.store.push,
-    find: (id) => system.find(id),
-    write: writePush,
-    egress,
-    clock,
-    log,
-  });
-  system.onChanged((task) => push.changed(task));
-  undo.push(() => push.stop());
-  await audit.recordStart();
-  undo.push(watchClock({ clock, record: audit.record, log }));
-  return { system, audit, egress, push };
-}
-
-/** What answers requests beside the tasks. */
-interface Answering {
-  authenticator: Authenticator;
-  ids: Ids;
-  card: CardSource;
-  /** Answers a challenge that came in at a port. */
-  prove: (challenge: string, port: number) => string | null;
-  /** `null` until the agent knows its address. */
-  channels: Channels | null;
-}
-
-async function serve(
-  { host, port, log }: AgentOptions,
-  { config, clock, door: { limits, admission: settings }, undo }: Parts,
-  { system, push, audit, egress: outbound }: Opened,
-  answering: Answering,
-): Promise<number> {
-  const { store, keys, sinks, entity } = audit;
-  const { agent_id: agentId } = config;
-  const admission = settings && new Admission({ settings, agentId, clock, log, outbound });
-  undo.push(() => admission?.stop());
-  const { authenticator, ids, card, prove } = answering;
-  const record = (event: AuditEvent): Promise<void> => store.record([event]);
-  const authLog = new AuthLog({ clock, record });
-  // After the last request, and while the log can still be written.
-  undo.push(() => authLog.flush());
-  const app = createApp({
-    system,
-    push,
-    authenticator,
-    authLog,
-    ids,
-    card,
-    prove,
-    clock,
-    log,
-    onDisconnect: config.security.defer.on_stream_disconnect,
-    limits,
-    origins: config.server.cors_origins,
-    publicUrl: config.server.public_url,
-    writeTimeout: config.server.write_timeout,
-    holdHeartbeat: config.server.hold_heartbeat,
-    taskAccess: config.server.task_access,
-    a2aHold: config.server.a2a_hold,
-    admission,
-    record,
-    entity,
-    auditKeys: keys.published,
-    auditLag: () => store.unsynced,
-    auditSinks: () => sinks.stats(),
-    channels: () => answering.channels?.status() ?? [],
-  });
-  const server = await listen(app, {
-    host,
-    port: port ?? defaultPort,
-    isFixed: port !== null,
-    ids,
-    trustedProxies: limits.trustedProxies,
-  });
-  undo.push(() => closeServer(server));
-  const listening = server.address() as AddressInfo;
-  outbound.listensAt(listening);
-  return listening.port;
-}
-
-/** Loads the inspector only when it is asked for. */
-async function inspectorOn({ inspectPort, log, directory }: AgentOptions) {
-  if (inspectPort === null) return null;
-  const [{ startInspector }, { readInspectorPage }] = await Promise.all([
-    import('./actors/telemetry/inspector.ts'),
-    import('./inspector-page.ts'),
-  ]);
-  const token = keptInspectorToken(join(directory, '.service'));
-  return startInspector({ port: inspectPort, token, page: readInspectorPage(), log });
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise((done) => server.close(done));
-  server.closeIdleConnections();
-  const cutOff = setTimeout(() => server.closeAllConnections(), 1_000);
-  await closed;
-  clearTimeout(cutOff);
 }

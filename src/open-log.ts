@@ -15,6 +15,7 @@ import type { AuditEvent, Clock, Log } from './actors/ports.ts';
 import { logFilesOf } from './actors/storage/log-files.ts';
 import { TaskStore } from './actors/storage/task-store.ts';
 import type { Toolbox } from './actors/tools/tools.ts';
+import { openTogether } from './open-together.ts';
 
 /** What an event of the daemon says beside whose it is, and when. */
 export type DaemonEvent = Pick<AuditEvent, 'event' | 'fields'>;
@@ -48,16 +49,18 @@ export interface LogParts {
   env: NodeJS.ProcessEnv;
   clock: Clock;
   log: Log;
-  /** What to take back when the agent stops. */
-  undo: (() => unknown)[];
 }
 
 /**
  * Opens the log of an agent with its store: lines are signed as configured, and every sink is given what
  * is on disk. Throws StoreError, StoreBehindError, SigningKeyError or PublicKeyError.
  */
-export async function openLog(parts: LogParts): Promise<OpenLog> {
-  const { config, directory, env, clock, log, undo } = parts;
+export function openLog(parts: LogParts): Promise<OpenLog & AsyncDisposable> {
+  return openTogether((stack) => openOn(stack, parts));
+}
+
+async function openOn(stack: AsyncDisposableStack, parts: LogParts): Promise<OpenLog> {
+  const { config, directory, env, clock, log } = parts;
   const { audit } = config;
   const path = resolve(directory, audit.path);
   const keys = openAuditKeys(audit.signing, env);
@@ -65,7 +68,7 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
   const rotated =
     keys.signer === null ? null : await keyRotation(await lastSignedLine(logFilesOf(path)), keys);
   const entity = agentEntity(config.agent_id, env);
-  const sinks = createAuditSinks({
+  const configured = createAuditSinks({
     sinks: audit.sinks,
     directory,
     env,
@@ -74,7 +77,7 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
     fetch: parts.fetch,
     record: (event) => void record(event).catch(() => undefined),
   });
-  undo.push(() => sinks.close());
+  const sinks = stack.adopt(configured, (opened) => opened.close());
   const opening = TaskStore.open({
     path: resolve(directory, config.store.path),
     onDamaged: (error) => log.error({}, `store: ${error.message}`),
@@ -98,7 +101,7 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
     const said = events.map((event) => ({ ...entity, ts, ...event }));
     await (await opening).record(said);
   };
-  const store = await opening;
+  const store = stack.adopt(await opening, (opened) => opened.close());
   tellOpening(store, log);
   const recordStart = async (): Promise<void> => {
     await record(

@@ -9,6 +9,7 @@ import type { EgressRecord, EgressScope, Log } from './actors/ports.ts';
 import { probeSandbox } from './actors/sandbox/sandbox.ts';
 import { readTracing } from './actors/telemetry/tracing-settings.ts';
 import type { ScriptIsolation, Toolbox } from './actors/tools/tools.ts';
+import { openTogether } from './open-together.ts';
 import { StartError } from './read-door.ts';
 
 /** What the agent reaches the outside through. */
@@ -42,21 +43,23 @@ export interface WayOutParts {
   log: Log;
   /** Hears of every hop. */
   record: (record: EgressRecord) => void;
-  /** What to take back when the agent stops. */
-  undo: (() => unknown)[];
 }
 
 /**
  * Opens the one way out of an agent: the egress policy, tracing that goes through it, and for scripts the
  * proxy and the sandbox (contract section 11). Throws StartError when the sandbox that is asked for cannot be had.
  */
-export async function openWayOut(parts: WayOutParts): Promise<WayOut> {
-  const { config, log, record, undo } = parts;
+export function openWayOut(parts: WayOutParts): Promise<WayOut & AsyncDisposable> {
+  return openTogether((stack) => openOn(stack, parts));
+}
+
+async function openOn(stack: AsyncDisposableStack, parts: WayOutParts): Promise<WayOut> {
+  const { config, log, record } = parts;
   warnOfLoopback(parts);
   const tracing = tracingSettings(parts);
   const { allowed_domains, allowed_private, allow_private_ips, allowed_private_cidrs, mode } =
     config.egress;
-  const egress = createEgress({
+  const policy = createEgress({
     mode,
     allowedDomains: allowed_domains,
     allowedPrivate: allowed_private,
@@ -74,22 +77,18 @@ export async function openWayOut(parts: WayOutParts): Promise<WayOut> {
       if (hop.scope !== delivery || hop.reason !== null) record(hop);
     },
   });
-  undo.push(() => egress.close());
+  const egress = stack.adopt(policy, (opened) => opened.close());
   const fetchFor = (scope: EgressScope): typeof globalThis.fetch => {
     return (input, init) => egress.within(scope, () => egress.fetch(input, init), patientLimits);
   };
   if (tracing !== null) {
     const { startTracing } = await import('./actors/telemetry/tracing.ts');
-    const started = startTracing(tracing, {
-      log,
-      version: config.version,
-      fetch: fetchFor(spans),
-    });
-    undo.push(() => started.stop());
+    const ports = { log, version: config.version, fetch: fetchFor(spans) };
+    stack.adopt(startTracing(tracing, ports), (started) => started.stop());
   }
   return {
     egress,
-    isolation: await isolateScripts(parts, egress),
+    isolation: await isolateScripts(stack, parts, egress),
     deliver: fetchFor(delivery),
   };
 }
@@ -121,7 +120,8 @@ const tookWords = {
 };
 
 async function isolateScripts(
-  { config, toolbox, directory, writable, log, undo }: WayOutParts,
+  stack: AsyncDisposableStack,
+  { config, toolbox, directory, writable, log }: WayOutParts,
   egress: Egress,
 ): Promise<ScriptIsolation | null> {
   if (toolbox.skills.every(({ tools }) => tools.length === 0)) return null;
@@ -134,8 +134,7 @@ async function isolateScripts(
   await makeWritable(writable).catch((error: unknown) => {
     throw new StartError(`a folder of egress.writable cannot be made: ${messageOf(error)}`);
   });
-  const proxy = await startEgressProxy({ egress, log });
-  undo.push(() => proxy.close());
+  const proxy = stack.adopt(await startEgressProxy({ egress, log }), (opened) => opened.close());
   return {
     proxy,
     sandbox: level,

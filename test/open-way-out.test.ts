@@ -5,7 +5,6 @@ import type { EgressRecord, EgressScope } from '../src/actors/ports.ts';
 import { readSkills } from '../src/actors/skills/skills.ts';
 import { inSpan } from '../src/actors/telemetry/spans.ts';
 import { openWayOut, type WayOutParts } from '../src/open-way-out.ts';
-import { takeBack } from '../src/take-back.ts';
 import { isWithoutBwrap, needsBwrap } from './actors/sandbox/needs-bwrap.ts';
 import { startCollector } from './helpers/trace-collector.ts';
 
@@ -18,13 +17,11 @@ const batch = 512;
 
 const tools = new Map();
 
-/** Opens the way out of an agent with these settings; it is taken back after the test. */
+/** Opens the way out of an agent with these settings; it is closed after the test. */
 async function open(settings: object, parts: Partial<WayOutParts> = {}) {
   const warned: string[] = [];
   const records: EgressRecord[] = [];
-  const undo: (() => unknown)[] = [];
-  onTestFinished(() => takeBack(undo));
-  const { egress } = await openWayOut({
+  const wayOut = await openWayOut({
     config: serviceSchema.parse({ agent_id: 'x', ...settings }),
     toolbox: { tools, skills: [] },
     channels: { slack: null, telegram: null, webhook: null },
@@ -35,10 +32,10 @@ async function open(settings: object, parts: Partial<WayOutParts> = {}) {
     env: {},
     log: { info() {}, error() {}, warn: (_fields, message) => void warned.push(message) },
     record: (record) => void records.push(record),
-    undo,
     ...parts,
   });
-  return { egress, warned, records, undo };
+  onTestFinished(() => wayOut[Symbol.asyncDispose]());
+  return { ...wayOut, warned, records };
 }
 
 describe('the way out of an agent', () => {
@@ -96,15 +93,16 @@ describe('the way out of an agent', () => {
 
   it('posts spans on behalf of the daemon, whoever ended the last of them', async () => {
     const collector = await startCollector();
-    const { egress, records, undo } = await open({
+    const wayOut = await open({
       version: '1.4.0',
       egress: { mode: 'deny-all' },
       observability: { tracing: { enabled: true, endpoint: collector.url } },
     });
+    const { egress, records } = wayOut;
     await egress.within(tool, async () => {
       for (let count = 0; count < batch; count += 1) await inSpan('work', {}, async () => count);
     });
-    await takeBack(undo);
+    await wayOut[Symbol.asyncDispose]();
     const daemon: EgressScope = { taskId: null, correlationId: null, tags: {} };
     expect(collector.spans).toHaveLength(batch);
     // Whose version it is, is said by the name beside it.

@@ -214,6 +214,7 @@ export class TaskStore {
 
   /** Commits what is pending and closes the store. */
   close(): void {
+    if (!this.#database.isOpen) return;
     for (const timer of this.#timers) clearInterval(timer);
     this.flush();
     try {

@@ -1,0 +1,27 @@
+/**
+ * Opens parts that belong together and closes them together, in reverse order: when `open` fails, which is then
+ * what it rejects with, or when the result is disposed of. A part that cannot be closed keeps none of the others
+ * open; disposing rejects with the first failure then.
+ */
+export async function openTogether<Opened extends object>(
+  open: (stack: AsyncDisposableStack) => Promise<Opened>,
+): Promise<Opened & AsyncDisposable> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const opened = await open(stack);
+    return { ...opened, [Symbol.asyncDispose]: () => close(stack) };
+  } catch (error) {
+    // Report why it could not be opened, not a failed clean-up.
+    await stack.disposeAsync().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function close(stack: AsyncDisposableStack): Promise<void> {
+  await stack.disposeAsync().catch((error: unknown) => Promise.reject(firstError(error)));
+}
+
+/** A clean-up that fails after another one wraps that one's error. */
+function firstError(error: unknown): unknown {
+  return error instanceof SuppressedError ? firstError(error.suppressed) : error;
+}
