@@ -1,6 +1,13 @@
+import {
+  whenCutOff,
+  whenMinted,
+  whenMintedAgain,
+  whenRun,
+  whenStarted,
+} from './executing-outcomes.ts';
 import * as factOf from './fact-of.ts';
 import * as failureOf from './failure-of.ts';
-import * as recordOf from './record-of.ts';
+import { fromContext, withOutput } from './params-from.ts';
 import { approvedDigest, currentCall, mintInput } from './task-input.ts';
 import { maxTurns, taskSetup } from './task-setup.ts';
 
@@ -19,38 +26,8 @@ export const executing = taskSetup.createStateConfig({
         src: 'mint',
         input: ({ context }) => mintInput(context),
         onDone: [
-          {
-            guard: { type: 'mintFailed', params: ({ event }) => event.output },
-            target: '#task.failed',
-            actions: [
-              {
-                type: 'note',
-                params: ({ context, event }) => factOf.credentialMade(context, event.output),
-              },
-              {
-                type: 'keepRecord',
-                params: ({ context, event }) => recordOf.credentials(context, event.output),
-              },
-              {
-                type: 'fail',
-                params: ({ context, event }) =>
-                  failureOf.ofMint(currentCall(context), event.output),
-              },
-            ],
-          },
-          {
-            target: 'calling',
-            actions: [
-              {
-                type: 'note',
-                params: ({ context, event }) => factOf.credentialMade(context, event.output),
-              },
-              {
-                type: 'keepRecord',
-                params: ({ context, event }) => recordOf.credentials(context, event.output),
-              },
-            ],
-          },
+          { guard: withOutput('mintFailed'), target: '#task.failed', actions: whenMinted.failed },
+          { target: 'calling', actions: whenMinted.issued },
         ],
       },
     },
@@ -58,31 +35,11 @@ export const executing = taskSetup.createStateConfig({
       description: 'The start is on disk before the tool starts, and every start has an end.',
       tags: 'calling',
       initial: 'starting',
-      exit: { type: 'dropCredential', params: ({ context }) => currentCall(context).id },
-      entry: { type: 'note', params: ({ context }) => factOf.toolStarted(context) },
+      entry: fromContext('note', factOf.toolStarted),
+      exit: fromContext('dropCredential', (context) => currentCall(context).id),
       on: {
-        'task.cancel': {
-          target: '#task.canceled',
-          actions: [
-            {
-              type: 'note',
-              params: ({ context, event }) =>
-                factOf.toolCutOff(context, event.at, `canceled: ${event.reason}`),
-            },
-            { type: 'callOff', params: ({ event }) => event.reason },
-          ],
-        },
-        'service.restarted': {
-          target: '#task.failed',
-          actions: [
-            {
-              type: 'note',
-              params: ({ context, event }) =>
-                factOf.toolCutOff(context, event.at, failureOf.interrupted.text),
-            },
-            { type: 'fail', params: failureOf.interrupted },
-          ],
-        },
+        'task.cancel': { target: '#task.canceled', actions: whenCutOff.canceled },
+        'service.restarted': { target: '#task.failed', actions: whenCutOff.restarted },
       },
       states: {
         starting: {
@@ -92,33 +49,16 @@ export const executing = taskSetup.createStateConfig({
             input: ({ context }) => ({ taskId: context.run.id, call: currentCall(context) }),
             onDone: [
               {
-                guard: { type: 'outcomeIsUnknown', params: ({ event }) => event.output },
+                guard: withOutput('outcomeIsUnknown'),
                 target: '#task.failed',
-                actions: [
-                  {
-                    type: 'note',
-                    params: ({ context, event }) =>
-                      factOf.toolCutOff(
-                        context,
-                        event.output.at,
-                        failureOf.outcomeUnknown(currentCall(context)).text,
-                      ),
-                  },
-                  {
-                    type: 'fail',
-                    params: ({ context }) => failureOf.outcomeUnknown(currentCall(context)),
-                  },
-                ],
+                actions: whenStarted.unknown,
               },
               {
-                guard: { type: 'needsCredentialAgain', params: ({ event }) => event.output },
+                guard: withOutput('needsCredentialAgain'),
                 target: 'mintingAgain',
-                actions: { type: 'keepStart', params: ({ event }) => event.output },
+                actions: whenStarted.known,
               },
-              {
-                target: 'running',
-                actions: { type: 'keepStart', params: ({ event }) => event.output },
-              },
+              { target: 'running', actions: whenStarted.known },
             ],
           },
         },
@@ -130,44 +70,11 @@ export const executing = taskSetup.createStateConfig({
             input: ({ context }) => mintInput(context),
             onDone: [
               {
-                guard: { type: 'mintFailed', params: ({ event }) => event.output },
+                guard: withOutput('mintFailed'),
                 target: '#task.failed',
-                actions: [
-                  {
-                    type: 'note',
-                    params: ({ context, event }) => [
-                      factOf.credentialMade(context, event.output),
-                      factOf.toolCutOff(
-                        context,
-                        event.output.at,
-                        failureOf.ofMint(currentCall(context), event.output).text,
-                      ),
-                    ],
-                  },
-                  {
-                    type: 'keepRecord',
-                    params: ({ context, event }) => recordOf.credentials(context, event.output),
-                  },
-                  {
-                    type: 'fail',
-                    params: ({ context, event }) =>
-                      failureOf.ofMint(currentCall(context), event.output),
-                  },
-                ],
+                actions: whenMintedAgain.failed,
               },
-              {
-                target: 'running',
-                actions: [
-                  {
-                    type: 'note',
-                    params: ({ context, event }) => factOf.credentialMade(context, event.output),
-                  },
-                  {
-                    type: 'keepRecord',
-                    params: ({ context, event }) => recordOf.credentials(context, event.output),
-                  },
-                ],
-              },
+              { target: 'running', actions: whenMintedAgain.issued },
             ],
           },
         },
@@ -184,39 +91,8 @@ export const executing = taskSetup.createStateConfig({
               needsCredential: context.credential !== null,
             }),
             onDone: [
-              {
-                guard: { type: 'toolFailed', params: ({ event }) => event.output },
-                target: '#task.failed',
-                actions: [
-                  {
-                    type: 'note',
-                    params: ({ context, event }) => factOf.toolEnded(context, event.output),
-                  },
-                  {
-                    type: 'keepRecord',
-                    params: ({ context, event }) => recordOf.output(context, event.output),
-                  },
-                  {
-                    type: 'fail',
-                    params: ({ context, event }) =>
-                      failureOf.ofTool(currentCall(context), event.output),
-                  },
-                ],
-              },
-              {
-                target: '#task.working.executing.recording',
-                actions: [
-                  {
-                    type: 'note',
-                    params: ({ context, event }) => factOf.toolEnded(context, event.output),
-                  },
-                  {
-                    type: 'keepRecord',
-                    params: ({ context, event }) => recordOf.output(context, event.output),
-                  },
-                  { type: 'keepResult', params: ({ event }) => event.output },
-                ],
-              },
+              { guard: withOutput('toolFailed'), target: '#task.failed', actions: whenRun.failed },
+              { target: '#task.working.executing.recording', actions: whenRun.returned },
             ],
           },
         },

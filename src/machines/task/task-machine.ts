@@ -1,9 +1,17 @@
-import { answerCounted, answerMispinned, answerWithoutPending } from '../governance/decision.ts';
+import { answerWithoutPending } from '../governance/decision.ts';
 import { executing } from './executing-state.ts';
-import * as factOf from './fact-of.ts';
 import * as failureOf from './failure-of.ts';
-import * as recordOf from './record-of.ts';
-import { currentCall, initialContext, momentAfter, pendingDeferral } from './task-input.ts';
+import { withAttempt, withOutput, withReason, withTime } from './params-from.ts';
+import { currentCall, initialContext, momentAfter } from './task-input.ts';
+import {
+  promptRefused,
+  whenDecided,
+  whenDue,
+  whenEnded,
+  whenRuled,
+  whenThought,
+  whenTold,
+} from './task-outcomes.ts';
 import { taskSetup } from './task-setup.ts';
 
 /**
@@ -38,15 +46,7 @@ export const taskMachine = taskSetup.createMachine({
       tags: 'submitted',
       entry: { type: 'note', params: { type: 'session.started' } },
       always: [
-        {
-          guard: 'isPromptRefused',
-          target: 'failed',
-          actions: [
-            { type: 'note', params: ({ context }) => factOf.promptRefused(context) },
-            { type: 'keepRecord', params: ({ context }) => recordOf.prompt(context) },
-            { type: 'fail', params: ({ context }) => failureOf.ofPrompt(context) },
-          ],
-        },
+        { guard: 'isPromptRefused', target: 'failed', actions: promptRefused },
         { target: 'working' },
       ],
     },
@@ -57,7 +57,7 @@ export const taskMachine = taskSetup.createMachine({
       on: {
         'task.cancel': {
           target: 'canceled',
-          actions: { type: 'callOff', params: ({ event }) => event.reason },
+          actions: withReason('callOff'),
         },
         'service.restarted': {
           target: 'failed',
@@ -81,37 +81,16 @@ export const taskMachine = taskSetup.createMachine({
             }),
             onDone: [
               {
-                guard: { type: 'modelFailed', params: ({ event }) => event.output },
+                guard: withOutput('modelFailed'),
                 target: '#task.failed',
-                actions: [
-                  {
-                    type: 'note',
-                    params: ({ context, event }) => factOf.modelCalled(context, event.output),
-                  },
-                  { type: 'fail', params: ({ event }) => failureOf.ofModel(event.output) },
-                ],
+                actions: whenThought.failed,
               },
               {
-                guard: { type: 'wantsTools', params: ({ event }) => event.output },
+                guard: withOutput('wantsTools'),
                 target: 'governing',
-                actions: [
-                  {
-                    type: 'note',
-                    params: ({ context, event }) => factOf.modelCalled(context, event.output),
-                  },
-                  { type: 'keepCalls', params: ({ event }) => event.output },
-                ],
+                actions: whenThought.wantsTools,
               },
-              {
-                target: '#task.completed',
-                actions: [
-                  {
-                    type: 'note',
-                    params: ({ context, event }) => factOf.modelCalled(context, event.output),
-                  },
-                  { type: 'keepAnswer', params: ({ event }) => event.output },
-                ],
-              },
+              { target: '#task.completed', actions: whenThought.answered },
             ],
           },
         },
@@ -129,32 +108,16 @@ export const taskMachine = taskSetup.createMachine({
             }),
             onDone: [
               {
-                guard: { type: 'isRuledOut', params: ({ event }) => event.output },
+                guard: withOutput('isRuledOut'),
                 target: '#task.failed',
-                actions: [
-                  { type: 'note', params: ({ event }) => event.output.facts },
-                  { type: 'keepRuling', params: ({ event }) => event.output },
-                  {
-                    type: 'fail',
-                    params: ({ context, event }) => failureOf.ofRuling(context, event.output),
-                  },
-                ],
+                actions: whenRuled.refused,
               },
               {
-                guard: { type: 'needsApproval', params: ({ event }) => event.output },
+                guard: withOutput('needsApproval'),
                 target: '#task.deferred',
-                actions: [
-                  { type: 'note', params: ({ event }) => event.output.facts },
-                  { type: 'keepRuling', params: ({ event }) => event.output },
-                ],
+                actions: whenRuled.held,
               },
-              {
-                target: 'executing',
-                actions: [
-                  { type: 'note', params: ({ event }) => event.output.facts },
-                  { type: 'keepRuling', params: ({ event }) => event.output },
-                ],
-              },
+              { target: 'executing', actions: whenRuled.allowed },
             ],
           },
         },
@@ -168,177 +131,33 @@ export const taskMachine = taskSetup.createMachine({
       initial: 'asked',
       on: {
         'deferral.decide': [
+          { guard: withAttempt('cameTooLate'), target: 'failed', actions: whenDecided.tooLate },
+          { guard: withAttempt('isMispinned'), actions: whenDecided.mispinned },
+          { guard: withAttempt('isRefused'), actions: whenDecided.refused },
           {
-            guard: { type: 'cameTooLate', params: ({ event }) => event.attempt },
-            target: 'failed',
-            actions: [
-              {
-                type: 'note',
-                params: ({ context, event }) => factOf.timedOut(context, event.attempt.at),
-              },
-              { type: 'answer', params: { kind: 'notPending' } },
-              { type: 'fail', params: ({ context }) => failureOf.timedOut(context) },
-            ],
-          },
-          {
-            guard: { type: 'isMispinned', params: ({ event }) => event.attempt },
-            actions: {
-              type: 'answer',
-              params: ({ context, event }) =>
-                answerMispinned(pendingDeferral(context), event.attempt) ?? { kind: 'notPending' },
-            },
-          },
-          {
-            guard: { type: 'isRefused', params: ({ event }) => event.attempt },
-            actions: [
-              {
-                type: 'note',
-                params: ({ context, event }) =>
-                  factOf.decision('deferral.refused', context, event.attempt),
-              },
-              { type: 'answer', params: { kind: 'forbidden' } },
-            ],
-          },
-          {
-            guard: { type: 'isRejectionForModel', params: ({ event }) => event.attempt },
+            guard: withAttempt('isRejectionForModel'),
             target: 'working.executing.recording',
-            actions: [
-              {
-                type: 'note',
-                params: ({ context, event }) =>
-                  factOf.decision('deferral.decided', context, event.attempt),
-              },
-              {
-                type: 'answer',
-                params: ({ context, event }) =>
-                  answerCounted('resolved', pendingDeferral(context), event.attempt),
-              },
-              { type: 'settleDeferral', params: ({ event }) => event.attempt },
-              { type: 'keepRejection', params: ({ event }) => event.attempt },
-            ],
+            actions: whenDecided.rejectedForModel,
           },
-          {
-            guard: { type: 'isRejection', params: ({ event }) => event.attempt },
-            target: 'failed',
-            actions: [
-              {
-                type: 'note',
-                params: ({ context, event }) =>
-                  factOf.decision('deferral.decided', context, event.attempt),
-              },
-              {
-                type: 'answer',
-                params: ({ context, event }) =>
-                  answerCounted('resolved', pendingDeferral(context), event.attempt),
-              },
-              { type: 'settleDeferral', params: ({ event }) => event.attempt },
-              { type: 'fail', params: ({ context }) => failureOf.rejected(context) },
-            ],
-          },
-          {
-            guard: { type: 'isShortOfQuorum', params: ({ event }) => event.attempt },
-            actions: [
-              {
-                type: 'note',
-                params: ({ context, event }) =>
-                  factOf.decision('deferral.decided', context, event.attempt),
-              },
-              {
-                type: 'answer',
-                params: ({ context, event }) =>
-                  answerCounted('recorded', pendingDeferral(context), event.attempt),
-              },
-              { type: 'countApproval', params: ({ event }) => event.attempt },
-            ],
-          },
-          {
-            target: 'working.executing',
-            actions: [
-              {
-                type: 'note',
-                params: ({ context, event }) =>
-                  factOf.decision('deferral.decided', context, event.attempt),
-              },
-              {
-                type: 'answer',
-                params: ({ context, event }) =>
-                  answerCounted('resolved', pendingDeferral(context), event.attempt),
-              },
-              { type: 'settleDeferral', params: ({ event }) => event.attempt },
-            ],
-          },
+          { guard: withAttempt('isRejection'), target: 'failed', actions: whenDecided.rejected },
+          { guard: withAttempt('isShortOfQuorum'), actions: whenDecided.counted },
+          { target: 'working.executing', actions: whenDecided.approved },
         ],
         'message.received': [
           {
             guard: { type: 'isMessageRefused', params: ({ event }) => event.refusal },
-            actions: [
-              { type: 'note', params: ({ event }) => factOf.messageRefused(event.refusal) },
-              {
-                type: 'answerMessage',
-                params: ({ event }) => ({ kind: 'refused', text: event.refusal?.text ?? '' }),
-              },
-            ],
+            actions: whenTold.refused,
           },
           {
             guard: { type: 'hasNoRoomFor', params: ({ event }) => event.message },
-            actions: { type: 'answerMessage', params: { kind: 'full' } },
+            actions: whenTold.full,
           },
-          {
-            actions: [
-              {
-                type: 'note',
-                params: ({ event }) => factOf.messageReceived(event.message, event.sender),
-              },
-              { type: 'answerMessage', params: { kind: 'kept' } },
-              { type: 'keepMessage', params: ({ event }) => event },
-            ],
-          },
+          { actions: whenTold.kept },
         ],
-        'deadline.reached': {
-          target: 'failed',
-          actions: [
-            { type: 'note', params: ({ context, event }) => factOf.timedOut(context, event.at) },
-            { type: 'fail', params: ({ context }) => failureOf.timedOut(context) },
-          ],
-        },
-        'caller.left': {
-          target: 'failed',
-          actions: [
-            {
-              type: 'note',
-              params: ({ context, event }) =>
-                factOf.abandoned(context, 'caller_disconnected', event.at),
-            },
-            {
-              type: 'fail',
-              params: ({ context }) => failureOf.abandoned(context, 'caller_disconnected'),
-            },
-          ],
-        },
-        'service.restarted': {
-          target: 'failed',
-          actions: [
-            {
-              type: 'note',
-              params: ({ context, event }) =>
-                factOf.abandoned(context, 'service_restart', event.at),
-            },
-            {
-              type: 'fail',
-              params: ({ context }) => failureOf.abandoned(context, 'service_restart'),
-            },
-          ],
-        },
-        'task.cancel': {
-          target: 'canceled',
-          actions: [
-            {
-              type: 'note',
-              params: ({ context, event }) => factOf.abandoned(context, 'canceled', event.at),
-            },
-            { type: 'callOff', params: ({ event }) => event.reason },
-          ],
-        },
+        'deadline.reached': { target: 'failed', actions: whenEnded.timedOut },
+        'caller.left': { target: 'failed', actions: whenEnded.callerLeft },
+        'service.restarted': { target: 'failed', actions: whenEnded.restarted },
+        'task.cancel': { target: 'canceled', actions: whenEnded.canceled },
       },
       states: {
         asked: {
@@ -348,21 +167,11 @@ export const taskMachine = taskSetup.createMachine({
           on: {
             'deadline.reached': [
               {
-                guard: { type: 'escalationIsDue', params: ({ event }) => event.at },
+                guard: withTime('escalationIsDue'),
                 target: 'escalated',
-                actions: {
-                  type: 'note',
-                  params: ({ context, event }) => factOf.escalated(context, event.at),
-                },
+                actions: whenDue.escalated,
               },
-              {
-                guard: { type: 'reminderIsDue', params: ({ event }) => event.at },
-                target: 'reminded',
-                actions: {
-                  type: 'note',
-                  params: ({ context, event }) => factOf.reminded(context, event.at),
-                },
-              },
+              { guard: withTime('reminderIsDue'), target: 'reminded', actions: whenDue.reminded },
             ],
           },
         },
@@ -372,12 +181,9 @@ export const taskMachine = taskSetup.createMachine({
           invoke: { src: 'deadline', input: ({ context }) => momentAfter(context, 'reminded') },
           on: {
             'deadline.reached': {
-              guard: { type: 'escalationIsDue', params: ({ event }) => event.at },
+              guard: withTime('escalationIsDue'),
               target: 'escalated',
-              actions: {
-                type: 'note',
-                params: ({ context, event }) => factOf.escalated(context, event.at),
-              },
+              actions: whenDue.escalated,
             },
           },
         },

@@ -1,0 +1,124 @@
+import type { DecisionAttempt } from '../governance/approvers.ts';
+import { answerCounted, answerMispinned } from '../governance/decision.ts';
+import type { Ruling } from '../governance/ruling.ts';
+import * as factOf from './fact-of.ts';
+import type { AbandonReason } from './facts.ts';
+import * as failureOf from './failure-of.ts';
+import {
+  fromAttempt,
+  fromContext,
+  fromOutput,
+  fromTime,
+  withAttempt,
+  withOutput,
+  withReason,
+} from './params-from.ts';
+import * as recordOf from './record-of.ts';
+import type { TaskEvent, Thought } from './task-events.ts';
+import { pendingDeferral, type TaskContext } from './task-input.ts';
+
+/** The message itself is denied. */
+export const promptRefused = [
+  fromContext('note', factOf.promptRefused),
+  fromContext('keepRecord', recordOf.prompt),
+  fromContext('fail', failureOf.ofPrompt),
+] as const;
+
+const heard = fromOutput('note', factOf.modelCalled);
+
+/** The model has taken its turn. */
+export const whenThought = {
+  failed: [heard, fromOutput('fail', (_, thought: Thought) => failureOf.ofModel(thought))],
+  wantsTools: [heard, withOutput('keepCalls')],
+  answered: [heard, withOutput('keepAnswer')],
+} as const;
+
+const ruled = [
+  fromOutput('note', (_, { facts }: Ruling) => facts),
+  withOutput('keepRuling'),
+] as const;
+
+/** Governance has ruled on a call. */
+export const whenRuled = {
+  refused: [...ruled, fromOutput('fail', failureOf.ofRuling)],
+  held: ruled,
+  allowed: ruled,
+} as const;
+
+const noted = (type: 'deferral.decided' | 'deferral.refused') =>
+  fromAttempt('note', (context, attempt) => factOf.decision(type, context, attempt));
+
+const answered = (kind: 'resolved' | 'recorded') =>
+  fromAttempt('answer', (context, attempt) =>
+    answerCounted(kind, pendingDeferral(context), attempt),
+  );
+
+const settled = [
+  noted('deferral.decided'),
+  answered('resolved'),
+  withAttempt('settleDeferral'),
+] as const;
+
+/** Somebody tries to decide about the call that waits. */
+export const whenDecided = {
+  tooLate: [
+    fromAttempt('note', (context, { at }) => factOf.timedOut(context, at)),
+    { type: 'answer', params: { kind: 'notPending' } },
+    fromContext('fail', failureOf.timedOut),
+  ],
+  mispinned: fromAttempt('answer', answerNotMeant),
+  refused: [noted('deferral.refused'), { type: 'answer', params: { kind: 'forbidden' } }],
+  rejectedForModel: [...settled, withAttempt('keepRejection')],
+  rejected: [...settled, fromContext('fail', failureOf.rejected)],
+  counted: [noted('deferral.decided'), answered('recorded'), withAttempt('countApproval')],
+  approved: settled,
+} as const;
+
+type Said = { event: Extract<TaskEvent, { type: 'message.received' }> };
+
+/** Somebody says something while a call waits. */
+export const whenTold = {
+  refused: [
+    { type: 'note', params: ({ event }: Said) => factOf.messageRefused(event.refusal) },
+    {
+      type: 'answerMessage',
+      params: ({ event }: Said) => ({ kind: 'refused', text: event.refusal?.text ?? '' }) as const,
+    },
+  ],
+  full: { type: 'answerMessage', params: { kind: 'full' } },
+  kept: [
+    {
+      type: 'note',
+      params: ({ event }: Said) => factOf.messageReceived(event.message, event.sender),
+    },
+    { type: 'answerMessage', params: { kind: 'kept' } },
+    { type: 'keepMessage', params: ({ event }: Said) => event },
+  ],
+} as const;
+
+const abandoned = (reason: AbandonReason) =>
+  fromTime('note', (context, at) => factOf.abandoned(context, reason, at));
+
+const given = (reason: Exclude<AbandonReason, 'canceled'>) =>
+  [
+    abandoned(reason),
+    fromContext('fail', (context) => failureOf.abandoned(context, reason)),
+  ] as const;
+
+/** A moment of the wait has come. */
+export const whenDue = {
+  reminded: fromTime('note', factOf.reminded),
+  escalated: fromTime('note', factOf.escalated),
+} as const;
+
+/** The wait ends without anybody deciding. */
+export const whenEnded = {
+  timedOut: [fromTime('note', factOf.timedOut), fromContext('fail', failureOf.timedOut)],
+  callerLeft: given('caller_disconnected'),
+  restarted: given('service_restart'),
+  canceled: [abandoned('canceled'), withReason('callOff')],
+} as const;
+
+function answerNotMeant(context: TaskContext, attempt: DecisionAttempt) {
+  return answerMispinned(pendingDeferral(context), attempt) ?? ({ kind: 'notPending' } as const);
+}
