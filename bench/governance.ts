@@ -3,6 +3,7 @@ import { createGovernance } from '../src/actors/agent/agent-governance.ts';
 import { systemClock } from '../src/actors/clock.ts';
 import { securitySchema } from '../src/actors/config/schema-security.ts';
 import { compileGuardrails } from '../src/actors/guardrails/guardrails.ts';
+import { compileModify } from '../src/actors/modify/modify.ts';
 import { argumentsDigest } from '../src/actors/policy/arguments-digest.ts';
 import { createGovern } from '../src/actors/policy/govern.ts';
 import type { Tool } from '../src/actors/ports.ts';
@@ -63,12 +64,14 @@ async function timesOf(layers: object, configured: readonly (typeof credentials)
   const quiet = () => undefined;
   const log = { info: quiet, warn: quiet, error: console.error };
   const security = securitySchema.parse(layers);
-  const compiled = compileGuardrails(security.guardrails);
+  const guardrails = compileGuardrails(security.guardrails);
+  const modify = compileModify(security.modify);
   const { policy, issuer } = createGovernance({
     config: { security, credentials: [...configured] },
     isAuthOn: false,
     tools,
-    guardrails: security.guardrails.enabled && compiled.ok ? compiled.guardrails : null,
+    guardrails: security.guardrails.enabled && guardrails.ok ? guardrails.guardrails : null,
+    modify: security.modify.enabled && modify.ok ? modify.modify : null,
     env: { SHOP_KEY: secret },
     clock: systemClock(),
     log,

@@ -5,6 +5,7 @@ import type { ServiceConfig } from './actors/config/config.ts';
 import type { Egress } from './actors/egress/egress.ts';
 import type { Guardrails } from './actors/guardrails/guardrails.ts';
 import { scriptedModel } from './actors/llm/scripted-model.ts';
+import type { Modify } from './actors/modify/modify.ts';
 import type { Clock, Ids, Log } from './actors/ports.ts';
 import { TaskSystem } from './actors/system.ts';
 import type { Toolbox } from './actors/tools/tools.ts';
@@ -16,6 +17,7 @@ export interface SystemParts {
   config: ServiceConfig;
   toolbox: Toolbox;
   guardrails: Guardrails | null;
+  modify: Modify | null;
   isAuthOn: boolean;
   directory: string;
   env: NodeJS.ProcessEnv;

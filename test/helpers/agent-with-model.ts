@@ -39,7 +39,7 @@ export async function startAgentWithModel(
   const ids = randomIds();
   const { agent, problems } = await readAgent(directory, {}, clock);
   if (agent === null) throw new Error(JSON.stringify(problems));
-  const { config, guardrails, toolbox } = agent;
+  const { config, guardrails, modify, toolbox } = agent;
   const { tools } = toolbox;
   mkdirSync(join(directory, '.service'));
   const auditPath = join(directory, config.audit.path);
@@ -51,7 +51,16 @@ export async function startAgentWithModel(
     store,
     model,
     tools,
-    ...createGovernance({ config, isAuthOn: false, tools, guardrails, env: {}, clock, log }),
+    ...createGovernance({
+      config,
+      isAuthOn: false,
+      tools,
+      guardrails,
+      modify,
+      env: {},
+      clock,
+      log,
+    }),
     egress: null,
     clock,
     ids,

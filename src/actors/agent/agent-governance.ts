@@ -7,7 +7,7 @@ import {
 import type { ServiceConfig } from '../config/config.ts';
 import { type CredentialIssuer, createCredentialIssuer } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
-import { compileModify, type Modify } from '../modify/modify.ts';
+import type { Modify } from '../modify/modify.ts';
 import { createPolicy, type Policy } from '../policy/policy.ts';
 import type { Clock, Log, Outbound, Tool } from '../ports.ts';
 
@@ -18,13 +18,14 @@ export interface Governance {
   issuer: CredentialIssuer | null;
 }
 
-/** What the governance of an agent is made from; its configuration has been checked. */
+/** What the governance of an agent is made from; its configuration has been checked, and its rules compiled. */
 export interface GovernanceParts {
   config: Pick<ServiceConfig, 'security' | 'credentials'>;
   /** True when every caller is known. */
   isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
   guardrails: Guardrails | null;
+  modify: Modify | null;
   env: NodeJS.ProcessEnv;
   clock: Clock;
   log: Log;
@@ -44,17 +45,10 @@ export function createGovernance(parts: GovernanceParts): Governance {
     isAuthOn: parts.isAuthOn,
     tools: parts.tools,
     guardrails: parts.guardrails,
-    modify: modifyOf(security.modify),
+    modify: parts.modify,
     credentials: issuer,
   });
   return { policy, judge: judgeOf(security.intent_alignment, parts), issuer };
-}
-
-function modifyOf(modify: ServiceConfig['security']['modify']): Modify | null {
-  if (!modify.enabled) return null;
-  const compiled = compileModify(modify);
-  if (!compiled.ok) throw new Error('MODIFY rules that were checked do not compile');
-  return compiled.modify;
 }
 
 function judgeOf(

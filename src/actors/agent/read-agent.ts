@@ -6,6 +6,7 @@ import {
   type ServiceConfig,
 } from '../config/config.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
+import type { Modify } from '../modify/modify.ts';
 import type { Clock } from '../ports.ts';
 import { readSkills } from '../skills/skills.ts';
 import { createToolbox, type ScriptIsolation, type Toolbox } from '../tools/tools.ts';
@@ -23,6 +24,7 @@ export interface AgentReading {
     config: ServiceConfig;
     toolbox: Toolbox;
     guardrails: Guardrails | null;
+    modify: Modify | null;
     channels: ChannelsReading;
     /** The folders that scripts may write and keep, absolute; not all of them need be there. */
     writable: readonly string[];
@@ -48,11 +50,15 @@ export async function readAgent(
       agent: null,
     };
   }
-  const { config } = loaded;
+  const { config, layers } = loaded;
   const toolbox = await createToolbox({ directory, config, env, clock, isolation });
   const files = readChannelFiles(directory, env, loaded);
   const writable = await readWritable(directory, loaded, toolbox.skills);
-  const { guardrails, problems } = readGuardrails(config.security.guardrails, toolbox.skills);
+  const { guardrails, problems } = readGuardrails(
+    config.security.guardrails,
+    layers.guardrails,
+    toolbox.skills,
+  );
   // While a skill is broken its tools are missing for that reason.
   const idle =
     toolbox.problems.length > 0
@@ -74,6 +80,7 @@ export async function readAgent(
     ],
     agent: {
       ...{ config, toolbox, guardrails, channels: files.channels },
+      modify: layers.modify,
       writable: writable.folders,
     },
   };

@@ -1,25 +1,39 @@
 import { checkAlignment } from '../alignment/alignment.ts';
 import { checkCredentials } from '../credentials/credentials.ts';
-import { compileGuardrails } from '../guardrails/guardrails.ts';
-import { compileModify } from '../modify/modify.ts';
+import { compileGuardrails, type Guardrails } from '../guardrails/guardrails.ts';
+import { compileModify, type Modify } from '../modify/modify.ts';
 import type { Finding, Path } from './problem.ts';
 import type { ServiceConfig } from './schema.ts';
 
+/** The rules of the configuration as they run; `null` for a layer that is off, or whose rules do not all stand. */
+export interface CompiledLayers {
+  guardrails: Guardrails | null;
+  modify: Modify | null;
+}
+
 /**
- * Checks what the layers of governance say of their own rules: patterns, paths, addresses and keys
- * (contract section 7). A layer that is off is not looked at; credentials cannot be switched off.
+ * Compiles the rules of the layers of governance, and finds what is wrong in what they say of patterns, paths,
+ * addresses and keys (contract section 7). A layer that is off is not looked at; credentials cannot be switched off.
  */
 export function checkLayers(
   { security, credentials }: ServiceConfig,
   env: Readonly<Record<string, string | undefined>>,
-): Finding[] {
-  const { guardrails, modify, intent_alignment: alignment } = security;
-  return [
-    ...under(['security', 'intent_alignment'], checkAlignment(alignment, env)),
-    ...(guardrails.enabled ? problemsOf('guardrails', compileGuardrails(guardrails)) : []),
-    ...(modify.enabled ? problemsOf('modify', compileModify(modify)) : []),
-    ...under(['credentials'], checkCredentials(credentials, env)),
-  ];
+): { findings: Finding[]; layers: CompiledLayers } {
+  const guardrails = security.guardrails.enabled ? compileGuardrails(security.guardrails) : null;
+  const modify = security.modify.enabled ? compileModify(security.modify) : null;
+  const alignment = checkAlignment(security.intent_alignment, env);
+  return {
+    findings: [
+      ...under(['security', 'intent_alignment'], alignment),
+      ...problemsOf('guardrails', guardrails),
+      ...problemsOf('modify', modify),
+      ...under(['credentials'], checkCredentials(credentials, env)),
+    ],
+    layers: {
+      guardrails: guardrails?.ok === true ? guardrails.guardrails : null,
+      modify: modify?.ok === true ? modify.modify : null,
+    },
+  };
 }
 
 function under(root: Path, findings: readonly Finding[]): Finding[] {
@@ -28,8 +42,8 @@ function under(root: Path, findings: readonly Finding[]): Finding[] {
 
 type Compilation = { ok: true } | { ok: false; problems: Pick<Finding, 'path' | 'message'>[] };
 
-function problemsOf(layer: 'guardrails' | 'modify', compilation: Compilation): Finding[] {
-  if (compilation.ok) return [];
+function problemsOf(layer: 'guardrails' | 'modify', compilation: Compilation | null): Finding[] {
+  if (compilation === null || compilation.ok) return [];
   return compilation.problems.map(({ path, message }) => ({
     path: ['security', layer, ...path],
     message,

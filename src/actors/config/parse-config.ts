@@ -8,7 +8,7 @@ import { checkChannels } from './check-channels.ts';
 import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
 import { checkInlineTokens } from './check-inline-tokens.ts';
-import { checkLayers } from './check-layers.ts';
+import { type CompiledLayers, checkLayers } from './check-layers.ts';
 import { checkRuleNames } from './check-rule-names.ts';
 import { checkServer } from './check-server.ts';
 import { checkShape } from './check-shape.ts';
@@ -30,6 +30,8 @@ export type ConfigReading =
   | {
       ok: true;
       config: ServiceConfig;
+      /** The rules of `security.guardrails` and `security.modify` as they run. */
+      layers: CompiledLayers;
       warnings: Problem[];
       /** Says something about the key at a path, once more is known than the file itself tells. */
       problemAt: (path: Path, message: string) => Problem;
@@ -62,16 +64,21 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
     const position = tree.locateKey(path);
     return { message, file: options.file, ...position, path: path.join('.') };
   };
-  return { ok: true, config: checked.config, warnings, problemAt };
+  const { config, layers } = checked;
+  return { ok: true, config, layers, warnings, problemAt };
 }
 
 interface Checked {
   config: ServiceConfig | null;
+  layers: CompiledLayers;
   findings: Placeable[];
 }
 
+const noLayers: CompiledLayers = { guardrails: null, modify: null };
+
 const notMap: Checked = {
   config: null,
+  layers: noLayers,
   findings: [
     {
       path: [],
@@ -83,9 +90,10 @@ const notMap: Checked = {
 
 function check(tree: Tree, env: ParseOptions['env']): Checked {
   const { value } = tree;
-  if (tree.isCut) return { config: null, findings: [] };
+  if (tree.isCut) return { config: null, layers: noLayers, findings: [] };
   if (!isJsonObject(value)) return notMap;
   const { config, findings, dropped, original } = checkShape(value);
+  const { findings: inLayers, layers } = checkLayers(config, env);
   const rules = [
     ...checkAuth(config, env),
     ...checkInlineTokens(config, tree.isFilled),
@@ -100,7 +108,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...checkRuleNames(config),
     ...checkChannels(config),
     ...checkEgress(config),
-    ...checkLayers(config, env),
+    ...inLayers,
     ...checkTracing(config, env),
     ...checkSwitches(tree),
     ...unsupportedControls(config),
@@ -110,6 +118,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
   const broken = new PathSet([...unreadable, ...dropped]);
   return {
     config,
+    layers,
     findings: [
       ...findings.filter(({ path }) => !illegible.touches(path)),
       ...rules.filter((finding) => !followsFrom(broken, finding)),

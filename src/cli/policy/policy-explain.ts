@@ -32,13 +32,22 @@ export async function policyExplain(
   const { problems, warnings, agent } = await readAgent(resolve(dir), env, clock);
   printWarnings(output, warnings);
   if (agent === null || problems.length > 0) throw configFailure(problems, warnings);
-  const { config, toolbox, guardrails } = agent;
+  const { config, toolbox, guardrails, modify } = agent;
   const { tools } = toolbox;
   if (!tools.has(name)) throw unknownTool(name, [...tools.keys()]);
   // What breaks in a layer is told here alone; the reason for the caller does not say more.
   const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: output.stderr });
   const isAuthOn = config.auth.providers.length > 0;
-  const governance = createGovernance({ config, isAuthOn, tools, guardrails, env, clock, log });
+  const governance = createGovernance({
+    config,
+    isAuthOn,
+    tools,
+    guardrails,
+    modify,
+    env,
+    clock,
+    log,
+  });
   const explanation = await explainCall(
     { tool: name, args, acr: acr ?? null, message: message ?? null },
     { ...governance, tools, outputRules: outputRules(agent, name), clock, log, signal },

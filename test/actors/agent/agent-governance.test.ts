@@ -21,6 +21,7 @@ function governed(settings: string, outbound: Outbound) {
     isAuthOn: false,
     tools: new Map(),
     guardrails: null,
+    modify: null,
     env,
     clock,
     log: silent,

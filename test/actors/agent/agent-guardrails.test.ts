@@ -56,3 +56,16 @@ it.each([
     expect(guardrails).toBeNull();
   },
 );
+
+it('uses the MODIFY rules that were compiled when the configuration was checked', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const rules = 'modify: {enabled: true, tools: {datetime_now: {arguments: [{path: a, set: 1}]}}}';
+  const text = `agent_id: x\nbuiltin_tools: [datetime_now]\nsecurity: {${rules}}\n`;
+  writeFileSync(join(directory, 'service.yaml'), text);
+  const { agent } = await readAgent(directory, {}, new ManualClock(0));
+  expect(agent?.modify?.modifyArguments('datetime_now', { a: 2 })).toEqual({
+    args: { a: 1 },
+    applied: [1],
+  });
+});

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readGuardrails } from '../../../src/actors/agent/agent-guardrails.ts';
 import { linesOf, read } from './reading.ts';
 
 function linesFor(section: string, env: Record<string, string> = {}): string[] {
@@ -101,4 +102,30 @@ it('warns of guardrails that are off because enabled was left out', () => {
   expect(linesFor('security: {guardrails: {denied_tools: [cli_execute]}}')).toEqual([
     'warning 2:24 security.guardrails.enabled | security.guardrails.enabled is missing, so its rules hold nothing back; add enabled: true, or false if that is meant',
   ]);
+});
+
+describe('the rules of layers that are on', () => {
+  it('run as they were compiled when they were checked', () => {
+    const reading = read(`agent_id: x
+security:
+  guardrails: {enabled: true, deny_commands: [{pattern: rm}]}
+  modify: {enabled: true, tools: {t: {arguments: [{path: a, set: 1}]}}}
+`);
+    if (!reading.ok) throw new Error('the rules stand');
+    const { guardrails, modify } = reading.layers;
+    expect(guardrails?.checkCall('t', { a: 'rm' }).denial).toBe('denied by guardrail: rm');
+    expect(modify?.modifyArguments('t', { a: 2 })).toEqual({ args: { a: 1 }, applied: [1] });
+    const governing = readGuardrails(reading.config.security.guardrails, guardrails, []);
+    expect(governing).toEqual({ guardrails, problems: [] });
+    expect(governing.guardrails).toBe(guardrails);
+  });
+
+  it('are none while their layers are off', () => {
+    const off =
+      'security: {guardrails: {enabled: false, denied_tools: [t]}, modify: {enabled: false}}';
+    expect(read(`agent_id: x\n${off}\n`)).toMatchObject({
+      ok: true,
+      layers: { guardrails: null, modify: null },
+    });
+  });
 });

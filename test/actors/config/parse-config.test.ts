@@ -156,6 +156,7 @@ it('fills in every default', () => {
   expect(read('agent_id: x')).toEqual({
     ok: true,
     problemAt: expect.any(Function),
+    layers: { guardrails: null, modify: null },
     warnings: [],
     config: {
       agent_id: 'x',
