@@ -1,22 +1,19 @@
-import { RE2JSSyntaxException } from 're2js';
-import { canBeEmpty, isAnchored, parseNode, sizeOf } from './pattern-node.ts';
-import { type Choice, requiredLiterals } from './required-literals.ts';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { matchesNothing } from './matches-nothing.ts';
 
-/** A pattern that is known to be sound, and what its matches need. */
+/** A pattern that is known to be sound. */
 export interface Pattern {
   source: string;
-  /** Nodes once repetitions are written out. */
+  /** Instructions of its program, in which repetitions are written out. */
   size: number;
-  /** Of the strings of each choice every match contains one, folded; none when nothing is known. */
-  choices: readonly Choice[];
-  /** True when it matters to it where a text or a line begins or ends. */
+  /** False when it does not matter to it where a text or a line begins or ends. */
   isAnchored: boolean;
 }
 
 /** Characters of a pattern as written. */
 const maximumLength = 2_000;
 
-/** Nodes of a pattern once repetitions are written out: what a character of text may cost at worst. */
+/** Instructions of a pattern: what a character of text may cost at worst. */
 const maximumSize = 6_000;
 
 /** Reads a pattern of a rule, or says in a sentence why it cannot stand. It never throws. */
@@ -27,18 +24,23 @@ export function readPattern(source: string): Pattern | { problem: string } {
     return { problem: `the pattern is longer than ${maximumLength} characters; split it` };
   }
   try {
-    const node = parseNode(source);
-    const size = sizeOf(node, maximumSize);
+    const pattern = RE2JS.compile(source);
+    const size = pattern.programSize();
     if (size > maximumSize) return { problem: tooLarge };
-    if (canBeEmpty(node)) {
+    if (matchesNothing(pattern)) {
       const problem =
         'the pattern can match the empty string and so every text; make a part of it mandatory';
       return { problem };
     }
-    return { source, size, choices: requiredLiterals(node), isAnchored: isAnchored(node) };
+    return { source, size, isAnchored: isAnchored(source) };
   } catch (error) {
     return { problem: describe(error) };
   }
+}
+
+/** Finds a `^`, `$`, `\A` or `\z`, and may take a literal for one; escapes and the `^` that negates a class are none. */
+function isAnchored(source: string): boolean {
+  return /[$^]|\\[Az]/.test(source.replaceAll(/\\[^Az]|\[\^/g, ''));
 }
 
 const tooLarge =

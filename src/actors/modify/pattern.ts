@@ -1,4 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { matchesNothing } from '../guardrails/matches-nothing.ts';
 
 /** A compiled pattern, or what is wrong with it in one sentence. */
 export type PatternReading = { ok: true; pattern: RE2JS } | { ok: false; message: string };
@@ -7,23 +8,12 @@ export type PatternReading = { ok: true; pattern: RE2JS } | { ok: false; message
 export function readPattern(text: string): PatternReading {
   try {
     const pattern = RE2JS.compile(text);
-    if (!probes.some((probe) => matchesNothing(pattern, probe))) return { ok: true, pattern };
+    if (!matchesNothing(pattern)) return { ok: true, pattern };
     const message = 'this pattern matches the empty text; let it match at least one character';
     return { ok: false, message };
   } catch (error) {
     return { ok: false, message: describe(error) };
   }
-}
-
-/** An empty match depends on the two characters around it alone: a word character, a line end, another or none. */
-const probes = ['', 'a', '\n', ' '].flatMap((first) =>
-  ['', 'a', '\n', ' '].map((second) => first + second),
-);
-
-function matchesNothing(pattern: RE2JS, probe: string): boolean {
-  const matcher = pattern.matcher(probe);
-  while (matcher.find()) if (matcher.start() === matcher.end()) return true;
-  return false;
 }
 
 function describe(error: unknown): string {

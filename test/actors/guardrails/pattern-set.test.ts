@@ -88,6 +88,21 @@ describe('a set of patterns', () => {
     );
   });
 
+  it('finds a pattern without anchors in texts joined by line ends if it is in one of them', () => {
+    fc.assert(
+      fc.property(soundPatterns, fc.array(text, { maxLength: 5 }), (sources, texts) => {
+        for (const source of sources) {
+          const read = readPattern(source);
+          if ('problem' in read || read.isAnchored) continue;
+          const set = new PatternSet([read]);
+          const isInOne = texts.some((one) => set.firstMatch(one) !== null);
+          if (isInOne) expect(set.firstMatch(texts.join('\n'))).toBe(0);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('finds a literal in either case, in every text that holds it', () => {
     fc.assert(
       fc.property(word, text, text, (literal, before, after) => {
@@ -110,7 +125,7 @@ describe('a set of patterns', () => {
     expect(set.allMatches('task')).toEqual([0, 1]);
   });
 
-  it('tells the first of patterns with and without a required string', () => {
+  it('tells the first of patterns that match', () => {
     const set = setOf(['\\d{3}', 'needle', '[x-z]{2}']);
     expect(set.firstMatch('a needle and xy')).toBe(1);
     expect(set.firstMatch('xy, a needle, 123')).toBe(0);
@@ -124,7 +139,7 @@ describe('a set of patterns', () => {
     expect(set.allMatches('ushers')).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('keeps its answers while automata come and go', () => {
+  it('finds the words of more patterns than share an automaton, twice', () => {
     const words = Array.from({ length: 1_200 }, (_, index) => `w${index}x`);
     const set = setOf(words);
     const all = words.map((_, index) => index);
@@ -132,7 +147,7 @@ describe('a set of patterns', () => {
     expect(set.allMatches(words.join(' '))).toEqual(all);
   });
 
-  it('finds the same when many patterns wait for the same strings', () => {
+  it('finds the same when many patterns begin alike', () => {
     const sources = Array.from({ length: 300 }, (_, index) => `pass\\w{1,3}${index % 7}.*key`);
     const set = setOf([...sources, '\\d{5}', 'password']);
     const fives = sources.flatMap((_, index) => (index % 7 === 5 ? [index] : []));
