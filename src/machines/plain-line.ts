@@ -1,11 +1,11 @@
-const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+import { unsafeCharacters } from './unsafe-characters.ts';
 
 /**
  * Shows control, format and line-breaking characters as escapes, so that what a model or a caller wrote can
  * neither draw on a terminal nor begin a line of its own.
  */
 export function plainLine(text: string): string {
-  return text.replace(unsafe, (character) =>
+  return text.replace(unsafeCharacters, (character) =>
     Array.from({ length: character.length }, (_, index) => escaped(character, index)).join(''),
   );
 }

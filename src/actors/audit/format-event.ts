@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { plainLine } from '../../machines/plain-line.ts';
 import { cutToRunes } from '../../machines/text.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
 const maximumValueRunes = 80;
-const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const bare = /^[^\s"\\=]+$/u;
 
 /**
@@ -20,30 +20,20 @@ export function formatEvent(event: RecordedEvent): string {
 
 /** Says in one line for a terminal that a line of a log holds no event, with its beginning. */
 export function formatBadLine(text: string): string {
-  return `bad line: ${visible(JSON.stringify(cut(text)))}`;
+  return `bad line: ${plainLine(JSON.stringify(cut(text)))}`;
 }
 
 function brief(value: JsonValue): string {
-  return typeof value === 'string' ? word(value) : visible(cut(JSON.stringify(value)));
+  return typeof value === 'string' ? word(value) : plainLine(cut(JSON.stringify(value)));
 }
 
 /** A text as it is when nothing in it can mislead, else quoted and escaped as JSON does. */
 function word(text: string): string {
   const short = cut(text);
-  return bare.test(short) && short.search(unsafe) === -1 ? short : visible(JSON.stringify(short));
+  return bare.test(short) && plainLine(short) === short ? short : plainLine(JSON.stringify(short));
 }
 
 function cut(text: string): string {
   const short = cutToRunes(text, maximumValueRunes);
   return short.length < text.length ? `${short}…` : short;
-}
-
-function visible(text: string): string {
-  return text.replace(unsafe, (character) =>
-    Array.from({ length: character.length }, (_, index) => escaped(character, index)).join(''),
-  );
-}
-
-function escaped(character: string, index: number): string {
-  return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
 }

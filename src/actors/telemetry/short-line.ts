@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { unsafeCharacters } from '../../machines/unsafe-characters.ts';
 
 interface LogRecord {
   /** RFC 3339 UTC. */
@@ -10,16 +11,16 @@ interface LogRecord {
 
 /**
  * Turns one line of the JSON log into `12:00:00 warn  message key=value`.
- * Control characters go, so that nothing logged can move a terminal's cursor or start a second line.
+ * Unsafe characters go, so that nothing logged can move a terminal's cursor, turn a line around or start a second one.
  */
 export function shortLine(json: string): string {
   const record: unknown = JSON.parse(json);
-  if (!isLogRecord(record)) return `${withoutControls(json)}\n`;
+  if (!isLogRecord(record)) return `${withoutUnsafe(json)}\n`;
   const { time, level, msg, ...fields } = record;
   const clock = /T([\d:]+)/.exec(time)?.[1];
   const pairs = Object.entries(fields).map(([key, value]) => `${key}=${fieldText(value)}`);
   const words = [clock, level.padEnd('error'.length), msg ?? '', ...pairs];
-  return `${withoutControls(words.join(' '))}\n`;
+  return `${withoutUnsafe(words.join(' '))}\n`;
 }
 
 function fieldText(value: unknown): string {
@@ -37,6 +38,6 @@ function isError(value: unknown): value is { type: string; message: string; stac
   return typeof value === 'object' && value !== null && 'stack' in value && 'message' in value;
 }
 
-function withoutControls(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/\p{Cc}+/gu, ' ');
+function withoutUnsafe(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(unsafeCharacters, ' ');
 }

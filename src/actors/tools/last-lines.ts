@@ -1,9 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
+import { unsafeCharacters } from '../../machines/unsafe-characters.ts';
 
 const mostLines = 5;
 const mostCharacters = 500;
-// Control characters, and those that turn the direction of what follows.
-const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** The last lines of a program's error output on one line, safe to show, without any of `secrets`. */
 export function lastLines(output: string, secrets: readonly string[]): string {
@@ -12,7 +11,7 @@ export function lastLines(output: string, secrets: readonly string[]): string {
     if (secret.length >= 6) text = text.replaceAll(secret, '[redacted]');
   }
   return withoutCrashFrame(text.split(/\r?\n|\r/))
-    .map((line) => line.replaceAll('\t', ' ').replace(unprintable, '').trim())
+    .map((line) => line.replaceAll('\t', ' ').replace(unsafeCharacters, '').trim())
     .filter((line) => line !== '')
     .slice(-mostLines)
     .map((line) => [...line].slice(0, mostCharacters).join(''))

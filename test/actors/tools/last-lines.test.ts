@@ -17,3 +17,9 @@ it('says what an error was that nobody caught, and not where', () => {
 it('keeps lines that look like those of a crash where there was none', () => {
   expect(lastLines('  at noon the shop closes\n}\n', [])).toBe('at noon the shop closes / }');
 });
+
+it('drops what could draw on a screen or turn the direction of a line', () => {
+  expect(lastLines('\u001b[31mred\u0007\u202e \u2028late\u{e0041}\u200fr\u061c\ud800', [])).toBe(
+    'red later',
+  );
+});
