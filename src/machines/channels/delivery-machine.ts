@@ -1,4 +1,4 @@
-import { assign, fromPromise, setup } from 'xstate';
+import { assign, type DoneActorEvent, fromPromise, setup } from 'xstate';
 import { doubledPause, longestRetryAfter } from '../back-off.ts';
 import {
   type ApprovalNews,
@@ -77,6 +77,26 @@ export function pauseAfter(failures: number, { fault, retryAfter }: DeliveryFail
   const asked = Math.min(retryAfter ?? 0, longestRetryAfter);
   return Math.max(asked, fault === 'target' ? longestPause : doubledPause(failures, longestPause));
 }
+
+type Failed = { event: DoneActorEvent<PostOutcome | UpdateOutcome> };
+type Now = { context: DeliveryContext };
+
+const failureIn = ({ event }: Failed) => failureOf(event.output);
+
+const notTaken = { type: 'noteFailure', params: failureIn } as const;
+
+const nothingMore = {
+  type: 'keepTold',
+  params: ({ context }: Now) => closing(context.latest),
+} as const;
+
+const holding = (which: 'latest' | 'sending') =>
+  [
+    { type: 'keepTold', params: ({ context }: Now) => telling(context[which]) },
+    { type: 'holdTold', params: ({ context }: Now) => context[which] },
+  ] as const;
+
+const triedAgain = [notTaken, { type: 'countFailure', params: failureIn }] as const;
 
 /**
  * One message that asks one target for one release, from its post to the telling of how the wait ended.
@@ -159,11 +179,7 @@ export const deliveryMachine = setup({
       description: 'What was kept says where to begin.',
       always: [
         { guard: 'isPosted', target: 'posted' },
-        {
-          guard: 'isOver',
-          target: 'closed',
-          actions: { type: 'keepTold', params: ({ context }) => closing(context.latest) },
-        },
+        { guard: 'isOver', target: 'closed', actions: nothingMore },
         { target: 'posting' },
       ],
     },
@@ -196,29 +212,16 @@ export const deliveryMachine = setup({
               {
                 guard: { type: 'isImpossible', params: ({ event }) => event.output },
                 target: '#approval-delivery.closed',
-                actions: [
-                  { type: 'noteFailure', params: ({ event }) => failureOf(event.output) },
-                  { type: 'keepTold', params: ({ context }) => closing(context.latest) },
-                ],
+                actions: [notTaken, nothingMore],
               },
-              {
-                target: 'resting',
-                actions: [
-                  { type: 'noteFailure', params: ({ event }) => failureOf(event.output) },
-                  { type: 'countFailure', params: ({ event }) => failureOf(event.output) },
-                ],
-              },
+              { target: 'resting', actions: triedAgain },
             ],
           },
         },
         resting: {
           description: 'The adapter did not take it; what is newest then is posted after a pause.',
           tags: 'resting',
-          always: {
-            guard: 'isOver',
-            target: '#approval-delivery.closed',
-            actions: { type: 'keepTold', params: ({ context }) => closing(context.latest) },
-          },
+          always: { guard: 'isOver', target: '#approval-delivery.closed', actions: nothingMore },
           after: { pause: 'sending' },
         },
       },
@@ -228,13 +231,7 @@ export const deliveryMachine = setup({
       always: [
         { guard: 'hasToldEnd', target: 'closed' },
         { guard: 'hasNews', target: 'updating' },
-        {
-          guard: 'isBehind',
-          actions: [
-            { type: 'keepTold', params: ({ context }) => telling(context.latest) },
-            { type: 'holdTold', params: ({ context }) => context.latest },
-          ],
-        },
+        { guard: 'isBehind', actions: holding('latest') },
       ],
     },
     updating: {
@@ -248,8 +245,7 @@ export const deliveryMachine = setup({
             target: 'posted',
             actions: [
               { type: 'noteGivenUp', params: ({ context }) => context.latest.notice },
-              { type: 'keepTold', params: ({ context }) => telling(context.latest) },
-              { type: 'holdTold', params: ({ context }) => context.latest },
+              ...holding('latest'),
             ],
           },
         ],
@@ -266,27 +262,14 @@ export const deliveryMachine = setup({
               {
                 guard: { type: 'isDelivered', params: ({ event }) => event.output },
                 target: '#approval-delivery.posted',
-                actions: [
-                  { type: 'keepTold', params: ({ context }) => telling(context.sending) },
-                  { type: 'holdTold', params: ({ context }) => context.sending },
-                ],
+                actions: holding('sending'),
               },
               {
                 guard: { type: 'isImpossible', params: ({ event }) => event.output },
                 target: '#approval-delivery.posted',
-                actions: [
-                  { type: 'noteFailure', params: ({ event }) => failureOf(event.output) },
-                  { type: 'keepTold', params: ({ context }) => telling(context.sending) },
-                  { type: 'holdTold', params: ({ context }) => context.sending },
-                ],
+                actions: [notTaken, ...holding('sending')],
               },
-              {
-                target: 'resting',
-                actions: [
-                  { type: 'noteFailure', params: ({ event }) => failureOf(event.output) },
-                  { type: 'countFailure', params: ({ event }) => failureOf(event.output) },
-                ],
-              },
+              { target: 'resting', actions: triedAgain },
             ],
           },
         },
