@@ -96,6 +96,27 @@ const refusal: LinkFault = {
   retryAfter: null,
 };
 
+/** Names a guard that is given which link an event is about. */
+const about = <Type extends string>(type: Type) => ({
+  type,
+  params: <Event>({ event }: { event: Event }) => event,
+});
+
+const counted = {
+  type: 'countFailure',
+  params: ({ event }: { event: { fault: LinkFault } }) => event.fault,
+} as const;
+
+const hungUp = { type: 'countFailure', params: refusal } as const;
+
+const stayedSilent = { type: 'countFailure', params: silence } as const;
+
+/** What becomes of the connection when the link that carries everything is lost. */
+const whenLost = [
+  { guard: about('isBroken'), target: '#connection.failed', actions: counted },
+  { guard: about('isCurrent'), target: '#connection.backoff', actions: counted },
+] as const;
+
 /**
  * The way to a service that hangs up now and then. While one link is about to go, another is opened before
  * it is let go, and nothing that a link meets ends the connection.
@@ -162,62 +183,26 @@ export const connectionMachine = setup({
     connecting: {
       description: 'A link is being opened; nothing can be said yet.',
       on: {
-        'link.up': {
-          guard: { type: 'isCurrent', params: ({ event }) => event },
-          target: 'connected',
-        },
-        'link.leaving': {
-          guard: { type: 'isCurrent', params: ({ event }) => event },
-          target: 'backoff',
-          actions: { type: 'countFailure', params: refusal },
-        },
-        'link.down': [
-          {
-            guard: { type: 'isBroken', params: ({ event }) => event },
-            target: 'failed',
-            actions: { type: 'countFailure', params: ({ event }) => event.fault },
-          },
-          {
-            guard: { type: 'isCurrent', params: ({ event }) => event },
-            target: 'backoff',
-            actions: { type: 'countFailure', params: ({ event }) => event.fault },
-          },
-        ],
+        'link.up': { guard: about('isCurrent'), target: 'connected' },
+        'link.leaving': { guard: about('isCurrent'), target: 'backoff', actions: hungUp },
+        'link.down': whenLost,
       },
-      after: {
-        patience: {
-          target: 'backoff',
-          actions: { type: 'countFailure', params: silence },
-        },
-      },
+      after: { patience: { target: 'backoff', actions: stayedSilent } },
     },
     connected: {
       description: 'One link is up and stays.',
       entry: 'forgetFault',
       initial: 'fresh',
-      on: {
-        'link.down': [
-          {
-            guard: { type: 'isBroken', params: ({ event }) => event },
-            target: 'failed',
-            actions: { type: 'countFailure', params: ({ event }) => event.fault },
-          },
-          {
-            guard: { type: 'isCurrent', params: ({ event }) => event },
-            target: 'backoff',
-            actions: { type: 'countFailure', params: ({ event }) => event.fault },
-          },
-        ],
-      },
+      on: { 'link.down': whenLost },
       states: {
         fresh: {
           description:
             'The link has just come up; a service that hangs up on every new link is left alone for longer and longer.',
           on: {
             'link.leaving': {
-              guard: { type: 'isCurrent', params: ({ event }) => event },
+              guard: about('isCurrent'),
               target: '#connection.draining.pausing',
-              actions: { type: 'countFailure', params: refusal },
+              actions: hungUp,
             },
           },
           after: { settling: { target: 'settled' } },
@@ -226,10 +211,7 @@ export const connectionMachine = setup({
           description: 'The link has been up for a while; what failed before it is forgotten.',
           entry: 'forgetFailures',
           on: {
-            'link.leaving': {
-              guard: { type: 'isCurrent', params: ({ event }) => event },
-              target: '#connection.draining.opening',
-            },
+            'link.leaving': { guard: about('isCurrent'), target: '#connection.draining.opening' },
           },
         },
       },
@@ -243,48 +225,29 @@ export const connectionMachine = setup({
           entry: 'openNext',
           on: {
             'link.up': {
-              guard: { type: 'isNext', params: ({ event }) => event },
+              guard: about('isNext'),
               target: '#connection.connected',
               actions: ['stopCurrent', 'promoteNext'],
             },
-            'link.leaving': {
-              guard: { type: 'isNext', params: ({ event }) => event },
-              target: 'pausing',
-              actions: { type: 'countFailure', params: refusal },
-            },
+            'link.leaving': { guard: about('isNext'), target: 'pausing', actions: hungUp },
             'link.down': [
+              { guard: about('isNext'), target: 'pausing', actions: counted },
               {
-                guard: { type: 'isNext', params: ({ event }) => event },
-                target: 'pausing',
-                actions: { type: 'countFailure', params: ({ event }) => event.fault },
-              },
-              {
-                guard: { type: 'isCurrent', params: ({ event }) => event },
+                guard: about('isCurrent'),
                 target: '#connection.connecting',
                 actions: ['stopCurrent', 'promoteNext'],
               },
             ],
           },
-          after: {
-            patience: {
-              target: 'pausing',
-              actions: { type: 'countFailure', params: silence },
-            },
-          },
+          after: { patience: { target: 'pausing', actions: stayedSilent } },
         },
         pausing: {
           description: 'The link that was to take over did not come up; it is opened again later.',
           entry: ['stopNext', 'forgetNext', 'noteFault'],
           on: {
             'link.down': [
-              {
-                guard: { type: 'isKnownBroken', params: ({ event }) => event },
-                target: '#connection.failed',
-              },
-              {
-                guard: { type: 'isCurrent', params: ({ event }) => event },
-                target: '#connection.backoff',
-              },
+              { guard: about('isKnownBroken'), target: '#connection.failed' },
+              { guard: about('isCurrent'), target: '#connection.backoff' },
             ],
           },
           after: { pause: { target: 'opening' } },
