@@ -3,7 +3,7 @@ import { providerAddress } from '../auth/auth.ts';
 import type { ChannelsReading } from '../channels/channels.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import { credentialAddresses } from '../credentials/credentials.ts';
-import type { DerivedEndpoint } from '../egress/egress.ts';
+import { type DerivedEndpoint, readHostPattern } from '../egress/egress.ts';
 import type { Skill } from '../skills/skills.ts';
 
 /** What besides `service.yaml` names hosts. */
@@ -115,7 +115,9 @@ function endpointAt(text: string | null, source: string): DerivedEndpoint[] {
 /** A skill declares a host, with a port or without, or the whole URL its script asks. */
 function skillEndpoints(domain: string, skill: string): DerivedEndpoint[] {
   const at = (url: string) =>
-    endpointAt(url, `skills.${skill}`).map((endpoint) => ({ ...endpoint, skill }));
+    endpointAt(url, `skills.${skill}`)
+      .filter(({ host }) => readHostPattern(host).ok)
+      .map((endpoint) => ({ ...endpoint, skill }));
   if (domain.includes('://')) return at(domain);
   if (/[/\\?#@\s]/.test(domain)) return [];
   const schemes = /:\d+$/.test(domain) ? ['http'] : ['https', 'http'];

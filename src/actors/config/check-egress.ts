@@ -1,12 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import { type HostPattern, isCoveredBy, readHostEntry, readHostPattern } from '../egress/egress.ts';
 import { isInside, mistakeInNetwork, reachOf } from './private-network.ts';
 import type { Finding, Path } from './problem.ts';
-import {
-  type HostPattern,
-  isCoveredBy,
-  readHostEntry,
-  readHostPattern,
-} from './read-host-pattern.ts';
 import type { ServiceConfig } from './schema.ts';
 
 type Egress = ServiceConfig['egress'];

@@ -3,8 +3,8 @@ import {
   type HostPattern,
   matchesHost,
   normaliseHost,
+  readHostEntry,
   readHostPattern,
-  splitPort,
   writeHostPattern,
 } from './host-pattern.ts';
 
@@ -115,16 +115,20 @@ interface SourcedEntry extends HostEntry {
 function readEntries(path: string, texts: readonly string[]): SourcedEntry[] {
   return texts.map((text, index) => {
     const source = `${path}.${index}`;
-    const parts = splitPort(text);
-    if (parts === null) throw new Error(`${source}: ${JSON.stringify(text)} has no port`);
-    return { pattern: readPattern(source, parts.host), port: parts.port, source };
+    const read = readHostEntry(text);
+    if (!read.ok) throw unreadable(source, text, read.message);
+    return { pattern: read.pattern, port: read.port, source };
   });
 }
 
 function readPattern(source: string, text: string): HostPattern {
   const read = readHostPattern(text);
-  if (!read.ok) throw new Error(`${source}: ${read.message}`);
+  if (!read.ok) throw unreadable(source, text, read.message);
   return read.pattern;
+}
+
+function unreadable(source: string, text: string, message: string): Error {
+  return new Error(`${source}: ${JSON.stringify(text)}: ${message}`);
 }
 
 function entryOf({ host, port, source }: DerivedEndpoint): SourcedEntry {

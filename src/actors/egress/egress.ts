@@ -39,10 +39,12 @@ export {
 } from './effective-hosts.ts';
 export { EgressError, EgressLimitError, egressCause } from './egress-error.ts';
 export {
+  type HostPattern,
+  isCoveredBy,
   matchesHost,
   normaliseHost,
+  readHostEntry,
   readHostPattern,
-  splitPort,
   writeHostPattern,
 } from './host-pattern.ts';
 export { type DialLimits, type EgressLimits, patientLimits } from './limits.ts';

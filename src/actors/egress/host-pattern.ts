@@ -1,7 +1,11 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** A host itself, or every strictly deeper subdomain of `domain` (document 2 section 2.5). */
-export type HostPattern = { kind: 'exact'; host: string } | { kind: 'below'; domain: string };
+/** A host, or with `isWildcard` everything strictly below it (document 2 section 2.5). */
+export interface HostPattern {
+  /** In the form of `normaliseHost`. */
+  host: string;
+  isWildcard: boolean;
+}
 
 /** A pattern and the one port that it is for; `null` for any. */
 export interface HostEntry {
@@ -9,8 +13,13 @@ export interface HostEntry {
   port: number | null;
 }
 
-/** A pattern that was read, or one sentence on why it cannot be. */
-export type ReadHostPattern = { ok: true; pattern: HostPattern } | { ok: false; message: string };
+/** What a text comes to: a pattern, or one sentence that says why it is none. */
+export type HostPatternReading =
+  | { ok: true; pattern: HostPattern }
+  | { ok: false; message: string };
+
+/** What an entry of a list comes to: a pattern with its port, or one sentence that says why it is none. */
+export type HostEntryReading = ({ ok: true } & HostEntry) | { ok: false; message: string };
 
 /**
  * Brings a host into the one form in which hosts are compared: lower case, ASCII, without port and
@@ -25,47 +34,87 @@ export function normaliseHost(text: string): string | null {
   return isIP(bare) !== 0 || isName(bare) ? bare : null;
 }
 
-/**
- * Takes the port off a host or pattern such as `api.example.com:8443` or `[::1]:9000`; an address in IPv6 without
- * brackets has none. `null` for a port that is none.
- */
-export function splitPort(text: string): { host: string; port: number | null } | null {
+/** Reads a host pattern as an operator writes it; upper case and a trailing dot do not matter. */
+export function readHostPattern(text: string): HostPatternReading {
+  const message = mistakeIn(text);
+  if (message !== null) return { ok: false, message };
+  const isWildcard = text.startsWith('*.');
+  const host = listedHost(isWildcard ? text.slice(2) : text);
+  if (host === null) return { ok: false, message: `this is not a host; write one ${example}` };
+  if (isWildcard && isIP(host) !== 0) {
+    return { ok: false, message: 'an address has no subdomains; remove the *.' };
+  }
+  return { ok: true, pattern: { host, isWildcard } };
+}
+
+/** Reads a host pattern that may have a port, such as `api.example.com:8443` or `[::1]:9000`. */
+export function readHostEntry(text: string): HostEntryReading {
+  if (text.includes('/')) return { ok: false, message: noHost(URL.parse(text)?.host) };
+  const parts = splitPort(text);
+  if (parts === null) {
+    const message = 'the port must be a number from 1 to 65535, as in api.example.com:8443';
+    return { ok: false, message };
+  }
+  const reading = readHostPattern(parts.host);
+  return reading.ok ? { ...reading, port: parts.port } : reading;
+}
+
+/** Says whether a host in the form of `normaliseHost` matches. */
+export function matchesHost({ host: listed, isWildcard }: HostPattern, host: string): boolean {
+  return isWildcard ? host.endsWith(`.${listed}`) : host === listed;
+}
+
+/** Tells whether all that one pattern matches is matched by another, too. */
+export function isCoveredBy(pattern: HostPattern, other: HostPattern): boolean {
+  if (!pattern.isWildcard) return matchesHost(other, pattern.host);
+  return other.isWildcard && (pattern.host === other.host || matchesHost(other, pattern.host));
+}
+
+/** Writes a pattern in the form in which it is compared. */
+export function writeHostPattern({ host, isWildcard }: HostPattern): string {
+  return isWildcard ? `*.${host}` : host;
+}
+
+const example = 'such as api.example.com or *.example.com';
+
+function noHost(named = ''): string {
+  const instead = named === '' ? `one ${example}` : named;
+  return `this is not a host but a URL or a path; write the host alone: ${instead}`;
+}
+
+/** The mistakes that deserve words of their own. */
+function mistakeIn(text: string): string | null {
+  if (text.includes('/')) return noHost(URL.parse(text)?.hostname);
+  if (/^(?:[^:]*|\[.*\]):\d*$/.test(text)) {
+    return 'a host is listed here without its port; remove the port';
+  }
+  if (text === '*' || text === '*.') {
+    return `a * alone is no pattern; list hosts and domains ${example}`;
+  }
+  if (text.replace(/^\*\./, '').includes('*')) {
+    return 'a * stands for subdomains and only at the start, as in *.example.com';
+  }
+  return null;
+}
+
+/** Stricter than what a URL takes: of several hosts in one entry none would ever match. */
+function listedHost(text: string): string | null {
+  const host = normaliseHost(text);
+  if (host === null || isIP(host) !== 0) return host;
+  return host.split('.').every((label) => labelShape.test(label)) ? host : null;
+}
+
+const labelShape = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;
+
+/** Takes the port off; an address in IPv6 without brackets has none. `null` for a port that is none. */
+function splitPort(text: string): { host: string; port: number | null } | null {
   const [, host, digits] = /^([^:]*|\[.*\]):([^:/]*)$/.exec(text) ?? [];
   if (host === undefined || digits === undefined) return { host: text, port: null };
   const port = /^\d{1,5}$/.test(digits) ? Number(digits) : 0;
   return port >= 1 && port <= 65_535 ? { host, port } : null;
 }
 
-/** Reads a host pattern: a host, or `*.` and a domain; upper case, a port and a trailing dot do not matter. */
-export function readHostPattern(text: string): ReadHostPattern {
-  if (text.includes('://') || text.includes('/')) {
-    return refused(text, 'is a URL; write its host alone, such as api.example.com');
-  }
-  const deeper = text.startsWith('*.');
-  const host = normaliseHost(deeper ? text.slice(2) : text);
-  if (host === null || host.includes('*')) {
-    return refused(text, 'is no host; write a name such as api.example.com or *.example.com');
-  }
-  if (!deeper) return { ok: true, pattern: { kind: 'exact', host } };
-  if (isIP(host) === 0) return { ok: true, pattern: { kind: 'below', domain: host } };
-  return refused(text, 'has an address after the star; write a domain, such as *.example.com');
-}
-
-/** Says whether a host in the form of `normaliseHost` matches. */
-export function matchesHost(pattern: HostPattern, host: string): boolean {
-  return pattern.kind === 'exact' ? host === pattern.host : host.endsWith(`.${pattern.domain}`);
-}
-
-/** Writes a pattern in the form in which it is compared. */
-export function writeHostPattern(pattern: HostPattern): string {
-  return pattern.kind === 'exact' ? pattern.host : `*.${pattern.domain}`;
-}
-
 /** Names are at most 253 characters and their labels at most 63, none of them empty. */
 function isName(text: string): boolean {
   return text.length <= 253 && text.split('.').every((label) => /^[^.]{1,63}$/.test(label));
-}
-
-function refused(text: string, why: string): ReadHostPattern {
-  return { ok: false, message: `${JSON.stringify(text)} ${why}` };
 }

@@ -151,6 +151,9 @@ describe('the hosts of an agent', () => {
       'a b',
       'user@host',
       '',
+      '*example.com',
+      '-x.com',
+      'b,c.com',
     ];
     expect(lines({}, { skills: [{ id: 'refunds', egressDomains }] })).toEqual([
       'skills.refunds api.example.com:443 for refunds',

@@ -193,9 +193,16 @@ describe('egress', () => {
   it.each([
     [
       { allowedDomains: ['ok.test', 'https://x.test/'] },
-      'egress.allowed_domains.1: "https://x.test/" is a URL',
+      'egress.allowed_domains.1: "https://x.test/": this is not a host but a URL or a path; write the host alone: x.test',
     ],
-    [{ propagateTo: ['*'] }, 'workflow_propagation.allowed_hosts.0: "*" is no host'],
+    [
+      { propagateTo: ['a.example.test:1'] },
+      'workflow_propagation.allowed_hosts.0: "a.example.test:1": a host is listed here without its port; remove the port',
+    ],
+    [{ allowedDomains: ['-x.com'] }, 'egress.allowed_domains.0: "-x.com": this is not a host'],
+    [{ allowedDomains: ['b,c.com'] }, 'egress.allowed_domains.0: "b,c.com": this is not a host'],
+    [{ allowedDomains: ['x.com:0'] }, 'egress.allowed_domains.0: "x.com:0": the port must be'],
+    [{ propagateTo: ['*'] }, 'workflow_propagation.allowed_hosts.0: "*": a * alone is no pattern'],
     [
       { allowedPrivateCidrs: ['10.1.0.1/16'] },
       '"10.1.0.1/16" has bits set beyond its prefix; write 10.1.0.0/16',

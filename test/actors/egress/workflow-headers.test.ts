@@ -24,7 +24,7 @@ describe('workflow headers', () => {
   it.each([
     ['http://a.example.test', ['a.example.test'], all],
     ['http://a.example.test', ['*.example.test'], all],
-    ['http://A.EXAMPLE.test', ['a.example.test:1'], all],
+    ['http://A.EXAMPLE.test', ['a.Example.test'], all],
     ['http://a.example.test', ['b.example.test'], {}],
     ['http://a.example.test', ['example.test'], {}],
     ['http://a.example.test', ['*.a.example.test'], {}],
