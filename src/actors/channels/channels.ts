@@ -11,7 +11,6 @@ import { type ChannelsReading, hearsPeople } from './channel-settings.ts';
 import { createConsoleAdapter } from './console/console-adapter.ts';
 import type { ConversationPort } from './conversation-port.ts';
 import type { Conversations } from './conversations/conversations.ts';
-import { createDashboardAdapter } from './dashboard/dashboard-adapter.ts';
 import { LocalNotices } from './local-notices.ts';
 
 export { type ChannelsReading, hearsPeople } from './channel-settings.ts';
@@ -79,6 +78,9 @@ interface Talk {
   close(): Promise<void>;
 }
 
+/** Behind `channel:dashboard:*` nothing is sent: the dashboard reads what waits from `GET /deferrals` (contract section 14). */
+const dashboard = 'dashboard';
+
 /** Makes the channels of an agent; what a chat needs is loaded with the first agent that has it. */
 export async function openChannels(parts: ChannelParts): Promise<Channels> {
   const { store, settings, clock, log } = parts;
@@ -105,11 +107,9 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
   });
   const desk = consoleAdapter(parts);
   const local = new LocalNotices({ adapters: [desk], log });
-  const dashboard = createDashboardAdapter();
   return {
     start() {
       local.start(parts.waiting());
-      dashboard.start(() => undefined);
       if (adapters.length > 0) courier.start();
       talk?.conversations.start();
       for (const { begun } of opened) void begun?.();
@@ -125,14 +125,13 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
       await talk?.conversations.stop();
       await courier.stop();
       await local.stop();
-      await dashboard.stop();
       await talk?.close();
     },
     status: () => [
       ...statusOf(adapters, courier),
-      ...[desk, dashboard].map(({ name: adapter, state }) => ({
+      ...[desk.name, dashboard].map((adapter) => ({
         adapter,
-        state,
+        state: desk.state,
         pending: 0,
         oldestAt: null,
       })),

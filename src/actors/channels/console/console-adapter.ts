@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports.ts';
 import { type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
-import { steadyAdapter } from '../dashboard/steady-adapter.ts';
+import { steadyAdapter } from '../steady-adapter.ts';
 import { newsLine, requestLines } from './console-lines.ts';
 
 /** What the console is written through. */

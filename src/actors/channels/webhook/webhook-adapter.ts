@@ -7,7 +7,7 @@ import {
 import type { Clock, ScopedOutbound } from '../../ports.ts';
 import { type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
 import type { WebhookSettings } from '../channel-settings.ts';
-import { steadyAdapter } from '../dashboard/steady-adapter.ts';
+import { steadyAdapter } from '../steady-adapter.ts';
 import { postOnce } from './post-once.ts';
 import { webhookEvent, webhookEventType, webhookId } from './webhook-event.ts';
 import { webhookKeys, webhookSecretFault } from './webhook-secret.ts';

@@ -1,4 +1,4 @@
-import type { ChannelAdapter, ChannelState } from '../channel-adapter.ts';
+import type { ChannelAdapter, ChannelState } from './channel-adapter.ts';
 
 /** What an adapter does that keeps no connection. */
 export type SteadyAdapter = Pick<ChannelAdapter, 'name' | 'mostAtOnce' | 'deliver' | 'update'>;
