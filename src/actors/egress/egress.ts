@@ -15,7 +15,6 @@ import { createEgressFetch } from './egress-fetch.ts';
 import { guardProcess } from './guard-process.ts';
 import { type HopSettings, hopPolicy } from './hop-policy.ts';
 import { normaliseHost } from './host-pattern.ts';
-import { createLedger } from './ledger.ts';
 import {
   type DialLimits,
   dialLimits,
@@ -105,10 +104,17 @@ export interface Egress {
 
 /** Makes the policy. Throws an Error that names the entry when a pattern or a network cannot be read. */
 export function createEgress(options: EgressOptions): Egress {
+  const { mode, record } = options;
   const listeners = createOwnListeners();
   const policy = hopPolicy(options, listeners);
   const connectPolicy = (on: EgressScope | null) => connectPolicyOf(options, policy, on);
-  const { refuse, settle } = createLedger(options);
+  const settle = (host: string, refusal: EgressError | null, on: EgressScope | null) =>
+    record({ scope: on, domain: host, mode, reason: refusal?.why ?? null });
+  const refuse = (host: string, why: string, on: EgressScope | null) => {
+    const refusal = new EgressError({ host, why, mode });
+    settle(host, refusal, on);
+    return refusal;
+  };
   const sendings = new AsyncLocalStorage<Sending>();
   const scope = () => sendings.getStore()?.scope ?? null;
   const limits = { ...toolLimits, ...options.limits };
@@ -134,7 +140,7 @@ export function createEgress(options: EgressOptions): Egress {
     return host;
   };
   return {
-    mode: options.mode,
+    mode,
     get hosts() {
       return policy.hosts.entries;
     },
@@ -148,9 +154,7 @@ export function createEgress(options: EgressOptions): Egress {
       const hop = hopOf(url);
       const { host, why } = ruleHop(hop, on, policy);
       const fault = why ?? userFault(url) ?? (await faultAt(connectPolicy(on), host, hop.port));
-      return fault === null
-        ? null
-        : new EgressError({ host, why: fault, mode: options.mode }).message;
+      return fault === null ? null : new EgressError({ host, why: fault, mode }).message;
     },
     async connect({ hostname, port }, on, signal) {
       const host = judge({ protocol: 'https:', hostname, port, isTunnel: true }, on);

@@ -1,10 +1,10 @@
 import { type Dispatcher, interceptors } from 'undici';
 import type { EgressScope } from '../ports.ts';
 import { outboundTraceHeaders } from '../telemetry/spans.ts';
+import type { EgressError } from './egress-error.ts';
 import { EmptyBodyHandler } from './empty-body-handler.ts';
 import { HopHandler } from './hop-handler.ts';
 import { normaliseHost } from './host-pattern.ts';
-import type { Ledger } from './ledger.ts';
 import { LimitHandler } from './limit-handler.ts';
 import type { EgressLimits } from './limits.ts';
 import { type Hop, type HopRuling, isDaemons } from './rule-hop.ts';
@@ -24,9 +24,13 @@ export interface Sending {
 }
 
 /** What the interceptor asks of the policy. */
-export interface InterceptorPorts extends Ledger {
+export interface InterceptorPorts {
   sending: () => Sending | null;
   rule: (hop: Hop, scope: EgressScope | null) => HopRuling;
+  /** Records a refusal and makes its error. */
+  refuse: (host: string, why: string, scope: EgressScope | null) => EgressError;
+  /** Records what became of a hop whose name was allowed. */
+  settle: (host: string, refusal: EgressError | null, scope: EgressScope | null) => void;
   /** True for the hosts that get the workflow headers. */
   propagatesTo: (host: string) => boolean;
 }
