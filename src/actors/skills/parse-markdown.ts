@@ -1,5 +1,10 @@
-import type { Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
+
+/** The top of a parsed text. */
+type Root = ReturnType<typeof fromMarkdown>;
+
+/** Anything that stands in a Markdown text. */
+export type MarkdownNode = Root['children'][number];
 
 /**
  * Parses the blocks of a Markdown text (CommonMark); what stands inside a paragraph stays as it is written.

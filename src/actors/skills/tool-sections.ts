@@ -1,5 +1,4 @@
-import type { Code, Heading, Html, Nodes, RootContent } from 'mdast';
-import { parseMarkdown } from './parse-markdown.ts';
+import { type MarkdownNode, parseMarkdown } from './parse-markdown.ts';
 
 /** A `## Tool: <name>` section as it stands in the file. */
 export interface ToolSection {
@@ -54,7 +53,7 @@ export function toolSections(body: string, firstLine: number): ToolSection[] {
 }
 
 /** The name in a heading written `## Tool: <name>`. */
-function toolName(body: string, heading: Heading): string | undefined {
+function toolName(body: string, heading: MarkdownNode): string | undefined {
   const written = /^##[ \t]+Tool:(.*)$/i.exec(sliceOf(body, heading))?.[1];
   return written
     ?.trim()
@@ -66,7 +65,7 @@ function toolName(body: string, heading: Heading): string | undefined {
 function section(
   name: string,
   headingLine: number,
-  content: RootContent[],
+  content: MarkdownNode[],
   { firstLine, lines, prose }: Source,
 ): ToolSection {
   const last = content.at(-1);
@@ -103,10 +102,12 @@ function firstParagraph(text: string[]): string {
   return words.join(' ');
 }
 
-type Aside = Code | Heading | Html;
+type Code = Extract<MarkdownNode, { type: 'code' }>;
+
+type Aside = Extract<MarkdownNode, { type: 'code' | 'heading' | 'html' }>;
 
 /** The blocks in a node, or the node itself, that are no prose. */
-function asidesIn(node: Nodes): Aside[] {
+function asidesIn(node: MarkdownNode): Aside[] {
   if (node.type === 'code' || node.type === 'heading' || node.type === 'html') return [node];
   return 'children' in node ? node.children.flatMap(asidesIn) : [];
 }
@@ -127,10 +128,10 @@ function blank(text: string): string {
   return text.replace(/[^\r\n]/g, ' ');
 }
 
-function sliceOf(body: string, { position }: Nodes): string {
+function sliceOf(body: string, { position }: MarkdownNode): string {
   return body.slice(position?.start.offset, position?.end.offset);
 }
 
-function lineOf({ position }: Nodes): number {
+function lineOf({ position }: MarkdownNode): number {
   return position?.start.line ?? 1;
 }
