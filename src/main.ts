@@ -104,7 +104,7 @@ async function openAgent(
   const inspector = stack.adopt(await openInspector(start), (opened) => opened?.stop());
 
   // Nothing goes out before there is a system to hear of it.
-  const record = (hop: EgressRecord): void => system.noteEgress(hop);
+  const record = (hop: EgressRecord): void => system.egress.record(hop);
   const admissionUrl = start.admission?.url ?? null;
   const wayOut = stack.use(await openWayOut({ ...start, admissionUrl, record }));
   const { egress, isolation, deliver: fetch } = wayOut;
@@ -194,7 +194,10 @@ async function openAgent(
     warnings: start.warnings,
     token: runtime.token,
     auditPath: audit.path,
-    health: () => ({ deferred: system.load().deferred, isWritable: audit.store.isWritable() }),
+    health: () => ({
+      deferred: system.metrics.load().deferred,
+      isWritable: audit.store.isWritable(),
+    }),
   };
 }
 

@@ -11,21 +11,22 @@ import {
   type Task,
   type TaskState,
 } from '../machines/task/task.ts';
-import { everything, type OwnedTask, ownerOfNextRun } from '../machines/task/task-access.ts';
+import { type OwnedTask, ownerOfNextRun } from '../machines/task/task-access.ts';
 import type { MessageAnswer } from '../machines/task/task-events.ts';
-import { taskMachineVersion } from '../machines/task/task-machine.ts';
-import { egressWords } from './audit/audit.ts';
 import { screenPrompt } from './policy/screen-prompt.ts';
-import type { EgressRecord } from './ports.ts';
-import { messageKey, type SentMessage } from './storage/message-rows.ts';
 import type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from './storage/task-listing.ts';
 import type { StoredTask } from './storage/task-rows.ts';
 import { ConflictError, type TaskStore } from './storage/task-store.ts';
+import { askTask } from './system/ask-task.ts';
+import { EgressRecorder } from './system/egress-recorder.ts';
 import type { LiveTask, Measured } from './system/live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './system/live-tasks.ts';
+import { recover } from './system/recovery.ts';
+import { Retention } from './system/retention.ts';
 import { SentMessages } from './system/sent-messages.ts';
-import { SystemError } from './system/system-error.ts';
-import { Turns } from './system/turns.ts';
+import { SystemError, shuttingDown, unrecorded } from './system/system-error.ts';
+import { TaskLists } from './system/task-lists.ts';
+import { TaskMetrics } from './system/task-metrics.ts';
 import { type Progress, type Watcher, Watchers } from './system/watchers.ts';
 
 export type { SystemErrorCode } from './system/system-error.ts';
@@ -64,11 +65,6 @@ export interface TaskRequest {
 /** A message to a task that is there. */
 export type SaidMessage = Pick<TaskRequest, 'message' | 'requester' | 'isKnownById'>;
 
-/** A message as it is known again, with the task that it led to before. */
-interface Recalled extends SentMessage {
-  taskId?: string;
-}
-
 /** What the task system is made of. */
 export interface TaskSystemOptions
   extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'onChanged'> {
@@ -76,9 +72,6 @@ export interface TaskSystemOptions
   /** How long a final task is kept, in milliseconds. */
   retention: number;
 }
-
-/** Tasks given up in one commit when the service restarts. */
-const abandonedAtOnce = 500;
 
 /** How often a lost process lets its tasks be seen again by another try, at most. */
 const maximumTries = 4;
@@ -88,88 +81,56 @@ const maximumTries = 4;
  * already. Every refusal is a SystemError.
  */
 export class TaskSystem {
+  readonly lists: TaskLists;
+  readonly metrics: TaskMetrics;
+  /** Hears of every hop that goes out. */
+  readonly egress: EgressRecorder;
+  readonly retention: Retention;
   readonly #options: TaskSystemOptions;
   readonly #store: TaskStore;
   readonly #watchers: Watchers;
   readonly #tasks: LiveTasks;
-  readonly #timers: NodeJS.Timeout[] = [];
-  readonly #measuring: ((measured: Measured) => void)[] = [];
   readonly #following: ((task: Task) => void)[] = [];
   /** Decisions that are not on disk yet. */
   readonly #deciding = new Set<Promise<unknown>>();
   readonly #sent: SentMessages;
-  readonly #lists = new Turns();
-  #hasStrangers = false;
+  #lookingAround: NodeJS.Timeout | null = null;
   #isDrained = false;
-  #isStopped = false;
 
   constructor(options: TaskSystemOptions) {
+    const { store } = options;
     this.#options = options;
-    this.#store = options.store;
+    this.#store = store;
     this.#watchers = new Watchers();
-    const onMeasured = (measured: Measured): void => {
-      for (const hear of this.#measuring) hear(measured);
-    };
-    const onChanged = (task: Task): void => {
-      for (const hear of this.#following) hear(task);
-    };
-    this.#tasks = new LiveTasks({ ...options, watchers: this.#watchers, onMeasured, onChanged });
+    this.#tasks = new LiveTasks({
+      ...options,
+      watchers: this.#watchers,
+      onMeasured: (measured) => this.metrics.measured(measured),
+      onChanged: (task) => {
+        for (const hear of this.#following) hear(task);
+      },
+    });
     this.#sent = new SentMessages({
-      rows: this.#store.rows.messages,
-      find: (id) => this.#tasks.find(id),
+      rows: store.rows.messages,
+      findLive: (id) => this.#tasks.find(id),
+      find: (id) => this.find(id),
     });
+    this.lists = new TaskLists(store.rows);
+    this.metrics = new TaskMetrics({ rows: store.rows, live: () => this.#tasks.size });
+    this.egress = new EgressRecorder({ ...options, tasks: this.#tasks });
+    this.retention = new Retention(options);
   }
 
-  /**
-   * Begins to work: what a restart interrupted is given up or gone on with, as configured, and
-   * deadlines that passed meanwhile take effect (contract section 4).
-   */
+  /** Begins to work, once what a restart interrupted is given up or gone on with. Rejects with SystemError. */
   async start(): Promise<void> {
-    this.#store.releases.keep(taskMachineVersion, this.#options.release);
-    this.#nameStrangers();
-    if (this.#options.onRestart === 'abandon') await this.#abandonInterrupted();
-    this.#tasks.start();
-    this.resumeInterrupted();
-    this.deleteExpired();
-    this.#every(1_000, () => {
-      this.#tasks.restParked();
-      this.#tasks.takeUpUnrecorded();
-    });
-    this.#every(600_000, () => this.deleteExpired());
-  }
-
-  /** Goes on with tasks that the store has at work and that no actor works on. */
-  resumeInterrupted(): void {
-    for (const id of this.#store.rows.working()) {
-      this.#skipUnreadable(() => this.#tasks.activate(id));
-    }
+    await recover({ ...this.#options, tasks: this.#tasks });
+    this.retention.start();
+    this.#lookingAround = setInterval(() => this.#lookAround(), 1_000).unref();
   }
 
   /** True when new work is taken in and can be recorded. */
   isReady(): boolean {
     return this.#tasks.isAccepting && this.#store.isWritable();
-  }
-
-  /** Tasks with an actor, and tasks that wait for a decision. */
-  load(): { live: number; deferred: number } {
-    return { live: this.#tasks.size, deferred: this.#store.rows.count('deferred') };
-  }
-
-  /** How many tasks there are in each state that has any. */
-  census(): Partial<Record<TaskState, number>> {
-    return this.#store.rows.countByState();
-  }
-
-  /** How many tasks have not ended and can be gone on with by another release alone. */
-  strangers(): number {
-    // Nobody else writes to the store, so there are never more of them than at the start.
-    if (!this.#hasStrangers) return 0;
-    return this.#store.rows.strangers().reduce((sum, { tasks }) => sum + tasks, 0);
-  }
-
-  /** Has somebody hear of every tool call and every wait that ends, from now on; must not throw. */
-  onMeasured(hear: (measured: Measured) => void): void {
-    this.#measuring.push(hear);
   }
 
   /** Has somebody hear of every change of a task that is on disk, from now on; must not throw. */
@@ -186,11 +147,12 @@ export class TaskSystem {
     if (!this.#tasks.isAccepting) throw shuttingDown();
     if (!this.#store.isWritable()) throw unrecorded();
     const { clock, ids } = this.#options;
-    const sent = request.isKnownById === true ? this.#recall(request) : null;
+    const { requester } = request;
+    const sent =
+      request.isKnownById === true ? this.#sent.recall(requester, request.message) : null;
     if (sent?.taskId !== undefined) return sent.taskId;
     const id = request.id ?? ids.next();
     const before = request.id === undefined ? undefined : this.#ended(request.id);
-    const { requester } = request;
     const task = this.#tasks.open(
       {
         id,
@@ -216,8 +178,8 @@ export class TaskSystem {
   }
 
   /** Returns the id of the task that an earlier message with the same id of the same sender led to. */
-  findBySent(message: Pick<TaskRequest, 'message' | 'requester'>): string | undefined {
-    return this.#recall(message).taskId;
+  findBySent({ message, requester }: SaidMessage): string | undefined {
+    return this.#sent.recall(requester, message).taskId;
   }
 
   /** Returns a task as it stands on disk. */
@@ -238,23 +200,6 @@ export class TaskSystem {
     return this.#store.rows.findByDeferral(deferralId);
   }
 
-  /** Lists the tasks of a scope, the one that was made last first. Many lists at once hold nothing else up. */
-  async list(query: TaskQuery, scope = everything): Promise<TaskPage> {
-    await this.#lists.next();
-    return this.#store.rows.listing.made(query, scope);
-  }
-
-  /** Lists the tasks of a scope, the one whose state changed last first. Many lists at once hold nothing else up. */
-  async listChanged(query: ChangedQuery, scope = everything): Promise<TaskPage> {
-    await this.#lists.next();
-    return this.#store.rows.listing.changed(query, scope);
-  }
-
-  /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
-  total(filter: TaskFilter, scope = everything): number {
-    return this.#store.rows.listing.total(filter, scope);
-  }
-
   /** Follows a task; the returned function stops it. A task at rest stays at rest. */
   watch(id: string, watcher: Watcher): () => void {
     return this.#watchers.add(id, watcher);
@@ -269,22 +214,9 @@ export class TaskSystem {
     signal: AbortSignal,
     isEnough: (state: TaskState) => boolean = isFinal,
   ): Promise<Task> {
-    return new Promise((resolve, reject) => {
-      const present = this.#latestRun(id);
-      if (present !== undefined && isEnough(present.state)) return resolve(present);
-      const leave = this.watch(id, {
-        onTask: (task) => isEnough(task.state) && done(() => resolve(task)),
-        onLost: (error) => done(() => reject(error)),
-      });
-      const abort = (): void => done(() => reject(signal.reason));
-      const done = (finish: () => void): void => {
-        leave();
-        signal.removeEventListener('abort', abort);
-        finish();
-      };
-      if (signal.aborted) abort();
-      else signal.addEventListener('abort', abort);
-    });
+    const present = this.#latestRun(id);
+    if (present !== undefined && isEnough(present.state)) return Promise.resolve(present);
+    return this.#watchers.until(id, signal, isEnough);
   }
 
   /**
@@ -295,25 +227,21 @@ export class TaskSystem {
     if (!this.#tasks.isAccepting && !this.#tasks.isStarting) throw shuttingDown();
     if (!this.#store.isWritable()) throw unrecorded();
     const { message, requester } = said;
-    const sent = said.isKnownById === true ? this.#recall(said) : null;
+    const sent = said.isKnownById === true ? this.#sent.recall(requester, message) : null;
     if (sent?.taskId !== undefined) {
       await this.#sent.saved(sent.key).catch((error: unknown) => Promise.reject(unrecorded(error)));
       return { taskId: sent.taskId, answer: { kind: 'kept' } };
     }
     const refusal = this.#refusalOf(id, said);
     const sender = requester === null ? null : personOf(requester);
-    const answer = await this.#tellParked(id, (task) => {
-      let answered: MessageAnswer | null = null;
-      const listening = task.actor.on('message.answered', (event) => {
-        answered = event.answer;
-        if (sent === null || event.answer.kind !== 'kept') return;
+    const event = { type: 'message.received', message, refusal, sender } as const;
+    const answer = await this.#tellParked(id, (task) =>
+      askTask(task.actor, event, 'message.answered', ({ kind }) => {
+        if (sent === null || kind !== 'kept') return;
         task.keep(sent);
         this.#sent.begin(sent.key, task);
-      });
-      task.actor.send({ type: 'message.received', message, refusal, sender });
-      listening.unsubscribe();
-      return answered as MessageAnswer | null;
-    });
+      }),
+    );
     return { taskId: id, answer: answer ?? { kind: 'notWaiting' } };
   }
 
@@ -327,54 +255,16 @@ export class TaskSystem {
   async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
     // It would put a task to work that is stopped at once, and nobody could tell how far it came.
     if (this.#isDrained) throw shuttingDown();
-    const deciding = this.#decide(id, attempt);
+    const event = { type: 'deferral.decide', attempt } as const;
+    const deciding = this.#tellParked(id, ({ actor }) =>
+      askTask(actor, event, 'decision.answered'),
+    );
     this.#deciding.add(deciding);
     try {
-      return await deciding;
+      return (await deciding) ?? answerWithoutPending(this.find(id)?.settled ?? null);
     } finally {
       this.#deciding.delete(deciding);
     }
-  }
-
-  async #decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
-    const answer = await this.#tellParked(id, (task) => {
-      let answered: DecisionAnswer | null = null;
-      const listening = task.actor.on('decision.answered', (event) => {
-        answered = event.answer;
-      });
-      task.actor.send({ type: 'deferral.decide', attempt });
-      listening.unsubscribe();
-      return answered as DecisionAnswer | null;
-    });
-    return answer ?? answerWithoutPending(this.find(id)?.settled ?? null);
-  }
-
-  /**
-   * Notes what the egress policy ruled on one hop, with the task it was for while that is at work. Once the
-   * system has stopped, only the daemon's own last words may go out unnoted. Throws SystemError for others.
-   */
-  noteEgress(record: EgressRecord): void {
-    const { scope } = record;
-    if (this.#isStopped) {
-      if (scope !== null && scope.taskId !== null) throw shuttingDown();
-      return;
-    }
-    if (this.#tasks.noteEgress(record)) return;
-    const [event, fields] = egressWords(record);
-    const recorded = this.#store.record([
-      {
-        ...this.#options.envelope,
-        ...scope?.tags,
-        ts: new Date(this.#options.clock.now()).toISOString(),
-        ...(scope?.taskId && { task_id: scope.taskId }),
-        ...(scope?.correlationId && { correlation_id: scope.correlationId }),
-        event,
-        fields,
-      },
-    ]);
-    recorded.catch((error: unknown) => {
-      this.#options.log.error({ error }, 'egress: an event could not be recorded');
-    });
   }
 
   /** Calls a task off and returns it; a final one is returned as it is. Throws SystemError. */
@@ -388,18 +278,6 @@ export class TaskSystem {
   async callerLeft(id: string): Promise<void> {
     const at = this.#options.clock.now();
     await this.#tellParked(id, (task) => task.actor.send({ type: 'caller.left', at }));
-  }
-
-  /** Deletes final tasks that are older than the retention. */
-  deleteExpired(): void {
-    const { clock, retention, log } = this.#options;
-    if (this.#isStopped) return;
-    try {
-      const deleted = this.#store.deleteEnded(clock.now() - retention);
-      if (deleted > 0) setImmediate(() => this.deleteExpired());
-    } catch (error) {
-      log.error({ error }, 'tasks: expired ones stay for now');
-    }
   }
 
   /**
@@ -424,8 +302,9 @@ export class TaskSystem {
 
   /** Stops every task and closes the store. */
   stop(): void {
-    this.#isStopped = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    this.egress.stop();
+    this.retention.stop();
+    if (this.#lookingAround !== null) clearInterval(this.#lookingAround);
     this.#store.flush();
     this.#tasks.stop();
     this.#store.close();
@@ -457,15 +336,6 @@ export class TaskSystem {
     }
   }
 
-  /** A message that ended in a step-up comes again with a better token, and is a new one then. */
-  #recall({ message, requester }: Pick<TaskRequest, 'message' | 'requester'>): Recalled {
-    const key = messageKey(requester, message.messageId);
-    const taskId = this.#sent.find(key);
-    if (taskId === undefined) return { key, supersedes: null };
-    const isRefused = this.find(taskId)?.failure?.kind === 'stepUp';
-    return isRefused ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
-  }
-
   /** Returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
   #latestRun(id: string): Task | undefined {
     const live = this.#tasks.find(id);
@@ -475,35 +345,9 @@ export class TaskSystem {
     return committed === null || isFinal(committed.state) ? undefined : committed;
   }
 
-  #nameStrangers(): void {
-    const found = this.#store.rows.strangers();
-    this.#hasStrangers = found.length > 0;
-    for (const { machineVersion, tasks } of found) {
-      const release = this.#store.releases.find(machineVersion);
-      this.#options.log.warn(
-        { tasks, machine_version: machineVersion, ...(release === null ? {} : { release }) },
-        'tasks: some wait for the release that saved them; start that one to decide them',
-      );
-    }
-  }
-
   #refuseWhileStarting(): void {
     if (!this.#tasks.isStarting) return;
     throw new SystemError('starting', 'service is starting; try again in a moment');
-  }
-
-  async #abandonInterrupted(): Promise<void> {
-    const { rows } = this.#store;
-    const interrupted = [...rows.working(), ...rows.parked()];
-    for (let first = 0; first < interrupted.length; first += abandonedAtOnce) {
-      for (const id of interrupted.slice(first, first + abandonedAtOnce)) {
-        this.#skipUnreadable(() => this.#tasks.abandon(id));
-      }
-      const failure = this.#store.flush();
-      if (failure !== null) throw unrecorded(failure);
-      // Lets each task hear that it was saved before more of them come to life.
-      await new Promise((next) => setImmediate(next));
-    }
   }
 
   #ended(id: string): StoredTask | undefined {
@@ -518,32 +362,12 @@ export class TaskSystem {
     return stored;
   }
 
-  #skipUnreadable(run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      this.#options.log.error({ error: error.message }, 'task: left as it was');
-    }
-  }
-
-  #every(milliseconds: number, run: () => void): void {
-    this.#timers.push(setInterval(run, milliseconds).unref());
+  #lookAround(): void {
+    this.#tasks.restParked();
+    this.#tasks.takeUpUnrecorded();
   }
 }
 
 function personOf({ provider, userId, email }: Caller): PersonKey {
   return { provider, userId, ...(email === undefined ? {} : { email }) };
-}
-
-function shuttingDown(): SystemError {
-  return new SystemError('shutting_down', 'service is shutting down');
-}
-
-function unrecorded(cause?: unknown): SystemError {
-  return new SystemError(
-    'unrecorded',
-    'the service cannot record anything at the moment, so it takes no work; free disk space and try again',
-    { cause },
-  );
 }

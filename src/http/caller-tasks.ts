@@ -99,17 +99,17 @@ export class CallerTasks {
 
   /** Lists tasks, the one that was made last first. */
   list(query: TaskQuery): Promise<TaskPage> {
-    return this.#system.list(query, this.#scope);
+    return this.#system.lists.made(query, this.#scope);
   }
 
   /** Lists tasks, the one whose state changed last first. */
   listChanged(query: ChangedQuery): Promise<TaskPage> {
-    return this.#system.listChanged(query, this.#scope);
+    return this.#system.lists.changed(query, this.#scope);
   }
 
   /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
   total(filter: TaskFilter): number {
-    return this.#system.total(filter, this.#scope);
+    return this.#system.lists.total(filter, this.#scope);
   }
 
   /** Follows a task; the returned function stops it. Who may follow is judged here, once. Throws SystemError. */

@@ -17,7 +17,7 @@ export class SurfaceRoutes {
   readonly #router: Router;
 
   constructor() {
-    const system = { onMeasured: () => undefined };
+    const system = { metrics: { onMeasured: () => undefined } };
     const app = createApp({ ...openDoor, system, push: null } as never);
     const routes = app.middleware.find((step) => 'router' in step) as unknown as { router: Router };
     this.#router = routes.router;

@@ -91,7 +91,7 @@ export async function startAgentWithModel(
     warnings: [],
     token: 'x',
     auditPath,
-    health: () => ({ deferred: system.load().deferred, isWritable: store.isWritable() }),
+    health: () => ({ deferred: system.metrics.load().deferred, isWritable: store.isWritable() }),
     async stop() {
       await system.drain(5_000);
       server.closeAllConnections();

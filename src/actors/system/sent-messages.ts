@@ -1,10 +1,18 @@
-import type { MessageRows } from '../storage/message-rows.ts';
+import type { Caller, Message, Task } from '../../machines/task/task.ts';
+import { type MessageRows, messageKey, type SentMessage } from '../storage/message-rows.ts';
 import type { LiveTask } from './live-task.ts';
 
 /** What knowing messages again needs. */
 export interface SentMessagesPorts {
   rows: MessageRows;
-  find: (id: string) => LiveTask | undefined;
+  findLive: (id: string) => LiveTask | undefined;
+  /** Returns a task as it stands on disk. */
+  find: (id: string) => Task | undefined;
+}
+
+/** A message as it is known again, with the task that it led to before. */
+export interface Recalled extends SentMessage {
+  taskId?: string;
 }
 
 /** Which message led to which task, also while that is not on disk yet (5-a2a.md). */
@@ -16,12 +24,13 @@ export class SentMessages {
     this.#ports = ports;
   }
 
-  /** Returns the id of the task that a message led to. */
-  find(key: string): string | undefined {
-    const task = this.#underWay.get(key);
-    // One that was let go of may never have been saved.
-    const isLive = task !== undefined && this.#ports.find(task.id) === task;
-    return isLive ? task.id : this.#ports.rows.find(key);
+  /** Returns what a message of a sender is known by. One that ended in a step-up comes again with a better token, and is new. */
+  recall(sender: Caller | null, { messageId }: Message): Recalled {
+    const key = messageKey(sender, messageId);
+    const taskId = this.#find(key);
+    if (taskId === undefined) return { key, supersedes: null };
+    const isRefused = this.#ports.find(taskId)?.failure?.kind === 'stepUp';
+    return isRefused ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
   }
 
   /** Resolves when what a message led to is on disk. Rejects when it could not be saved. */
@@ -36,5 +45,12 @@ export class SentMessages {
       if (this.#underWay.get(key) === task) this.#underWay.delete(key);
     };
     task.saved().then(end, end);
+  }
+
+  #find(key: string): string | undefined {
+    const task = this.#underWay.get(key);
+    // One that was let go of may never have been saved.
+    const isLive = task !== undefined && this.#ports.findLive(task.id) === task;
+    return isLive ? task.id : this.#ports.rows.find(key);
   }
 }

@@ -16,3 +16,17 @@ export class SystemError extends Error {
     this.code = code;
   }
 }
+
+/** Refuses what comes while the daemon lets go of its tasks. */
+export function shuttingDown(): SystemError {
+  return new SystemError('shutting_down', 'service is shutting down');
+}
+
+/** Refuses what cannot be recorded. */
+export function unrecorded(cause?: unknown): SystemError {
+  return new SystemError(
+    'unrecorded',
+    'the service cannot record anything at the moment, so it takes no work; free disk space and try again',
+    { cause },
+  );
+}

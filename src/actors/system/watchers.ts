@@ -1,4 +1,4 @@
-import type { Task } from '../../machines/task/task.ts';
+import type { Task, TaskState } from '../../machines/task/task.ts';
 
 /** Something a task does that is worth showing and not worth keeping. */
 export interface Progress {
@@ -30,6 +30,27 @@ export class Watchers {
       if (!watchers.delete(watcher) || watchers.size > 0) return;
       if (this.#byTask.get(id) === watchers) this.#byTask.delete(id);
     };
+  }
+
+  /**
+   * Resolves with a task once it has changed to a state that `isEnough`. Rejects with the signal's reason, or when
+   * the task can no longer be followed.
+   */
+  until(id: string, signal: AbortSignal, isEnough: (state: TaskState) => boolean): Promise<Task> {
+    return new Promise((resolve, reject) => {
+      const leave = this.add(id, {
+        onTask: (task) => isEnough(task.state) && done(() => resolve(task)),
+        onLost: (error) => done(() => reject(error)),
+      });
+      const abort = (): void => done(() => reject(signal.reason));
+      const done = (finish: () => void): void => {
+        leave();
+        signal.removeEventListener('abort', abort);
+        finish();
+      };
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort);
+    });
   }
 
   /** Tells whether anybody wants to hear of the states that a task passes between two saves. */

@@ -5,12 +5,9 @@ import { taskStates } from '../../machines/task/task.ts';
 import { MeasuredCounts } from '../measured-counts.ts';
 import type { RoutedContext } from '../request-state.ts';
 
-/** Counts alone: nothing of a task that tells whose it is. */
-type CountedTasks = Pick<TaskSystem, 'load' | 'census' | 'strangers' | 'onMeasured'>;
-
 /** What the metrics are read from. */
 export interface MetricsPorts {
-  system: CountedTasks;
+  system: Pick<TaskSystem, 'metrics'>;
   /** `null` while admission is off. */
   admission: { fallbacks(): number } | null;
   /** Events of the audit log that are committed and not yet synced to its file. */
@@ -32,7 +29,7 @@ export function metrics(ports: MetricsPorts) {
   const counts = new MeasuredCounts();
   let loading: ReturnType<typeof createRegistry> | null = null;
   const load = (): ReturnType<typeof createRegistry> => (loading ??= createRegistry(ports, counts));
-  ports.system.onMeasured((measured) => {
+  ports.system.metrics.onMeasured((measured) => {
     if (counts.hear(measured)) void load().then(({ observeWaits }) => observeWaits());
   });
   return async function metricsText(ctx: RoutedContext) {
@@ -48,7 +45,7 @@ async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   const loaded = await import('prom-client');
   const registry = new loaded.Registry();
   loaded.collectDefaultMetrics({ register: registry });
-  addTasks(loaded, registry, ports.system);
+  addTasks(loaded, registry, ports.system.metrics);
   const observeWaits = addWaits(loaded, registry, counts);
   addCalls(loaded, registry, counts);
   addDoor(loaded, registry, ports);
@@ -56,14 +53,14 @@ async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   return { registry, observeWaits };
 }
 
-function addTasks({ Gauge }: Library, registry: Registry, system: CountedTasks): void {
+function addTasks({ Gauge }: Library, registry: Registry, tasks: TaskSystem['metrics']): void {
   const registers = [registry];
   new Gauge({
     name: 'holdpoint_deferrals_pending',
     help: 'Tool calls that wait for a decision.',
     registers,
     collect() {
-      this.set(system.load().deferred);
+      this.set(tasks.load().deferred);
     },
   });
   new Gauge({
@@ -72,7 +69,7 @@ function addTasks({ Gauge }: Library, registry: Registry, system: CountedTasks):
     labelNames: ['state'],
     registers,
     collect() {
-      const census = system.census();
+      const census = tasks.census();
       for (const state of taskStates) this.set({ state }, census[state] ?? 0);
     },
   });
@@ -81,7 +78,7 @@ function addTasks({ Gauge }: Library, registry: Registry, system: CountedTasks):
     help: 'Tasks that have not ended and that another release alone can go on with.',
     registers,
     collect() {
-      this.set(system.strangers());
+      this.set(tasks.strangers());
     },
   });
   new Gauge({
@@ -89,7 +86,7 @@ function addTasks({ Gauge }: Library, registry: Registry, system: CountedTasks):
     help: 'Tasks that have an actor in memory.',
     registers,
     collect() {
-      this.set(system.load().live);
+      this.set(tasks.load().live);
     },
   });
 }

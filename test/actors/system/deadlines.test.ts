@@ -13,7 +13,7 @@ async function systemWithWait(more: Parameters<typeof openSystem>[0] = {}) {
 function putToRest(rig: TestSystem): void {
   rig.clock.advance(3_000);
   rig.lookAround();
-  expect(rig.system.load().live).toBe(0);
+  expect(rig.system.metrics.load().live).toBe(0);
 }
 
 const autoDenied = 'defer: no decision within 5m0s (auto-deny)';
@@ -48,7 +48,7 @@ describe('the deadline of a wait', () => {
     const second = await parks(rig.system);
     putToRest(rig);
     rig.clock.advance(first.deferral!.expiresAt - rig.clock.now() - 1);
-    expect(rig.system.load().live).toBe(0);
+    expect(rig.system.metrics.load().live).toBe(0);
     rig.clock.advance(1);
     expect((await ends(rig.system, first.id)).text).toBe(autoDenied);
     expect(rig.system.find(second.id)?.state).toBe('deferred');
@@ -73,7 +73,7 @@ describe('the deadline of a wait', () => {
     }
     const texts = (await Promise.all(ended)).map(({ text }) => text);
     expect(new Set(texts)).toEqual(new Set([autoDenied]));
-    expect(rig.system.load()).toEqual({ live: 0, deferred: 0 });
+    expect(rig.system.metrics.load()).toEqual({ live: 0, deferred: 0 });
     expect(rig.events().filter(({ event }) => event === 'session_end')).toHaveLength(350);
   });
 

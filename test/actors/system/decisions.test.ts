@@ -15,7 +15,7 @@ describe('deciding', () => {
       if (round % 3 === 0) {
         clock.advance(3_000);
         lookAround();
-        expect(system.load().live).toBe(0);
+        expect(system.metrics.load().live).toBe(0);
       }
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, index) => {
@@ -100,7 +100,7 @@ describe('deciding', () => {
     for (const approver of ['ann', 'bob', 'ann', 'cid', 'dan']) {
       clock.advance(1);
       lookAround();
-      expect(system.load().live).toBe(0);
+      expect(system.metrics.load().live).toBe(0);
       kinds.push((await system.decide(id, decision('approve', clock.now(), { approver }))).kind);
       if (kinds.includes('resolved')) await ends(system, id);
     }

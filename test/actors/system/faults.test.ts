@@ -59,7 +59,7 @@ describe('a disk that takes no writes', () => {
     await expect(ends(system, id)).rejects.toThrow(
       'the task could not be recorded; try again later',
     );
-    expect([pay.runs, system.find(id), system.load().live]).toEqual([[], undefined, 0]);
+    expect([pay.runs, system.find(id), system.metrics.load().live]).toEqual([[], undefined, 0]);
     expect(logged.map(({ message }) => message)).toEqual(['task: a change could not be saved']);
     disk.mend();
   });
@@ -80,7 +80,7 @@ describe('a disk that takes no writes', () => {
     await expect(ended).rejects.toEqual(unrecorded);
     expect(rig.system.find(id)?.state).toBe('working');
     rig.lookAround();
-    expect(rig.system.load().live).toBe(0);
+    expect(rig.system.metrics.load().live).toBe(0);
     disk.mend();
     rig.lookAround();
     expect((await ends(rig.system, id)).text).toBe(

@@ -84,7 +84,7 @@ describe('a message to a task that waits', () => {
     const { id } = await parks(before.system, asked);
     before.clock.advance(2_000);
     before.lookAround();
-    expect(before.system.load()).toEqual({ live: 0, deferred: 1 });
+    expect(before.system.metrics.load()).toEqual({ live: 0, deferred: 1 });
     await before.system.say(id, saying('one'));
     before.clock.advance(2_000);
     before.lookAround();

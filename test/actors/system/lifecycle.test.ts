@@ -147,10 +147,10 @@ describe('retention', () => {
     const recent = system.open(playing([{ say: 'recent' }]));
     await ends(system, recent);
     clock.advance(4 * day);
-    system.deleteExpired();
+    system.retention.deleteExpired();
     expect(system.find(old)?.text).toBe('old');
     clock.advance(1);
-    system.deleteExpired();
+    system.retention.deleteExpired();
     expect([old, recent, parked.id].map((id) => system.find(id)?.state)).toEqual([
       undefined,
       'completed',
@@ -164,7 +164,7 @@ describe('retention', () => {
     clock.advance(8 * day);
     const deleting = vi.spyOn(TaskRows.prototype, 'deleteEnded');
     onTestFinished(() => deleting.mockRestore());
-    system.deleteExpired();
+    system.retention.deleteExpired();
     stop();
     await turn();
     await turn();
@@ -182,10 +182,10 @@ describe('retention', () => {
       throw new Error('database is locked');
     });
     onTestFinished(() => spy.mockRestore());
-    system.deleteExpired();
+    system.retention.deleteExpired();
     expect(logged).toMatchObject([{ level: 'error', message: 'tasks: expired ones stay for now' }]);
     spy.mockRestore();
-    system.deleteExpired();
+    system.retention.deleteExpired();
     expect(system.find(id)).toBeUndefined();
   });
 });
@@ -197,14 +197,14 @@ describe('a system that has stopped', () => {
     const { system, stop } = await openSystem();
     const scope = { taskId: 't1', correlationId: 'c1', tags: {} };
     stop();
-    expect(() => system.noteEgress({ ...hop, scope })).toThrow(shuttingDown);
+    expect(() => system.egress.record({ ...hop, scope })).toThrow(shuttingDown);
   });
 
   it('lets the daemon send what is left', async () => {
     const { system, events, stop } = await openSystem();
     stop();
     const before = events();
-    system.noteEgress({ ...hop, scope: null });
+    system.egress.record({ ...hop, scope: null });
     expect(events()).toEqual(before);
   });
 });

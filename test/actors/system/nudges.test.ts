@@ -34,7 +34,7 @@ async function advance({ clock, system }: TestSystem, id: string, milliseconds: 
 function putToRest(rig: TestSystem): void {
   rig.clock.advance(3_000);
   rig.lookAround();
-  expect(rig.system.load().live).toBe(0);
+  expect(rig.system.metrics.load().live).toBe(0);
 }
 
 const nudges = [

@@ -70,7 +70,7 @@ describe('tasks that an older release left behind', () => {
       ['parked', taskMachineVersion],
       ['running', taskMachineVersion],
     ]);
-    expect([system.strangers(), logged]).toEqual([0, []]);
+    expect([system.metrics.strangers(), logged]).toEqual([0, []]);
   });
 
   it('are given up in the words of a restart where that is configured', async () => {
@@ -102,7 +102,7 @@ describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (
   it('can be read and are not touched, and who decides one is told which release can', async () => {
     const { rig, strange, known, clock } = await leftByNewer('2.1.0');
     expect(rig.system.find(strange.id)).toEqual(strange);
-    expect((await rig.system.list({ limit: 9 })).tasks).toHaveLength(2);
+    expect((await rig.system.lists.made({ limit: 9 })).tasks).toHaveLength(2);
     const refusal = new SystemError(
       'unknown_machine_version',
       `task ${strange.id} was saved by version 99 of the task machine, and release 0.0.0-test, which runs version ${taskMachineVersion}, cannot go on with it; decide it with release 2.1.0`,
@@ -120,7 +120,7 @@ describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (
 
   it('are counted and named at the start', async () => {
     const { rig } = await leftByNewer(null);
-    expect(rig.system.strangers()).toBe(1);
+    expect(rig.system.metrics.strangers()).toBe(1);
     expect(rig.logged).toEqual([
       {
         level: 'warn',

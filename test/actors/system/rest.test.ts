@@ -31,9 +31,9 @@ describe('a parked task', () => {
     const parked = await parks(rig.system);
     const before = rig.events();
     restAfter(rig, minute - 1);
-    expect(rig.system.load()).toEqual({ live: 1, deferred: 1 });
+    expect(rig.system.metrics.load()).toEqual({ live: 1, deferred: 1 });
     restAfter(rig, 1);
-    expect(rig.system.load()).toEqual({ live: 0, deferred: 1 });
+    expect(rig.system.metrics.load()).toEqual({ live: 0, deferred: 1 });
     rig.store.flush();
     expect(rig.events()).toEqual(before);
     expect(rig.system.find(parked.id)).toEqual(parked);
@@ -62,9 +62,9 @@ describe('a parked task', () => {
     restAfter(rig, minute);
     const pinned = decision('approve', rig.clock.now(), { deferralId: 'another' });
     expect((await rig.system.decide(id, pinned)).kind).toBe('otherDeferral');
-    expect(rig.system.load().live).toBe(1);
+    expect(rig.system.metrics.load().live).toBe(1);
     restAfter(rig, minute);
-    expect(rig.system.load().live).toBe(0);
+    expect(rig.system.metrics.load().live).toBe(0);
   });
 
   it('can be called off, and its caller can leave', async () => {
@@ -99,9 +99,9 @@ describe('a parked task that is followed', () => {
     const seen: string[] = [];
     rig.system.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
     restAfter(rig, minute - 1);
-    expect(rig.system.load().live).toBe(1);
+    expect(rig.system.metrics.load().live).toBe(1);
     restAfter(rig, 1);
-    expect([rig.system.load().live, seen]).toEqual([0, []]);
+    expect([rig.system.metrics.load().live, seen]).toEqual([0, []]);
     await rig.system.decide(id, decision('approve', rig.clock.now()));
     expect((await ended).text).toBe('done: pay ok');
     expect(seen).toEqual(['working', 'working', 'completed']);
@@ -113,7 +113,7 @@ describe('a parked task that is followed', () => {
     restAfter(rig, minute);
     const seen: string[] = [];
     rig.system.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
-    expect(rig.system.load().live).toBe(0);
+    expect(rig.system.metrics.load().live).toBe(0);
     await rig.system.decide(id, decision('approve', rig.clock.now()));
     await reaches(rig.system, id, 'completed');
     expect(seen).toEqual(['working', 'working', 'completed']);
@@ -140,10 +140,10 @@ describe('a task with something to save', () => {
     const [first, second] = await Promise.all([parks(rig.system), parks(rig.system)]);
     const recorded = rig.system.decide(first.id, decision('approve', rig.clock.now()));
     rig.lookAround();
-    expect(rig.system.load()).toEqual({ live: 1, deferred: 2 });
+    expect(rig.system.metrics.load()).toEqual({ live: 1, deferred: 2 });
     expect((await recorded).kind).toBe('recorded');
     rig.lookAround();
-    expect(rig.system.load()).toEqual({ live: 0, deferred: 2 });
+    expect(rig.system.metrics.load()).toEqual({ live: 0, deferred: 2 });
     expect(rig.system.find(second.id)?.state).toBe('deferred');
   });
 });
@@ -152,6 +152,6 @@ it('keeps a thousand tasks at rest with one timer and no actor', async () => {
   const rig = await systemAtRest();
   const parked = await Promise.all(Array.from({ length: 1_000 }, () => parks(rig.system)));
   restAfter(rig, minute);
-  expect([rig.system.load(), rig.clock.pending]).toEqual([{ live: 0, deferred: 1_000 }, 1]);
+  expect([rig.system.metrics.load(), rig.clock.pending]).toEqual([{ live: 0, deferred: 1_000 }, 1]);
   expect(rig.system.find(parked[765]?.id ?? '')).toEqual(parked[765]);
 });

@@ -16,7 +16,7 @@ describe('a message that is known by its id', () => {
     await ends(system, id);
     expect(system.open(hello)).toBe(id);
     clock.advance(7 * day + 1);
-    system.deleteExpired();
+    system.retention.deleteExpired();
     expect(store.rows.messages.find(messageKey(null, 'm-1'))).toBeUndefined();
     expect(system.open(hello)).not.toBe(id);
   });
@@ -96,7 +96,7 @@ describe('a message that is known by its id', () => {
     const { system } = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const message = playing([{ tool: 'pay' }], known);
     const { id } = await parks(system, message);
-    expect([system.open(message), system.load().deferred]).toEqual([id, 1]);
+    expect([system.open(message), system.metrics.load().deferred]).toEqual([id, 1]);
   });
 });
 

@@ -54,7 +54,7 @@ describe('what the outside sees of a task', () => {
   it('is nothing before the first commit, and then what is on disk', async () => {
     const { system, store, events } = await openSystem();
     const id = system.open(playing([{ say: 'hello' }]));
-    expect([system.find(id), system.load()]).toEqual([undefined, { live: 1, deferred: 0 }]);
+    expect([system.find(id), system.metrics.load()]).toEqual([undefined, { live: 1, deferred: 0 }]);
     store.flush();
     await Promise.resolve();
     expect(system.find(id)?.state).toBe('working');
@@ -69,7 +69,7 @@ describe('what the outside sees of a task', () => {
       changedAt: nine,
       revision: 2,
     });
-    expect(system.load()).toEqual({ live: 0, deferred: 0 });
+    expect(system.metrics.load()).toEqual({ live: 0, deferred: 0 });
   });
 
   it('comes to watchers in order, each change on disk before it is told', async () => {
@@ -182,7 +182,7 @@ describe('a run of a task that had ended', () => {
       ['agent', 't-1:answer:3'],
     ]);
     expect(events('t-1').map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect((await system.list({ limit: 9 })).tasks).toHaveLength(1);
+    expect((await system.lists.made({ limit: 9 })).tasks).toHaveLength(1);
   });
 
   it('is refused while it runs, from its first moment to its last', async () => {

@@ -63,7 +63,7 @@ describe.each(['task', 'contents', 'snapshot'])('a task whose %s is no JSON', (c
       fields: { task_id: 'working' },
       message: 'task: its record cannot be read, so it is ended as failed',
     });
-    expect((await system.list({ limit: 9 })).tasks).toHaveLength(3);
+    expect((await system.lists.made({ limit: 9 })).tasks).toHaveLength(3);
     expect(await verify()).toMatchObject({ ok: true });
   });
 });

@@ -22,7 +22,7 @@ it('a task that was put to rest goes on in its trace, and its wait is as long as
   const { id } = await parks(system);
   clock.advance(minute);
   lookAround();
-  expect(system.load()).toEqual({ live: 0, deferred: 1 });
+  expect(system.metrics.load()).toEqual({ live: 0, deferred: 1 });
   clock.advance(minute);
   await system.decide(id, decision('approve', clock.now()));
   await ends(system, id);
