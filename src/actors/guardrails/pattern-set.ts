@@ -1,8 +1,9 @@
 import { RE2Set } from 're2js';
 import type { Pattern } from './pattern.ts';
 
-/** Bytes of one automaton; above them it starts afresh, so memory stays bounded. */
-const automatonBytes = 1_048_576;
+/** Bytes that the automata of a set share, and what each has at least; above them it starts afresh, so memory stays bounded. */
+const sharedBytes = 8_388_608;
+const leastBytes = 1_048_576;
 
 /** Patterns that share an automaton, and their instructions: what a character of text may cost at worst. */
 const groupLength = 64;
@@ -19,9 +20,12 @@ export class PatternSet {
   private readonly groups: readonly Group[];
 
   constructor(patterns: readonly Pattern[]) {
-    this.groups = groupsOf(patterns);
-    // At the start, so that no request waits for it.
-    for (const { automaton } of this.groups) automaton.compile();
+    const groups = groupsOf(patterns);
+    const bytes = Math.max(leastBytes, sharedBytes / groups.length);
+    this.groups = groups.map(({ firstIndex, sources }) => ({
+      firstIndex,
+      automaton: compile(sources, bytes),
+    }));
   }
 
   /** Returns the index of the first pattern that matches anywhere in the text, or `null`. */
@@ -44,20 +48,24 @@ function matchesOf({ firstIndex, automaton }: Group, text: string): number[] {
   return places.map((place) => firstIndex + place);
 }
 
-function groupsOf(patterns: readonly Pattern[]): Group[] {
-  const groups: Group[] = [];
-  let length = 0;
+/** Compiles at the start, so that no request waits for it. */
+function compile(sources: readonly string[], bytes: number): RE2Set {
+  const automaton = new RE2Set(RE2Set.UNANCHORED, 0, bytes);
+  for (const source of sources) automaton.add(source);
+  automaton.compile();
+  return automaton;
+}
+
+function groupsOf(patterns: readonly Pattern[]): { firstIndex: number; sources: string[] }[] {
+  const groups: { firstIndex: number; sources: string[] }[] = [];
   let size = 0;
   patterns.forEach((pattern, index) => {
-    length += 1;
+    const sources = groups.at(-1)?.sources;
     size += pattern.size;
-    if (index === 0 || length > groupLength || size > groupSize) {
-      const automaton = new RE2Set(RE2Set.UNANCHORED, 0, automatonBytes);
-      groups.push({ firstIndex: index, automaton });
-      length = 1;
+    if (sources === undefined || sources.length === groupLength || size > groupSize) {
+      groups.push({ firstIndex: index, sources: [pattern.source] });
       size = pattern.size;
-    }
-    groups.at(-1)?.automaton.add(pattern.source);
+    } else sources.push(pattern.source);
   });
   return groups;
 }
