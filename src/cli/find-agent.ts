@@ -4,6 +4,7 @@ import { commandLine } from '../actors/process/command-line.ts';
 import { isAlive } from '../actors/process/is-alive.ts';
 import { readServeFile, type ServeFile } from '../actors/process/serve-file.ts';
 import { shellWord } from '../machines/shell-word.ts';
+import { urlOf } from '../named-url.ts';
 import { chooseFolder, type Tell } from './choose-agent.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
@@ -59,7 +60,7 @@ export function findAgent(
   const proof = { key: served.proof_key, port: served.port };
   const own = isFound ? tokenInside(resolve(dir), served) : ownToken(served);
   const flags = agentFlags(choice);
-  return { url: urlOf(served), token: token ?? own, proof, startHint, flags };
+  return { url: localUrl(served), token: token ?? own, proof, startHint, flags };
 }
 
 /** The options that name the same agent to another command, each with a space before it. */
@@ -105,9 +106,9 @@ function tokenInside(directory: string, served: ServeFile): string | null {
 }
 
 /** The address at which this machine reaches a daemon, also one that listens on every interface. */
-export function urlOf({ host, port }: Pick<ServeFile, 'host' | 'port'>): string {
+export function localUrl({ host, port }: Pick<ServeFile, 'host' | 'port'>): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  return urlOf(reachable, port);
 }
 
 function ownToken(served: ServeFile): string | null {

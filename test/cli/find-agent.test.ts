@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeServeFile } from '../../src/actors/process/serve-file.ts';
 import type { CliError } from '../../src/cli/cli-error.ts';
-import { findAgent, urlOf } from '../../src/cli/find-agent.ts';
+import { findAgent, localUrl } from '../../src/cli/find-agent.ts';
 
 let dir: string;
 let tokenPath: string;
@@ -93,7 +93,7 @@ describe('findAgent', () => {
   });
 });
 
-describe('urlOf', () => {
+describe('localUrl', () => {
   it.each([
     ['127.0.0.1', 'http://127.0.0.1:80'],
     ['0.0.0.0', 'http://127.0.0.1:80'],
@@ -101,6 +101,6 @@ describe('urlOf', () => {
     ['::1', 'http://[::1]:80'],
     ['localhost', 'http://localhost:80'],
   ])('reaches %s at %s', (host, url) => {
-    expect(urlOf({ host, port: 80 })).toBe(url);
+    expect(localUrl({ host, port: 80 })).toBe(url);
   });
 });

@@ -54,7 +54,6 @@ export const alignmentSchema = z.object({
   hard_threshold: score
     .default(0.3)
     .meta({ description: 'Score below which a call is denied.', example: 0.2 }),
-  /** Without it nobody looks for a drift. */
   drift: driftSchema
     .optional()
     .describe(

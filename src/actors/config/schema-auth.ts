@@ -52,10 +52,11 @@ const audience = z.union([name, z.array(name).min(1)], {
 const longestSkew = 300_000;
 
 /** A day, and room for issuers that add some minutes to it. */
-const tokenLifetime = positiveDuration.prefault('25h');
+const tokenLifetime = positiveDuration
+  .prefault('25h')
+  .meta({ description: 'Longest life of a token that is accepted.', example: '8h' });
 
 const oidcSettings = z.object({
-  /** Compared character by character with the `iss` of a token. */
   issuer: issuerUrl.meta({
     description: 'Issuer of the tokens, compared character by character with their `iss`.',
     example: 'https://id.example.com',
@@ -85,11 +86,7 @@ const oidcSettings = z.object({
       description: 'How far the clocks of issuer and daemon may differ; 5m at most.',
       example: '1m',
     }),
-  max_token_lifetime: tokenLifetime.meta({
-    description: 'Longest life of a token that is accepted.',
-    example: '8h',
-  }),
-  /** An email counts only when `email_verified` says so; as `security.defer.bind_approver` is when absent. */
+  max_token_lifetime: tokenLifetime,
   require_email_verified: z
     .boolean()
     .optional()
@@ -127,7 +124,6 @@ const httpVerifierSettings = z.object({
     description: 'How long one question may take; a token without an answer is refused.',
     example: '3s',
   }),
-  /** The organisation that is named when a request names none. */
   default_org: z.string().default('').meta({
     description: 'Organisation that is named when a request names none.',
     example: 'acme',
@@ -161,18 +157,13 @@ const directorySettings = z.object({
     description: 'How long the keys of the directory are kept before they are asked for again.',
     example: '10m',
   }),
-  max_token_lifetime: tokenLifetime.meta({
-    description: 'Longest life of a token that is accepted.',
-    example: '8h',
-  }),
-  /** An email counts only when the directory vouches for its domain (`xms_edov`); as `bind_approver` is when absent. */
+  max_token_lifetime: tokenLifetime,
   require_email_verified: z
     .boolean()
     .optional()
     .describe(
       'An email counts only when the directory vouches for its domain (`xms_edov`); as `security.defer.bind_approver` is when it is left out.',
     ),
-  /** Where the directory is; national clouds have one of their own. */
   authority: issuerUrl
     .transform((url) => url.replace(/\/+$/, ''))
     .prefault('https://login.microsoftonline.com')
@@ -217,7 +208,6 @@ const sigv4Settings = z.object({
       error: 'this must be a region such as eu-central-1',
     })
     .meta({ description: 'Region whose token service is asked.', example: 'eu-central-1' }),
-  /** Sent as a header that the token must have signed. */
   audience: z
     .string()
     .regex(/^[\x21-\x7e]+$/, { error: 'this must be plain text without blanks' })
@@ -252,7 +242,6 @@ const sigv4Settings = z.object({
   max_token_expires: positiveDuration
     .prefault('15m')
     .meta({ description: 'Longest life of a token that is accepted.', example: '5m' }),
-  /** Asked instead of the region's token service. */
   sts_url: issuerUrl.optional().meta({
     description: 'Asked instead of the token service of the region.',
     example: 'https://sts.example.com',

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { isAlive } from '../../actors/process/is-alive.ts';
 import { readServeFile } from '../../actors/process/serve-file.ts';
 import { shellWord } from '../../machines/shell-word.ts';
-import { urlOf } from '../find-agent.ts';
+import { localUrl } from '../find-agent.ts';
 import type { Finding, Subject } from './check.ts';
 
 /** Milliseconds that a daemon has to say whether it is ready. */
@@ -20,7 +20,7 @@ export async function checkDaemon({ stateFolder }: Subject): Promise<Finding> {
       fix: `start the agent again, or rm ${shellWord(join(stateFolder, 'serve.json'))}`,
     };
   }
-  const url = urlOf(served);
+  const url = localUrl(served);
   if (await isReady(url)) {
     return { status: 'pass', message: `running at ${url} (process ${served.pid})` };
   }

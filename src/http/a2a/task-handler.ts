@@ -28,7 +28,7 @@ import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { challengeOf } from '../wire/challenge.ts';
-import { Problem } from '../wire/problem.ts';
+import { Problem, textsOf } from '../wire/problem.ts';
 import { isTaskId } from '../wire/task-request.ts';
 import { type CallRequest, requestOf } from './call-context.ts';
 import { CoreTasks } from './core-task.ts';
@@ -291,13 +291,7 @@ export class TaskHandler implements A2ARequestHandler {
   ): Error {
     requestOf(context).refusal = refusal;
     const { RestUnsupportedOperationError } = this.#sdk;
-    const metadata = Object.fromEntries(
-      Object.entries(body).map(([key, value]) => [
-        key,
-        typeof value === 'string' ? value : JSON.stringify(value),
-      ]),
-    );
-    return new RestUnsupportedOperationError({ message, statusCode, metadata });
+    return new RestUnsupportedOperationError({ message, statusCode, metadata: textsOf(body) });
   }
 
   #told(context: ServerCallContext, error: unknown): Error {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../machines/json.ts';
 import { fieldOf } from './field-of.ts';
 import { presentError, RpcError, type RpcId, rpcCodes } from './json-rpc.ts';
-import type { Problem } from './problem.ts';
+import { type Problem, textsOf } from './problem.ts';
 
 /** What is known of a request that is refused. */
 export interface RefusedRequest {
@@ -86,16 +86,12 @@ function errorInfo(status: number, body: Problem['body']): ErrorInfo | null {
     return { '@type': type, reason: 'CONTENT_TYPE_NOT_SUPPORTED', domain: 'a2a-protocol.org' };
   }
   if (!saysMore(body)) return null;
-  const metadata = Object.entries(body).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
   const reason = isWord(body.error) ? body.error.toUpperCase() : statusNames.get(status);
   return {
     '@type': type,
     reason: reason ?? 'UNKNOWN',
     domain: 'holdpoint',
-    metadata: Object.fromEntries(metadata) as Record<string, string>,
+    metadata: textsOf(body),
   };
 }
 

@@ -17,3 +17,13 @@ export class Problem extends Error {
     this.headers = headers;
   }
 }
+
+/** Writes what a body says as texts alone, which is all that the details of an AIP-193 error hold. */
+export function textsOf(body: Problem['body']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  );
+}
