@@ -57,7 +57,8 @@ module.exports = {
     },
     {
       name: 'only-the-command-line-starts-main',
-      comment: 'src/main.ts is the composition root; only src/cli.ts and src/cli/ import it.',
+      comment:
+        'src/agent/start-agent.ts is the composition root; only src/cli.ts and src/cli/ import it.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/cli(\\.ts$|/)' },
       to: { path: '^src/main\\.ts$' },

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { auditEventOf, type Capture, createCapture } from '../src/actors/audit/audit.ts';
-import { redactSecrets } from '../src/actors/credentials/credentials.ts';
-import { compileGuardrails } from '../src/actors/guardrails/guardrails.ts';
-import { TaskStore } from '../src/actors/storage/task-store.ts';
+import { redactSecrets } from '../src/actors/governance/credentials/credentials.ts';
+import { compileGuardrails } from '../src/actors/governance/guardrails/guardrails.ts';
+import { auditEventOf, type Capture, createCapture } from '../src/actors/records/log/audit.ts';
+import { TaskStore } from '../src/actors/records/store/task-store.ts';
 import type { TaskFact } from '../src/machines/task/facts.ts';
 import type { Figure } from './figure.ts';
 

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AuditEvent } from '../src/actors/ports.ts';
 import {
   chainLine,
   GENESIS,
@@ -10,8 +11,7 @@ import {
   type PublicKeySet,
   publicKey,
   verifyFiles,
-} from '../src/actors/audit/audit.ts';
-import type { AuditEvent } from '../src/actors/ports.ts';
+} from '../src/actors/records/log/audit.ts';
 import type { Figure } from './figure.ts';
 
 const rounds = 3;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
-import { createEgress, type Egress } from '../src/actors/egress/egress.ts';
+import { createEgress, type Egress } from '../src/actors/outbound/egress/egress.ts';
 import type { Figure } from './figure.ts';
 import { percentile } from './load.ts';
 

@@ -2,7 +2,7 @@ import {
   compileGuardrails,
   type GuardrailRules,
   type Guardrails,
-} from '../src/actors/guardrails/guardrails.ts';
+} from '../src/actors/governance/guardrails/guardrails.ts';
 import type { Figure } from './figure.ts';
 
 const none: GuardrailRules = {

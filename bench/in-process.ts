@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { systemClock } from '../src/actors/clock.ts';
 import { securitySchema } from '../src/actors/config/schema-security.ts';
+import { createPolicy } from '../src/actors/governance/policy/policy.ts';
 import { randomIds } from '../src/actors/ids.ts';
-import { scriptedModel } from '../src/actors/llm/scripted-model.ts';
-import { createPolicy } from '../src/actors/policy/policy.ts';
 import type { Tool } from '../src/actors/ports.ts';
-import { TaskStore } from '../src/actors/storage/task-store.ts';
-import { TaskSystem } from '../src/actors/system.ts';
+import { TaskStore } from '../src/actors/records/store/task-store.ts';
+import { scriptedModel } from '../src/actors/tasks/models/scripted-model.ts';
+import { TaskSystem } from '../src/actors/tasks/task-system.ts';
 import type { Task } from '../src/machines/task/task.ts';
 import { makeAgentFolder } from './daemon.ts';
 import type { Figure } from './figure.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { openDatabase } from '../src/actors/storage/database.ts';
-import { TaskRows } from '../src/actors/storage/task-rows.ts';
+import { openDatabase } from '../src/actors/records/store/database.ts';
+import { TaskRows } from '../src/actors/records/store/task-rows.ts';
 import type { Task } from '../src/machines/task/task.ts';
 import { taskMachineVersion } from '../src/machines/task/task-machine.ts';
 import { makeAgentFolder, startDaemon } from './daemon.ts';

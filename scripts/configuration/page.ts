@@ -1,10 +1,10 @@
 import { stringify } from 'yaml';
-import { serviceSchema } from '../../src/actors/config/schema.ts';
 import { channelSchemas } from '../../src/actors/config/schema-channels.ts';
 import { durationPattern } from '../../src/actors/config/schema-value.ts';
 import type { JsonSchema } from '../../src/actors/config/service-json-schema.ts';
+import { serviceSchema } from '../../src/actors/config/service-schema.ts';
 import { describeKeys } from '../../src/actors/config/unknown-keys.ts';
-import { frontmatterSchema } from '../../src/actors/skills/frontmatter-schema.ts';
+import { frontmatterSchema } from '../../src/actors/tools/skills/frontmatter-schema.ts';
 import { absentKeys } from './absent-keys.ts';
 import { exampleOf, isContainer, type Key, keysOf, optionsOf, pathText } from './keys.ts';
 import { beginning, seeAlso, skillNote } from './prose.ts';

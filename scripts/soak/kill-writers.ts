@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { GENESIS } from '../../src/actors/audit/audit.ts';
-import { logFilesOf } from '../../src/actors/storage/log-files.ts';
+import { GENESIS } from '../../src/actors/records/log/audit.ts';
+import { logFilesOf } from '../../src/actors/records/log/log-files.ts';
 import { type Standing, type Told, whatIsWrong } from './log-of-soak.ts';
 
 /** How hard a soak tries. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RecordedEvent, verifyFiles } from '../../src/actors/audit/audit.ts';
-import { logFilesOf } from '../../src/actors/storage/log-files.ts';
-import { TaskStore } from '../../src/actors/storage/task-store.ts';
+import { type RecordedEvent, verifyFiles } from '../../src/actors/records/log/audit.ts';
+import { logFilesOf } from '../../src/actors/records/log/log-files.ts';
+import { TaskStore } from '../../src/actors/records/store/task-store.ts';
 import type { Task } from '../../src/machines/task/task.ts';
 
 /** Opens the store of a soak, whose log goes on in a further file every few commits. */

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { readAgent } from '../actors/agent/read-agent.ts';
 import { formatAgentSpec, writeAgentSpec } from '../actors/card/card.ts';
 import { systemClock } from '../actors/clock.ts';
+import { readAgent } from '../agent/read-agent.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { printWarnings } from './config-warnings.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AgentListError, type ListedAgent, runningAgents } from '../actors/process/agent-list.ts';
 import { commandLine } from '../actors/process/command-line.ts';
 import { isAlive } from '../actors/process/is-alive.ts';
-import { readServeFile } from '../actors/process/serve-file.ts';
+import { readServeFile } from '../agent/serve-file.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { plainLine } from './plain-text.ts';

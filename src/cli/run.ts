@@ -3,7 +3,7 @@ import type { Log } from '../actors/ports.ts';
 import { type ListedAgent, listAgent, runningAgents } from '../actors/process/agent-list.ts';
 import { createNotifier, takeNotifySettings } from '../actors/process/service-notifier.ts';
 import { createLog } from '../actors/telemetry/log.ts';
-import { type Agent, type AgentOptions, ConfigError, startAgent } from '../main.ts';
+import { type Agent, type AgentOptions, ConfigError, startAgent } from '../agent/start-agent.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { logWarnings, printWarnings } from './config-warnings.ts';

@@ -1,5 +1,5 @@
 import type { Notify, NotifySettings } from '../actors/process/service-notifier.ts';
-import type { Agent } from '../main.ts';
+import type { Agent } from '../agent/start-agent.ts';
 
 type Health = ReturnType<Agent['health']>;
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { type AgentReading, readAgent } from '../actors/agent/read-agent.ts';
-import { heldTools } from '../actors/agent/ruled-tools.ts';
-import { unlistedHosts } from '../actors/agent/unlisted-hosts.ts';
 import { systemClock } from '../actors/clock.ts';
 import type { Problem, ServiceConfig } from '../actors/config/config.ts';
+import { type AgentReading, readAgent } from '../agent/read-agent.ts';
+import { heldTools } from '../agent/ruled-tools.ts';
+import { unlistedHosts } from '../agent/unlisted-hosts.ts';
 import { asJson, configFailure } from './config-failure.ts';
 import { printWarnings } from './config-warnings.ts';
 import type { Session } from './session.ts';

@@ -32,12 +32,12 @@ import {
   legacyCardPath,
   restAgentCard,
   restCardPath,
-} from './routes/agent-card.ts';
+} from './routes/agent-card-routes.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
-import { frontDoor } from './routes/front-page.ts';
+import { frontDoor } from './routes/front-page-route.ts';
 import { auditKeys, type HealthPorts, healthz, readyz } from './routes/health.ts';
-import { explainUnreadable, jsonRpc } from './routes/json-rpc.ts';
+import { explainUnreadable, jsonRpc } from './routes/json-rpc-route.ts';
 import { type MetricsPorts, metrics } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';

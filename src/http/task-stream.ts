@@ -1,6 +1,6 @@
-import type { Progress } from '../actors/system.ts';
+import type { Progress } from '../actors/tasks/task-system.ts';
 import { isFinal, type Task } from '../machines/task/task.ts';
-import { isNews } from './is-news.ts';
+import { isNews } from './has-changed.ts';
 import type { RoutedContext } from './request-state.ts';
 import { EventStream } from './wire/sse.ts';
 import { presentTask } from './wire/task-json.ts';

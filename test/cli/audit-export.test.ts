@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { finishedPath } from '../../src/actors/storage/log-files.ts';
+import { finishedPath } from '../../src/actors/records/log/log-files.ts';
 import { agentWithLog, cleanUp, holdpoint, temporaryFolder } from './holdpoint.ts';
 
 let directory: string;

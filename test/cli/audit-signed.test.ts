@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkpointedLog, keyOf, testKey } from '../actors/audit/log-of.ts';
+import { checkpointedLog, keyOf, testKey } from '../actors/records/log/log-of.ts';
 import { cleanUp, holdpoint, refundAgent, temporaryFolder } from './holdpoint.ts';
 
 const own = testKey('service-audit-v1', 1);

@@ -6,7 +6,7 @@ import {
   type Reply,
   says,
   startFakePlatform,
-} from '../actors/admission/fake-platform.ts';
+} from '../actors/access/admission/fake-platform.ts';
 
 /** Says what the check finds at a platform that answers like this. */
 async function examine(reply: Reply) {

@@ -5,7 +5,7 @@ import {
   type FakePlatform,
   says,
   startFakePlatform,
-} from '../actors/admission/fake-platform.ts';
+} from '../actors/access/admission/fake-platform.ts';
 import { playing, saying } from '../helpers/agent-client.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { deferring, expectIntact, startInFolder, type TestAgent } from '../helpers/test-agent.ts';

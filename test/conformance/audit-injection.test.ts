@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatEvent, type RecordedEvent, verifyFiles } from '../../src/actors/audit/audit.ts';
+import {
+  formatEvent,
+  type RecordedEvent,
+  verifyFiles,
+} from '../../src/actors/records/log/audit.ts';
 import { legible, oneLine } from '../../src/machines/legible.ts';
 import { playing } from '../helpers/agent-client.ts';
 import { rawRequest } from '../helpers/raw-request.ts';

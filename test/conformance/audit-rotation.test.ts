@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { keyOf } from '../actors/audit/log-of.ts';
-import { aServer } from '../actors/egress/a-server.ts';
+import { aServer } from '../actors/outbound/egress/a-server.ts';
+import { keyOf } from '../actors/records/log/log-of.ts';
 import { cleanUp, firstLine, holdpoint, startCommand } from '../cli/holdpoint.ts';
 import type { AgentFolder } from '../helpers/agent-folder.ts';
 import type { TestAgent } from '../helpers/test-agent.ts';

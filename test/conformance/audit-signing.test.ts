@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { keyOf, testKey } from '../actors/audit/log-of.ts';
+import { keyOf, testKey } from '../actors/records/log/log-of.ts';
 import { cleanUp, type Ended, holdpoint, startDaemon } from '../cli/holdpoint.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
 import type { AgentFolder } from '../helpers/agent-folder.ts';

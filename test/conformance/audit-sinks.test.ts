@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { aServer, type SeenRequest } from '../actors/egress/a-server.ts';
+import { aServer, type SeenRequest } from '../actors/outbound/egress/a-server.ts';
 import { cleanUp, startCommand } from '../cli/holdpoint.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
 import type { AgentFolder } from '../helpers/agent-folder.ts';

@@ -9,9 +9,9 @@ import {
   redirects,
   says,
   startFakeService,
-} from '../actors/auth/fake-service.ts';
-import { json, startKeyServer } from '../actors/auth/key-server.ts';
-import { region, signedUrl, tokenOf } from '../actors/auth/signed-token.ts';
+} from '../actors/access/auth/fake-service.ts';
+import { json, startKeyServer } from '../actors/access/auth/key-server.ts';
+import { region, signedUrl, tokenOf } from '../actors/access/auth/signed-token.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { type AuditLine, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 

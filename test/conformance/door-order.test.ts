@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent } from '../../src/main.ts';
-import { denial, says, startFakePlatform } from '../actors/admission/fake-platform.ts';
-import { startFakeService } from '../actors/auth/fake-service.ts';
+import { startAgent } from '../../src/agent/start-agent.ts';
+import { denial, says, startFakePlatform } from '../actors/access/admission/fake-platform.ts';
+import { startFakeService } from '../actors/access/auth/fake-service.ts';
 import { saying } from '../helpers/agent-client.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { TestAgent } from '../helpers/test-agent.ts';

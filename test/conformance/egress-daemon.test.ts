@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { says as admits, startFakePlatform } from '../actors/admission/fake-platform.ts';
-import { startFakeService } from '../actors/auth/fake-service.ts';
-import { json, startKeyServer } from '../actors/auth/key-server.ts';
-import { assumedRole, fakeSts } from '../actors/credentials/fake-sts.ts';
-import { aServer } from '../actors/egress/a-server.ts';
+import { says as admits, startFakePlatform } from '../actors/access/admission/fake-platform.ts';
+import { startFakeService } from '../actors/access/auth/fake-service.ts';
+import { json, startKeyServer } from '../actors/access/auth/key-server.ts';
+import { assumedRole, fakeSts } from '../actors/governance/credentials/fake-sts.ts';
+import { aServer } from '../actors/outbound/egress/a-server.ts';
 import { watchSockets } from '../helpers/socket-tripwire.ts';
 import { startInFolder, type TestAgent, textOf } from '../helpers/test-agent.ts';
 import { startCollector } from '../helpers/trace-collector.ts';

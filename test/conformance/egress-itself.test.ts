@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent } from '../../src/main.ts';
-import { aServer } from '../actors/egress/a-server.ts';
+import { startAgent } from '../../src/agent/start-agent.ts';
+import { aServer } from '../actors/outbound/egress/a-server.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
 import { deferring, startInFolder, type TestAgent, textOf } from '../helpers/test-agent.ts';
 import { asking, outwardFolder, startOutward } from './egress-agent.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
-import { probeSandbox } from '../../src/actors/sandbox/sandbox.ts';
-import { aServer } from '../actors/egress/a-server.ts';
-import { isWithoutBwrap, needsBwrap } from '../actors/sandbox/needs-bwrap.ts';
+import { probeSandbox } from '../../src/actors/tools/sandbox/sandbox.ts';
+import { aServer } from '../actors/outbound/egress/a-server.ts';
+import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { cleanUp, holdpoint } from '../cli/holdpoint.ts';
 import { type AuditLine, expectIntact, startInFolder, textOf } from '../helpers/test-agent.ts';
 import { loopbackOpen, outwardFolder } from './egress-agent.ts';

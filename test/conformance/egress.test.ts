@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { RecordedEvent } from '../../src/actors/audit/audit.ts';
-import { aServer } from '../actors/egress/a-server.ts';
+import type { RecordedEvent } from '../../src/actors/records/log/audit.ts';
+import { aServer } from '../actors/outbound/egress/a-server.ts';
 import { cleanUp, startDaemon } from '../cli/holdpoint.ts';
 import { AgentClient, playing } from '../helpers/agent-client.ts';
 import { checkLogOf } from '../helpers/log-invariants.ts';

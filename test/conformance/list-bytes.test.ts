@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { TaskStore } from '../../src/actors/storage/task-store.ts';
+import { TaskStore } from '../../src/actors/records/store/task-store.ts';
 import type { Message, Task } from '../../src/machines/task/task.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { aParkedTask, aTask, aWrite } from '../helpers/stored-tasks.ts';

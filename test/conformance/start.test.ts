@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { type AgentOptions, startAgent } from '../../src/main.ts';
+import { type AgentOptions, startAgent } from '../../src/agent/start-agent.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { startTestAgent } from '../helpers/test-agent.ts';
 

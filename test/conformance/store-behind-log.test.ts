@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { verifyFiles } from '../../src/actors/audit/audit.ts';
-import { logFilesOf } from '../../src/actors/storage/log-files.ts';
-import { keyOf } from '../actors/audit/log-of.ts';
+import { verifyFiles } from '../../src/actors/records/log/audit.ts';
+import { logFilesOf } from '../../src/actors/records/log/log-files.ts';
+import { keyOf } from '../actors/records/log/log-of.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { runAgent } from '../helpers/agent-process.ts';
 import {

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import { namesOf } from '../../src/http/a2a/a2a-versions.ts';
 import { createApp } from '../../src/http/app.ts';
-import { legacyMethods } from '../../src/http/routes/json-rpc.ts';
+import { legacyMethods } from '../../src/http/routes/json-rpc-route.ts';
 import { openDoor } from '../helpers/open-door.ts';
 
 /** A request, as far as it tells where it leads. */

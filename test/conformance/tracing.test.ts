@@ -2,8 +2,13 @@ import { context, propagation } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LanguageModel } from '../../src/actors/ports.ts';
 import { outboundTraceHeaders } from '../../src/actors/telemetry/spans.ts';
-import { type Agent, startAgent } from '../../src/main.ts';
-import { canary, denial, says, startFakePlatform } from '../actors/admission/fake-platform.ts';
+import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
+import {
+  canary,
+  denial,
+  says,
+  startFakePlatform,
+} from '../actors/access/admission/fake-platform.ts';
 import { playing } from '../helpers/agent-client.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { startAgentWithModel } from '../helpers/agent-with-model.ts';

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { isWithoutBwrap, needsBwrap } from '../actors/sandbox/needs-bwrap.ts';
+import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { fencesOf, isCommand, pages, readPage } from './fences.ts';
 import { pagePlans } from './page-plans.ts';
 import { entryFor, promisesOf, runPage } from './run-page.ts';

@@ -17,7 +17,7 @@ import { configurationPage, describedFiles } from '../../scripts/configuration/p
 import { parseConfig } from '../../src/actors/config/config.ts';
 import { channelSchemas } from '../../src/actors/config/schema-channels.ts';
 import type { JsonSchema } from '../../src/actors/config/service-json-schema.ts';
-import { frontmatterSchema } from '../../src/actors/skills/frontmatter-schema.ts';
+import { frontmatterSchema } from '../../src/actors/tools/skills/frontmatter-schema.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../src/actors/config/config.ts';
-import { redactionNames } from '../../src/actors/guardrails/guardrails.ts';
+import { redactionNames } from '../../src/actors/governance/guardrails/guardrails.ts';
 
 const page = readFileSync(new URL('../../docs/governance.md', import.meta.url), 'utf8');
 

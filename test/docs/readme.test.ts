@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/actors/config/config.ts';
-import { builtinToolNames } from '../../src/actors/tools/builtin-tools.ts';
+import { builtinToolNames } from '../../src/actors/tools/builtin/builtin-tools.ts';
 import { cleanUp, holdpoint } from '../cli/holdpoint.ts';
 
 afterAll(cleanUp);

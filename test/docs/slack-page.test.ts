@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { remedies } from '../../src/actors/channels/slack/slack-remedies.ts';
+import { remedies } from '../../src/actors/channels/slack/link/slack-remedies.ts';
 import { parseConfig } from '../../src/actors/config/config.ts';
 import { channelSchemas } from '../../src/actors/config/schema-channels.ts';
 import { botScopes } from '../../src/cli/slack/manifest.ts';

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, type Tool, ToolError } from '../../src/actors/ports.ts';
 import { createToolbox } from '../../src/actors/tools/tools.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
-import { agentFolder } from '../actors/skills/agent-folder.ts';
+import { agentFolder } from '../actors/tools/skills/agent-folder.ts';
 
 const example = join(import.meta.dirname, '../../examples/refunds');
 const clock: Clock = {

@@ -1,4 +1,4 @@
-import type { Policy } from '../../src/actors/policy/policy.ts';
+import type { Policy } from '../../src/actors/governance/policy/policy.ts';
 import { toolRules } from './task-fixtures.ts';
 
 /** A policy that lets everything through as it is, except for what a test says. */

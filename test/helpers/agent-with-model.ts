@@ -1,17 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createGovernance } from '../../src/actors/agent/agent-governance.ts';
-import { readAgent } from '../../src/actors/agent/read-agent.ts';
-import { createAuthenticator } from '../../src/actors/auth/authenticator.ts';
+import { createAuthenticator } from '../../src/actors/access/auth/authenticator.ts';
 import { systemClock } from '../../src/actors/clock.ts';
 import { randomIds } from '../../src/actors/ids.ts';
 import type { LanguageModel, Log, Turn } from '../../src/actors/ports.ts';
-import { TaskStore } from '../../src/actors/storage/task-store.ts';
-import { TaskSystem } from '../../src/actors/system.ts';
+import { TaskStore } from '../../src/actors/records/store/task-store.ts';
+import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
+import { createGovernance } from '../../src/agent/agent-governance.ts';
+import { readAgent } from '../../src/agent/read-agent.ts';
+import type { Agent } from '../../src/agent/start-agent.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/listen.ts';
-import type { Agent } from '../../src/main.ts';
 import { openDoor } from './open-door.ts';
 
 /** A model that asks for these calls, in one turn and in whatever form, and then repeats the last result. */

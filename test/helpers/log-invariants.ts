@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RecordedEvent } from '../../src/actors/audit/audit.ts';
+import type { RecordedEvent } from '../../src/actors/records/log/audit.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 
 /** The ways a wait can end, as the log has them. */

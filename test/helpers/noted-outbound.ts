@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, fetch as undiciFetch } from 'undici';
 import { onTestFinished } from 'vitest';
-import { EgressError } from '../../src/actors/egress/egress.ts';
+import { EgressError } from '../../src/actors/outbound/egress/egress.ts';
 import type { Outbound } from '../../src/actors/ports.ts';
 
 /** A way out that notes what passes, such as `GET http://127.0.0.1:80/keys`. */

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { type Dial, dialChannelName } from '../../src/actors/egress/egress.ts';
+import { type Dial, dialChannelName } from '../../src/actors/outbound/egress/egress.ts';
 
 /** The socket of a run of a daemon, in its own folder. */
 const runSocket = /\/holdpoint-\d+-\w+\/egress\.sock:0$/;

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../src/actors/ports.ts';
-import type { TaskChange } from '../../src/actors/storage/task-rows.ts';
-import type { TaskWrite } from '../../src/actors/storage/task-store.ts';
+import type { TaskChange } from '../../src/actors/records/store/task-rows.ts';
+import type { TaskWrite } from '../../src/actors/records/store/task-store.ts';
 import type { Task } from '../../src/machines/task/task.ts';
 import { taskMachineVersion } from '../../src/machines/task/task-machine.ts';
 import { aDeferral } from './task-fixtures.ts';

@@ -1,6 +1,6 @@
-import type { RecordedEvent } from '../../src/actors/audit/audit.ts';
 import type { Tool, ToolRun } from '../../src/actors/ports.ts';
-import type { TaskRequest, TaskSystem } from '../../src/actors/system.ts';
+import type { RecordedEvent } from '../../src/actors/records/log/audit.ts';
+import type { TaskRequest, TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { isFinal, type Task, type TaskState } from '../../src/machines/task/task.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, vi } from 'vitest';
-import { verifyFiles } from '../../src/actors/audit/audit.ts';
 import type { Log } from '../../src/actors/ports.ts';
-import { type Agent, startAgent } from '../../src/main.ts';
+import { verifyFiles } from '../../src/actors/records/log/audit.ts';
+import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
 

@@ -3,23 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import type { InspectionEvent } from 'xstate';
-import type { AlignmentJudge } from '../../src/actors/alignment/alignment.ts';
+import type { ServiceConfig } from '../../src/actors/config/config.ts';
+import { securitySchema } from '../../src/actors/config/schema-security.ts';
+import type { AlignmentJudge } from '../../src/actors/governance/alignment/alignment.ts';
+import type { CredentialIssuer } from '../../src/actors/governance/credentials/credentials.ts';
+import { compileGuardrails } from '../../src/actors/governance/guardrails/guardrails.ts';
+import { compileModify } from '../../src/actors/governance/modify/modify.ts';
+import { createPolicy, type Policy } from '../../src/actors/governance/policy/policy.ts';
+import { randomIds } from '../../src/actors/ids.ts';
+import type { LanguageModel, Tool } from '../../src/actors/ports.ts';
 import {
   type ChainVerdict,
   type RecordedEvent,
   verifyFiles,
-} from '../../src/actors/audit/audit.ts';
-import type { ServiceConfig } from '../../src/actors/config/config.ts';
-import { securitySchema } from '../../src/actors/config/schema-security.ts';
-import type { CredentialIssuer } from '../../src/actors/credentials/credentials.ts';
-import { compileGuardrails } from '../../src/actors/guardrails/guardrails.ts';
-import { randomIds } from '../../src/actors/ids.ts';
-import { scriptedModel } from '../../src/actors/llm/scripted-model.ts';
-import { compileModify } from '../../src/actors/modify/modify.ts';
-import { createPolicy, type Policy } from '../../src/actors/policy/policy.ts';
-import type { LanguageModel, Tool } from '../../src/actors/ports.ts';
-import { TaskStore } from '../../src/actors/storage/task-store.ts';
-import { TaskSystem } from '../../src/actors/system.ts';
+} from '../../src/actors/records/log/audit.ts';
+import { TaskStore } from '../../src/actors/records/store/task-store.ts';
+import { scriptedModel } from '../../src/actors/tasks/models/scripted-model.ts';
+import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** How a test wants its task system; what is left out is filled in. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isWithoutBwrap, needsBwrap } from '../actors/sandbox/needs-bwrap.ts';
+import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { outwardFolder } from '../conformance/egress-agent.ts';
 import type { AgentClient } from '../helpers/agent-client.ts';
 import { expectIntact, startInFolder, type TestAgent } from '../helpers/test-agent.ts';

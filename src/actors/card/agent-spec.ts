@@ -6,7 +6,7 @@ import type { AgentSkill } from '../../machines/card/agent-card.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import { commandLine } from '../process/command-line.ts';
-import type { Skill } from '../skills/skills.ts';
+import type { Skill } from '../tools/skills/skills.ts';
 import { distinctTags, inOrder, skillOfFile } from './agent-skill.ts';
 
 /** Where the build spec of an agent's folder is. */

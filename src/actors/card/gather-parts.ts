@@ -3,7 +3,7 @@ import type { AgentSkill, CardParts, DeclaredScheme } from '../../machines/card/
 import { loadConfig, type ServiceConfig } from '../config/config.ts';
 import type { Log } from '../ports.ts';
 import { commandLine } from '../process/command-line.ts';
-import { type Problem, readSkills, type Skill } from '../skills/skills.ts';
+import { type Problem, readSkills, type Skill } from '../tools/skills/skills.ts';
 import { skillOfFile } from './agent-skill.ts';
 import { type AgentSpec, agentSpecPath, readAgentSpec } from './agent-spec.ts';
 import { servedCapabilities, servedInterfaces } from './served-card.ts';

@@ -6,12 +6,12 @@ import type {
   ApprovalRows,
   ApprovalSlot,
   ApprovalWrite,
-} from '../storage/approval-rows.ts';
+} from '../records/store/approval-rows.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { Lanes, laneOf, type Ticket } from './lanes.ts';
 import { createDeliveryLogic, type DeliveryLogic, LiveDelivery } from './live-delivery.ts';
-import { isPace, SetAside } from './set-aside.ts';
+import { isPace, SetAside } from './quarantine.ts';
 
 /** What the deliveries of one adapter stand on. */
 export interface AdapterDeliveriesOptions {

@@ -1,9 +1,9 @@
 import type { Task } from '../../machines/task/task.ts';
-import { createOwnFetch } from '../egress/egress.ts';
+import { createOwnFetch } from '../outbound/egress/egress.ts';
 import type { Clock, Log, ScopedOutbound } from '../ports.ts';
-import type { ApprovalRows } from '../storage/approval-rows.ts';
-import type { ChannelNameRows } from '../storage/channel-name-rows.ts';
-import type { ConversationRows } from '../storage/conversation-rows.ts';
+import type { ApprovalRows } from '../records/store/approval-rows.ts';
+import type { ChannelNameRows } from '../records/store/channel-name-rows.ts';
+import type { ConversationRows } from '../records/store/conversation-rows.ts';
 import { ApprovalCourier } from './approval-courier.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ApprovalAuthority, ChannelAdapter, ChannelState } from './channel-adapter.ts';
@@ -170,7 +170,7 @@ async function openSlack(
   talk: Talk | null,
 ): Promise<Opened> {
   const { createSlackAdapter } = await import('./slack/slack-adapter.ts');
-  const { reportSetup } = await import('./slack/report-setup.ts');
+  const { reportSetup } = await import('./slack/setup/report-setup.ts');
   const names = {
     find: (name: string) => store.channelNames.find('slack', name),
     keep: (name: string, id: string) => store.channelNames.keep('slack', name, id),

@@ -1,7 +1,7 @@
 import type { ApprovalNotice } from '../../machines/channels/approval-notice.ts';
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
 import type { Log } from '../ports.ts';
-import { isPace } from './set-aside.ts';
+import { isPace } from './quarantine.ts';
 
 /** Failures that are remembered, so that each is logged once. */
 const mostRemembered = 1_000;

@@ -1,9 +1,9 @@
 import { systemClock } from '../clock.ts';
 import type { Log } from '../ports.ts';
-import { readChannelNames } from '../storage/channel-name-rows.ts';
+import { readChannelNames } from '../records/store/channel-name-rows.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ChannelsReading } from './channel-settings.ts';
-import type { SetupFinding } from './slack/setup-finding.ts';
+import type { SetupFinding } from './slack/setup/setup-finding.ts';
 
 /** Something about the set-up of one chat. */
 export interface ChannelFinding extends SetupFinding {
@@ -38,9 +38,9 @@ async function probeSlack(
   storePath: string,
 ): Promise<SetupFinding[]> {
   const [{ createSlackClient }, { ChannelDirectory }, { checkSlackSetup }] = await Promise.all([
-    import('./slack/slack-client.ts'),
-    import('./slack/channel-directory.ts'),
-    import('./slack/check-setup.ts'),
+    import('./slack/link/slack-client.ts'),
+    import('./slack/link/channel-directory.ts'),
+    import('./slack/setup/check-setup.ts'),
   ]);
   const client = (token: string) =>
     createSlackClient({ token, apiUrl, fetch: globalThis.fetch, log: silent });

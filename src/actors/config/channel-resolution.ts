@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../machines/loopback.ts';
-import type { Finding, Path } from './problem.ts';
+import type { Finding, Path } from './config-problem.ts';
 
 /** The variables of the environment that hold secrets. */
 export type Environment = Readonly<Record<string, string | undefined>>;

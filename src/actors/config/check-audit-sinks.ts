@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isLoopbackUrl } from '../../machines/loopback.ts';
-import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding, Path } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 type Sink = ServiceConfig['audit']['sinks'][number];
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
-import { openAuditKeys, SigningKeyError } from '../audit/audit.ts';
-import type { Finding } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import { openAuditKeys, SigningKeyError } from '../records/log/audit.ts';
+import type { Finding } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 import { chatProvider, runtimeProvider } from '../../machines/governance/approvers.ts';
-import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding, Path } from './config-problem.ts';
 import type { DirectorySettings, IapSettings, OidcSettings, Sigv4Settings } from './schema-auth.ts';
+import type { ServiceConfig } from './service-schema.ts';
 import { resolveStaticToken } from './static-token.ts';
 
 const ownProviders = [runtimeProvider, chatProvider];

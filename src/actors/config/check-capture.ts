@@ -1,6 +1,6 @@
-import { longestCapture } from '../audit/audit.ts';
-import type { Finding } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import { longestCapture } from '../records/log/audit.ts';
+import type { Finding } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 const path = ['audit', 'capture'];
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
-import type { Finding } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 const types = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'];
 

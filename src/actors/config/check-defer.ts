@@ -3,8 +3,8 @@ import { effectiveApprovers, normaliseApprovers } from '../../machines/governanc
 import { isEmailShaped } from '../../machines/governance/email.ts';
 import { checkTargets, type DeferEntry } from './check-targets.ts';
 import { checkTemplate } from './check-template.ts';
-import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding, Path } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 const root = ['security', 'defer'] as const;
 const defaultList: Path = [...root, 'default_approvers'];

@@ -1,8 +1,13 @@
 import ipaddr from 'ipaddr.js';
-import { type HostPattern, isCoveredBy, readHostEntry, readHostPattern } from '../egress/egress.ts';
+import {
+  type HostPattern,
+  isCoveredBy,
+  readHostEntry,
+  readHostPattern,
+} from '../outbound/egress/egress.ts';
+import type { Finding, Path } from './config-problem.ts';
 import { isInside, mistakeInNetwork, reachOf } from './private-network.ts';
-import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 type Egress = ServiceConfig['egress'];
 

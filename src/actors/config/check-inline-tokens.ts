@@ -1,5 +1,5 @@
-import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding, Path } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /**
  * Warns of tokens that stand in the file itself, which is copied and shown around, and which scripts without a

@@ -1,9 +1,9 @@
-import { checkAlignment } from '../alignment/alignment.ts';
-import { checkCredentials } from '../credentials/credentials.ts';
-import { compileGuardrails, type Guardrails } from '../guardrails/guardrails.ts';
-import { compileModify, type Modify } from '../modify/modify.ts';
-import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import { checkAlignment } from '../governance/alignment/alignment.ts';
+import { checkCredentials } from '../governance/credentials/credentials.ts';
+import { compileGuardrails, type Guardrails } from '../governance/guardrails/guardrails.ts';
+import { compileModify, type Modify } from '../governance/modify/modify.ts';
+import type { Finding, Path } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /** The rules of the configuration as they run; `null` for a layer that is off, or whose rules do not all stand. */
 export interface CompiledLayers {

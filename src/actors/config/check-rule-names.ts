@@ -1,6 +1,6 @@
 import { normalName } from '../tool-name.ts';
-import type { Finding } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks that no layer has two rules for one tool, whose name hyphens and underscores do not tell apart. */
 export function checkRuleNames({ security }: ServiceConfig): Finding[] {

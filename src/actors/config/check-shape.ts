@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../machines/json.ts';
+import type { Finding, Path } from './config-problem.ts';
 import { describeIssue } from './describe-issue.ts';
-import type { Finding, Path } from './problem.ts';
-import { Salvage, valueAt } from './salvage.ts';
-import { type ServiceConfig, serviceSchema } from './schema.ts';
+import { Salvage, valueAt } from './partial-config.ts';
+import { type ServiceConfig, serviceSchema } from './service-schema.ts';
 
 /** A configuration with what is wrong in its shape. */
 export interface Shape {

@@ -1,5 +1,5 @@
-import type { Finding } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks `security.step_up`; nothing while it is off (document 1 section 5.1). */
 export function checkStepUp({ security, auth }: ServiceConfig): Finding[] {

@@ -1,6 +1,6 @@
-import type { Finding, Path } from './problem.ts';
+import type { Finding, Path } from './config-problem.ts';
+import { valueAt } from './partial-config.ts';
 import type { Tree } from './read-tree.ts';
-import { valueAt } from './salvage.ts';
 
 const guardrails: Path = ['security', 'guardrails'];
 

@@ -1,8 +1,8 @@
 import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../machines/duration.ts';
-import { builtinAdapters } from './check-channels.ts';
-import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import { builtinAdapters } from './check-channel-settings.ts';
+import type { Finding, Path } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 type Defer = ServiceConfig['security']['defer'];
 

@@ -1,6 +1,6 @@
 import { placeholders } from '../../machines/governance/defer-policy.ts';
 import { nearestName } from '../nearest-name.ts';
-import type { Finding, Path } from './problem.ts';
+import type { Finding, Path } from './config-problem.ts';
 
 /** Checks that a context template names placeholders that there are: approvers would read any other as it stands. */
 export function checkTemplate(template: string, path: Path): Finding[] {

@@ -1,6 +1,6 @@
 import { normalName } from '../tool-name.ts';
-import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding, Path } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks that no tool is listed twice, neither in `tools` nor in `builtin_tools`. */
 export function checkTools(config: ServiceConfig): Finding[] {

@@ -1,6 +1,6 @@
 import { readTracing, TracingSettingsError } from '../telemetry/tracing-settings.ts';
-import type { Finding } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks the sampler and the endpoint of tracing (contract section 3); nothing while it is off. */
 export function checkTracing(

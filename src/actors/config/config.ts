@@ -1,9 +1,9 @@
+export { formatProblem, type Problem } from './config-problem.ts';
 export { loadConfig } from './load-config.ts';
 export { opensLoopback } from './opens-loopback.ts';
 export { type ConfigReading, parseConfig } from './parse-config.ts';
-export { formatProblem, type Problem } from './problem.ts';
 export { readChannelFiles } from './read-channel-files.ts';
-export type { ServiceConfig } from './schema.ts';
 export { serviceJsonSchema } from './service-json-schema.ts';
+export type { ServiceConfig } from './service-schema.ts';
 export { resolveStaticToken } from './static-token.ts';
 export { unsupportedControls } from './unsupported.ts';

@@ -1,5 +1,5 @@
 import { load, YAMLException } from 'js-yaml';
-import type { Position } from './problem.ts';
+import type { Position } from './config-problem.ts';
 
 /** The largest `service.yaml` in bytes, and the largest file beside it (contract section 3). */
 export const maximumBytes = 256 * 1024;

@@ -1,5 +1,5 @@
-import { readNetwork } from '../egress/egress.ts';
-import type { ServiceConfig } from './schema.ts';
+import { readNetwork } from '../outbound/egress/egress.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /** Names the setting that opens every port of this machine's loopback to tools, such as `egress.mode: dev-open`; `null` for none. */
 export function opensLoopback({ egress }: ServiceConfig): string | null {

@@ -1,4 +1,4 @@
-import type { Path } from './problem.ts';
+import type { Path } from './config-problem.ts';
 
 /** Places of a document, asked about in time that does not grow with their number. */
 export class PathSet {

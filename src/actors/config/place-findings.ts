@@ -1,4 +1,4 @@
-import type { Finding, Problem } from './problem.ts';
+import type { Finding, Problem } from './config-problem.ts';
 import type { Complaint, Tree } from './read-tree.ts';
 
 /** A finding of a check, or a complaint about the text, which brings its own position. */

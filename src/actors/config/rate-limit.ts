@@ -1,6 +1,6 @@
 import proxyAddress from 'proxy-addr';
 import type { RateLimits } from '../ports.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /** Where the limits of a daemon come from; what is named first wins. */
 export interface RateLimitSources {

@@ -3,18 +3,18 @@ import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import type { ChannelsReading } from '../channels/channels.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { Environment, Resolution } from './channel-resolution.ts';
+import type { Finding, Problem } from './config-problem.ts';
 import type { ConfigReading } from './parse-config.ts';
-import type { Finding, Problem } from './problem.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 import { resolveSlack } from './resolve-slack.ts';
 import { resolveTelegram } from './resolve-telegram.ts';
 import { resolveWebhook } from './resolve-webhook.ts';
-import type { ServiceConfig } from './schema.ts';
 import {
   type ChannelFileSettings,
   type ConfiguredAdapter,
   channelSchemas,
 } from './schema-channels.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /** A `service.yaml` that can be used. */
 type Service = Extract<ConfigReading, { ok: true }>;

@@ -1,11 +1,11 @@
 import type * as z from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import type { Environment } from './channel-resolution.ts';
+import type { Finding, Path, Problem } from './config-problem.ts';
 import { describeIssue } from './describe-issue.ts';
 import { guardYaml } from './guard-yaml.ts';
 import { PathSet } from './path-set.ts';
 import { type Placeable, placeFindings } from './place-findings.ts';
-import type { Finding, Path, Problem } from './problem.ts';
 import { readText } from './read-text.ts';
 import { readTree, type Tree } from './read-tree.ts';
 import { describeKeys, findKeysUnknownTo } from './unknown-keys.ts';

@@ -13,8 +13,8 @@ import {
 } from 'yaml';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import { cutToRunes } from '../../machines/text.ts';
+import type { Path, Position } from './config-problem.ts';
 import { expandVariables } from './expand-variables.ts';
-import type { Path, Position } from './problem.ts';
 
 /** The values of a YAML text with their places. */
 export interface Tree {

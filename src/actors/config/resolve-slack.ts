@@ -10,7 +10,7 @@ import {
   untold,
   warning,
 } from './channel-resolution.ts';
-import type { Finding } from './problem.ts';
+import type { Finding } from './config-problem.ts';
 import type { ChannelFileSettings } from './schema-channels.ts';
 
 /** Finds the tokens of Slack; no finding shows a value (document 1 section 8.1). */

@@ -9,7 +9,7 @@ import {
   tokenOf,
   warning,
 } from './channel-resolution.ts';
-import type { Finding } from './problem.ts';
+import type { Finding } from './config-problem.ts';
 import type { ChannelFileSettings } from './schema-channels.ts';
 
 /** Finds the token of Telegram; no finding shows it (contract section 14). */

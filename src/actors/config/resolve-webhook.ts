@@ -11,7 +11,7 @@ import {
   untold,
   warning,
 } from './channel-resolution.ts';
-import type { Finding } from './problem.ts';
+import type { Finding } from './config-problem.ts';
 import type { ChannelFileSettings } from './schema-channels.ts';
 
 type WebhookSettings = NonNullable<ChannelsReading['webhook']>;

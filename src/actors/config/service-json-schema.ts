@@ -1,4 +1,4 @@
-import { serviceSchema } from './schema.ts';
+import { serviceSchema } from './service-schema.ts';
 import { describeKeys, isStrictSection } from './unknown-keys.ts';
 
 /** A JSON Schema of draft 2020-12, as far as it is looked at here. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import { nearestName } from '../nearest-name.ts';
-import type { Finding, Path } from './problem.ts';
-import { serviceSchema } from './schema.ts';
+import type { Finding, Path } from './config-problem.ts';
+import { serviceSchema } from './service-schema.ts';
 
 /** Sections in which a mistyped key would switch a control off in silence (contract section 3). */
 const strictSections = new Set(['security', 'auth', 'egress', 'audit']);

@@ -1,5 +1,5 @@
-import type { Finding, Path } from './problem.ts';
-import type { ServiceConfig } from './schema.ts';
+import type { Finding, Path } from './config-problem.ts';
+import type { ServiceConfig } from './service-schema.ts';
 
 /** Something the configuration may ask for and this version cannot do. */
 interface Control {

@@ -1,7 +1,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { egressCause } from '../egress/egress.ts';
+import { egressCause } from '../outbound/egress/egress.ts';
 import type { Log } from '../ports.ts';
 
 /** Where spans go, and how. */

@@ -1,18 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { closest } from 'fastest-levenshtein';
 import type { Tool } from '../ports.ts';
-import { findProgram } from '../sandbox/sandbox.ts';
+import { normalName } from '../tool-name.ts';
+import { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
+import { findProgram } from './sandbox/sandbox.ts';
+import { missingInterpreters } from './scripts/interpreter.ts';
+import { type ScriptDependencies, scriptTool } from './scripts/script-tool.ts';
 import {
   missingRequirements,
   type Problem,
   readSkills,
   type ScriptDefinition,
   type Skill,
-} from '../skills/skills.ts';
-import { normalName } from '../tool-name.ts';
-import { builtinToolNames, builtinTools } from './builtin-tools.ts';
-import { missingInterpreters } from './interpreter.ts';
-import { type ScriptDependencies, scriptTool } from './script-tool.ts';
+} from './skills/skills.ts';
 
 /** The part of `service.yaml` that says which tools there are. */
 export interface ToolSettings {

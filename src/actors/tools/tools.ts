@@ -1,4 +1,8 @@
-export { builtinToolNames, builtinTools } from './builtin-tools.ts';
-export { ScriptGate } from './script-gate.ts';
-export { type ScriptDependencies, type ScriptIsolation, scriptTool } from './script-tool.ts';
+export { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
+export { ScriptGate } from './scripts/script-gate.ts';
+export {
+  type ScriptDependencies,
+  type ScriptIsolation,
+  scriptTool,
+} from './scripts/script-tool.ts';
 export { createToolbox, type Toolbox, type ToolSettings } from './toolbox.ts';

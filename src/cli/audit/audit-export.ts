@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
-import { type ExportedLine, type ExportSummary, exportTask } from '../../actors/audit/audit.ts';
+import {
+  type ExportedLine,
+  type ExportSummary,
+  exportTask,
+} from '../../actors/records/log/audit.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import type { TerminalStream } from '../output.ts';
 import { plainLine } from '../plain-text.ts';

@@ -1,5 +1,5 @@
-import { formatBadLine, formatEvent, tailLines } from '../../actors/audit/audit.ts';
 import { systemClock } from '../../actors/clock.ts';
+import { formatBadLine, formatEvent, tailLines } from '../../actors/records/log/audit.ts';
 import type { Session } from '../session.ts';
 import { auditPathOf } from './audit-path.ts';
 

@@ -1,3 +1,4 @@
+import { commandLine } from '../../actors/process/command-line.ts';
 import {
   breakSentence,
   type ChainVerdict,
@@ -5,8 +6,7 @@ import {
   type LineBreak,
   verdictSentence,
   verifyFiles,
-} from '../../actors/audit/audit.ts';
-import { commandLine } from '../../actors/process/command-line.ts';
+} from '../../actors/records/log/audit.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';

@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { PublicKeyError, type PublicKeySet, readPublicKeys } from '../../actors/audit/audit.ts';
 import { commandLine } from '../../actors/process/command-line.ts';
+import {
+  PublicKeyError,
+  type PublicKeySet,
+  readPublicKeys,
+} from '../../actors/records/log/audit.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { request } from 'undici';
 import { isAlive } from '../../actors/process/is-alive.ts';
-import { readServeFile } from '../../actors/process/serve-file.ts';
+import { readServeFile } from '../../agent/serve-file.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { localUrl } from '../find-agent.ts';
 import type { Finding, Subject } from './check.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { isAlive } from '../../actors/process/is-alive.ts';
-import { readServeFile } from '../../actors/process/serve-file.ts';
+import { readServeFile } from '../../agent/serve-file.ts';
 import { mostConnections } from '../../http/limit-connections.ts';
 import type { Finding, Subject } from './check.ts';
 

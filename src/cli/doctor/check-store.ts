@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { checkPages } from '../../actors/storage/database.ts';
-import { isDamage, StoreError } from '../../actors/storage/store-error.ts';
-import { ofOtherReleases } from '../../actors/storage/task-rows.ts';
+import { checkPages } from '../../actors/records/store/database.ts';
+import { isDamage, StoreError } from '../../actors/records/store/store-error.ts';
+import { ofOtherReleases } from '../../actors/records/store/task-rows.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 

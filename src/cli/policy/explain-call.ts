@@ -1,11 +1,11 @@
 import { createActor, toPromise } from 'xstate';
-import { acceptCall } from '../../actors/agent/accept-call.ts';
-import type { Governance } from '../../actors/agent/agent-governance.ts';
+import { createGovern } from '../../actors/governance/policy/govern.ts';
+import type { Policy } from '../../actors/governance/policy/policy.ts';
+import { screenPrompt } from '../../actors/governance/policy/screen-prompt.ts';
 import { randomIds } from '../../actors/ids.ts';
-import { createGovern } from '../../actors/policy/govern.ts';
-import type { Policy } from '../../actors/policy/policy.ts';
-import { screenPrompt } from '../../actors/policy/screen-prompt.ts';
 import type { Clock, Log, Tool } from '../../actors/ports.ts';
+import { acceptCall } from '../../actors/tasks/effects/accept-call.ts';
+import type { Governance } from '../../agent/agent-governance.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { Message } from '../../machines/task/task.ts';

@@ -1,5 +1,5 @@
-import type { AgentReading } from '../../actors/agent/read-agent.ts';
 import { ToolMap } from '../../actors/tool-name.ts';
+import type { AgentReading } from '../../agent/read-agent.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 
 /** Names what is configured to look at the output of a tool, in order; empty when nothing is (contract section 7). */

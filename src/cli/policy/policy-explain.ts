@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { closest } from 'fastest-levenshtein';
-import { createGovernance } from '../../actors/agent/agent-governance.ts';
-import { readAgent } from '../../actors/agent/read-agent.ts';
 import { systemClock } from '../../actors/clock.ts';
 import { createLog } from '../../actors/telemetry/log.ts';
+import { createGovernance } from '../../agent/agent-governance.ts';
+import { readAgent } from '../../agent/read-agent.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';

@@ -7,8 +7,8 @@ import { CliError, exitCodes } from '../cli-error.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, type AgentSession, withAgent } from './agent-session.ts';
-import { follow, streamBroken } from './follow-task.ts';
 import { answerOf, printEnd, progressLine, statusLine, throwIfUnfinished } from './print-task.ts';
+import { follow, streamBroken } from './read-task-stream.ts';
 import { readAnswer } from './task-shape.ts';
 
 export interface SendOptions extends AgentOptions {

@@ -4,8 +4,8 @@ import { CliError } from '../cli-error.ts';
 import { agentFlags, findAgent } from '../find-agent.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, deadline } from './agent-session.ts';
-import { follow, streamBroken } from './follow-task.ts';
 import { answerOf, progressLine, statusLine, throwIfUnfinished } from './print-task.ts';
+import { follow, streamBroken } from './read-task-stream.ts';
 import type { TaskJson } from './task-shape.ts';
 
 /** How often in a row a connection may fail before it is given up. */

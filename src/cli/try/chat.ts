@@ -1,8 +1,8 @@
 import { v7 } from 'uuid';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
-import { follow } from '../task/follow-task.ts';
 import { answerOf, deferralLines, progressLine, statusText } from '../task/print-task.ts';
+import { follow } from '../task/read-task-stream.ts';
 import { pendingDeferral } from '../task/task-get.ts';
 import type { ProgressJson, TaskJson } from '../task/task-shape.ts';
 import { askApproval } from './ask-approval.ts';

@@ -1,11 +1,11 @@
+import { systemClock } from '../../actors/clock.ts';
 import {
   formatEvent,
   type RecordedEvent,
   tailLines,
   verdictSentence,
   verifyFiles,
-} from '../../actors/audit/audit.ts';
-import { systemClock } from '../../actors/clock.ts';
+} from '../../actors/records/log/audit.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import type { Session } from '../session.ts';

@@ -1,7 +1,7 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import { describeSubmitted } from '../../machines/task/describe-task.ts';
 import type { Task } from '../../machines/task/task.ts';
-import { isNews } from '../is-news.ts';
+import { isNews } from '../has-changed.ts';
 import type { CoreTasks } from './core-task.ts';
 
 /** How a stream begins. */

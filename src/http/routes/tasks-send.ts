@@ -1,6 +1,6 @@
 import type { Ids } from '../../actors/ports.ts';
 import type { Task } from '../../machines/task/task.ts';
-import { heldTask } from '../held-task.ts';
+import { heldTask } from '../await-task.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { challengeOf } from '../wire/challenge.ts';

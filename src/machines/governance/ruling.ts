@@ -1,8 +1,8 @@
 import type { TaskFact } from '../task/facts.ts';
 import type { DecisionRecord, Deferral, Layer, ToolCall } from '../task/task.ts';
-import type { DriftRule } from './alignment.ts';
 import type { DeferRule } from './defer-policy.ts';
 import type { Refusal } from './finding.ts';
+import type { DriftRule } from './intent-alignment.ts';
 
 /** What makes the credentials of a call (contract section 3). */
 export type CredentialProvider = 'static' | 'sts_assume_role';

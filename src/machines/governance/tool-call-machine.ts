@@ -1,9 +1,9 @@
 import type { TaskFact } from '../task/facts.ts';
 import type { Deferral, Layer } from '../task/task.ts';
-import { findDrift } from './alignment.ts';
 import { openDeferral } from './defer-policy.ts';
 import { factsOfFindings } from './facts-of-findings.ts';
 import { governanceFailed, type Refusal } from './finding.ts';
+import { findDrift } from './intent-alignment.ts';
 import type { IntentVerdict, Modification, Ruling, Verdict } from './ruling.ts';
 import { stepUpReason } from './step-up.ts';
 import {

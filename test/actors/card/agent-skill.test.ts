@@ -6,7 +6,7 @@ import {
   skillOfFile,
   skillOfTool,
 } from '../../../src/actors/card/agent-skill.ts';
-import type { Skill } from '../../../src/actors/skills/skills.ts';
+import type { Skill } from '../../../src/actors/tools/skills/skills.ts';
 import { aSkill } from './card-fixtures.ts';
 
 const file: Skill = {

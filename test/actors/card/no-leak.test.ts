@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { cardSchemes } from '../../../src/actors/auth/auth.ts';
+import { cardSchemes } from '../../../src/actors/access/auth/auth.ts';
 import { encodeCard } from '../../../src/actors/card/encode-card.ts';
 import { type CardBasis, partsOf } from '../../../src/actors/card/gather-parts.ts';
-import { type ServiceConfig, serviceSchema } from '../../../src/actors/config/schema.ts';
-import type { Skill } from '../../../src/actors/skills/skills.ts';
+import { type ServiceConfig, serviceSchema } from '../../../src/actors/config/service-schema.ts';
+import type { Skill } from '../../../src/actors/tools/skills/skills.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
 const canary = 'zz-canary-zz';

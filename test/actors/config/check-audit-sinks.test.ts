@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkAuditSinks } from '../../../src/actors/config/check-audit-sinks.ts';
-import { serviceSchema } from '../../../src/actors/config/schema.ts';
+import { serviceSchema } from '../../../src/actors/config/service-schema.ts';
 import { linesOf, read } from './reading.ts';
 
 function findings(sinks: object[], env: Record<string, string> = {}) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyOf, testKey } from '../audit/log-of.ts';
+import { keyOf, testKey } from '../records/log/log-of.ts';
 import { linesOf, read } from './reading.ts';
 
 const { privateKey } = keyOf('k', Buffer.alloc(32, 6));

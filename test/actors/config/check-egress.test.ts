@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkEgress } from '../../../src/actors/config/check-egress.ts';
-import { serviceSchema } from '../../../src/actors/config/schema.ts';
-import { createEgress } from '../../../src/actors/egress/egress.ts';
+import { serviceSchema } from '../../../src/actors/config/service-schema.ts';
+import { createEgress } from '../../../src/actors/outbound/egress/egress.ts';
 import { linesOf, read } from './reading.ts';
 
 /** What is said about an egress section, as lines: `error 0 …` for the first entry of its list. */

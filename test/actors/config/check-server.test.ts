@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkServer } from '../../../src/actors/config/check-server.ts';
-import { serviceSchema } from '../../../src/actors/config/schema.ts';
+import { serviceSchema } from '../../../src/actors/config/service-schema.ts';
 
 function findings(server: object, auth: object = {}) {
   return checkServer(serviceSchema.parse({ agent_id: 'x', server, auth }));

@@ -16,7 +16,7 @@ import {
   runSocket,
   sweepRunFolders,
 } from '../../../src/actors/process/run-folder.ts';
-import { agentFolder } from '../skills/agent-folder.ts';
+import { agentFolder } from '../tools/skills/agent-folder.ts';
 
 let parent: string;
 

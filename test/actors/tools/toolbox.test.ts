@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/actors/ports.ts';
 import { createToolbox, type ToolSettings } from '../../../src/actors/tools/tools.ts';
-import { agentFolder } from '../skills/agent-folder.ts';
+import { agentFolder } from './skills/agent-folder.ts';
 
 const clock: Clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined };
 

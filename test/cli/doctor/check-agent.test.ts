@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { chainLine, checkpoint, GENESIS } from '../../../src/actors/audit/audit.ts';
+import { chainLine, checkpoint, GENESIS } from '../../../src/actors/records/log/audit.ts';
 import { checkAudit } from '../../../src/cli/doctor/check-agent.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import type { ChannelsReading } from '../../../src/actors/channels/channels.ts';
-import { serviceSchema } from '../../../src/actors/config/schema.ts';
+import { serviceSchema } from '../../../src/actors/config/service-schema.ts';
 import { checkChannels } from '../../../src/cli/doctor/check-channels.ts';
 import { checkWebhook } from '../../../src/cli/doctor/check-webhook.ts';
 import { FakeSlack, type FakeSlackOptions } from '../../../src/cli/slack/fake-slack.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { authSchema } from '../../../src/actors/config/schema-auth.ts';
 import { checkIdentity } from '../../../src/cli/doctor/check-identity.ts';
-import { redirects, says, startFakeService } from '../../actors/auth/fake-service.ts';
-import { json, startKeyServer } from '../../actors/auth/key-server.ts';
+import { redirects, says, startFakeService } from '../../actors/access/auth/fake-service.ts';
+import { json, startKeyServer } from '../../actors/access/auth/key-server.ts';
 
 const check = (...providers: object[]) => checkIdentity({ auth: authSchema.parse({ providers }) });
 const oidc = (issuer: string, name = 'staff') => ({

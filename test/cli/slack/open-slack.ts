@@ -1,7 +1,7 @@
 import { SocketModeClient } from '@slack/socket-mode';
 import { WebClient } from '@slack/web-api';
 import { onTestFinished } from 'vitest';
-import { silentSlackLog } from '../../../src/actors/channels/slack/slack-log.ts';
+import { silentSlackLog } from '../../../src/actors/channels/slack/link/slack-log.ts';
 import { FakeSlack, type FakeSlackOptions } from '../../../src/cli/slack/fake-slack.ts';
 
 /** Starts a fake Slack and a client of its Web API that tries nothing twice; it ends with the test. */

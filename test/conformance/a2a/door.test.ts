@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startAgent } from '../../../src/main.ts';
-import { denial, says, startFakePlatform } from '../../actors/admission/fake-platform.ts';
+import { startAgent } from '../../../src/agent/start-agent.ts';
+import { denial, says, startFakePlatform } from '../../actors/access/admission/fake-platform.ts';
 import { playing } from '../../helpers/agent-client.ts';
 import { AgentFolder } from '../../helpers/agent-folder.ts';
 import { runAgent } from '../../helpers/agent-process.ts';

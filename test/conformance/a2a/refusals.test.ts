@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { denial, says, startFakePlatform } from '../../actors/admission/fake-platform.ts';
+import { denial, says, startFakePlatform } from '../../actors/access/admission/fake-platform.ts';
 import type { AgentClient, Answer } from '../../helpers/agent-client.ts';
 import { rawRequest } from '../../helpers/raw-request.ts';
 import { startTestAgent } from '../../helpers/test-agent.ts';

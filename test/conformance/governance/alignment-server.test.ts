@@ -7,7 +7,7 @@ import {
   type SeenRequest,
   startServer,
   vectorsBody,
-} from '../../actors/alignment/embedding-server.ts';
+} from '../../actors/governance/alignment/embedding-server.ts';
 import { expectOutcome, transports } from '../../helpers/governed-run.ts';
 import { judged, layersSay, running, thought } from '../../helpers/governed-words.ts';
 import {

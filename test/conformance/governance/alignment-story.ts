@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { startServer, vectorsBody } from '../../actors/alignment/embedding-server.ts';
+import { startServer, vectorsBody } from '../../actors/governance/alignment/embedding-server.ts';
 import type { Outcome } from '../../helpers/governed-run.ts';
 import { judged, layersSay, running, thought } from '../../helpers/governed-words.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startServer, vectorsBody } from '../../actors/alignment/embedding-server.ts';
-import { assumedRole, fakeSts } from '../../actors/credentials/fake-sts.ts';
+import { startServer, vectorsBody } from '../../actors/governance/alignment/embedding-server.ts';
+import { assumedRole, fakeSts } from '../../actors/governance/credentials/fake-sts.ts';
 import { expectOutcome, transports } from '../../helpers/governed-run.ts';
 import {
   decided,

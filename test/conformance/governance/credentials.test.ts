@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assumedRole, fakeSts, refusal } from '../../actors/credentials/fake-sts.ts';
+import { assumedRole, fakeSts, refusal } from '../../actors/governance/credentials/fake-sts.ts';
 import { startGovernedAgent } from '../../helpers/governed-agent.ts';
 import {
   expectOutcome,

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { startServer } from '../../actors/alignment/embedding-server.ts';
-import { fakeSts } from '../../actors/credentials/fake-sts.ts';
+import { startServer } from '../../actors/governance/alignment/embedding-server.ts';
+import { fakeSts } from '../../actors/governance/credentials/fake-sts.ts';
 import { type GovernedAgent, startGovernedAgent } from '../../helpers/governed-agent.ts';
 import {
   decided,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startServer, vectorsBody } from '../../actors/alignment/embedding-server.ts';
-import { fakeSts, refusal } from '../../actors/credentials/fake-sts.ts';
+import { startServer, vectorsBody } from '../../actors/governance/alignment/embedding-server.ts';
+import { fakeSts, refusal } from '../../actors/governance/credentials/fake-sts.ts';
 import type { GovernedSettings } from '../../helpers/governed-agent.ts';
 import {
   expectOutcome,

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { startServer, vectorsBody } from '../../actors/alignment/embedding-server.ts';
-import { assumedRole, fakeSts, refusal } from '../../actors/credentials/fake-sts.ts';
+import { startServer, vectorsBody } from '../../actors/governance/alignment/embedding-server.ts';
+import { assumedRole, fakeSts, refusal } from '../../actors/governance/credentials/fake-sts.ts';
 import type { Answer } from '../../helpers/agent-client.ts';
 import { type GovernedAgent, startGovernedAgent } from '../../helpers/governed-agent.ts';
 

@@ -2,13 +2,13 @@ import { SendMessageRequest } from '@a2a-js/sdk';
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { expect, it } from 'vitest';
 import { randomIds } from '../../../src/actors/ids.ts';
-import { PushNotifications } from '../../../src/actors/push/push-notifications.ts';
+import { PushNotifications } from '../../../src/actors/outbound/push/push-notifications.ts';
 import { type CallRequest, callContext } from '../../../src/http/a2a/call-context.ts';
 import { loadSdk } from '../../../src/http/a2a/sdk.ts';
 import { TaskHandler } from '../../../src/http/a2a/task-handler.ts';
 import { CallerTasks } from '../../../src/http/caller-tasks.ts';
 import { Heartbeats } from '../../../src/http/heartbeats.ts';
-import { anEgress } from '../../actors/egress/an-egress.ts';
+import { anEgress } from '../../actors/outbound/egress/an-egress.ts';
 import { someTraffic } from '../../helpers/some-traffic.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 

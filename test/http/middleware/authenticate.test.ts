@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createAuthenticator } from '../../../src/actors/auth/authenticator.ts';
-import { configuredVerifiers } from '../../../src/actors/auth/configured-verifiers.ts';
+import { createAuthenticator } from '../../../src/actors/access/auth/authenticator.ts';
+import { configuredVerifiers } from '../../../src/actors/access/auth/configured-verifiers.ts';
 import { authSchema } from '../../../src/actors/config/schema-auth.ts';
 import type { AuditEvent } from '../../../src/actors/ports.ts';
 import { AuthLog } from '../../../src/http/auth-log.ts';

@@ -2,7 +2,7 @@ import Koa from 'koa';
 import { expect, it } from 'vitest';
 import type { RequestState } from '../../../src/http/request-state.ts';
 import { auditKeys } from '../../../src/http/routes/health.ts';
-import { testKey } from '../../actors/audit/log-of.ts';
+import { testKey } from '../../actors/records/log/log-of.ts';
 
 async function answerOf(route: ReturnType<typeof auditKeys>): Promise<unknown> {
   const app = new Koa<RequestState>();

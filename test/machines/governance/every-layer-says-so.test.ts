@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor, fromCallback, fromPromise, toPromise } from 'xstate';
-import { createGovern } from '../../../src/actors/policy/govern.ts';
+import { createGovern } from '../../../src/actors/governance/policy/govern.ts';
 import type { IntentVerdict, Ruling, ToolRules } from '../../../src/machines/governance/ruling.ts';
 import type { DecisionRecord, ToolCall } from '../../../src/machines/task/task.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';

@@ -2,10 +2,10 @@ import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstat
 import { conversationMachine } from '../../../machines/channels/conversation-machine.ts';
 import type { Asked, Spoken, Turn, Utterance } from '../../../machines/channels/turn.ts';
 import type { Clock, Log } from '../../ports.ts';
-import type { ConversationRows } from '../../storage/conversation-rows.ts';
+import type { ConversationRows } from '../../records/store/conversation-rows.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import type { AgentSurface } from './agent-surface.ts';
-import { followTask } from './follow-task.ts';
+import { followTask } from './follow-turn.ts';
 import { type SpeakPorts, speak } from './speak.ts';
 
 /** What conversations stand on. */

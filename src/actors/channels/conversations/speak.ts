@@ -2,7 +2,7 @@ import type { Spoken, Utterance } from '../../../machines/channels/turn.ts';
 import type { ScopedOutbound } from '../../ports.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { ConversationPort } from '../conversation-port.ts';
-import { whileWanted } from '../slack/while-wanted.ts';
+import { whileWanted } from '../slack/link/while-wanted.ts';
 
 /** What speaking in threads needs. */
 export interface SpeakPorts {

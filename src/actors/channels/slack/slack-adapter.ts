@@ -9,18 +9,18 @@ import type { ApprovalAuthority, ChannelAdapter, ChannelState } from '../channel
 import type { SlackSettings } from '../channel-settings.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import { within } from '../time-limit.ts';
-import { ChannelDirectory, type KeptNames } from './channel-directory.ts';
-import { Pace } from './pace.ts';
-import { createSlackClient } from './slack-client.ts';
-import { SlackConnection } from './slack-connection.ts';
-import { SlackConversation } from './slack-conversation.ts';
-import { SlackDeliveries } from './slack-deliveries.ts';
-import type { SlackEnvelope, SlackSelf } from './slack-envelope.ts';
-import { deliveryError } from './slack-failure.ts';
-import { SlackInteractions } from './slack-interactions.ts';
-import type { SlackSocketOptions } from './slack-socket.ts';
-import { UserDirectory } from './user-directory.ts';
-import { fetchUntil, whileWanted } from './while-wanted.ts';
+import { SlackDeliveries } from './decisions/slack-deliveries.ts';
+import { SlackInteractions } from './decisions/slack-interactions.ts';
+import { ChannelDirectory, type KeptNames } from './link/channel-directory.ts';
+import { Pace } from './link/pace.ts';
+import { createSlackClient } from './link/slack-client.ts';
+import { SlackConnection } from './link/slack-connection.ts';
+import type { SlackEnvelope, SlackSelf } from './link/slack-envelope.ts';
+import { deliveryError } from './link/slack-failure.ts';
+import type { SlackSocketOptions } from './link/slack-socket.ts';
+import { UserDirectory } from './link/user-directory.ts';
+import { fetchUntil, whileWanted } from './link/while-wanted.ts';
+import { SlackConversation } from './talk/slack-conversation.ts';
 
 /** What an adapter for Slack is made of. */
 export interface SlackOptions {

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { JsonObject } from '../../../machines/json.ts';
-import { Connection } from './connection.ts';
 import { type Envelope, EnvelopePost, type EnvelopePostOptions } from './envelope-post.ts';
+import { Connection } from './fake-connection.ts';
 
 /** How the socket behaves. */
 export interface SocketHubOptions extends EnvelopePostOptions {

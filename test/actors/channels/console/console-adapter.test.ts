@@ -7,7 +7,7 @@ import {
 import { createConsoleAdapter } from '../../../../src/actors/channels/console/console-adapter.ts';
 import type { ApprovalNews } from '../../../../src/machines/channels/approval-notice.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
-import { failureOf } from '../../egress/an-egress.ts';
+import { failureOf } from '../../outbound/egress/an-egress.ts';
 import { aNotice, asked, outcomes } from '../webhook/a-notice.ts';
 
 const { signal } = new AbortController();

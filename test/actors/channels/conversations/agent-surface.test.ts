@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentSurface } from '../../../../src/actors/channels/conversations/agent-surface.ts';
 import { Conversations } from '../../../../src/actors/channels/conversations/conversations.ts';
 import { systemClock } from '../../../../src/actors/clock.ts';
-import { createOwnFetch } from '../../../../src/actors/egress/egress.ts';
+import { createOwnFetch } from '../../../../src/actors/outbound/egress/egress.ts';
 import { aSaying, aTurn } from '../../../helpers/chat-thread.ts';
 import { MemoryChat } from '../../../helpers/memory-chat.ts';
 import { openStore, temporaryFolder } from '../../../helpers/test-system.ts';

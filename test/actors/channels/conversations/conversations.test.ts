@@ -3,9 +3,9 @@ import type { ChatMessage } from '../../../../src/actors/channels/conversation-p
 import { AgentSurface } from '../../../../src/actors/channels/conversations/agent-surface.ts';
 import { Conversations } from '../../../../src/actors/channels/conversations/conversations.ts';
 import { systemClock } from '../../../../src/actors/clock.ts';
-import { createOwnFetch } from '../../../../src/actors/egress/egress.ts';
+import { createOwnFetch } from '../../../../src/actors/outbound/egress/egress.ts';
 import type { Clock } from '../../../../src/actors/ports.ts';
-import type { TaskStore } from '../../../../src/actors/storage/task-store.ts';
+import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
 import { answerWindow } from '../../../../src/machines/channels/conversation-limits.ts';
 import { lateText } from '../../../../src/machines/channels/conversation-words.ts';
 import { AgentFolder, type ServiceSettings } from '../../../helpers/agent-folder.ts';

@@ -3,12 +3,12 @@ import { AgentSurface } from '../../../../src/actors/channels/conversations/agen
 import { Conversations } from '../../../../src/actors/channels/conversations/conversations.ts';
 import { createSlackAdapter } from '../../../../src/actors/channels/slack/slack-adapter.ts';
 import { systemClock } from '../../../../src/actors/clock.ts';
-import { createOwnFetch } from '../../../../src/actors/egress/egress.ts';
+import { createOwnFetch } from '../../../../src/actors/outbound/egress/egress.ts';
 import { FakeSlack } from '../../../../src/cli/slack/fake-slack.ts';
 import type { ServiceSettings } from '../../../helpers/agent-folder.ts';
 import { deferring, startTestAgent } from '../../../helpers/test-agent.ts';
 import { openStore, temporaryFolder } from '../../../helpers/test-system.ts';
-import { anEgress } from '../../egress/an-egress.ts';
+import { anEgress } from '../../outbound/egress/an-egress.ts';
 
 /** An agent that people talk to in a fake Slack, connected. */
 async function openOffice(settings: ServiceSettings = {}) {

@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest';
 import type { ApprovalAuthority } from '../../../../src/actors/channels/channel-adapter.ts';
-import { messageOf } from '../../../../src/actors/channels/slack/message.ts';
-import { createSlackClient } from '../../../../src/actors/channels/slack/slack-client.ts';
+import { SlackInteractions } from '../../../../src/actors/channels/slack/decisions/slack-interactions.ts';
+import { createSlackClient } from '../../../../src/actors/channels/slack/link/slack-client.ts';
 import type {
   SlackEnvelope,
   SlackSelf,
-} from '../../../../src/actors/channels/slack/slack-envelope.ts';
-import { SlackInteractions } from '../../../../src/actors/channels/slack/slack-interactions.ts';
-import { UserDirectory } from '../../../../src/actors/channels/slack/user-directory.ts';
+} from '../../../../src/actors/channels/slack/link/slack-envelope.ts';
+import { UserDirectory } from '../../../../src/actors/channels/slack/link/user-directory.ts';
+import { messageOf } from '../../../../src/actors/channels/slack/messages/message.ts';
 import { blockActions, viewSubmission } from '../../../../src/cli/slack/fake/payloads.ts';
 import { buttonOf } from '../../../../src/cli/slack/fake/visitors.ts';
 import type { FakeMessage, FakeView } from '../../../../src/cli/slack/fake/workspace.ts';

@@ -9,7 +9,7 @@ import {
   type SlackAdapter,
   type SlackOptions,
 } from '../../../../src/actors/channels/slack/slack-adapter.ts';
-import { createEgress, type Egress } from '../../../../src/actors/egress/egress.ts';
+import { createEgress, type Egress } from '../../../../src/actors/outbound/egress/egress.ts';
 import type { EgressRecord, ScopedOutbound } from '../../../../src/actors/ports.ts';
 import { FakeSlack, type FakeSlackOptions } from '../../../../src/cli/slack/fake-slack.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { answerWords, refusalWords } from '../../../../src/actors/channels/slack/answer-words.ts';
-import { messageOf, supersededMessage } from '../../../../src/actors/channels/slack/message.ts';
-import { tooLate } from '../../../../src/actors/channels/slack/outcome-words.ts';
-import { rejectModal } from '../../../../src/actors/channels/slack/reject-modal.ts';
+import {
+  answerWords,
+  refusalWords,
+} from '../../../../src/actors/channels/slack/messages/answer-words.ts';
+import {
+  messageOf,
+  supersededMessage,
+} from '../../../../src/actors/channels/slack/messages/message.ts';
+import { tooLate } from '../../../../src/actors/channels/slack/messages/outcome-words.ts';
+import { rejectModal } from '../../../../src/actors/channels/slack/messages/reject-modal.ts';
 import type { ApprovalNotice } from '../../../../src/machines/channels/approval-notice.ts';
 import type { DecisionAnswer } from '../../../../src/machines/governance/decision.ts';
 import { messageInWords, modalInWords } from '../../../helpers/slack-in-words.ts';

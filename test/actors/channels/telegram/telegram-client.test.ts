@@ -5,7 +5,7 @@ import { TelegramClient } from '../../../../src/actors/channels/telegram/telegra
 import type { Outbound } from '../../../../src/actors/ports.ts';
 import { FakeTelegram, type TelegramFault } from '../../../helpers/fake-telegram.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
-import { anEgress, failureOf } from '../../egress/an-egress.ts';
+import { anEgress, failureOf } from '../../outbound/egress/an-egress.ts';
 
 let fake: FakeTelegram;
 let clock: ManualClock;

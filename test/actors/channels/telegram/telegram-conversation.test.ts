@@ -4,7 +4,7 @@ import { TelegramClient } from '../../../../src/actors/channels/telegram/telegra
 import { TelegramConversation } from '../../../../src/actors/channels/telegram/telegram-conversation.ts';
 import { FakeTelegram } from '../../../helpers/fake-telegram.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
-import { failureOf } from '../../egress/an-egress.ts';
+import { failureOf } from '../../outbound/egress/an-egress.ts';
 
 let fake: FakeTelegram;
 let conversation: TelegramConversation;

@@ -10,7 +10,7 @@ import {
 import { createWebhookAdapter } from '../../../../src/actors/channels/webhook/webhook-adapter.ts';
 import type { ApprovalNews } from '../../../../src/machines/channels/approval-notice.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
-import { anEgress, failureOf } from '../../egress/an-egress.ts';
+import { anEgress, failureOf } from '../../outbound/egress/an-egress.ts';
 import { aNotice, asked, outcomes } from './a-notice.ts';
 import { type RawAnswer, type RawPost, RawReceiver } from './raw-receiver.ts';
 

@@ -9,7 +9,7 @@ import { createWebhookAdapter } from '../../../../src/actors/channels/webhook/we
 import { webhookEvent } from '../../../../src/actors/channels/webhook/webhook-event.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { temporaryFolder } from '../../../helpers/test-system.ts';
-import { anEgress } from '../../egress/an-egress.ts';
+import { anEgress } from '../../outbound/egress/an-egress.ts';
 import { aNotice } from './a-notice.ts';
 import { type RawPost, RawReceiver } from './raw-receiver.ts';
 

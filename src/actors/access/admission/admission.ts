@@ -1,0 +1,129 @@
+import { type Attributes, SpanStatusCode } from '@opentelemetry/api';
+import { createActor, fromPromise } from 'xstate';
+import type { AdmissionVerdict } from '../../../machines/admission/admission-answer.ts';
+import {
+  admissionMachine,
+  admissionWindow,
+  unasked,
+} from '../../../machines/admission/admission-machine.ts';
+import type { Clock, Log, Outbound } from '../../ports.ts';
+import { inSpan } from '../../telemetry/spans.ts';
+import type { AdmissionSettings } from './admission-settings.ts';
+import { askPlatform } from './platform-client.ts';
+
+export {
+  type AdmissionSettings,
+  AdmissionSettingsError,
+  type AdmissionSetup,
+  admissionFromEnvironment,
+} from './admission-settings.ts';
+export { AdmissionError, askPlatform, type PlatformReply } from './platform-client.ts';
+
+/** What asking the platform stands on. */
+export interface AdmissionOptions {
+  settings: AdmissionSettings;
+  /** The agent's configured identifier. */
+  agentId: string;
+  clock: Clock;
+  log: Log;
+  /** How the platform is asked; directly when absent. */
+  outbound?: Outbound;
+}
+
+/** The platform's say in whether new invocations may start (document 1 section 1). */
+export class Admission {
+  readonly #actor;
+  /** Who waits for a verdict, in the order in which they came. */
+  #waiting: ((verdict: AdmissionVerdict) => void)[] = [];
+  #fallbacks = 0;
+
+  constructor(options: AdmissionOptions) {
+    const { clock, log } = options;
+    this.#actor = createActor(chartOf(options), { clock });
+    this.#actor.on('admission.answered', ({ verdict }) => this.#answer(verdict));
+    this.#actor.subscribe({
+      error: (error) => {
+        log.error({ error, agent_id: options.agentId }, 'admission: broke, admitting');
+        this.#giveUp();
+      },
+    });
+    this.#actor.start();
+  }
+
+  /** Says whether an invocation may start. Never rejects: it admits when the platform cannot be asked. */
+  check(): Promise<AdmissionVerdict> {
+    return inSpan('admission.check', {}, async (span) => {
+      const verdict = await this.#ask();
+      if (verdict.fallback) this.#fallbacks += 1;
+      span.setAttributes(attributesOf(verdict));
+      if (verdict.decision === 'deny') span.setStatus({ code: SpanStatusCode.ERROR });
+      return verdict;
+    });
+  }
+
+  /** How many requests were admitted because the platform could not be asked. */
+  fallbacks(): number {
+    return this.#fallbacks;
+  }
+
+  /** Ends a call under way and asks no more; whoever waits or still comes is admitted. */
+  stop(): void {
+    this.#actor.stop();
+    this.#giveUp();
+  }
+
+  #ask(): Promise<AdmissionVerdict> {
+    const { promise, resolve } = Promise.withResolvers<AdmissionVerdict>();
+    this.#waiting.push(resolve);
+    if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type: 'admission.ask' });
+    else this.#giveUp();
+    return promise;
+  }
+
+  #answer(verdict: AdmissionVerdict): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const [index, answer] of waiting.entries()) {
+      // The call was made for the first; the others found it under way.
+      answer(index === 0 ? verdict : { ...verdict, cached: true });
+    }
+  }
+
+  #giveUp(): void {
+    this.#answer({ ...unasked, cached: false });
+  }
+}
+
+/** Fills the ports of the chart. */
+function chartOf({ settings, agentId, clock, log, outbound }: AdmissionOptions) {
+  return admissionMachine.provide({
+    actors: {
+      askPlatform: fromPromise(
+        async ({ signal }) => (await askPlatform(settings, agentId, signal, outbound)).answer,
+      ),
+    },
+    actions: {
+      noteFailure: (_, { error }) =>
+        log.warn(
+          {
+            agent_id: agentId,
+            error: error instanceof Error ? error.message : String(error),
+            cached_until: new Date(clock.now() + admissionWindow).toISOString(),
+          },
+          'admission: call failed, admitting',
+        ),
+    },
+  });
+}
+
+/** Describes a verdict in a span (document 1 section 6). */
+function attributesOf(verdict: AdmissionVerdict): Attributes {
+  return {
+    'forge.admission.decision': verdict.decision,
+    'forge.admission.reason': verdict.reason,
+    'forge.admission.scope': verdict.scope,
+    'forge.admission.window': verdict.window,
+    'forge.admission.cached': verdict.cached,
+    'forge.admission.fallback': verdict.fallback,
+  };
+}

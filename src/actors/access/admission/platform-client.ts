@@ -1,0 +1,109 @@
+import { type Dispatcher, request } from 'undici';
+import { type AdmissionAnswer, readAnswer } from '../../../machines/admission/admission-answer.ts';
+import type { Outbound } from '../../ports.ts';
+import { inClientSpan } from '../../telemetry/spans.ts';
+import type { AdmissionSettings } from './admission-settings.ts';
+
+/** What came back from the platform. */
+export interface PlatformReply {
+  answer: AdmissionAnswer;
+  /** The platform's `Date` header. */
+  date: string | null;
+}
+
+/** The platform gave no answer; the message says why, and holds nothing of what was sent. */
+export class AdmissionError extends Error {
+  readonly code = 'admission_call_failed';
+}
+
+/** How long one call may take from its start to the last byte, in milliseconds (contract section 9). */
+const deadline = 2_000;
+
+const largest = 64 * 1024;
+
+/**
+ * Asks the platform whether new invocations of an agent may start (document 1 section 4.3): one request,
+ * no redirects, at most two seconds and 64 KiB, through `outbound` or directly without one. Rejects with
+ * an AdmissionError when there is no answer.
+ */
+export function askPlatform(
+  settings: AdmissionSettings,
+  agentId: string,
+  signal: AbortSignal,
+  outbound?: Outbound,
+): Promise<PlatformReply> {
+  const url = urlOf(settings.url, agentId);
+  return inClientSpan({ method: 'GET', url }, async () => {
+    const late = AbortSignal.timeout(deadline);
+    const over = new AbortController();
+    try {
+      const stop = AbortSignal.any([signal, late, over.signal]);
+      return await fetchReply(url, {
+        headers: headersOf(settings),
+        signal: stop,
+        ...(outbound === undefined ? {} : { dispatcher: outbound.dispatcher }),
+      });
+    } catch (error) {
+      if (late.aborted) throw new AdmissionError('the platform did not answer in 2 s');
+      if (signal.aborted) throw new AdmissionError('the call was called off');
+      throw told(error);
+    } finally {
+      // Whatever the platform still sends is not waited for.
+      over.abort();
+    }
+  });
+}
+
+async function fetchReply(
+  url: URL,
+  options: { headers: Record<string, string>; signal: AbortSignal; dispatcher?: Dispatcher },
+): Promise<PlatformReply> {
+  // No connection is kept: one that the platform closes at the wrong moment would turn a denial into an admit.
+  const { statusCode, headers: sent, body } = await request(url, { ...options, reset: true });
+  if (statusCode !== 200) {
+    throw new AdmissionError(`the platform answered ${statusCode}; it must answer 200`);
+  }
+  const reading = readAnswer(await readText(body));
+  if (reading.kind === 'fault') throw new AdmissionError(reading.text);
+  return { answer: reading.answer, date: typeof sent['date'] === 'string' ? sent['date'] : null };
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > largest) throw new AdmissionError('the platform answered more than 64 KiB');
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new AdmissionError('the answer is not UTF-8');
+  }
+}
+
+/** Adds the agent to whatever query the URL has, which stays as it is written. */
+function urlOf(configured: string, agentId: string): URL {
+  const url = new URL(configured);
+  if (url.searchParams.has('agent_id')) url.searchParams.delete('agent_id');
+  const query = `agent_id=${encodeURIComponent(agentId)}`;
+  url.search = url.search === '' ? query : `${url.search}&${query}`;
+  return url;
+}
+
+function headersOf({ token, orgId, workspaceId }: AdmissionSettings): Record<string, string> {
+  return {
+    Accept: 'application/json',
+    Authorization: `Bearer ${token}`,
+    ...(orgId === '' ? {} : { 'Org-Id': orgId }),
+    ...(workspaceId === '' ? {} : { 'Workspace-Id': workspaceId }),
+  };
+}
+
+/** Says why a call failed without its cause, which may hold more than should be logged. */
+function told(error: unknown): AdmissionError {
+  if (error instanceof AdmissionError) return error;
+  const { code, name } = error as NodeJS.ErrnoException;
+  return new AdmissionError(`the platform cannot be reached (${code ?? name})`);
+}

@@ -1,0 +1,100 @@
+import { SpanStatusCode } from '@opentelemetry/api';
+import { chatProvider, runtimeProvider } from '../../../machines/governance/approvers.ts';
+import type { Authenticator, Credentials, TokenKind, Verification } from '../../ports.ts';
+import { inSpan } from '../../telemetry/spans.ts';
+import { tokenPrefix } from './signed-url.ts';
+import { staticTokenVerifier } from './static-token-verifier.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+
+/** Which credentials are accepted. */
+export interface AuthenticatorOptions {
+  /** The daemon's own token; always first. */
+  runtimeToken: string;
+  /** What conversations in chats ask with; none where nobody can ask in one. */
+  chatToken?: string | null;
+  /** Who else is asked, in order. */
+  tokens: readonly TokenVerifier[];
+  /** True lets callers in who show no token; one that is shown must still be known. */
+  isOptional: boolean;
+}
+
+/** Makes the authentication chain of an agent: who recognises a credential first decides (contract section 8). */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const runtime = { provider: runtimeProvider, userId: runtimeProvider };
+  const chat = { provider: chatProvider, userId: chatProvider };
+  const { runtimeToken, chatToken = null } = options;
+  const chain = [
+    staticTokenVerifier(runtimeToken, runtime, 'runtime'),
+    ...(chatToken === null ? [] : [staticTokenVerifier(chatToken, chat, 'runtime')]),
+    ...options.tokens,
+  ];
+  const unknown = unknownTo(options);
+  return {
+    verify: (credentials) =>
+      inSpan('auth.verify', {}, async (span) => {
+        const verdict = (await judge(chain, credentials)) ?? unknown(credentials);
+        span.setAttributes(describe(verdict));
+        if (verdict.kind === 'rejected') span.setStatus({ code: SpanStatusCode.ERROR });
+        return verdict;
+      }),
+  };
+}
+
+/** A provider that breaks says nothing, and what nobody can judge passes nowhere. */
+async function judge(
+  chain: readonly TokenVerifier[],
+  credentials: Credentials,
+): Promise<Verification | null> {
+  for (const verifier of chain) {
+    const { tokenKind } = verifier;
+    try {
+      const judgement = await verifier.verify(credentials);
+      if (judgement !== null) return { ...judgement, tokenKind };
+    } catch {
+      const message = 'the token could not be judged; try again later';
+      return { kind: 'rejected', reason: 'provider_unavailable', message, tokenKind };
+    }
+  }
+  return null;
+}
+
+/** Says what becomes of a credential that no provider knows. An assertion that nobody reads is none. */
+function unknownTo({ tokens, isOptional }: AuthenticatorOptions) {
+  const isIapRead = tokens.some(({ tokenKind }) => tokenKind === 'iap');
+  return ({ bearer, iapAssertion }: Credentials): Verification => {
+    if (bearer !== null) return rejected('the bearer token is not known here', kindOf(bearer));
+    if (isIapRead && iapAssertion !== null) {
+      return rejected('the assertion of the proxy is not known here', 'iap');
+    }
+    if (isOptional) return { kind: 'anonymous' };
+    return {
+      kind: 'rejected',
+      reason: 'missing_token',
+      message: 'send a bearer token in the Authorization header',
+      tokenKind: 'none',
+    };
+  };
+}
+
+function rejected(message: string, tokenKind: TokenKind): Verification {
+  return { kind: 'rejected', reason: 'rejected', message, tokenKind };
+}
+
+/** Tells what a token looks like. */
+function kindOf(bearer: string): TokenKind {
+  if (bearer.startsWith(tokenPrefix)) return 'sigv4';
+  return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(bearer) ? 'jwt' : 'bearer';
+}
+
+function describe(verdict: Verification): Record<string, string> {
+  if (verdict.kind === 'anonymous') return { 'auth.result': 'anonymous' };
+  if (verdict.kind === 'rejected') {
+    return { 'auth.result': verdict.reason, 'auth.token_kind': verdict.tokenKind };
+  }
+  const { caller, tokenKind } = verdict;
+  return {
+    'auth.result': 'verified',
+    'auth.token_kind': tokenKind,
+    'auth.provider': caller.provider,
+  };
+}

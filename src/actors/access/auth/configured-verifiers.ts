@@ -1,0 +1,61 @@
+import { resolveStaticToken, type ServiceConfig } from '../../config/config.ts';
+import type { Log, Outbound } from '../../ports.ts';
+import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
+import { directoryVerifier } from './directory-verifier.ts';
+import { httpVerifier } from './http-verifier.ts';
+import { iapVerifier } from './iap-verifier.ts';
+import { oidcVerifier } from './oidc-verifier.ts';
+import { sigv4Verifier } from './sigv4-verifier.ts';
+import { staticTokenVerifier } from './static-token-verifier.ts';
+import type { TokenVerifier, VerifierPorts } from './token-verifier.ts';
+
+type Provider = ServiceConfig['auth']['providers'][number];
+
+/** What the providers of an agent are made with. */
+export interface ProviderPorts {
+  env: NodeJS.ProcessEnv;
+  log: Log;
+  /** How they ask others; directly when absent. */
+  outbound?: Outbound;
+  /** True when an email decides on calls (`bind_approver`). */
+  bindsApprover?: boolean;
+}
+
+/**
+ * Makes the providers of an agent in the order they are listed (contract section 8). Throws an Error that names the setting when a static
+ * token has no value.
+ */
+export function configuredVerifiers(
+  providers: readonly Provider[],
+  { env, bindsApprover = false, ...others }: ProviderPorts,
+): TokenVerifier[] {
+  return providers.map((provider, index) => {
+    const place = `auth.providers.${index}`;
+    const ports: VerifierPorts = { ...others, place, bindsApprover };
+    switch (provider.type) {
+      case 'static_token':
+        return staticToken(provider, env);
+      case 'oidc':
+        return oidcVerifier(provider, ports);
+      case 'directory_ad':
+        return directoryVerifier(provider, ports);
+      case 'cloud_iap':
+        return iapVerifier(provider, ports);
+      case 'cloud_sigv4':
+        return sigv4Verifier(provider, ports);
+      case 'http_verifier':
+        return httpVerifier(provider, ports);
+    }
+  });
+}
+
+/** An identity without a user id goes by the provider's name; what else is told of it stands in its claims. */
+function staticToken(
+  { name, settings }: Extract<Provider, { type: 'static_token' }>,
+  env: NodeJS.ProcessEnv,
+): TokenVerifier {
+  const { user_id, email, claims } = settings.identity ?? {};
+  const said = { ...claims, sub: user_id ?? name, email };
+  const caller = callerOfClaims(name, said, usualClaims) ?? { provider: name, userId: name };
+  return staticTokenVerifier(resolveStaticToken(settings, env), caller);
+}

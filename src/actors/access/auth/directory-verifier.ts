@@ -1,0 +1,131 @@
+import type { JWK, JWTPayload } from 'jose';
+import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
+import { isEmailShaped } from '../../../machines/governance/email.ts';
+import type { Caller } from '../../../machines/task/task.ts';
+import type { ServiceConfig } from '../../config/config.ts';
+import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
+import { IssuerKeys } from './issuer-keys.ts';
+import {
+  type Judgement,
+  refusal,
+  type TokenVerifier,
+  type VerifierPorts,
+} from './token-verifier.ts';
+import { issuerOf, judgeJwt } from './verify-jwt.ts';
+
+type DirectoryProvider = Extract<
+  ServiceConfig['auth']['providers'][number],
+  { type: 'directory_ad' }
+>;
+type Settings = DirectoryProvider['settings'];
+
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
+
+/** How far the clocks may differ, in milliseconds. */
+const skew = 30_000;
+
+/**
+ * Judges the tokens of a directory: those of one tenant, or of several that share the directory's keys
+ * (contract section 8). A token names its tenant twice, as issuer and as `tid`, and both must agree.
+ */
+export function directoryVerifier(
+  { name, settings }: DirectoryProvider,
+  ports: VerifierPorts,
+): TokenVerifier {
+  const { authority, audience, jwks_cache_ttl: maximumAge, max_token_lifetime: longest } = settings;
+  const url = directoryKeysUrl(settings);
+  const keys = new IssuerKeys({ name, issuer: authority, url, maximumAge, ...ports });
+  return {
+    tokenKind: 'jwt',
+    async verify({ bearer }) {
+      const issuer = bearer === null ? null : issuerOf(bearer);
+      const tenant = issuer === null ? null : tenantOf(issuer, authority);
+      if (bearer === null || issuer === null || tenant === null) return null;
+      if (!settings.allow_multi_tenant && tenant !== settings.tenant_id) return null;
+      const read = (claims: JWTPayload, keyId: string | undefined) =>
+        isKeyOf(keys.published(keyId), tenant)
+          ? readClaims(claims, tenant, { name, settings, bindsApprover: ports.bindsApprover })
+          : refusal('invalid', 'the token is not signed by its issuer; sign in again');
+      return judgeJwt(bearer, { name, keys, algorithms, issuer, audience, skew, longest, read });
+    },
+  };
+}
+
+/** Where the keys of a directory are. */
+export function directoryKeysUrl({ authority, tenant_id, allow_multi_tenant }: Settings): string {
+  return `${authority}/${allow_multi_tenant ? 'common' : tenant_id}/discovery/v2.0/keys`;
+}
+
+/** How a directory is advertised on the card: by the discovery document of its tenant. */
+export function directoryScheme({
+  authority,
+  tenant_id,
+}: Pick<Settings, 'authority' | 'tenant_id'>): SecurityScheme {
+  const openIdConnectUrl = `${authority}/${tenant_id}/v2.0/.well-known/openid-configuration`;
+  return { type: 'openIdConnect', openIdConnectUrl };
+}
+
+/** Reads the tenant from an issuer of either version; `null` when it is no issuer of this directory. */
+function tenantOf(issuer: string, authority: string): string | null {
+  for (const [start, end] of [
+    [`${authority}/`, '/v2.0'],
+    ['https://sts.windows.net/', '/'],
+  ] as const) {
+    const tenant = issuer.slice(start.length, -end.length);
+    if (issuer === `${start}${tenant}${end}` && /^[0-9A-Za-z-]+$/.test(tenant)) return tenant;
+  }
+  return null;
+}
+
+/** Tenants share most keys; one that is published for a single tenant must not sign for others. */
+function isKeyOf(key: JWK | null, tenant: string): boolean {
+  const { issuer } = (key ?? {}) as { issuer?: unknown };
+  const owner = typeof issuer === 'string' ? /\/([0-9a-f-]{36})\/v2\.0$/.exec(issuer)?.[1] : null;
+  return owner === null || owner === undefined || owner === tenant;
+}
+
+/** By whose rules the claims of a token are read. */
+interface DirectoryRules extends Pick<VerifierPorts, 'bindsApprover'> {
+  /** The provider's name. */
+  name: string;
+  settings: Settings;
+}
+
+function readClaims(claims: JWTPayload, tenant: string, rules: DirectoryRules): Judgement {
+  if (claims['tid'] !== tenant) {
+    return refusal('invalid', 'the token lacks a valid claim tid; sign in again');
+  }
+  const { allow_multi_tenant: isMulti, allowed_tenants: allowed } = rules.settings;
+  if (isMulti && allowed.length > 0 && !allowed.includes(tenant)) {
+    return refusal('rejected', 'the tenant of the token may not sign in here');
+  }
+  const caller = callerOfDirectory(claims, rules, !isMulti || allowed.length > 0);
+  if (caller !== null) return { kind: 'verified', caller };
+  return refusal('rejected', 'the token has no user in its claims oid and sub');
+}
+
+/**
+ * A tenant writes what it likes as the address of its people, so that of a tenant which the operator
+ * has not named counts only when the directory vouches for its domain; and so does every address where it
+ * must be its owner's. What people sign in with is a name that may look like an address, and decides nothing.
+ */
+function callerOfDirectory(
+  claims: JWTPayload,
+  { name, settings, bindsApprover }: DirectoryRules,
+  isKnown: boolean,
+): Caller | null {
+  const isTrusted = isKnown && !(settings.require_email_verified ?? bindsApprover);
+  const isVouchedFor = ['1', 'true'].includes(String(claims['xms_edov']));
+  const caller = callerOfClaims(name, claims, {
+    ...usualClaims,
+    user_id: typeof claims['oid'] === 'string' && claims['oid'] !== '' ? 'oid' : 'sub',
+    org_id: 'tid',
+  });
+  if (caller === null) return null;
+  const { email, ...unaddressed } = caller;
+  if (email !== undefined && (isTrusted || isVouchedFor)) return caller;
+  const preferred = claims['preferred_username'];
+  const isAddress = typeof preferred === 'string' && isEmailShaped(preferred);
+  if (!isTrusted || bindsApprover || !isAddress) return unaddressed;
+  return { ...unaddressed, email: preferred };
+}

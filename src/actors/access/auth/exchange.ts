@@ -1,0 +1,75 @@
+import { type Dispatcher, request } from 'undici';
+import { inClientSpan } from '../../telemetry/spans.ts';
+import { ProviderUnavailableError } from './provider-unavailable.ts';
+
+/** A question to a provider. */
+export interface Question {
+  url: URL;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: string;
+  /** How long the whole exchange may take, in milliseconds. */
+  timeout: number;
+  /** How it is sent; directly when `undefined`. */
+  dispatcher?: Dispatcher | undefined;
+}
+
+/** What a provider answered. */
+export interface Answer {
+  status: number;
+  text: string;
+}
+
+const largest = 64 * 1024;
+
+/**
+ * Asks a provider once: no redirects, a bounded time from start to last byte, and at most 64 KiB.
+ * Rejects with a ProviderUnavailableError that names neither the URL nor anything that was sent.
+ */
+export function exchange({ url, timeout, dispatcher, ...options }: Question): Promise<Answer> {
+  return inClientSpan({ method: options.method, url }, async () => {
+    const late = AbortSignal.timeout(timeout);
+    const over = new AbortController();
+    try {
+      const signal = AbortSignal.any([late, over.signal]);
+      const { statusCode, body } = await request(url, {
+        ...options,
+        ...(dispatcher === undefined ? {} : { dispatcher }),
+        signal,
+        reset: true,
+      });
+      return { status: statusCode, text: await readText(body) };
+    } catch (error) {
+      throw late.aborted ? unavailable(`did not answer in ${timeout} ms`) : told(error);
+    } finally {
+      // Whatever the provider still sends is not waited for.
+      over.abort();
+    }
+  });
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > largest) throw unavailable('answered more than 64 KiB');
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw unavailable('answered no UTF-8');
+  }
+}
+
+/** Says why an exchange failed without its cause, which may hold what was sent. */
+function told(error: unknown): ProviderUnavailableError {
+  if (error instanceof ProviderUnavailableError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no code';
+  return unavailable(`cannot be reached (${code})`);
+}
+
+function unavailable(what: string): ProviderUnavailableError {
+  return new ProviderUnavailableError(`the provider ${what}`);
+}

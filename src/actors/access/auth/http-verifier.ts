@@ -1,0 +1,106 @@
+import * as z from 'zod';
+import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
+import type { ServiceConfig } from '../../config/config.ts';
+import type { Outbound } from '../../ports.ts';
+import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
+import { exchange } from './exchange.ts';
+import { OutageLog } from './outage-log.ts';
+import { ProviderUnavailableError } from './provider-unavailable.ts';
+import { fingerprintOf, SingleFlight } from './single-flight.ts';
+import {
+  type Judgement,
+  refusal,
+  type TokenVerifier,
+  type VerifierPorts,
+} from './token-verifier.ts';
+
+type HttpProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'http_verifier' }>;
+
+/** Most tokens that are asked about at once; further ones are refused, so that a slow verifier costs little. */
+const mostQuestions = 256;
+
+/** How the tokens of a verifier are advertised on the card. */
+export function httpVerifierScheme(): SecurityScheme {
+  return { type: 'http', scheme: 'bearer' };
+}
+
+/** What a verifier answers; only `valid` is a must. */
+const answerSchema = z.looseObject({ valid: z.boolean() });
+
+/**
+ * Asks a service of the operator about every bearer token (contract section 8). No answer is kept: a
+ * token that is taken back there counts no more. Equal tokens that come at once are asked about once.
+ */
+export function httpVerifier(
+  { name, settings }: HttpProvider,
+  { log, outbound }: VerifierPorts,
+): TokenVerifier {
+  const outages = new OutageLog(name, log);
+  const flights = new SingleFlight<Judgement>(mostQuestions);
+  const judge = async (token: string, orgId: string): Promise<Judgement> => {
+    try {
+      return read(name, await ask(settings, token, orgId, outbound));
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailableError)) throw error;
+      outages.note(error);
+      return refusal('provider_unavailable', `the token verifier ${name} ${later}`);
+    }
+  };
+  return {
+    tokenKind: 'bearer',
+    async verify({ bearer, orgId }) {
+      if (bearer === null) return null;
+      const org = orgId ?? settings.default_org;
+      return flights.ask(fingerprintOf(bearer, org), () =>
+        flights.isFull
+          ? Promise.resolve(refusal('provider_unavailable', `the token verifier ${name} ${later}`))
+          : judge(bearer, org),
+      );
+    },
+  };
+}
+
+const later = 'cannot be asked; try again later';
+
+async function ask(
+  { url, timeout }: HttpProvider['settings'],
+  token: string,
+  orgId: string,
+  outbound: Outbound | undefined,
+): Promise<Record<string, unknown>> {
+  const { status, text } = await exchange({
+    url: new URL(url),
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+    body: JSON.stringify({ token, org_id: orgId }),
+    timeout,
+    dispatcher: outbound?.dispatcher,
+  });
+  if (status < 200 || status > 299) {
+    throw new ProviderUnavailableError(`the provider answered ${status}; it must answer 200`);
+  }
+  const answer = answerSchema.safeParse(parse(text));
+  if (answer.success) return answer.data;
+  throw new ProviderUnavailableError('the provider must answer JSON with a boolean valid');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** What the verifier says in `error` is not passed on: it may repeat the token. */
+function read(name: string, answer: Record<string, unknown>): Judgement {
+  if (answer['valid'] !== true) {
+    return refusal('rejected', `the token verifier ${name} does not accept the token`);
+  }
+  const { user_id, email, org_id, workspace_id, claims } = answer;
+  const { acr, email_verified } = (claims ?? {}) as { acr?: unknown; email_verified?: unknown };
+  const said = { user_id, email, org_id, workspace_id, acr, email_verified };
+  const caller = callerOfClaims(name, said, { ...usualClaims, user_id: 'user_id' });
+  if (caller !== null) return { kind: 'verified', caller };
+  return refusal('rejected', `the token verifier ${name} names no user`);
+}

@@ -1,0 +1,50 @@
+import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
+import type { ServiceConfig } from '../../config/config.ts';
+import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
+import { IssuerKeys } from './issuer-keys.ts';
+import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
+import { issuerOf, judgeJwt } from './verify-jwt.ts';
+
+type IapProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_iap' }>;
+
+/** How the assertion of a proxy is advertised on the card. */
+export function iapScheme(): SecurityScheme {
+  return { type: 'apiKey', in: 'header', name: 'X-Cloud-Iap-Jwt-Assertion' };
+}
+
+/** How long the keys of the proxy are used, in milliseconds. */
+const maximumAge = 3_600_000;
+
+/** How far the clocks may differ, in milliseconds. */
+const skew = 30_000;
+
+/**
+ * Judges what an identity-aware proxy asserts about the person behind it (contract section 8). The
+ * assertion has a header of its own; a bearer token is never read here.
+ */
+export function iapVerifier({ name, settings }: IapProvider, ports: VerifierPorts): TokenVerifier {
+  const { issuer, audience, jwks_url: url } = settings;
+  const rules = {
+    name,
+    keys: new IssuerKeys({ name, issuer, url, maximumAge, ...ports }),
+    algorithms: ['ES256'],
+    issuer,
+    audience,
+    skew,
+    longest: settings.max_token_lifetime,
+  };
+  return {
+    tokenKind: 'iap',
+    async verify({ iapAssertion }) {
+      if (iapAssertion === null || issuerOf(iapAssertion) !== issuer) return null;
+      return judgeJwt(iapAssertion, {
+        ...rules,
+        read(claims) {
+          const caller = callerOfClaims(name, claims, usualClaims);
+          if (caller !== null) return { kind: 'verified', caller };
+          return refusal('rejected', 'the assertion has no user in its claim sub');
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
+import type { ServiceConfig } from '../../config/config.ts';
+import { callerOfClaims } from './caller-of-claims.ts';
+import { IssuerKeys } from './issuer-keys.ts';
+import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
+import { issuerOf, judgeJwt } from './verify-jwt.ts';
+
+type OidcProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'oidc' }>;
+
+/** How an issuer is advertised on the card: by its discovery document. */
+export function oidcScheme({ issuer }: Pick<OidcProvider['settings'], 'issuer'>): SecurityScheme {
+  const openIdConnectUrl = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
+  return { type: 'openIdConnect', openIdConnectUrl };
+}
+
+/** Signatures alone that need a public key; `none` and HS would let anybody sign (contract section 8). */
+const algorithms = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA'],
+];
+
+/**
+ * Judges the JSON Web Tokens of one OpenID Connect issuer (contract section 8). A token that says it
+ * comes from there is judged here and nowhere else.
+ */
+export function oidcVerifier(
+  { name, settings }: OidcProvider,
+  ports: VerifierPorts,
+): TokenVerifier {
+  const { issuer, jwks_url: url, jwks_cache_ttl: maximumAge, claim_map: map } = settings;
+  const needsProof = settings.require_email_verified ?? ports.bindsApprover;
+  const rules = {
+    name,
+    keys: new IssuerKeys({ name, issuer, url, maximumAge, ...ports }),
+    algorithms,
+    issuer,
+    audience: settings.audience ?? settings.client_id ?? [],
+    skew: settings.clock_skew,
+    longest: settings.max_token_lifetime,
+  };
+  return {
+    tokenKind: 'jwt',
+    async verify({ bearer }) {
+      if (bearer === null || issuerOf(bearer) !== issuer) return null;
+      return judgeJwt(bearer, {
+        ...rules,
+        read(claims) {
+          const caller = callerOfClaims(name, claims, map, needsProof);
+          if (caller !== null) return { kind: 'verified', caller };
+          return refusal('rejected', `the token has no user in its claim ${map.user_id}`);
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import type { ServiceConfig } from '../../config/config.ts';
+import type { OidcSettings } from '../../config/schema-auth.ts';
+import type { Outbound } from '../../ports.ts';
+import { documentTimeout, fetchDocument } from './fetch-document.ts';
+import { keysUrlOf } from './issuer-keys.ts';
+import { providerAddress } from './provider-address.ts';
+
+type Provider = ServiceConfig['auth']['providers'][number];
+
+/** What asking a provider showed. */
+export interface ProviderProbe {
+  /** The provider's `Date` header. */
+  date: string | null;
+}
+
+const keySetSchema = z.object({ keys: z.array(z.object({ kty: z.string() })).min(1) });
+
+/**
+ * Asks a provider whether it could be asked about a token, without showing it one: an issuer must give
+ * its keys, any other must answer. Goes through `outbound`, or directly without one. Resolves with
+ * `null` for one that asks nobody. Rejects with an Error in words for the operator.
+ */
+export async function probeProvider(
+  provider: Provider,
+  outbound?: Outbound,
+): Promise<ProviderProbe | null> {
+  const fetchIt = outbound?.fetch ?? globalThis.fetch;
+  const address = providerAddress(provider);
+  if (address === null) return null;
+  switch (provider.type) {
+    case 'oidc':
+      return probeKeys(await keysUrl(provider.settings, fetchIt), fetchIt);
+    case 'directory_ad':
+    case 'cloud_iap':
+      return probeKeys(address, fetchIt);
+    default:
+      return probeService(address, fetchIt);
+  }
+}
+
+/** Where the keys are, which may be for the issuer to say. */
+async function keysUrl({ issuer, jwks_url: url }: OidcSettings, fetchIt: Fetch): Promise<string> {
+  return url ?? keysUrlOf(issuer, (from, options) => fetchOrTell(from, options, fetchIt));
+}
+
+type Fetch = typeof globalThis.fetch;
+
+async function probeKeys(url: string, fetchIt: Fetch): Promise<ProviderProbe> {
+  const options = { signal: AbortSignal.timeout(documentTimeout) };
+  const response = await fetchOrTell(url, options, fetchIt);
+  const keySet = keySetSchema.safeParse(await response.json().catch(() => null));
+  if (!keySet.success) throw new Error(`${url} must answer a key set with a key`);
+  return { date: response.headers.get('date') };
+}
+
+/** Whatever a service answers to a question without a token, it is there unless it says that it broke. */
+async function probeService(url: string, fetchIt: Fetch): Promise<ProviderProbe> {
+  const signal = AbortSignal.timeout(documentTimeout);
+  const response = await fetchIt(url, { method: 'OPTIONS', redirect: 'manual', signal }).catch(
+    (error: unknown) => {
+      throw unreachable(url, error);
+    },
+  );
+  await response.body?.cancel();
+  if (response.status >= 500) throw new Error(`${url} answered ${response.status}`);
+  return { date: response.headers.get('date') };
+}
+
+async function fetchOrTell(url: string, options: RequestInit, fetchIt: Fetch): Promise<Response> {
+  try {
+    return await fetchDocument(url, options, fetchIt);
+  } catch (error) {
+    // What fetchDocument says itself names the URL; what fetch says does not.
+    throw error instanceof Error && error.message.startsWith(url) ? error : unreachable(url, error);
+  }
+}
+
+function unreachable(url: string, error: unknown): Error {
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    return new Error(`${url} did not answer in ${documentTimeout / 1_000} s`);
+  }
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return new Error(`${url} cannot be reached${code}`);
+}

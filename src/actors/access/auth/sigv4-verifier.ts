@@ -1,0 +1,148 @@
+import { LRUCache } from 'lru-cache';
+import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
+import type { ServiceConfig } from '../../config/config.ts';
+import type { Outbound } from '../../ports.ts';
+import { type CallerIdentity, readCallerIdentity } from './caller-identity.ts';
+import { exchange } from './exchange.ts';
+import { OutageLog } from './outage-log.ts';
+import { matchesPrincipal } from './principal-pattern.ts';
+import { ProviderUnavailableError } from './provider-unavailable.ts';
+import {
+  readSignedUrl,
+  type SignedQuestion,
+  SignedUrlError,
+  type SignedUrlRules,
+  tokenPrefix,
+  tokenServiceHost,
+} from './signed-url.ts';
+import { fingerprintOf, SingleFlight } from './single-flight.ts';
+import {
+  type Judgement,
+  refusal,
+  type TokenVerifier,
+  type VerifierPorts,
+} from './token-verifier.ts';
+
+type Sigv4Provider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_sigv4' }>;
+type Settings = Sigv4Provider['settings'];
+
+/** How a signed question to the token service is advertised on the card: as a bearer of its own format. */
+export function sigv4Scheme(): SecurityScheme {
+  return { type: 'http', scheme: 'bearer', bearerFormat: tokenPrefix.replace(/\.$/, '') };
+}
+
+/** How long the token service may take, in milliseconds. */
+const timeout = 10_000;
+
+/** Most tokens whose owners are remembered. */
+const mostRemembered = 1_000;
+
+/** Most tokens that are asked about at once. */
+const mostQuestions = 256;
+
+/**
+ * Judges tokens that hold a signed question to a cloud's token service, which answers who signed it
+ * (contract section 8). The question is taken apart and put together anew, so that nothing but the
+ * region's token service is ever asked. The answer is kept for `identity_cache_ttl`, and never longer
+ * than the token counts.
+ */
+export function sigv4Verifier(
+  { name, settings }: Sigv4Provider,
+  { log, outbound }: VerifierPorts,
+): TokenVerifier {
+  const outages = new OutageLog(name, log);
+  const known = new LRUCache<string, CallerIdentity>({ max: mostRemembered, ttl: 1 });
+  const flights = new SingleFlight<Judgement>(mostQuestions);
+  const { identity_cache_ttl: ttl } = settings;
+  const rules = rulesOf(settings);
+  const judge = async (question: SignedQuestion, key: string): Promise<Judgement> => {
+    try {
+      if (flights.isFull) throw new ProviderUnavailableError('too many tokens are asked about');
+      const identity = await ask(question, settings, outbound);
+      if (identity === null) return refusal('invalid', unsigned);
+      // With a time to live of 0 an entry would stay for ever.
+      if (ttl > 0) known.set(key, identity, { ttl });
+      return admit(name, identity, settings);
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailableError)) throw error;
+      outages.note(error);
+      return refusal(
+        'provider_unavailable',
+        `the token service of ${name} cannot be asked; try again later`,
+      );
+    }
+  };
+  return {
+    tokenKind: 'sigv4',
+    async verify({ bearer }) {
+      if (bearer?.startsWith(tokenPrefix) !== true) return null;
+      const question = questionIn(bearer, rules);
+      if (typeof question === 'string') return refusal('invalid', question);
+      const key = fingerprintOf(bearer);
+      const identity = known.get(key);
+      if (identity !== undefined) return admit(name, identity, settings);
+      return flights.ask(key, () => judge(question, key));
+    },
+  };
+}
+
+function rulesOf({ region, audience, max_token_expires, sts_url }: Settings): SignedUrlRules {
+  return {
+    region,
+    audience: audience ?? null,
+    longest: max_token_expires,
+    otherOrigin: sts_url === undefined ? null : new URL(sts_url).origin,
+  };
+}
+
+const unsigned = 'the token service does not accept the signature; sign a new token';
+
+/** Returns what a token asks, or why it asks nothing. */
+function questionIn(token: string, rules: SignedUrlRules): SignedQuestion | string {
+  try {
+    return readSignedUrl(token, rules, Date.now());
+  } catch (error) {
+    if (!(error instanceof SignedUrlError)) throw error;
+    return `the token is no GetCallerIdentity URL that counts here: ${error.message}; sign a new one`;
+  }
+}
+
+/** Resolves with `null` when the token service refuses the signature. */
+async function ask(
+  { host, query }: SignedQuestion,
+  { sts_url: endpoint, audience, region }: Settings,
+  outbound: Outbound | undefined,
+): Promise<CallerIdentity | null> {
+  const url = new URL('/', endpoint ?? `https://${tokenServiceHost(region)}`);
+  url.search = query;
+  const { status, text } = await exchange({
+    url,
+    method: 'GET',
+    // The signature covers the host it was made for, also where another one passes the question on.
+    headers: {
+      Accept: 'application/json',
+      Host: host,
+      ...(audience === undefined ? {} : { 'X-Service-Audience': audience }),
+    },
+    timeout,
+    dispatcher: outbound?.dispatcher,
+  });
+  if (status === 400 || status === 401 || status === 403) return null;
+  if (status !== 200) {
+    throw new ProviderUnavailableError(`the provider answered ${status}; it must answer 200`);
+  }
+  const identity = readCallerIdentity(text);
+  if (identity === null) throw new ProviderUnavailableError('the provider names nobody plainly');
+  return identity;
+}
+
+function admit(name: string, { arn, account }: CallerIdentity, settings: Settings): Judgement {
+  const { allowed_accounts: accounts, allowed_principals: principals } = settings;
+  if (accounts.length > 0 && !accounts.includes(account)) {
+    return refusal('rejected', 'the account of the signer may not sign in here');
+  }
+  if (principals.length > 0 && !principals.some((pattern) => matchesPrincipal(arn, pattern))) {
+    return refusal('rejected', 'the signer may not sign in here');
+  }
+  return { kind: 'verified', caller: { provider: name, userId: arn, orgId: account } };
+}

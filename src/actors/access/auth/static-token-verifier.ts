@@ -1,0 +1,30 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
+import type { Caller } from '../../../machines/task/task.ts';
+import type { TokenKind } from '../../ports.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+
+/** Knows one token, compared in constant time, and whom it stands for (contract section 8). */
+export function staticTokenVerifier(
+  token: string,
+  caller: Caller,
+  tokenKind: TokenKind = 'bearer',
+): TokenVerifier {
+  const digest = digestOf(token);
+  return {
+    tokenKind,
+    async verify({ bearer }) {
+      if (bearer === null || !timingSafeEqual(digest, digestOf(bearer))) return null;
+      return { kind: 'verified', caller };
+    },
+  };
+}
+
+/** How a static token is advertised on the card. */
+export function staticTokenScheme(): SecurityScheme {
+  return { type: 'http', scheme: 'bearer' };
+}
+
+function digestOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import type { DecisionAttempt } from '../../../../machines/governance/approvers.ts';
+import { approveAction, rejectAction } from '../messages/message.ts';
+import {
+  type MessagePlace,
+  readPlace,
+  reasonField,
+  rejectCallback,
+} from '../messages/reject-modal.ts';
+
+/** Who did something in Slack, and for which app in which workspace; `null` for what Slack did not say. */
+export interface Sender {
+  appId: string | null;
+  teamId: string | null;
+  userId: string;
+}
+
+/** A click on one of our buttons. */
+export interface Click extends Sender {
+  kind: 'click';
+  verb: DecisionAttempt['verb'];
+  place: MessagePlace;
+  /** When it was clicked, in the words of Slack; unique for a user. */
+  clickedAt: string;
+  /** Opens a modal within three seconds. */
+  triggerId: string;
+}
+
+/** A reason for a rejection that was sent. */
+export interface Submission extends Sender {
+  kind: 'submission';
+  /** `null` when what the modal remembered cannot be read. */
+  place: MessagePlace | null;
+  reason: string;
+}
+
+const sender = {
+  api_app_id: z.string().nullish(),
+  team: z.object({ id: z.string() }).nullish(),
+  user: z.object({ id: z.string().min(1) }),
+};
+
+const clickShape = z.object({
+  ...sender,
+  type: z.literal('block_actions'),
+  trigger_id: z.string(),
+  channel: z.object({ id: z.string() }),
+  message: z.object({ ts: z.string() }),
+  actions: z.array(
+    z.object({ action_id: z.string(), value: z.string().nullish(), action_ts: z.string() }),
+  ),
+});
+
+const submissionShape = z.object({
+  ...sender,
+  type: z.literal('view_submission'),
+  view: z.object({
+    callback_id: z.literal(rejectCallback),
+    private_metadata: z.string(),
+    state: z.object({
+      values: z.record(z.string(), z.record(z.string(), z.object({ value: z.string().nullish() }))),
+    }),
+  }),
+});
+
+const verbs: Record<string, DecisionAttempt['verb']> = {
+  [approveAction]: 'approve',
+  [rejectAction]: 'reject',
+};
+
+/** Reads what somebody did with one of our messages or modals; `null` when it is nothing for us to act on. */
+export function readInteraction(body: unknown): Click | Submission | null {
+  const click = clickShape.safeParse(body);
+  if (click.success) return readClick(click.data);
+  const submission = submissionShape.safeParse(body);
+  return submission.success ? readSubmission(submission.data) : null;
+}
+
+function readClick(body: z.infer<typeof clickShape>): Click | null {
+  for (const { action_id, value, action_ts } of body.actions) {
+    const verb = Object.hasOwn(verbs, action_id) ? verbs[action_id] : undefined;
+    if (verb === undefined || typeof value !== 'string') continue;
+    const place = { deferralId: value, channel: body.channel.id, ts: body.message.ts };
+    const click = { verb, place, clickedAt: action_ts, triggerId: body.trigger_id };
+    return { kind: 'click', ...readSender(body), ...click };
+  }
+  return null;
+}
+
+function readSubmission(body: z.infer<typeof submissionShape>): Submission {
+  const { private_metadata, state } = body.view;
+  const reason = state.values[reasonField]?.[reasonField]?.value ?? '';
+  return {
+    kind: 'submission',
+    ...readSender(body),
+    place: readPlace(private_metadata),
+    reason: reason.toWellFormed().trim(),
+  };
+}
+
+function readSender({
+  api_app_id,
+  team,
+  user,
+}: Pick<z.infer<typeof clickShape>, keyof typeof sender>): Sender {
+  return {
+    appId: api_app_id ?? null,
+    teamId: team?.id ?? null,
+    userId: user.id,
+  };
+}

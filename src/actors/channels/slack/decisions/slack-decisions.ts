@@ -1,0 +1,169 @@
+import type {
+  ApprovalNotice,
+  ApprovalRequest,
+  MessageRef,
+} from '../../../../machines/channels/approval-notice.ts';
+import {
+  chatProvider,
+  type DecisionAttempt,
+  isApprover,
+} from '../../../../machines/governance/approvers.ts';
+import type { DecisionAnswer } from '../../../../machines/governance/decision.ts';
+import { oneLine } from '../../../../machines/legible.ts';
+import type { Clock, Log } from '../../../ports.ts';
+import type { ApprovalAuthority } from '../../channel-adapter.ts';
+import { pause } from '../../time-limit.ts';
+import { personId, type SlackPerson, type UserDirectory } from '../link/user-directory.ts';
+import {
+  answerWords,
+  needsEmail,
+  refusalWords,
+  type SlackApprover,
+} from '../messages/answer-words.ts';
+import { cut } from '../messages/escape.ts';
+import type { MessagePlace } from '../messages/reject-modal.ts';
+import type { Sender } from './read-interaction.ts';
+
+/** What decisions are made with. */
+export interface SlackDecisionsOptions {
+  people: Pick<UserDirectory, 'person' | 'personNow'>;
+  approvals: ApprovalAuthority;
+  clock: Clock;
+  log: Log;
+}
+
+/** How the message stands that somebody decides on; `misplaced` when it is not the one that was posted. */
+export type Standing =
+  | { kind: 'unknown' }
+  | { kind: 'waiting'; notice: ApprovalNotice }
+  /** `live` is where the message is that counts; `null` while that is not known. */
+  | { kind: 'misplaced'; notice: ApprovalNotice; live: MessageRef | null }
+  /** `isPostedHere` when the deferral was shown in this channel, though maybe by another message. */
+  | { kind: 'ended'; notice: ApprovalNotice; isPostedHere: boolean };
+
+/** What came of a decision. */
+export interface Verdict {
+  /** Words for whoever decided; `null` when the message itself will show it. */
+  words: string | null;
+  /** False when the same decision may be tried again. */
+  isRecorded: boolean;
+}
+
+/** A decision as somebody made it in Slack. */
+export interface SlackDecision {
+  verb: DecisionAttempt['verb'];
+  note: string;
+  sender: Sender;
+  notice: ApprovalNotice;
+  isMisplaced: boolean;
+}
+
+/** How many milliseconds a message may take to be known after Slack shows it, and how often it is looked for. */
+const posting = { patience: 1_500, interval: 20 };
+
+/** Longest name that Slack shows; with the id of a user it is still shorter than any approver may be. */
+const longestName = 200;
+
+/** Decides on behalf of people in Slack, as the decisions endpoint does (document 1 section 8.1). */
+export class SlackDecisions {
+  readonly #options: SlackDecisionsOptions;
+
+  constructor(options: SlackDecisionsOptions) {
+    this.#options = options;
+  }
+
+  /** Tells how a message stands; one that is just being posted is waited for. Never rejects. */
+  async standing({ deferralId, channel, ts }: MessagePlace): Promise<Standing> {
+    const { approvals, clock } = this.#options;
+    const until = clock.now() + posting.patience;
+    for (;;) {
+      const kept = approvals.find(deferralId, 'slack');
+      const [first] = kept;
+      if (first === undefined) return { kind: 'unknown' };
+      const nearby = kept.filter(({ ref }) => ref?.['channel'] === channel);
+      const here = nearby.find(({ ref }) => ref?.['ts'] === ts);
+      const { notice } = here ?? nearby[0] ?? first;
+      if (notice.outcome !== null) {
+        return { kind: 'ended', notice, isPostedHere: nearby.length > 0 };
+      }
+      if (here !== undefined) return { kind: 'waiting', notice };
+      const isPosting = kept.some(({ ref }) => ref === null);
+      if (!isPosting) return { kind: 'misplaced', notice, live: (nearby[0] ?? first).ref };
+      if (clock.now() >= until) return { kind: 'misplaced', notice, live: null };
+      await pause(clock, posting.interval);
+    }
+  }
+
+  /** Tells whether somebody is refused whatever they decide; whether they are is for the task to say. */
+  async isRefused(sender: Sender, { request }: ApprovalNotice): Promise<boolean> {
+    const approver = approverOf(sender, await this.#options.people.person(sender.userId));
+    return isUntrusted(approver, request) || !isApprover(request.approvers, approver.email);
+  }
+
+  /** Puts a decision to its task and tells what came of it. Never rejects. */
+  async decide(decision: SlackDecision): Promise<Verdict> {
+    const { sender, notice, isMisplaced } = decision;
+    const { approvals, people, log } = this.#options;
+    const { taskId } = notice.request;
+    try {
+      const approver = approverOf(sender, await people.personNow(sender.userId));
+      const answer = await approvals.decide(taskId, this.#attempt(decision, approver));
+      if (isMisplaced && answer.kind === 'forbidden') {
+        return { words: refusalWords.misplaced, isRecorded: true };
+      }
+      const counted = this.#approvals(notice, answer);
+      const words = answerWords(answer, { notice, approver, approvals: counted });
+      return { words, isRecorded: true };
+    } catch (error) {
+      log.warn({ error, task_id: taskId }, 'slack: a decision could not be recorded');
+      return { words: refusalWords.unrecorded, isRecorded: false };
+    }
+  }
+
+  #attempt(
+    { verb, note, sender, notice: { request }, isMisplaced }: SlackDecision,
+    approver: SlackApprover,
+  ): DecisionAttempt {
+    const { email } = approver;
+    // Whoever asked is known by it under four eyes even where no email was.
+    const userId = personId(sender.teamId ?? '', sender.userId);
+    return {
+      verb,
+      approver: approver.name,
+      email,
+      note,
+      caller: { provider: chatProvider, userId, ...(email === null ? {} : { email }) },
+      deferralId: request.deferralId,
+      argsSha256: request.argsSha256,
+      at: this.#options.clock.now(),
+      source: 'slack',
+      ...((isMisplaced || isUntrusted(approver, request)) && { isUntrusted: true }),
+    };
+  }
+
+  /** Counts the approvals there are after an answer, whether or not they have been kept by now. */
+  #approvals({ request }: ApprovalNotice, answer: DecisionAnswer): number {
+    if (answer.kind !== 'recorded') return 0;
+    const [kept] = this.#options.approvals.find(request.deferralId, 'slack');
+    const names = [...request.approvals, ...(kept?.notice.request.approvals ?? [])].map(
+      ({ approver }) => approver,
+    );
+    return new Set([...names, answer.approver].map((name) => name.toLowerCase())).size;
+  }
+}
+
+/** A name can be anybody's, even another's email, so the id of the user goes with it. */
+function approverOf({ userId }: Sender, { name, email, isBarred }: SlackPerson): SlackApprover {
+  const barred = isBarred === true;
+  if (email !== null) return { name: email, email, isBarred: barred };
+  const shown = cut(oneLine(name, userId), longestName);
+  return { name: shown === userId ? userId : `${shown} (${userId})`, email, isBarred: barred };
+}
+
+/** Tells whether nothing that somebody decides may count, whoever is on the list. */
+function isUntrusted(
+  { email, isBarred = false }: SlackApprover,
+  request: ApprovalRequest,
+): boolean {
+  return isBarred || (email === null && needsEmail(request));
+}

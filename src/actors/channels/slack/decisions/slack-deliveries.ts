@@ -1,0 +1,101 @@
+import type { ChatPostMessageArguments, WebClient } from '@slack/web-api';
+import {
+  type ApprovalNews,
+  type ApprovalNotice,
+  type MessageRef,
+  splitTarget,
+} from '../../../../machines/channels/approval-notice.ts';
+import { DeliveryError } from '../../channel-adapter.ts';
+import type { ChannelDirectory } from '../link/channel-directory.ts';
+import type { Pace } from '../link/pace.ts';
+import { deliveryError } from '../link/slack-failure.ts';
+import { localTime } from '../messages/blocks.ts';
+import { type MessageLook, messageOf } from '../messages/message.ts';
+
+/** What messages are posted with. */
+export interface SlackDeliveriesOptions {
+  web: Pick<WebClient, 'chat'>;
+  /** Asks once only: a message whose answer was lost must not be posted again and again. */
+  once: Pick<WebClient, 'chat'>;
+  channels: Pick<ChannelDirectory, 'resolve'>;
+  pace: Pace;
+  look: MessageLook;
+}
+
+/** Posts what waits for a release, and changes what was posted. Everything rejects with DeliveryError. */
+export class SlackDeliveries {
+  readonly #options: SlackDeliveriesOptions;
+
+  constructor(options: SlackDeliveriesOptions) {
+    this.#options = options;
+  }
+
+  /** Posts a notice in the channel that its target names; the ref is the channel with the message's `ts`. */
+  async post(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef> {
+    const { channels, pace, look } = this.#options;
+    const { deferralId, target } = notice.request;
+    const channel = await channels.resolve(splitTarget(target).target);
+    await pace.turn(channel);
+    // Whoever gave up meanwhile has it posted again later.
+    signal.throwIfAborted();
+    const posted = await this.#postNow({
+      channel,
+      ...messageOf(notice, look),
+      unfurl_links: false,
+      unfurl_media: false,
+      metadata: { event_type: 'holdpoint_approval', event_payload: { deferral_id: deferralId } },
+    });
+    if (posted.ts === undefined) throw unreadable(`posting to ${channel}`);
+    return { channel: posted.channel ?? channel, ts: posted.ts };
+  }
+
+  /** Makes a message say what is true now; a reminder goes into its thread as well, so that people notice. */
+  async update(ref: MessageRef, notice: ApprovalNotice, news: ApprovalNews): Promise<void> {
+    const { web, look } = this.#options;
+    const { channel, ts } = ref;
+    if (typeof channel !== 'string' || typeof ts !== 'string') {
+      throw new DeliveryError('slack: it is not known where the message was posted', {
+        fault: 'message',
+      });
+    }
+    await attempt(`changing a message in ${channel}`, () =>
+      web.chat.update({ channel, ts, ...messageOf(notice, look) }),
+    );
+    if (news !== 'reminded') return;
+    await this.#postNow({
+      channel,
+      thread_ts: ts,
+      reply_broadcast: true,
+      unfurl_links: false,
+      unfurl_media: false,
+      text: `Half of the time is over, and a decision is still missing. Without one the call is denied ${localTime(notice.request.expiresAt)}.`,
+    });
+  }
+
+  async #postNow(message: ChatPostMessageArguments & { channel: string }) {
+    const { once, pace } = this.#options;
+    const { channel } = message;
+    try {
+      const posted = await attempt(`posting to ${channel}`, () => once.chat.postMessage(message));
+      pace.taken(channel);
+      return posted;
+    } catch (error) {
+      if (error instanceof DeliveryError && error.retryAfter !== null) pace.slow(channel);
+      throw error;
+    }
+  }
+}
+
+async function attempt<Answer>(doing: string, call: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await call();
+  } catch (error) {
+    throw deliveryError(error, doing);
+  }
+}
+
+function unreadable(doing: string): DeliveryError {
+  return new DeliveryError(`slack: ${doing} failed: the answer is not one of Slack`, {
+    fault: 'later',
+  });
+}

@@ -1,0 +1,166 @@
+import type { ApprovalNotice } from '../../../../machines/channels/approval-notice.ts';
+import { late, within } from '../../time-limit.ts';
+import { RecentArrivals } from '../link/recent-arrivals.ts';
+import type { SlackEnvelope, SlackSelf } from '../link/slack-envelope.ts';
+import { deliveryError } from '../link/slack-failure.ts';
+import { refusalWords } from '../messages/answer-words.ts';
+import { tooLate } from '../messages/outcome-words.ts';
+import { longestReason, refusalInModal } from '../messages/reject-modal.ts';
+import { type Click, readInteraction, type Submission } from './read-interaction.ts';
+import { SlackDecisions, type SlackDecisionsOptions, type Verdict } from './slack-decisions.ts';
+import { SlackReplies, type SlackRepliesOptions } from './slack-replies.ts';
+
+/** What interactions are handled with. */
+export interface SlackInteractionsOptions extends SlackDecisionsOptions, SlackRepliesOptions {
+  /** Who we are; while that is `null`, nothing is for us. */
+  self: () => SlackSelf | null;
+}
+
+/** Milliseconds: a trigger opens a modal for three seconds, and a submission is answered within three. */
+const patience = { person: 1_000, modal: 3_000, submission: 2_500 };
+
+/** Turns what people do with our messages and modals in Slack into decisions (document 1 section 8.1). */
+export class SlackInteractions {
+  readonly #options: SlackInteractionsOptions;
+  readonly #decisions: SlackDecisions;
+  readonly #replies: SlackReplies;
+  readonly #recent: RecentArrivals<object | undefined>;
+
+  constructor(options: SlackInteractionsOptions) {
+    this.#options = options;
+    this.#decisions = new SlackDecisions(options);
+    this.#replies = new SlackReplies(options);
+    this.#recent = new RecentArrivals(options.clock);
+  }
+
+  /** Acknowledges an interaction and does what it asks for; what is not for us is only acknowledged. Never rejects. */
+  async handle(envelope: SlackEnvelope): Promise<void> {
+    const interaction = readInteraction(envelope.body);
+    if (interaction === null) return this.#acknowledge(envelope);
+    if (!this.#isForUs(interaction)) {
+      const { log } = this.#options;
+      log.warn(
+        { envelope: envelope.id },
+        'slack: a click for another app or workspace was dropped',
+      );
+      return this.#acknowledge(envelope);
+    }
+    if (interaction.kind === 'click') return this.#hearClick(envelope, interaction);
+    return this.#hearSubmission(envelope, interaction);
+  }
+
+  async #hearClick(envelope: SlackEnvelope, click: Click): Promise<void> {
+    const names = [`envelope ${envelope.id}`, `click ${click.userId} ${click.clickedAt}`];
+    const isNew = this.#recent.find(names) === undefined;
+    if (isNew) this.#recent.remember(names, Promise.resolve(undefined));
+    await this.#acknowledge(envelope);
+    if (!isNew) return;
+    const isDone = await this.#takeClick(click).catch(async (error: unknown) => {
+      const { words } = this.#failure(error);
+      await this.#tell(click, words, null);
+      return false;
+    });
+    if (!isDone) this.#recent.forget(names);
+  }
+
+  /** Resolves with false when the click may be tried again. */
+  async #takeClick(click: Click): Promise<boolean> {
+    const { place, verb } = click;
+    const standing = await this.#decisions.standing(place);
+    if (standing.kind === 'unknown') {
+      await this.#tell(click, refusalWords.unknown, null);
+      return true;
+    }
+    const { notice } = standing;
+    if (standing.kind === 'ended') {
+      if (standing.isPostedHere) await this.#replies.mend(place, notice);
+      await this.#tell(click, tooLate(notice), notice);
+      return true;
+    }
+    const isMisplaced = standing.kind === 'misplaced';
+    const isAsked = verb === 'reject' && !isMisplaced && !(await this.#isRefused(click, notice));
+    if (isAsked && (await this.#isAskedWhy(click, notice))) return true;
+    const decision = { verb, note: '', sender: click, notice, isMisplaced };
+    const { words, isRecorded } = await this.#decisions.decide(decision);
+    if (standing.kind === 'misplaced') await this.#replies.supersede(place, notice, standing.live);
+    await this.#tell(click, words ?? (isAsked ? refusalWords.noModal : null), notice);
+    return isRecorded;
+  }
+
+  /** False for somebody whom Slack is slow to tell of: the modal cannot wait, and its answer is judged again. */
+  async #isRefused(click: Click, notice: ApprovalNotice): Promise<boolean> {
+    const refused = this.#decisions.isRefused(click, notice);
+    return (await within(this.#options.clock, patience.person, refused)) === true;
+  }
+
+  async #isAskedWhy({ triggerId, place }: Click, notice: ApprovalNotice): Promise<boolean> {
+    const asked = this.#replies.askWhy(triggerId, place, notice);
+    return (await within(this.#options.clock, patience.modal, asked)) === true;
+  }
+
+  async #hearSubmission(envelope: SlackEnvelope, submission: Submission): Promise<void> {
+    const names = [`envelope ${envelope.id}`];
+    const before = this.#recent.find(names);
+    if (before !== undefined) return this.#acknowledge(envelope, await before);
+    const judged = this.#judge(submission).catch((error: unknown) => this.#failure(error));
+    const early = within(this.#options.clock, patience.submission, judged);
+    const answer = early.then((verdict) => (verdict === late ? undefined : inModal(verdict)));
+    this.#recent.remember(names, answer);
+    await this.#acknowledge(envelope, await answer);
+    const { words, isRecorded } = await judged;
+    if (!isRecorded) this.#recent.forget(names);
+    if ((await early) === late) await this.#tell(submission, words, null);
+  }
+
+  async #judge(submission: Submission): Promise<Verdict> {
+    const { place, reason: note } = submission;
+    const refuse = (words: string): Verdict => ({ words, isRecorded: true });
+    if (place === null) return refuse(refusalWords.unknown);
+    if ([...note].length > longestReason) return refuse(refusalWords.tooLong);
+    const standing = await this.#decisions.standing(place);
+    if (standing.kind === 'unknown') return refuse(refusalWords.unknown);
+    const { notice } = standing;
+    if (standing.kind === 'ended') return refuse(tooLate(notice));
+    const isMisplaced = standing.kind === 'misplaced';
+    return this.#decisions.decide({
+      verb: 'reject',
+      note,
+      sender: submission,
+      notice,
+      isMisplaced,
+    });
+  }
+
+  #isForUs({ appId, teamId }: Click | Submission): boolean {
+    const self = this.#options.self();
+    if (self === null || teamId !== self.teamId) return false;
+    return self.appId === null || appId === self.appId;
+  }
+
+  async #acknowledge(envelope: SlackEnvelope, response?: object): Promise<void> {
+    try {
+      await (response === undefined ? envelope.ack() : envelope.ack(response));
+    } catch (error) {
+      const { message } = deliveryError(error, 'acknowledging a click');
+      this.#options.log.warn({ envelope: envelope.id }, message);
+    }
+  }
+
+  async #tell(
+    { place, userId }: Click | Submission,
+    words: string | null,
+    notice: ApprovalNotice | null,
+  ): Promise<void> {
+    if (words === null || place === null) return;
+    await this.#replies.tell({ channel: place.channel, userId }, words, notice);
+  }
+
+  #failure(error: unknown): Verdict {
+    this.#options.log.error({ error }, 'slack: a click could not be handled; the approval waits');
+    return { words: refusalWords.unrecorded, isRecorded: false };
+  }
+}
+
+function inModal({ words }: Verdict): object | undefined {
+  return words === null ? undefined : refusalInModal(words);
+}

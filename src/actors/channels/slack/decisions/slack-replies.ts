@@ -1,0 +1,94 @@
+import type { WebClient } from '@slack/web-api';
+import type { ApprovalNotice, MessageRef } from '../../../../machines/channels/approval-notice.ts';
+import type { Log, ScopedOutbound } from '../../../ports.ts';
+import { deliveryError } from '../link/slack-failure.ts';
+import { section } from '../messages/blocks.ts';
+import { escapeMarkup } from '../messages/escape.ts';
+import { type MessageLook, messageOf, supersededMessage } from '../messages/message.ts';
+import { type MessagePlace, rejectModal } from '../messages/reject-modal.ts';
+
+/** What replies are sent with. */
+export interface SlackRepliesOptions {
+  web: Pick<WebClient, 'chat' | 'views'>;
+  look: MessageLook;
+  /** Attributes what is sent to the task that it concerns; to no task when absent. */
+  outbound?: Pick<ScopedOutbound, 'within'>;
+  log: Log;
+}
+
+/** What we send to Slack because of a click. No method rejects: a reply that is lost changes no decision. */
+export class SlackReplies {
+  readonly #options: SlackRepliesOptions;
+
+  constructor(options: SlackRepliesOptions) {
+    this.#options = options;
+  }
+
+  /** Tells one person something that nobody else in the channel sees. */
+  async tell(
+    { channel, userId }: { channel: string; userId: string },
+    words: string,
+    notice: ApprovalNotice | null,
+  ): Promise<void> {
+    const { web } = this.#options;
+    const said = { text: escapeMarkup(words), blocks: [section(words)] };
+    await this.#send(notice, 'telling somebody what came of a click', () =>
+      web.chat.postEphemeral({ channel, user: userId, ...said }),
+    );
+  }
+
+  /** Opens the modal that asks for a reason, and tells whether Slack did. */
+  askWhy(triggerId: string, place: MessagePlace, notice: ApprovalNotice): Promise<boolean> {
+    const { web } = this.#options;
+    const view = rejectModal(notice.request, place);
+    return this.#send(notice, 'asking for a reason', () =>
+      web.views.open({ trigger_id: triggerId, view }),
+    );
+  }
+
+  /** Makes a message that still has buttons say how the wait ended. */
+  async mend({ channel, ts }: MessagePlace, notice: ApprovalNotice): Promise<void> {
+    const { web, look } = this.#options;
+    await this.#send(notice, 'taking the buttons off a message', () =>
+      web.chat.update({ channel, ts, ...messageOf(notice, look) }),
+    );
+  }
+
+  /**
+   * Takes the buttons off a message of ours that does not count, as one that was posted again because its answer got
+   * lost, and has it lead to the one that does; while that one is not known, the message stays as it is.
+   */
+  async supersede(
+    { channel, ts }: MessagePlace,
+    notice: ApprovalNotice,
+    live: MessageRef | null,
+  ): Promise<void> {
+    const { web } = this.#options;
+    if (typeof live?.['channel'] !== 'string' || typeof live['ts'] !== 'string') return;
+    const place = { channel: live['channel'], message_ts: live['ts'] };
+    let link: string | undefined;
+    await this.#send(notice, 'finding the link of a message', async () => {
+      link = (await web.chat.getPermalink(place)).permalink;
+    });
+    await this.#send(notice, 'taking the buttons off a message that does not count', () =>
+      web.chat.update({ channel, ts, ...supersededMessage(notice, link ?? null) }),
+    );
+  }
+
+  async #send(
+    notice: ApprovalNotice | null,
+    doing: string,
+    send: () => Promise<unknown>,
+  ): Promise<boolean> {
+    const { outbound, log } = this.#options;
+    const taskId = notice?.request.taskId ?? null;
+    const scope = { taskId, correlationId: null, tags: {}, isOwn: true };
+    try {
+      await (outbound === undefined || taskId === null ? send() : outbound.within(scope, send));
+      return true;
+    } catch (error) {
+      log.warn({ task_id: taskId }, deliveryError(error, doing).message);
+      return false;
+    }
+  }
+}

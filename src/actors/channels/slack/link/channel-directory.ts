@@ -1,0 +1,133 @@
+import type { WebClient } from '@slack/web-api';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../../ports.ts';
+import { DeliveryError } from '../../channel-adapter.ts';
+import { deliveryError } from './slack-failure.ts';
+
+/** What the channels of a workspace are found through. */
+export interface ChannelDirectoryOptions {
+  web: Pick<WebClient, 'conversations'>;
+  clock: Clock;
+  /** Where it is kept which channel a name stood for when it was first found; nothing is kept without it. */
+  names?: KeptNames;
+}
+
+/** The ids that names were first found to stand for. */
+export interface KeptNames {
+  find(name: string): string | undefined;
+  /** Keeps the id of a name that has none. */
+  keep(name: string, id: string): void;
+}
+
+/** The channels of one name, and until when that is taken for true. */
+interface Known {
+  ids: string[];
+  /** Epoch milliseconds. */
+  until: number;
+}
+
+const channelId = /^[CGD][A-Z0-9]{8,}$/;
+
+/** How long a name is remembered, in milliseconds. */
+const foundFor = 3_600_000;
+
+/** How long it is remembered that no channel has a name, in milliseconds. */
+const absentFor = 60_000;
+
+/** Pages of 200 channels that are read at most. */
+const mostPages = 200;
+
+/** Finds the channels that targets name; never guesses. */
+export class ChannelDirectory {
+  readonly #options: ChannelDirectoryOptions;
+  readonly #known = new LRUCache<string, Known>({ max: 500 });
+  readonly #underway = new Map<string, Promise<string[]>>();
+
+  constructor(options: ChannelDirectoryOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the id of the channel that a target names, which is an id or a name, with or without its `#`.
+   * A name goes on standing for the channel that it was first found to mean, whatever that is called by now. Rejects
+   * with a DeliveryError: of the fault `target` when no channel or more than one has the name, or another one than before.
+   */
+  async resolve(target: string): Promise<string> {
+    const asked = target.trim();
+    if (channelId.test(asked)) return asked;
+    const name = asked.replace(/^#/, '').toLowerCase();
+    if (name === '' || name === '*') {
+      throw targetError('the target names no channel; write its name or id in "to"');
+    }
+    const kept = this.#options.names?.find(name);
+    const [id = kept, ...others] = await this.#idsOf(name);
+    if (id === undefined) {
+      throw targetError(
+        `no channel that the bot can see is called ${JSON.stringify(name)}; create it, or invite the bot if it is private`,
+      );
+    }
+    if (others.length > 0) {
+      const ids = [id, ...others].join(' and ');
+      throw targetError(
+        `more than one channel is called ${JSON.stringify(name)} (${ids}); write the id of one of them in "to"`,
+      );
+    }
+    if (kept !== undefined && kept !== id) {
+      throw targetError(
+        `${JSON.stringify(name)} is another channel (${id}) than the one that was asked so far (${kept}), as after one was renamed; write the id of the one you mean in "to"`,
+      );
+    }
+    this.#options.names?.keep(name, id);
+    return id;
+  }
+
+  async #idsOf(name: string): Promise<string[]> {
+    const known = this.#known.get(name);
+    if (known !== undefined && this.#options.clock.now() < known.until) return known.ids;
+    const underway = this.#underway.get(name);
+    if (underway !== undefined) return underway;
+    const lookup = this.#lookUp(name).finally(() => this.#underway.delete(name));
+    this.#underway.set(name, lookup);
+    return lookup;
+  }
+
+  async #lookUp(name: string): Promise<string[]> {
+    const ids = await this.#read(name);
+    const until = this.#options.clock.now() + (ids.length > 0 ? foundFor : absentFor);
+    this.#known.set(name, { ids, until });
+    return ids;
+  }
+
+  async #read(name: string): Promise<string[]> {
+    const ids = new Set<string>();
+    let cursor: string | undefined;
+    for (let page = 0; page < mostPages; page += 1) {
+      const { channels, next } = await this.#page(cursor);
+      for (const channel of channels) {
+        if (channel.id !== undefined && channel.name?.toLowerCase() === name) ids.add(channel.id);
+      }
+      if (next === '' || next === cursor) return [...ids];
+      cursor = next;
+    }
+    throw targetError('the workspace has too many channels to look one up; write its id in "to"');
+  }
+
+  async #page(cursor: string | undefined) {
+    const { conversations } = this.#options.web;
+    try {
+      const { channels = [], response_metadata } = await conversations.list({
+        types: 'public_channel,private_channel',
+        exclude_archived: true,
+        limit: 200,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      return { channels, next: response_metadata?.next_cursor ?? '' };
+    } catch (error) {
+      throw deliveryError(error, 'looking up the channel');
+    }
+  }
+}
+
+function targetError(words: string): DeliveryError {
+  return new DeliveryError(`slack: ${words}`, { fault: 'target' });
+}

@@ -1,0 +1,48 @@
+import type { Clock } from '../../../ports.ts';
+import { pause } from '../../time-limit.ts';
+
+/** Time between two messages in a channel that Slack keeps to one a second, with a margin, in milliseconds. */
+const gap = 1_050;
+
+/** How long a channel is kept to that after Slack asked for it, in milliseconds. */
+const remembered = 60_000;
+
+interface Limited {
+  /** Epoch milliseconds. */
+  until: number;
+  lastAt: number;
+}
+
+/**
+ * How quickly messages may follow each other in a channel: at once, as Slack takes a few of them, and one a second for
+ * a minute after Slack has asked for that, so that a flood of them is not refused one by one.
+ */
+export class Pace {
+  readonly #clock: Clock;
+  readonly #limited = new Map<string, Limited>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves when the next message may be posted in a channel. */
+  async turn(channel: string): Promise<void> {
+    const limited = this.#limited.get(channel);
+    if (limited === undefined) return;
+    const now = this.#clock.now();
+    if (now >= limited.until) this.#limited.delete(channel);
+    else if (now < limited.lastAt + gap) await pause(this.#clock, limited.lastAt + gap - now);
+  }
+
+  /** Notes that Slack took a message in a channel. */
+  taken(channel: string): void {
+    const limited = this.#limited.get(channel);
+    if (limited !== undefined) limited.lastAt = this.#clock.now();
+  }
+
+  /** Notes that Slack asked to be asked less often about a channel. */
+  slow(channel: string): void {
+    const now = this.#clock.now();
+    this.#limited.set(channel, { until: now + remembered, lastAt: now });
+  }
+}

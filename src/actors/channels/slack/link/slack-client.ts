@@ -1,0 +1,68 @@
+import { WebClient, type WebClientOptions } from '@slack/web-api';
+import { egressCause } from '../../../outbound/egress/egress.ts';
+import type { Log } from '../../../ports.ts';
+import { Lane } from './lane.ts';
+import { slackLog } from './slack-log.ts';
+
+/** What a client of Slack's Web API stands on. */
+export interface SlackClientOptions {
+  token: string;
+  /** Ends with a slash. */
+  apiUrl: string;
+  /** Goes through the egress policy, in the scope of whoever calls. */
+  fetch: typeof globalThis.fetch;
+  log: Log;
+  /** How often a failure that may pass is tried again; three times unless given. */
+  retries?: number;
+}
+
+type SlackFetch = NonNullable<WebClientOptions['fetch']>;
+
+/** How long one answer may take, in milliseconds. */
+const patience = 10_000;
+
+/** Requests that may be under way at once. */
+const width = 4;
+
+/** Short enough that somebody who clicked is still waiting; longer rests are the caller's. */
+const pauses = {
+  minTimeout: 250,
+  factor: 2,
+  randomize: true,
+  onFailedAttempt(error: Error) {
+    if (isPointless(error)) throw error;
+  },
+};
+
+/**
+ * Makes a client of Slack's Web API that asks nobody else, retries three times within two seconds, and
+ * rejects at once when Slack wants to be left alone, so that the caller decides about the pause.
+ */
+export function createSlackClient(options: SlackClientOptions): WebClient {
+  const { token, apiUrl, fetch, log, retries = 3 } = options;
+  const retryConfig = { ...pauses, retries };
+  return new WebClient(token, {
+    slackApiUrl: apiUrl,
+    logger: slackLog(log),
+    fetch: patientFetch(fetch),
+    retryConfig,
+    allowAbsoluteUrls: false,
+    rejectRateLimitedCalls: true,
+    // The queue of the library would send a request that waited in the scope of another call.
+    maxRequestConcurrency: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Gives each request its own ten seconds, from when it is sent, and bounds how many are sent at once. */
+function patientFetch(fetch: typeof globalThis.fetch): SlackFetch {
+  const lane = new Lane(width);
+  const send: SlackFetch = (url, init) =>
+    lane.run(() => fetch(url, { ...init, signal: AbortSignal.timeout(patience) } as RequestInit));
+  return send;
+}
+
+/** A refusal of the egress policy lasts, and what was given up is given up. */
+function isPointless(error: Error): boolean {
+  const { cause } = error;
+  return egressCause(error) !== null || (cause instanceof Error && cause.name === 'AbortError');
+}

@@ -1,0 +1,97 @@
+import { type ActorRefFrom, createActor } from 'xstate';
+import {
+  connectionMachine,
+  connectionState,
+  type LinkFault,
+  pauseAfter,
+} from '../../../../machines/channels/connection-machine.ts';
+import type { ChannelState } from '../../channel-adapter.ts';
+import type { SlackSelf } from './slack-envelope.ts';
+import { type SlackLinkOptions, slackLink } from './slack-link.ts';
+
+/** What the connection to Slack stands on. */
+export interface SlackConnectionOptions extends Omit<SlackLinkOptions, 'onSelf'> {
+  /** A part of chance from 0 to 1 for pauses. */
+  random: () => number;
+}
+
+/** The connection to Slack as a whole, over all the sockets that come and go. */
+export class SlackConnection {
+  readonly #options: SlackConnectionOptions;
+  #actor: ActorRefFrom<typeof connectionMachine> | null = null;
+  #state: ChannelState = 'connecting';
+  #self: SlackSelf | null = null;
+  #toldFault: string | null = null;
+
+  constructor(options: SlackConnectionOptions) {
+    this.#options = options;
+  }
+
+  get state(): ChannelState {
+    return this.#state;
+  }
+
+  /** Who we are in Slack; `null` before it was connected for the first time. */
+  get self(): SlackSelf | null {
+    return this.#self;
+  }
+
+  /** Begins to connect; `onState` hears each change. Never throws. */
+  start(onState: (state: ChannelState) => void): void {
+    const { clock, log } = this.#options;
+    let told: ChannelState | null = null;
+    const tell = (state: ChannelState) => {
+      this.#state = state;
+      if (state === told) return;
+      told = state;
+      onState(state);
+    };
+    this.#actor = createActor(this.#logic(), { clock });
+    this.#actor.subscribe({
+      next: ({ value }) => tell(connectionState(value)),
+      error: (error) => {
+        log.error({ error }, 'slack: the connection broke for a reason of our own');
+        tell('failed');
+      },
+    });
+    this.#actor.start();
+  }
+
+  /** Lets go of every socket; doing it twice is harmless. */
+  close(): void {
+    if (this.#actor?.getSnapshot().status === 'active') {
+      this.#actor.send({ type: 'connection.close' });
+    }
+    this.#state = 'closed';
+  }
+
+  #logic() {
+    const { random, ...options } = this.#options;
+    return connectionMachine.provide({
+      actors: { link: slackLink({ ...options, onSelf: (self) => this.#noteSelf(self) }) },
+      actions: { noteFault: ({ context }) => this.#noteFault(context.fault) },
+      delays: { pause: ({ context }) => pauseAfter(context, random()) },
+    });
+  }
+
+  #noteSelf(self: SlackSelf): void {
+    const { log } = this.#options;
+    // A socket is renewed every few hours, which is no news.
+    const isNews = this.#self === null || this.#toldFault !== null;
+    this.#self = self;
+    this.#toldFault = null;
+    if (isNews) {
+      log.info({ team: self.teamId, bot: self.botUserId, app: self.appId }, 'slack: connected');
+    }
+  }
+
+  /** The same fault again and again is told once, until the next connection. */
+  #noteFault(fault: LinkFault | null): void {
+    if (fault === null || fault.message === this.#toldFault) return;
+    this.#toldFault = fault.message;
+    this.#options.log.warn(
+      { error: fault.message, lasting: fault.lasting },
+      'slack: not connected',
+    );
+  }
+}

@@ -1,0 +1,126 @@
+import {
+  WebAPIHTTPError,
+  WebAPIPlatformError,
+  WebAPIRateLimitedError,
+  WebAPIRequestError,
+} from '@slack/web-api';
+import type { LinkFault } from '../../../../machines/channels/connection-machine.ts';
+import { EgressError, egressCause } from '../../../outbound/egress/egress.ts';
+import { DeliveryError, type DeliveryFault } from '../../channel-adapter.ts';
+import { SlackSetupError } from './setup-error.ts';
+import { brokenTokens, remedies } from './slack-remedies.ts';
+
+/** What a failure is: in words without payloads and tokens, and how it is to be taken. */
+interface Failure {
+  /** What went wrong and what to do, without an end mark. */
+  words: string;
+  fault: DeliveryFault;
+  /** Milliseconds; `null` when Slack did not say. */
+  retryAfter: number | null;
+  /** True when the connection as a whole is broken until somebody mends it. */
+  lasting: boolean;
+}
+
+/** The most that Slack may ask to be left alone for, in milliseconds. */
+const longestRest = 3_600_000;
+
+const passing = { fault: 'later', retryAfter: null, lasting: false } as const;
+
+/**
+ * Says what a failed call of Slack's libraries means for a notice; what is unknown passes by itself.
+ *
+ * @param doing what failed, such as `posting to C0123456789`
+ */
+export function deliveryError(error: unknown, doing: string): DeliveryError {
+  if (error instanceof DeliveryError) return error;
+  const { words, fault, retryAfter } = failureOf(error);
+  // The error itself stays behind: it holds headers and bodies.
+  return new DeliveryError(`slack: ${doing} failed: ${words}`, { fault, retryAfter });
+}
+
+/** Says what a failed call of Slack's libraries means for the connection. */
+export function linkFault(error: unknown): LinkFault {
+  const { words, retryAfter, lasting } = failureOf(error);
+  return { message: words, retryAfter, lasting };
+}
+
+/** Returns the code of an answer that was refused, such as `not_in_channel`; `null` when it is no such failure. */
+export function slackCode(error: unknown): string | null {
+  if (!(error instanceof WebAPIPlatformError)) return null;
+  const code: unknown = error.data.error;
+  // Where the answer is no JSON, its whole text stands in the place of the code.
+  return typeof code === 'string' && /^[a-z0-9_]{1,80}$/.test(code) ? code : null;
+}
+
+function failureOf(error: unknown): Failure {
+  const refused = egressCause(error);
+  if (refused instanceof EgressError) {
+    const words = `${refused.message}; ${remedyOf(refused)}`;
+    return { ...passing, words, fault: 'target', lasting: true };
+  }
+  if (error instanceof SlackSetupError) {
+    return { ...passing, words: error.message, fault: 'target', lasting: true };
+  }
+  if (refused !== null) return { ...passing, words: refused.message };
+  if (error instanceof WebAPIRateLimitedError) return rateLimited(error.retryAfter);
+  if (error instanceof WebAPIPlatformError) return platformFailure(error);
+  if (error instanceof WebAPIHTTPError) return httpFailure(error.statusCode);
+  return { ...passing, words: networkWords(error) };
+}
+
+function remedyOf({ why }: EgressError): string {
+  return why === 'is not on the allowlist'
+    ? 'list the host under egress.allowed_domains'
+    : 'look at api_url, or list its network under egress.allowed_private_cidrs';
+}
+
+function platformFailure(error: WebAPIPlatformError): Failure {
+  const code = slackCode(error);
+  if (code === null) return { ...passing, words: 'the answer is not one of Slack' };
+  if (code === 'ratelimited') return rateLimited(error.data.response_metadata?.retryAfter ?? null);
+  const lasting = brokenTokens.has(code);
+  const remedy = remedies.get(code);
+  if (remedy === undefined) return { ...passing, words: `Slack refused it (${code})`, lasting };
+  const todo = code === 'missing_scope' ? scopeRemedy(error) : remedy.todo;
+  return { ...passing, words: `${todo} (${code})`, fault: remedy.fault, lasting };
+}
+
+function scopeRemedy(error: WebAPIPlatformError): string {
+  const needed: unknown = Reflect.get(error.data, 'needed');
+  const scope = typeof needed === 'string' && /^[a-z:.,_ ]{1,100}$/.test(needed) ? needed : null;
+  return `give the Slack app the scope ${scope ?? 'that it lacks'} and install it again`;
+}
+
+/** @param seconds what Slack asks for */
+function rateLimited(seconds: number | null): Failure {
+  const asked = seconds === null || !Number.isFinite(seconds) ? null : Math.max(0, seconds * 1_000);
+  const retryAfter = asked === null ? null : Math.min(asked, longestRest);
+  return { ...passing, words: 'Slack wants to be asked less often', retryAfter };
+}
+
+function httpFailure(status: number): Failure {
+  const isPassing = status >= 500 || status === 408 || status === 429;
+  return isPassing
+    ? { ...passing, words: `Slack answered ${status}` }
+    : {
+        ...passing,
+        words: `Slack answered ${status}; look at api_url`,
+        fault: 'target',
+        lasting: true,
+      };
+}
+
+/** What the network says may hold addresses; its code does not. */
+function networkWords(error: unknown): string {
+  const original = error instanceof WebAPIRequestError ? error.original : error;
+  for (let cause = original, depth = 0; cause instanceof Error && depth < 5; depth += 1) {
+    if (cause.name === 'TimeoutError') return 'Slack did not answer in time';
+    if (cause.name === 'AbortError') return 'it was given up';
+    const code: unknown = Reflect.get(cause, 'code');
+    if (typeof code === 'string' && /^(?:E[A-Z]+|UND_ERR_[A-Z_]+)$/.test(code)) {
+      return `the connection broke (${code})`;
+    }
+    cause = cause.cause;
+  }
+  return 'the connection broke';
+}

@@ -1,0 +1,50 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../machines/json.ts';
+
+/** What Slack says over the socket; `odd` is what nobody expects. */
+export type SlackFrame =
+  | { kind: 'hello'; appId: string | null; lifetime: number | null }
+  | { kind: 'disconnect'; reason: string }
+  | { kind: 'envelope'; envelopeId: string; id: string; type: string; body: JsonValue }
+  | { kind: 'odd' };
+
+/** Reads a frame of Socket Mode; `lifetime` is in milliseconds. Never throws. */
+export function readFrame(data: unknown): SlackFrame {
+  const frame = typeof data === 'string' ? parse(data) : null;
+  if (frame === null) return { kind: 'odd' };
+  const { type, envelope_id: envelopeId, payload = null } = frame;
+  if (type === 'hello') return readHello(frame);
+  if (type === 'disconnect') return { kind: 'disconnect', reason: plainWord(frame['reason']) };
+  if (typeof type !== 'string' || typeof envelopeId !== 'string' || envelopeId === '') {
+    return { kind: 'odd' };
+  }
+  return { kind: 'envelope', envelopeId, id: eventId(payload) ?? envelopeId, type, body: payload };
+}
+
+function readHello({ connection_info: info, debug_info: debug }: JsonObject): SlackFrame {
+  const appId = isJsonObject(info) ? info['app_id'] : null;
+  const seconds = isJsonObject(debug) ? debug['approximate_connection_time'] : null;
+  return {
+    kind: 'hello',
+    appId: typeof appId === 'string' ? appId : null,
+    lifetime: typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : null,
+  };
+}
+
+/** An event that is delivered again comes in another envelope. */
+function eventId(payload: JsonValue): string | null {
+  const id = isJsonObject(payload) ? payload['event_id'] : null;
+  return typeof id === 'string' && id !== '' ? id : null;
+}
+
+function parse(text: string): JsonObject | null {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function plainWord(value: JsonValue | undefined): string {
+  return typeof value === 'string' && /^[a-z_]{1,40}$/.test(value) ? value : 'unknown';
+}

@@ -1,0 +1,86 @@
+import type {
+  ApprovalNotice,
+  ApprovalRequest,
+} from '../../../../machines/channels/approval-notice.ts';
+import type { DecisionAnswer } from '../../../../machines/governance/decision.ts';
+import { oneLine } from '../../../../machines/legible.ts';
+import { tooLate } from './outcome-words.ts';
+import { longestReason } from './reject-modal.ts';
+import { namesOf } from './who-may-decide.ts';
+
+/** What somebody is told whose click or reason led nowhere before a task was asked. */
+export const refusalWords = {
+  unknown: 'This approval is not known any more, so nothing was decided.',
+  misplaced:
+    'This message is not the one that counts for this approval, so nothing was decided. ' +
+    'Use the newer message.',
+  unrecorded: 'The decision could not be recorded, so nothing was decided. Try again in a moment.',
+  noModal: 'Slack could not ask you for a reason, so the call was rejected without one.',
+  tooLong: `A reason may have ${longestReason} characters at most. Shorten it and try again.`,
+} as const;
+
+/** Somebody who decides in Slack. */
+export interface SlackApprover {
+  /** The email, or else the name that Slack shows with the id of the user. */
+  name: string;
+  /** `null` when Slack told none that can be relied on. */
+  email: string | null;
+  /** True for a bot, or somebody who left. */
+  isBarred?: boolean;
+}
+
+/**
+ * Tells somebody what a task answered to their decision, on one line; `null` when the message itself will show it.
+ *
+ * @param notice the notice as it stood before
+ * @param approvals how many approvals there are now
+ */
+export function answerWords(
+  answer: DecisionAnswer,
+  {
+    notice,
+    approver,
+    approvals,
+  }: { notice: ApprovalNotice; approver: SlackApprover; approvals: number },
+): string | null {
+  const { request } = notice;
+  switch (answer.kind) {
+    case 'resolved':
+      return null;
+    case 'recorded':
+      return `Your approval counts: ${approvals} of ${request.quorum}.`;
+    case 'forbidden':
+      return forbiddenWords(request, approver);
+    case 'decided':
+      return answer.settled.id === request.deferralId
+        ? `Already ${pastOf[answer.settled.decision]} by ${oneLine(answer.settled.approver)}`
+        : overWords;
+    case 'notPending':
+      return notice.outcome === null
+        ? 'This approval has expired, or its task is over. Nothing was decided.'
+        : tooLate(notice);
+    case 'otherDeferral':
+      return overWords;
+    case 'otherArguments':
+      return 'The call has other arguments by now than this message shows. Nothing was decided.';
+  }
+}
+
+const pastOf = { approve: 'approved', reject: 'rejected' } as const;
+
+const overWords = 'This approval is over; the task waits for nothing or for another one by now.';
+
+/** Tells whether people must be told apart by email, as by a rule that counts them or excludes one. */
+export function needsEmail({ quorum, fourEyes }: ApprovalRequest): boolean {
+  return fourEyes || quorum > 1;
+}
+
+function forbiddenWords(request: ApprovalRequest, { email }: SlackApprover): string {
+  const { approvers, fourEyes } = request;
+  const words = ['You may not decide this, so it still waits.'];
+  if (email === null && (approvers !== null || needsEmail(request))) {
+    words.push('Slack told us no email address of yours.');
+  } else if (fourEyes) words.push('Whoever asked may not decide.');
+  if (approvers !== null) words.push(`May decide: ${namesOf(approvers)}`);
+  return words.join(' ');
+}

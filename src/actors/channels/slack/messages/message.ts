@@ -1,0 +1,149 @@
+import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
+import type {
+  ApprovalNotice,
+  ApprovalRequest,
+} from '../../../../machines/channels/approval-notice.ts';
+import { formatDuration } from '../../../../machines/duration.ts';
+import { legible, oneLine } from '../../../../machines/legible.ts';
+import {
+  header,
+  localTime,
+  longestSection,
+  plainText,
+  quotation,
+  section,
+  smallPrint,
+} from './blocks.ts';
+import { cut, escapeMarkup } from './escape.ts';
+import { endingOf, headingOf, reasonOf } from './outcome-words.ts';
+import { approversOf, whoMayDecide } from './who-may-decide.ts';
+
+/** The buttons of ours that decide; a click on any other is for somebody else, or only opens a link. */
+export const approveAction = 'holdpoint_approve';
+export const rejectAction = 'holdpoint_reject';
+
+/** What a message looks like besides its notice. */
+export interface MessageLook {
+  /** Where the dashboard is, without a slash at the end; `null` when there is none to link to. */
+  dashboardUrl: string | null;
+}
+
+/** A message as Slack takes it. */
+export interface SlackMessage {
+  /** One line for notifications and screen readers. */
+  text: string;
+  blocks: KnownBlock[];
+}
+
+/** Most characters of a name on a line of its own. */
+const longestName = 300;
+
+/**
+ * Makes the message that shows a notice as it stands: with buttons while it waits, with how it ended after that. What
+ * others wrote shows as it is and is never markup (document 1 section 8.1).
+ */
+export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessage {
+  const { request, outcome } = notice;
+  const blocks: KnownBlock[] = [
+    header(`${headingOf(notice)}: ${oneLine(request.tool)}`),
+    section(`Tool: ${nameOf(request.tool)}`, `Asked by: ${nameOf(request.requester)}`),
+    ...contextOf(request, look),
+  ];
+  if (outcome === null) blocks.push(...waiting(request, look));
+  else blocks.push(...ended(notice, look));
+  return { text: fallbackOf(notice), blocks };
+}
+
+/** Makes what a message says that was posted twice: nothing can be decided on it, and `link` leads to the one that counts. */
+export function supersededMessage({ request }: ApprovalNotice, link: string | null): SlackMessage {
+  const where = link === null ? 'the newer message' : `<${escapeMarkup(link)}|the newer message>`;
+  return {
+    text: escapeMarkup(`${cut(oneLine(request.tool), 100)}: decide on the newer message`),
+    blocks: [
+      header(`Posted twice: ${oneLine(request.tool)}`),
+      smallPrint(`This message does not count. Decide on ${where}.`),
+    ],
+  };
+}
+
+/** Returns the page of a task in the dashboard; `null` when there is no dashboard. */
+export function pageOf(taskId: string, { dashboardUrl }: MessageLook): string | null {
+  if (dashboardUrl === null) return null;
+  return `${dashboardUrl.replace(/\/+$/, '')}/#/approvals/${encodeURIComponent(taskId)}`;
+}
+
+function contextOf({ context }: ApprovalRequest, look: MessageLook): KnownBlock[] {
+  const text = legible(context);
+  if (text.trim() === '') return [smallPrint('Nothing more is known about the call.')];
+  const shown = quotation(text);
+  if (cut(text, longestSection) === text) return [shown];
+  const where = look.dashboardUrl === null ? 'in the task' : 'in the dashboard';
+  return [shown, smallPrint(`The text above is cut. Read the rest ${where} before you decide.`)];
+}
+
+function waiting(request: ApprovalRequest, look: MessageLook): KnownBlock[] {
+  const after = `after ${formatDuration(request.timeout)} without a decision`;
+  const asked = stageWords[request.stage];
+  return [
+    section(...whoMayDecide(request)),
+    smallPrint(
+      ...(asked === null ? [] : [asked]),
+      `Auto-deny ${localTime(request.expiresAt)}, ${after}.`,
+    ),
+    buttons(request, look),
+  ];
+}
+
+const stageWords: Record<ApprovalRequest['stage'], string | null> = {
+  asked: null,
+  reminded: 'Reminder: half of the time is over.',
+  escalated: 'Escalated: as nobody decided in time, more people are asked.',
+};
+
+function buttons({ taskId, deferralId }: ApprovalRequest, look: MessageLook): ActionsBlock {
+  const button = (action_id: string, text: string, rest: Partial<Button>): Button => ({
+    type: 'button',
+    action_id,
+    text: plainText(text, 75),
+    ...rest,
+  });
+  const page = pageOf(taskId, look);
+  return {
+    type: 'actions',
+    block_id: `holdpoint:${taskId}`.slice(0, 255),
+    elements: [
+      button(approveAction, 'Approve', { style: 'primary', value: deferralId }),
+      button(rejectAction, 'Reject', { style: 'danger', value: deferralId }),
+      ...(page === null ? [] : [button('holdpoint_open', 'Open in the dashboard', { url: page })]),
+    ],
+  };
+}
+
+function ended(notice: ApprovalNotice, look: MessageLook): KnownBlock[] {
+  const { request, outcome } = notice;
+  const lines = [cut(endingOf(notice), longestName)];
+  if (request.quorum > 1 && request.approvals.length > 0) {
+    lines.push(`Approved before by: ${approversOf(request)}`);
+  }
+  const reason = reasonOf(notice);
+  if (reason !== null) lines.push(`${reason.label}:`);
+  const page = pageOf(request.taskId, look);
+  const link = page === null ? [] : [`<${escapeMarkup(page)}|Open in the dashboard>`];
+  return [
+    section(...lines),
+    ...(reason === null ? [] : [quotation(legible(reason.text))]),
+    smallPrint(localTime(outcome?.at ?? request.expiresAt), ...link),
+  ];
+}
+
+function fallbackOf(notice: ApprovalNotice): string {
+  const { request, outcome } = notice;
+  const tool = cut(oneLine(request.tool), 100);
+  if (outcome !== null) return escapeMarkup(`${tool}: ${cut(endingOf(notice), longestName)}`);
+  const asked = cut(oneLine(request.requester), 100);
+  return escapeMarkup(`${headingOf(notice)}: ${tool}, asked by ${asked}`);
+}
+
+function nameOf(name: string | null): string {
+  return cut(oneLine(name), longestName);
+}

@@ -1,0 +1,69 @@
+import type { SlackSelf } from '../link/slack-envelope.ts';
+import { missingScopes } from '../link/slack-self.ts';
+import type { SetupFinding, SlackSetup } from './setup-finding.ts';
+
+/** What a scope is for, and when the agent cannot do without it. */
+interface Need {
+  scope: string;
+  purpose: string;
+  severity: 'error' | 'warning';
+}
+
+/** Names the scopes that the bot's token lacks, each with what it is for; nothing when Slack tells none. */
+export function scopeFindings(
+  self: SlackSelf,
+  setup: Pick<SlackSetup, 'targets' | 'approvers' | 'conversations'>,
+): SetupFinding[] {
+  const needs = needsOf(setup);
+  const missing = missingScopes(
+    self,
+    needs.map(({ scope }) => scope),
+  );
+  return needs
+    .filter(({ scope }) => missing.includes(scope))
+    .map(({ scope, purpose, severity }) => ({
+      severity,
+      subject: scope,
+      message: `the bot's token lacks the scope ${scope}, ${purpose}`,
+      fix: 'add it to the bot token scopes on the page OAuth & Permissions, and install the app again',
+    }));
+}
+
+function needsOf({
+  targets,
+  approvers,
+  conversations,
+}: Pick<SlackSetup, 'targets' | 'approvers' | 'conversations'>): Need[] {
+  const identity = approvers.length > 0 ? 'error' : 'warning';
+  return [
+    { scope: 'chat:write', purpose: 'with which it posts', severity: 'error' },
+    ...(targets.length > 0 ? naming : []),
+    { scope: 'users:read', purpose: 'which tells who somebody is', severity: identity },
+    {
+      scope: 'users:read.email',
+      purpose: 'which tells whether somebody is among the approvers',
+      severity: identity,
+    },
+    ...(conversations ? speaking : []),
+  ];
+}
+
+const naming: Need[] = [
+  { scope: 'channels:read', purpose: 'which finds public channels by name', severity: 'warning' },
+  { scope: 'groups:read', purpose: 'which finds private channels by name', severity: 'warning' },
+];
+
+const speaking: Need[] = [
+  {
+    scope: 'app_mentions:read',
+    purpose: 'with which it hears that it is mentioned',
+    severity: 'warning',
+  },
+  { scope: 'im:history', purpose: 'with which it hears direct messages', severity: 'warning' },
+  {
+    scope: 'reactions:write',
+    purpose: 'with which it shows how an answer stands',
+    severity: 'warning',
+  },
+  { scope: 'files:write', purpose: 'with which it sends long answers', severity: 'warning' },
+];

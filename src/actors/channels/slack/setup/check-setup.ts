@@ -1,0 +1,97 @@
+import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
+import { isEmailShaped } from '../../../../machines/governance/email.ts';
+import { DeliveryError } from '../../channel-adapter.ts';
+import { linkFault, slackCode } from '../link/slack-failure.ts';
+import { readSelf } from '../link/slack-self.ts';
+import { scopeFindings } from './check-scopes.ts';
+import { inTurn, wordsOf } from './in-turn.ts';
+import type { SetupFinding, SlackSetup } from './setup-finding.ts';
+
+export type { SetupFinding } from './setup-finding.ts';
+
+/** Looks at whether people can be asked through Slack; posts nothing and never rejects (document 1 section 8.1). */
+export async function checkSlackSetup(setup: SlackSetup): Promise<SetupFinding[]> {
+  const bot = await checkBot(setup);
+  return [...bot, ...(setup.app === undefined ? [] : [await checkApp(setup.app)])];
+}
+
+async function checkBot(setup: SlackSetup): Promise<SetupFinding[]> {
+  const { web, targets, approvers } = setup;
+  try {
+    const self = await readSelf(web);
+    const canLookUp = self.scopes.length === 0 || self.scopes.includes('users:read.email');
+    const emails = canLookUp ? approvers.filter(isEmailShaped) : [];
+    return [
+      {
+        severity: 'ok',
+        subject: 'bot token',
+        message: `the bot is ${self.botUserId} in ${self.teamId}`,
+      },
+      ...scopeFindings(self, setup),
+      ...(await inTurn(targets, (target) => checkTarget(setup, target), 'channels')),
+      ...(await inTurn(emails, (email) => checkApprover(setup, email), 'approvers')),
+    ];
+  } catch (error) {
+    const message = `the bot cannot speak to Slack: ${linkFault(error).message}`;
+    return [{ severity: 'error', subject: 'bot token', message }];
+  }
+}
+
+async function checkTarget({ web, directory }: SlackSetup, target: string): Promise<SetupFinding> {
+  const finding = (message: string, fix: string): SetupFinding => {
+    return { severity: 'error', subject: target, message, fix };
+  };
+  try {
+    const { channel } = await web.conversations.info({ channel: await directory.resolve(target) });
+    if (channel?.is_archived === true) {
+      return finding(`${target} is archived, so nobody is asked there`, 'name another channel');
+    }
+    if (channel?.is_member === false) {
+      return finding(
+        `the bot is not in ${target}, so nobody is asked there`,
+        'invite it in that channel with /invite and its name',
+      );
+    }
+    return { severity: 'ok', subject: target, message: `the bot is in ${target}` };
+  } catch (error) {
+    if (!isAnswer(error)) throw error;
+    return {
+      severity: 'error',
+      subject: target,
+      message: `nobody is asked in ${target}: ${wordsOf(error)}`,
+    };
+  }
+}
+
+async function checkApprover({ web }: SlackSetup, email: string): Promise<SetupFinding | null> {
+  try {
+    const { user } = await web.users.lookupByEmail({ email });
+    if (user?.deleted !== true && user?.is_bot !== true) return null;
+  } catch (error) {
+    if (slackCode(error) !== 'users_not_found') throw error;
+  }
+  return {
+    severity: 'warning',
+    subject: email,
+    message: `${email} is no Slack user, so that person cannot decide there`,
+    fix: 'correct the address among the approvers, or let that person decide elsewhere',
+  };
+}
+
+async function checkApp({ apps }: Pick<WebClient, 'apps'>): Promise<SetupFinding> {
+  const subject = 'app token';
+  try {
+    await apps.connections.open({});
+    return { severity: 'ok', subject, message: 'the app may connect' };
+  } catch (error) {
+    const message = `the app cannot connect to Slack: ${linkFault(error).message}`;
+    const fix = 'give the app-level token the scope connections:write, and switch Socket Mode on';
+    return { severity: 'error', subject, message, fix };
+  }
+}
+
+/** True for what Slack said of this very thing, after which others can be asked about. */
+function isAnswer(error: unknown): error is DeliveryError | WebAPIPlatformError {
+  if (error instanceof DeliveryError) return error.fault === 'target';
+  return error instanceof WebAPIPlatformError && linkFault(error).retryAfter === null;
+}

@@ -1,0 +1,44 @@
+import { DeliveryError } from '../../channel-adapter.ts';
+import { linkFault } from '../link/slack-failure.ts';
+import type { SetupFinding } from './setup-finding.ts';
+
+/** Things that are looked at, so that Slack lets the agent do its work as well. */
+const most = 50;
+
+/**
+ * Looks at one thing after the other, at no more than fifty. The first look that rejects is the last: the
+ * rest would fail likewise, or Slack wants to be asked less often. Never rejects.
+ *
+ * @param what such as `channels`
+ */
+export async function inTurn(
+  things: readonly string[],
+  look: (thing: string) => Promise<SetupFinding | null>,
+  what: string,
+): Promise<SetupFinding[]> {
+  const findings: SetupFinding[] = [];
+  for (const [index, thing] of things.slice(0, most).entries()) {
+    try {
+      const finding = await look(thing);
+      if (finding !== null) findings.push(finding);
+    } catch (error) {
+      return [...findings, notLookedAt(what, things.length - index, wordsOf(error))];
+    }
+  }
+  const left = things.length - most;
+  return left <= 0
+    ? findings
+    : [...findings, notLookedAt(what, left, `there are more than ${most}`)];
+}
+
+function notLookedAt(what: string, count: number, reason: string): SetupFinding {
+  const message = `${count} of the ${what} ${count === 1 ? 'was' : 'were'} not looked at: ${reason}`;
+  return { severity: 'warning', subject: what, message };
+}
+
+/** Says why a look failed, in words without an end mark. */
+export function wordsOf(error: unknown): string {
+  return error instanceof DeliveryError
+    ? error.message.replace(/^slack: /, '')
+    : linkFault(error).message;
+}

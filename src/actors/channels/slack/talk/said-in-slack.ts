@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { SlackSelf } from '../link/slack-envelope.ts';
+
+const id = z.string().regex(/^[A-Z0-9]{2,24}$/);
+
+/** Seconds of the epoch with a fraction, as Slack names messages. */
+const moment = z.string().regex(/^\d{1,12}\.\d{1,8}$/);
+
+/** What Slack tells of something that somebody said; everything else is none of ours. */
+const saidEvent = z.object({
+  team_id: id,
+  api_app_id: id.optional(),
+  event: z.object({
+    type: z.enum(['app_mention', 'message']),
+    subtype: z.enum(['file_share', 'thread_broadcast']).optional(),
+    channel_type: z.string().optional(),
+    channel: id,
+    user: id,
+    user_team: id.optional(),
+    source_team: id.optional(),
+    bot_id: z.null().optional(),
+    edited: z.null().optional(),
+    hidden: z.literal(false).optional(),
+    text: z.string().default(''),
+    ts: moment,
+    thread_ts: moment.optional(),
+  }),
+});
+
+/** Something that a person of our workspace said to us, as Slack writes it. */
+export interface SaidInSlack {
+  teamId: string;
+  channel: string;
+  user: string;
+  /** In Slack's markup. */
+  text: string;
+  ts: string;
+  /** The first message of the thread. */
+  threadTs: string;
+}
+
+/**
+ * Reads an event in which somebody mentions us or writes to us alone; `null` for anything else: what bots say, we among
+ * them, edits, deletions, other channels, other apps and people of other workspaces.
+ */
+export function saidInSlack(body: unknown, self: SlackSelf): SaidInSlack | null {
+  const result = saidEvent.safeParse(body);
+  if (!result.success) return null;
+  const { team_id: teamId, api_app_id: appId, event } = result.data;
+  const { user_team: userTeam, source_team: sourceTeam } = event;
+  const isForUs = event.type === 'app_mention' || event.channel_type === 'im';
+  const isOurs = teamId === self.teamId && (self.appId ?? appId) === appId;
+  const isStranger = [userTeam, sourceTeam].some((team) => team !== undefined && team !== teamId);
+  if (!isForUs || !isOurs || isStranger || event.user === self.botUserId) return null;
+  const { channel, user, text, ts, thread_ts: threadTs = ts } = event;
+  return { teamId, channel, user, text, ts, threadTs };
+}

@@ -1,0 +1,179 @@
+import type { WebClient } from '@slack/web-api';
+import { LRUCache } from 'lru-cache';
+import { hintText } from '../../../../machines/channels/conversation-words.ts';
+import type { JsonObject } from '../../../../machines/json.ts';
+import type { Log } from '../../../ports.ts';
+import type { ChatMark, ChatMessage, ConversationPort } from '../../conversation-port.ts';
+import type { SlackEnvelope, SlackSelf } from '../link/slack-envelope.ts';
+import { deliveryError, slackCode } from '../link/slack-failure.ts';
+import { personId, type SlackPerson, type UserDirectory } from '../link/user-directory.ts';
+import { escapeMarkup } from '../messages/escape.ts';
+import { plainText } from '../messages/read-markup.ts';
+import { longestMessage, slackMarkdown } from '../messages/slack-markdown.ts';
+import { cutAt, partsOf } from '../messages/text-parts.ts';
+import { type SaidInSlack, saidInSlack } from './said-in-slack.ts';
+import { SlackMarks } from './slack-marks.ts';
+
+/** What conversations in Slack stand on. */
+export interface SlackConversationOptions {
+  web: Pick<WebClient, 'chat' | 'reactions' | 'filesUploadV2'>;
+  people: Pick<UserDirectory, 'person' | 'find'>;
+  /** Who we are; `null` while that is not known, when nothing is heard. */
+  self: () => SlackSelf | null;
+  log: Log;
+}
+
+/** Where to answer: the message, and the thread that it is part of or begins. */
+interface Place {
+  channel: string;
+  ts: string;
+  thread: string;
+}
+
+/** Characters of a long answer that stand in the thread beside its file. */
+const longestOpening = 600;
+
+/** What a long answer without a file is split into. */
+const parts = { limit: 3_900, most: 10 };
+
+/** Refusals to tell of somebody that pass by themselves, as whatever else than a refusal may. */
+const passing: ReadonlySet<string | null> = new Set([
+  null,
+  'ratelimited',
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+]);
+
+/** How the agent hears and speaks in Slack: mentions and direct messages, answered in their thread. */
+export class SlackConversation implements ConversationPort {
+  readonly #options: SlackConversationOptions;
+  readonly #marks: SlackMarks;
+  /** Messages without words that were answered, as they may come again. */
+  readonly #hinted = new LRUCache<string, true>({ max: 1_000 });
+  #mayUpload = true;
+
+  constructor(options: SlackConversationOptions) {
+    this.#options = options;
+    this.#marks = new SlackMarks(options);
+  }
+
+  /**
+   * Reads an `events_api` envelope and returns what was said to the agent in it, to be acknowledged by whoever takes it
+   * in. `null` when nothing was, which is acknowledged here, and when it could not be read yet, so that it comes
+   * again. Never rejects.
+   */
+  async read(envelope: SlackEnvelope): Promise<ChatMessage | null> {
+    const { self, log } = this.#options;
+    let message: ChatMessage | null = null;
+    try {
+      const us = self();
+      const said = us === null ? null : saidInSlack(envelope.body, us);
+      if (us !== null && said !== null) message = await this.#heard(said, us);
+    } catch (error) {
+      const failure = deliveryError(error, 'reading');
+      log.error({ error: failure.message }, 'slack: a message was not read');
+      if (failure.fault === 'later') return null;
+    }
+    // Without an acknowledgement it comes again, and is known then.
+    if (message === null) await envelope.ack().catch(() => undefined);
+    return message;
+  }
+
+  async mark(ref: JsonObject, mark: ChatMark, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await this.#marks.show(placeOf(ref), mark);
+  }
+
+  async say(ref: JsonObject, markdown: string, signal: AbortSignal): Promise<void> {
+    const place = placeOf(ref);
+    signal.throwIfAborted();
+    const text = slackMarkdown(markdown);
+    if (text !== null && text.length <= longestMessage) return this.#post(place, text);
+    if (this.#mayUpload && (await this.#upload(place, markdown))) return;
+    const write = (piece: string) => slackMarkdown(piece) ?? escapeMarkup(piece);
+    for (const part of partsOf(markdown, { ...parts, write })) {
+      signal.throwIfAborted();
+      await this.#post(place, part);
+    }
+  }
+
+  async #heard(said: SaidInSlack, self: SlackSelf): Promise<ChatMessage | null> {
+    const { people } = this.#options;
+    const { teamId, channel, user, ts, threadTs } = said;
+    const ref = { channel, ts, thread: threadTs };
+    const nameOf = async (id: string) => (await people.person(id)).name;
+    const text = await plainText(said.text, { botUserId: self.botUserId, nameOf });
+    // One message can come as two events, as a mention and as a direct message.
+    const id = `${channel}:${ts}`;
+    if (text === '') {
+      if (this.#hinted.has(id)) return null;
+      this.#hinted.set(id, true);
+      await this.#post(ref, hintText);
+      return null;
+    }
+    return {
+      adapter: 'slack',
+      id,
+      thread: `slack.${teamId}.${channel}.${threadTs}`,
+      text,
+      from: { id: personId(teamId, user), ...(await this.#speaker(user)) },
+      ref,
+    };
+  }
+
+  /**
+   * Whom Slack tells of only later is heard later: somebody whose email nobody knows could release their own call.
+   * Rejects with DeliveryError.
+   */
+  async #speaker(user: string): Promise<SlackPerson> {
+    const { people } = this.#options;
+    try {
+      return await people.find(user);
+    } catch (error) {
+      const failure = deliveryError(error, 'looking up who said something');
+      if (failure.fault === 'later' && passing.has(slackCode(error))) throw failure;
+      return people.person(user);
+    }
+  }
+
+  async #post({ channel, thread }: Place, text: string): Promise<void> {
+    const quiet = { unfurl_links: false, unfurl_media: false };
+    try {
+      await this.#options.web.chat.postMessage({ channel, thread_ts: thread, text, ...quiet });
+    } catch (error) {
+      throw deliveryError(error, `answering in ${channel}`);
+    }
+  }
+
+  /** Tells whether the file is there; a lack that lasts is no reason to keep the answer back. */
+  async #upload({ channel, thread }: Place, markdown: string): Promise<boolean> {
+    const opening = cutAt(markdown.trim(), longestOpening);
+    const comment = `${slackMarkdown(opening) ?? escapeMarkup(opening)}\n…\n_The whole answer is in the file._`;
+    try {
+      await this.#options.web.filesUploadV2({
+        channel_id: channel,
+        thread_ts: thread,
+        filename: 'answer.md',
+        content: markdown,
+        initial_comment: comment,
+      });
+      return true;
+    } catch (error) {
+      const failure = deliveryError(error, `uploading a long answer to ${channel}`);
+      if (failure.fault === 'later') throw failure;
+      this.#mayUpload = false;
+      this.#options.log.warn({ error: failure.message }, 'slack: long answers are sent in parts');
+      return false;
+    }
+  }
+}
+
+/** Reads what `read` put there. Throws TypeError for anything else. */
+function placeOf({ channel, ts, thread }: JsonObject): Place {
+  if (typeof channel === 'string' && typeof ts === 'string' && typeof thread === 'string') {
+    return { channel, ts, thread };
+  }
+  throw new TypeError('this is no place in Slack');
+}

@@ -1,0 +1,65 @@
+import * as z from 'zod';
+import { name, positiveDuration, variableName } from './schema-value.ts';
+
+const score = z.number().min(-1).max(1);
+
+const driftSchema = z
+  .object({
+    window: z
+      .int()
+      .min(2)
+      .max(1_000)
+      .default(5)
+      .meta({ description: 'Latest scores of a task that are looked at.', example: 8 }),
+    drift_threshold: score
+      .default(0.35)
+      .meta({ description: 'Mean below which a task is said to drift.', example: 0.4 }),
+    monotone_n: z.int().min(2).default(3).meta({
+      description: 'Scores that only fall, one after the other, until a task is said to drift.',
+      example: 4,
+    }),
+  })
+  .refine(({ window, monotone_n }) => window < 2 || monotone_n <= window, {
+    path: ['monotone_n'],
+    error:
+      'monotone_n must be at most window; lower it or raise window (they are 3 and 5 by default)',
+  });
+
+/** `security.intent_alignment`, in its own key names; the timeout is milliseconds (contract sections 3 and 7). */
+export const alignmentSchema = z.object({
+  enabled: z.boolean().default(false).describe('Switches the layer on.'),
+  provider: z
+    .enum(['openai', 'openai-compatible', 'google', 'ollama', 'local'])
+    .default('openai')
+    .describe('Who computes the embeddings; `local` needs no key and is weak.'),
+  model: name
+    .default('text-embedding-3-small')
+    .meta({ description: 'Model of the embeddings.', example: 'text-embedding-3-large' }),
+  base_url: z.string().optional().meta({
+    description: 'Address of the provider; required for `openai-compatible`.',
+    example: 'http://127.0.0.1:8090/v1',
+  }),
+  api_key_env: variableName.optional().meta({
+    description: 'Variable that holds the key; that of the provider when it is left out.',
+    example: 'EMBEDDER_KEY',
+  }),
+  timeout: positiveDuration.prefault('5s').meta({
+    description: 'How long one question may take; a call without an answer is denied.',
+    example: '2s',
+  }),
+  threshold: score.default(0.5).meta({
+    description: 'Score below which a call is warned of in the audit log.',
+    example: 0.6,
+  }),
+  hard_threshold: score
+    .default(0.3)
+    .meta({ description: 'Score below which a call is denied.', example: 0.2 }),
+  drift: driftSchema
+    .optional()
+    .describe(
+      'Watches the scores of a task and tells the audit log of a drift; without it nobody looks.',
+    ),
+});
+
+/** How intent alignment is configured, checked in shape and complete. */
+export type AlignmentSettings = z.output<typeof alignmentSchema>;

@@ -1,0 +1,11 @@
+export { alignmentSchema } from '../../config/schema-alignment.ts';
+export { createCachingEmbedder } from './caching-embedder.ts';
+export { checkAlignment } from './check-alignment.ts';
+export { createEmbedder } from './create-embedder.ts';
+export { type Embedder, EmbedderError } from './embedder.ts';
+export { embedderAddress } from './embedder-address.ts';
+export {
+  type AlignmentJudge,
+  type AlignmentQuestion,
+  createAlignmentJudge,
+} from './intent-scorer.ts';

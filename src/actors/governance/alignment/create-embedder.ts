@@ -1,0 +1,86 @@
+import type { EmbeddingModel } from 'ai';
+import { formatDuration } from '../../../machines/duration.ts';
+import type { AlignmentSettings } from '../../config/schema-alignment.ts';
+import type { Clock } from '../../ports.ts';
+import { type Embedder, EmbedderError } from './embedder.ts';
+import { embedderErrorOf } from './embedder-failure.ts';
+import { prepareEmbeddingModel } from './embedding-model.ts';
+import { createLocalEmbedder } from './local-embedder.ts';
+
+/** What an embedder needs from outside. */
+export interface EmbedderPorts {
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  /** How requests are sent; the global fetch when absent. */
+  fetch?: typeof globalThis.fetch;
+}
+
+/**
+ * Creates the configured embedder; its package is loaded with the first text. A request is tried twice
+ * within the timeout. Throws an EmbedderError when the key or the address is missing.
+ */
+export function createEmbedder(
+  settings: AlignmentSettings,
+  { env, clock, fetch = globalThis.fetch }: EmbedderPorts,
+): Embedder {
+  const { provider, timeout } = settings;
+  if (provider === 'local') return createLocalEmbedder();
+  const load = prepareEmbeddingModel({ ...settings, provider }, { env, fetch });
+  return {
+    async embed(texts, signal) {
+      signal.throwIfAborted();
+      const model = await load();
+      const late = new AbortController();
+      const timer = clock.setTimeout(() => late.abort(), timeout);
+      try {
+        return await request(model, texts, AbortSignal.any([signal, late.signal]));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!late.signal.aborted) throw await embedderErrorOf(error);
+        const message = `the embedder did not answer within ${formatDuration(timeout)}`;
+        throw new EmbedderError('timed_out', message);
+      } finally {
+        clock.clearTimeout(timer);
+      }
+    },
+  };
+}
+
+async function request(
+  model: EmbeddingModel,
+  texts: readonly string[],
+  abortSignal: AbortSignal,
+): Promise<number[][]> {
+  const { embedMany } = await import('ai');
+  const { embeddings, responses } = await embedMany({
+    model,
+    values: [...texts],
+    maxRetries: 1,
+    abortSignal,
+    telemetry: { isEnabled: false },
+  });
+  const bodies = responses?.map((response) => response?.body) ?? [];
+  if (embeddings.length !== texts.length || bodies.some(isShuffled) || !areVectors(embeddings)) {
+    const message = 'the embedder did not answer with one vector for each text';
+    throw new EmbedderError('bad_answer', message);
+  }
+  return embeddings;
+}
+
+/** The package pairs vectors and texts by position; an answer that numbers them otherwise would mix them up. */
+function isShuffled(body: unknown): boolean {
+  const items = (body as { data?: unknown } | null | undefined)?.data;
+  if (!Array.isArray(items)) return false;
+  return items.some((item: { index?: unknown } | null, position) => {
+    const index = item?.index ?? position;
+    return index !== position;
+  });
+}
+
+function areVectors(embeddings: readonly (readonly number[])[]): boolean {
+  const length = embeddings[0]?.length ?? 0;
+  return embeddings.every(
+    (vector) =>
+      vector.length === length && vector.every(Number.isFinite) && vector.some((x) => x !== 0),
+  );
+}

@@ -1,0 +1,76 @@
+import {
+  type AlignmentDecision,
+  type AlignmentThresholds,
+  cosine,
+  judgeScore,
+} from '../../../machines/governance/intent-alignment.ts';
+import type { JsonObject } from '../../../machines/json.ts';
+import type { Message } from '../../../machines/task/task.ts';
+import type { Log } from '../../ports.ts';
+import { textOfCall, textOfRequest } from './compared-text.ts';
+import { type Embedder, EmbedderError } from './embedder.ts';
+
+/** One tool call to be compared with what the task was asked for. */
+export interface AlignmentQuestion {
+  /** The message of the user that the run started with. */
+  request: Message;
+  tool: string;
+  toolDescription: string;
+  args: JsonObject;
+  signal: AbortSignal;
+}
+
+/** What intent alignment says about a call; `score` is `null` when there is nothing to compare. */
+export interface AlignmentVerdict {
+  decision: AlignmentDecision;
+  score: number | null;
+  reason: string;
+}
+
+/** Judges one call. Rejects only when the signal aborts, and then with its reason. */
+export type AlignmentJudge = (question: AlignmentQuestion) => Promise<AlignmentVerdict>;
+
+/** What the judge needs from outside. */
+export interface AlignmentPorts {
+  embedder: Embedder;
+  thresholds: AlignmentThresholds;
+  log: Log;
+}
+
+/**
+ * Creates the judge of intent alignment (contract section 7). Whatever goes wrong is a denial, also when
+ * the hard threshold never denies, and one line in the log with neither texts nor secrets.
+ */
+export function createAlignmentJudge({
+  embedder,
+  thresholds,
+  log,
+}: AlignmentPorts): AlignmentJudge {
+  return async ({ request, tool, toolDescription, args, signal }) => {
+    signal.throwIfAborted();
+    try {
+      const asked = textOfRequest(request);
+      if (asked === '') return denial('the first message has no text to compare with');
+      const texts = [asked, textOfCall(tool, toolDescription, args)];
+      const [one = [], other = []] = await embedder.embed(texts, signal);
+      const score = cosine(one, other);
+      if (score === null) throw new EmbedderError('bad_answer', 'the vectors cannot be compared');
+      return { ...judgeScore(score, thresholds), score };
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error({ tool, ...describe(error) }, 'intent alignment: the embedder is unavailable');
+      return denial('embedder unavailable');
+    }
+  };
+}
+
+function denial(reason: string): AlignmentVerdict {
+  return { decision: 'deny', score: null, reason };
+}
+
+/** Of an error from elsewhere only the name is told: its message may quote what was sent. */
+function describe(error: unknown): { code: string; problem: string } {
+  if (error instanceof EmbedderError) return { code: error.code, problem: error.message };
+  const name = error instanceof Error ? error.name : typeof error;
+  return { code: 'unexpected', problem: `the embedder failed with ${name}` };
+}

@@ -1,0 +1,98 @@
+import type { CredentialProvider } from '../../../machines/governance/ruling.ts';
+import type { Log } from '../../ports.ts';
+import { ToolMap } from '../../tool-name.ts';
+import { type AssumeRolePorts, assumeRole } from './assume-role.ts';
+import { findBaseIdentity, readAssumeRoleSpec } from './assume-role-spec.ts';
+import { checkCredentials } from './check-credentials.ts';
+import { type Credential, CredentialError, HeldCredential } from './credential.ts';
+import { type CredentialEntry, type Environment, readVariable } from './credential-entry.ts';
+import type { SpecReading } from './read-spec.ts';
+import { readStaticSpec, type StaticSpec } from './static-spec.ts';
+import { describeStsFailure } from './sts-failure.ts';
+
+/** What issuing credentials needs from outside. */
+export interface IssuerPorts extends AssumeRolePorts {
+  env: Environment;
+  log: Log;
+}
+
+/** The call a credential is for. */
+export interface CredentialRequest {
+  tool: string;
+  taskId: string;
+  callId: string;
+  signal: AbortSignal;
+}
+
+/** Issues the credentials that `credentials` of `service.yaml` asks for (contract sections 3 and 7). */
+export interface CredentialIssuer {
+  /** Who makes the credential of a tool; `null` when it gets none. */
+  providerOf(tool: string): CredentialProvider | null;
+  /**
+   * Issues a credential for one call, which must then not run without it. Rejects with a CredentialError
+   * and nothing else, also for a tool that gets none.
+   */
+  issue(request: CredentialRequest): Promise<Credential>;
+}
+
+/** Makes the credential of one kind of entry. */
+type Make = (request: CredentialRequest) => Promise<Credential>;
+
+/** Makes an issuer of checked entries. Throws a CredentialError when `checkCredentials` finds an error in them. */
+export function createCredentialIssuer(
+  entries: readonly CredentialEntry[],
+  ports: IssuerPorts,
+): CredentialIssuer {
+  const flaw = checkCredentials(entries, ports.env).find(({ severity }) => severity === 'error');
+  if (flaw) throw new CredentialError(`credentials.${flaw.path.join('.')}: ${flaw.message}`);
+  const makers = new ToolMap(
+    entries.map((entry) => [entry.tool, { provider: entry.provider, make: makerOf(entry, ports) }]),
+  );
+  return {
+    providerOf: (tool) => makers.get(tool)?.provider ?? null,
+    async issue(request) {
+      const { tool, taskId, callId, signal } = request;
+      const maker = makers.get(tool);
+      if (!maker) throw new CredentialError(`no credential is configured for ${tool}; add one`);
+      try {
+        if (signal.aborted) throw new CredentialError('the task was stopped');
+        return await maker.make(request);
+      } catch (error) {
+        const { reason, status } = describeStsFailure(error);
+        const { provider } = maker;
+        const fields = { tool, provider, task_id: taskId, call_id: callId, reason, status };
+        if (!signal.aborted) ports.log.warn(fields, 'credential: could not be issued');
+        throw new CredentialError(`the credential for ${tool} could not be issued: ${reason}`);
+      }
+    },
+  };
+}
+
+function makerOf({ provider, spec }: CredentialEntry, ports: IssuerPorts): Make {
+  switch (provider) {
+    case 'static': {
+      const variables = required(readStaticSpec(spec));
+      return async () => staticCredential(variables, ports.env);
+    }
+    case 'sts_assume_role': {
+      const role = required(readAssumeRoleSpec(spec));
+      return (request) =>
+        assumeRole(role, required(findBaseIdentity(role, ports.env)), request, ports);
+    }
+  }
+}
+
+function staticCredential(variables: StaticSpec, env: Environment): Credential {
+  const values = variables.map(({ name, from }) => {
+    const value = readVariable(env, from);
+    if (value === null) throw new CredentialError(`the environment variable ${from} is not set`);
+    return [name, value] as const;
+  });
+  return new HeldCredential('static', null, Object.fromEntries(values));
+}
+
+function required<T>(reading: SpecReading<T>): T {
+  if (reading.ok) return reading.spec;
+  const [finding] = reading.findings;
+  throw new CredentialError(finding?.message ?? 'its entry cannot be read; mend credentials');
+}

@@ -1,0 +1,88 @@
+import { type Pattern, readPattern } from './guardrail-pattern.ts';
+import { isRedactionName, redactionNames } from './redaction-rules.ts';
+import type { GuardrailRules, RuleBlock, RuleProblem } from './rules.ts';
+import { nearest } from './suggest-name.ts';
+
+/** A rule that is ready to be matched. */
+export interface CompiledRule {
+  /** Its name in findings. */
+  rule: string;
+  pattern: Pattern;
+  /** What the denied side is told: the message or the pattern. */
+  told: string;
+}
+
+/** The rules of all sources by what they do. */
+export interface CompiledRules {
+  commands: CompiledRule[];
+  prompts: CompiledRule[];
+  blocks: CompiledRule[];
+  redactions: CompiledRule[];
+  tools: { rule: string; name: string }[];
+  redact: { source: string; name: string }[];
+}
+
+/** Reads every pattern and name of the rules; problems are placed from the rules that were given. */
+export function compileRules(rules: GuardrailRules): CompiledRules & { problems: RuleProblem[] } {
+  const all: CompiledRules & { problems: RuleProblem[] } = {
+    commands: [],
+    prompts: [],
+    blocks: [],
+    redactions: [],
+    tools: [],
+    redact: [],
+    problems: [],
+  };
+  addBlock(all, rules, '', []);
+  for (const [index, skill] of (rules.skills ?? []).entries()) {
+    const path = ['skills', index];
+    if (skill.rules) addBlock(all, skill.rules, `skill ${skill.id} `, path);
+    else
+      all.problems.push({
+        path,
+        message: `the guardrails of skill ${skill.id} are broken; mend them`,
+      });
+  }
+  return all;
+}
+
+/** Finds what is wrong in the patterns and names of one block. */
+export function problemsOf(block: RuleBlock): RuleProblem[] {
+  return compileRules(block).problems;
+}
+
+function addBlock(
+  all: ReturnType<typeof compileRules>,
+  block: RuleBlock,
+  source: string,
+  path: RuleProblem['path'],
+): void {
+  const add = (
+    to: CompiledRule[],
+    list: 'deny_commands' | 'deny_prompts' | 'deny_output',
+    index: number,
+    { pattern: written, message }: { pattern: string; message?: string | undefined },
+  ) => {
+    const pattern = readPattern(written);
+    if ('problem' in pattern) {
+      all.problems.push({ path: [...path, list, index, 'pattern'], message: pattern.problem });
+      return;
+    }
+    to.push({ rule: `${source}${list}[${index}]`, pattern, told: message || written });
+  };
+  block.deny_commands.forEach((rule, index) => add(all.commands, 'deny_commands', index, rule));
+  block.deny_prompts.forEach((rule, index) => add(all.prompts, 'deny_prompts', index, rule));
+  block.deny_output.forEach((rule, index) =>
+    add(rule.action === 'redact' ? all.redactions : all.blocks, 'deny_output', index, rule),
+  );
+  block.denied_tools.forEach((name, index) =>
+    all.tools.push({ rule: `${source}denied_tools[${index}]`, name }),
+  );
+  block.redact.forEach((name, index) => {
+    if (isRedactionName(name)) all.redact.push({ source, name });
+    else {
+      const message = `there is no redaction rule of this name; ${nearest(name, redactionNames)}`;
+      all.problems.push({ path: [...path, 'redact', index], message });
+    }
+  });
+}

@@ -1,0 +1,71 @@
+import { RE2Set } from 're2js';
+import type { Pattern } from './guardrail-pattern.ts';
+
+/** Bytes that the automata of a set share, and what each has at least; above them it starts afresh, so memory stays bounded. */
+const sharedBytes = 8_388_608;
+const leastBytes = 1_048_576;
+
+/** Patterns that share an automaton, and their instructions: what a character of text may cost at worst. */
+const groupLength = 64;
+const groupSize = 6_000;
+
+/** Patterns that stand one after the other and are looked for together. */
+interface Group {
+  firstIndex: number;
+  automaton: RE2Set;
+}
+
+/** Many patterns matched against one text, in time that grows with the text. The answer is that of running each. */
+export class PatternSet {
+  private readonly groups: readonly Group[];
+
+  constructor(patterns: readonly Pattern[]) {
+    const groups = groupsOf(patterns);
+    const bytes = Math.max(leastBytes, sharedBytes / groups.length);
+    this.groups = groups.map(({ firstIndex, sources }) => ({
+      firstIndex,
+      automaton: compile(sources, bytes),
+    }));
+  }
+
+  /** Returns the index of the first pattern that matches anywhere in the text, or `null`. */
+  firstMatch(text: string): number | null {
+    for (const group of this.groups) {
+      const [first] = matchesOf(group, text);
+      if (first !== undefined) return first;
+    }
+    return null;
+  }
+
+  /** Returns the indexes of all patterns that match anywhere in the text, in order. */
+  allMatches(text: string): number[] {
+    return this.groups.flatMap((group) => matchesOf(group, text));
+  }
+}
+
+function matchesOf({ firstIndex, automaton }: Group, text: string): number[] {
+  const places = automaton.match(text).sort((one, other) => one - other);
+  return places.map((place) => firstIndex + place);
+}
+
+/** Compiles at the start, so that no request waits for it. */
+function compile(sources: readonly string[], bytes: number): RE2Set {
+  const automaton = new RE2Set(RE2Set.UNANCHORED, 0, bytes);
+  for (const source of sources) automaton.add(source);
+  automaton.compile();
+  return automaton;
+}
+
+function groupsOf(patterns: readonly Pattern[]): { firstIndex: number; sources: string[] }[] {
+  const groups: { firstIndex: number; sources: string[] }[] = [];
+  let size = 0;
+  patterns.forEach((pattern, index) => {
+    const sources = groups.at(-1)?.sources;
+    size += pattern.size;
+    if (sources === undefined || sources.length === groupLength || size > groupSize) {
+      groups.push({ firstIndex: index, sources: [pattern.source] });
+      size = pattern.size;
+    } else sources.push(pattern.source);
+  });
+  return groups;
+}

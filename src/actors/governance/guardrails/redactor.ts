@@ -1,0 +1,136 @@
+import { LRUCache } from 'lru-cache';
+import { RE2JS } from 're2js';
+import type { Finding } from '../../../machines/governance/finding.ts';
+import type { CompiledRules } from './compile-rules.ts';
+import { findSpans, type Span } from './find-spans.ts';
+import { readPattern } from './guardrail-pattern.ts';
+import type { NormalForm } from './normal-form.ts';
+import { PatternSet } from './pattern-set.ts';
+import type { RedactionRule } from './redaction-rule.ts';
+import { redactionRules } from './redaction-rules.ts';
+import { replaceSpans } from './replace-spans.ts';
+
+/** One rule that replaces, whether written by somebody or built in. */
+interface Step {
+  source: string;
+  by: string;
+  narrow: RedactionRule['narrow'];
+  isInOneLine: boolean;
+  finding: Finding;
+}
+
+/** Compiled expressions kept at once. */
+const keptExpressions = 500;
+
+/**
+ * Replaces what redaction rules find. Every rule looks at the text as it came and at its normal form, so
+ * that none hides from another what that one must find; spans that overlap are replaced together.
+ */
+export class Redactor {
+  private readonly steps: Step[];
+  private readonly patterns: PatternSet;
+  private readonly expressions = new LRUCache<number, RE2JS>({ max: keptExpressions });
+
+  constructor({ redactions, redact }: Pick<CompiledRules, 'redactions' | 'redact'>) {
+    const written = redactions.map(({ rule, pattern }): Step & { pattern: typeof pattern } => ({
+      source: pattern.source,
+      by: '[redacted]',
+      narrow: undefined,
+      isInOneLine: false,
+      finding: { gate: 'deny_output', decision: 'redact', rule },
+      pattern,
+    }));
+    const steps = [...written, ...builtInSteps(redact)];
+    this.steps = steps;
+    this.patterns = new PatternSet(steps.map(({ pattern }) => pattern));
+  }
+
+  /**
+   * Returns the text with everything replaced that a rule found, and one finding for each such rule.
+   * `normal` is the normal form of the text, `null` when that is the text itself.
+   */
+  redact(text: string, normal: NormalForm | null): { text: string; findings: Finding[] } {
+    if (this.steps.length === 0) return { text, findings: [] };
+    const plain = this.patterns.allMatches(text);
+    const folded = normal === null ? [] : this.patterns.allMatches(normal.text);
+    const found = [...new Set([...plain, ...folded])]
+      .toSorted((one, other) => one - other)
+      .flatMap((index) => {
+        const step = this.steps[index];
+        if (step === undefined) throw new RangeError(`there is no rule ${index}`);
+        const behind =
+          normal !== null && folded.includes(index) ? this.behind(step, index, normal) : [];
+        const seen = plain.includes(index) ? this.spansOf(step, index, text, true) : [];
+        const spans = [...besideEscapes(seen, behind, normal), ...behind];
+        return spans.length === 0 ? [] : [{ step, spans }];
+      });
+    const replacements = found.flatMap(({ step, spans }) =>
+      spans.map((span) => ({ ...span, by: step.by })),
+    );
+    return {
+      text: replaceSpans(text, replacements),
+      findings: found.map(({ step }) => step.finding),
+    };
+  }
+
+  /** Finds in the normal form of a text, and says where that stands in the text. */
+  private behind(step: Step, index: number, normal: NormalForm): Span[] {
+    const text = step.isInOneLine ? normal.lined() : normal.text;
+    const spans = this.spansOf(step, index, text, text === normal.text);
+    return spans.map((span) => normal.sourceOf(span));
+  }
+
+  private spansOf(
+    { source, narrow }: Step,
+    index: number,
+    text: string,
+    hasMatched: boolean,
+  ): Span[] {
+    let expression = this.expressions.get(index);
+    if (expression === undefined) {
+      expression = RE2JS.compile(source);
+      this.expressions.set(index, expression);
+    }
+    const { spans, unsearchedFrom } = findSpans(expression, text);
+    // It matched a moment ago: what cannot be placed, or was not searched, is not shown.
+    const hiddenFrom = spans.length === 0 && hasMatched ? 0 : unsearchedFrom;
+    const meant = narrow ? spans.flatMap((span) => narrow(text, span)) : spans;
+    return hiddenFrom === null ? meant : [...meant, { start: hiddenFrom, end: text.length }];
+  }
+}
+
+/**
+ * A match that begins with the letter of an escape, as in `\\nann@example.com`, begins behind the escape where
+ * the same rule finds it so in the normal form.
+ */
+function besideEscapes(
+  spans: readonly Span[],
+  behind: readonly Span[],
+  normal: NormalForm | null,
+): Span[] {
+  if (normal === null || spans.length === 0) return [...spans];
+  const starts = new Set(behind.map(({ start }) => start));
+  return spans.map(({ start, end }) => {
+    const behindEscape = normal.escapeAround(start)?.end ?? end;
+    return { start: behindEscape < end && starts.has(behindEscape) ? behindEscape : start, end };
+  });
+}
+
+function builtInSteps(redact: CompiledRules['redact']) {
+  const sources = new Map<RedactionRule, string>();
+  for (const { source, name } of redact) {
+    for (const rule of redactionRules([name])) {
+      if (!sources.has(rule)) sources.set(rule, source);
+    }
+  }
+  return [...sources].map(([{ name, pattern: written, narrow, isInOneLine = false }, source]) => {
+    const pattern = readPattern(written);
+    if ('problem' in pattern) throw new Error(`redaction rule ${name}: ${pattern.problem}`);
+    const finding: Finding = {
+      gate: 'redact',
+      decision: 'redact',
+      rule: `${source}redact.${name}`,
+    };
+    return { source: written, by: `[redacted:${name}]`, narrow, isInOneLine, finding, pattern };
+  });
+}

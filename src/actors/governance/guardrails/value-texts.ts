@@ -1,0 +1,22 @@
+import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
+
+/**
+ * Adds what can be read in a value: every key and every string by itself, so that a line break or a quote
+ * is not seen as an escape, and every list of plain values joined by blanks, as the words of a command.
+ */
+export function addTextsOf(value: JsonValue, texts: Set<string>): void {
+  const open: JsonValue[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === 'string') texts.add(next);
+    else if (Array.isArray(next)) {
+      if (next.length > 1 && next.every(isPlain)) texts.add(next.map(String).join(' '));
+      for (const item of next) open.push(item);
+    } else if (isJsonObject(next)) {
+      for (const [key, child] of Object.entries(next)) open.push(key, child);
+    }
+  }
+}
+
+function isPlain(value: JsonValue): boolean {
+  return typeof value !== 'object' || value === null;
+}

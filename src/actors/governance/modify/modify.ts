@@ -1,0 +1,95 @@
+import type { JsonObject } from '../../../machines/json.ts';
+import { ToolMap } from '../../tool-name.ts';
+import { type ArgumentRule, compileArgumentRule } from './argument-rule.ts';
+import { ModifyError } from './modify-error.ts';
+import { compileReplacement, type Replacement } from './replacement.ts';
+import type { Report, RuleProblem } from './rule-problem.ts';
+
+export { ModifyError, type RuleProblem };
+
+/** The rules of each tool by its name, as `security.modify` holds them (contract section 7). */
+export interface ModifyRules {
+  tools: Record<string, { arguments: ArgumentRule[]; output: { replace: Replacement }[] }>;
+}
+
+/**
+ * Changes what a tool is given and what it gives back. Rules apply in order, each to what the one
+ * before made; `applied` has the numbers, from 1, of those that changed something. What is given is
+ * never written to and comes back as it is when nothing changed. Both throw a ModifyError when a rule
+ * cannot be carried out; the call must then be denied.
+ */
+export interface Modify {
+  modifyArguments(tool: string, args: JsonObject): { args: JsonObject; applied: number[] };
+  modifyOutput(tool: string, text: string): { text: string; applied: number[] };
+}
+
+/** The compiled rules, or all that is wrong with them. */
+export type ModifyReading = { ok: true; modify: Modify } | { ok: false; problems: RuleProblem[] };
+
+type Rule<Value> = (value: Value) => Value;
+
+/** Compiles the rules of `security.modify`; one malformed rule makes all of them useless (contract section 7). */
+export function compileModify(rules: ModifyRules): ModifyReading {
+  const problems: RuleProblem[] = [];
+  const reportAt =
+    (...place: (string | number)[]): Report =>
+    (path, message) =>
+      void problems.push({ path: ['tools', ...place, ...path], message });
+  const argumentRules = new Map<string, Rule<JsonObject>[]>();
+  const outputRules = new Map<string, Rule<string>[]>();
+  for (const [tool, { arguments: onArguments, output }] of Object.entries(rules.tools)) {
+    const compiledArguments = onArguments.map((rule, index) =>
+      compileArgumentRule(rule, reportAt(tool, 'arguments', index)),
+    );
+    const compiledOutput = output.map(({ replace }, index) =>
+      compileReplacement(replace, reportAt(tool, 'output', index, 'replace')),
+    );
+    argumentRules.set(
+      tool,
+      compiledArguments.filter((rule) => rule !== null),
+    );
+    outputRules.set(
+      tool,
+      compiledOutput.filter((rule) => rule !== null),
+    );
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  return {
+    ok: true,
+    modify: modifyWith(new ToolMap([...argumentRules]), new ToolMap([...outputRules])),
+  };
+}
+
+function modifyWith(
+  argumentRules: ToolMap<Rule<JsonObject>[]>,
+  outputRules: ToolMap<Rule<string>[]>,
+): Modify {
+  return {
+    modifyArguments(tool, given) {
+      const place = `the arguments of ${tool}`;
+      const { value, applied } = applyAll(argumentRules.get(tool) ?? [], given, place);
+      return { args: value, applied };
+    },
+    modifyOutput(tool, given) {
+      const place = `the output of ${tool}`;
+      const { value, applied } = applyAll(outputRules.get(tool) ?? [], given, place);
+      return { text: value, applied };
+    },
+  };
+}
+
+function applyAll<Value>(rules: readonly Rule<Value>[], given: Value, place: string) {
+  const applied: number[] = [];
+  let value = given;
+  for (const [index, rule] of rules.entries()) {
+    const before = value;
+    try {
+      value = rule(before);
+    } catch (cause) {
+      const reason = cause instanceof ModifyError ? cause.message : 'it could not be carried out';
+      throw new ModifyError(`rule ${index + 1} on ${place} failed: ${reason}`, { cause });
+    }
+    if (value !== before) applied.push(index + 1);
+  }
+  return { value, applied };
+}

@@ -1,0 +1,23 @@
+import type { Refusal } from '../../../machines/governance/finding.ts';
+import type { Modification } from '../../../machines/governance/ruling.ts';
+import type { ToolCall } from '../../../machines/task/task.ts';
+import type { Modify } from '../modify/modify.ts';
+import { argumentsDigest } from './arguments-digest.ts';
+
+/**
+ * Rewrites the arguments of a call. What comes out must still be a call that may run: it has to fit
+ * the tool's schema and pass the static denials again (contract section 7). Throws a ModifyError.
+ */
+export function modifyCall(
+  call: ToolCall,
+  modify: Modify,
+  refusalOf: (call: ToolCall) => Refusal | null,
+): Modification {
+  const { args, applied } = modify.modifyArguments(call.tool, call.args);
+  if (applied.length === 0) return { kind: 'unchanged' };
+  const modified = { ...call, args, argsSha256: argumentsDigest(args) };
+  const refusal = refusalOf(modified);
+  if (refusal === null) return { kind: 'modified', call: modified, rules: applied };
+  const text = `MODIFY made arguments that may not run: ${refusal.text}`;
+  return { kind: 'refused', refusal: { text, findings: refusal.findings } };
+}

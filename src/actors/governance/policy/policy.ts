@@ -1,0 +1,103 @@
+import { effectiveApprovers } from '../../../machines/governance/approvers.ts';
+import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
+import type { Refusal } from '../../../machines/governance/finding.ts';
+import type { Modification, ToolRules } from '../../../machines/governance/ruling.ts';
+import type { Caller, Message, ToolCall } from '../../../machines/task/task.ts';
+import type { ServiceConfig } from '../../config/config.ts';
+import type { Tool } from '../../ports.ts';
+import { ToolMap } from '../../tool-name.ts';
+import type { CredentialIssuer } from '../credentials/credentials.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
+import type { Modify } from '../modify/modify.ts';
+import { type CheckedOutput, checkOutput } from './check-output.ts';
+import { modifyCall } from './modify-call.ts';
+import { refusalOfCall, refusalOfPrompt, refusalOfSpeaker } from './refusals.ts';
+
+/** What governance demands of messages, calls and results, as configured. */
+export interface Policy {
+  /** Why a message may not reach the model; `null` when it may. */
+  refusalOf(message: Message): Refusal | null;
+  /** Why somebody may not speak in the task of a requester; `null` when they may. */
+  refusalOfSpeaker(speaker: Caller | null, requester: Caller | null): Refusal | null;
+  rulesFor(call: ToolCall): ToolRules;
+  /** Rewrites the arguments of a call, which must still be ones that may run. */
+  modify(call: ToolCall): Modification;
+  /** Lets a result or an error text through, rewritten where rules say so, or withholds it. */
+  checkOutput(tool: string, text: string, secrets: readonly string[]): CheckedOutput;
+}
+
+/** What a policy is made of; a layer that is `null` is off. */
+export interface PolicyParts {
+  security: ServiceConfig['security'];
+  /** True when every caller is known. */
+  isAuthOn: boolean;
+  tools: ReadonlyMap<string, Tool>;
+  guardrails: Guardrails | null;
+  modify: Modify | null;
+  credentials: CredentialIssuer | null;
+}
+
+/** Puts together the policy of an agent (document 1 sections 2.4 and 2.5, contract section 7). */
+export function createPolicy(parts: PolicyParts): Policy {
+  const { security, isAuthOn, tools, guardrails, modify, credentials } = parts;
+  const deferRules = deferRulesOf(security.defer, isAuthOn);
+  const stepUp = stepUpRulesOf(security.step_up);
+  const intent = intentRulesOf(security.intent_alignment);
+  const refusal = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
+  return {
+    refusalOf: (message) => refusalOfPrompt(message, guardrails),
+    refusalOfSpeaker: (speaker, requester) =>
+      refusalOfSpeaker(speaker, requester, security.step_up),
+    rulesFor: (call) => ({
+      refusal: refusal(call),
+      ...intent,
+      ...stepUp(call.tool),
+      defer: deferRules.get(call.tool) ?? null,
+      credential: credentials?.providerOf(call.tool) ?? null,
+    }),
+    modify: (call) => (modify === null ? { kind: 'unchanged' } : modifyCall(call, modify, refusal)),
+    checkOutput: (tool, text, secrets) => checkOutput(tool, text, secrets, { guardrails, modify }),
+  };
+}
+
+function intentRulesOf(
+  alignment: ServiceConfig['security']['intent_alignment'],
+): Pick<ToolRules, 'judgesIntent' | 'drift'> {
+  const { enabled, drift } = alignment;
+  if (!enabled || drift === undefined) return { judgesIntent: enabled, drift: null };
+  const { window, drift_threshold: driftThreshold, monotone_n: monotoneN } = drift;
+  return { judgesIntent: true, drift: { window, driftThreshold, monotoneN } };
+}
+
+function deferRulesOf(
+  defer: ServiceConfig['security']['defer'],
+  isAuthOn: boolean,
+): ToolMap<DeferRule> {
+  const entries = Object.entries(defer.enabled ? defer.tools : {});
+  return new ToolMap(
+    entries.map(([tool, entry]) => {
+      const rule: DeferRule = {
+        to: entry.to,
+        timeout: entry.timeout,
+        contextTemplate: entry.context_template,
+        approvers: effectiveApprovers(entry.approvers, defer.default_approvers),
+        quorum: entry.quorum,
+        fourEyes: entry.four_eyes,
+        bindApprover: defer.bind_approver,
+        distinctCallers: isAuthOn,
+        onReject: defer.on_reject,
+        remind: entry.remind,
+        escalateTo: entry.escalate_to ?? null,
+      };
+      return [tool, rule];
+    }),
+  );
+}
+
+function stepUpRulesOf(stepUp: ServiceConfig['security']['step_up']) {
+  const required = new ToolMap(stepUp.enabled ? Object.entries(stepUp.tools) : []);
+  return (tool: string): Pick<ToolRules, 'requiredAcr' | 'acrHierarchy'> => ({
+    requiredAcr: required.get(tool)?.acr ?? null,
+    acrHierarchy: stepUp.acr_hierarchy,
+  });
+}

@@ -1,0 +1,53 @@
+import type { Finding, Refusal } from '../../../machines/governance/finding.ts';
+import { isWeaker } from '../../../machines/governance/step-up.ts';
+import type { Caller, Message, ToolCall } from '../../../machines/task/task.ts';
+import type { ServiceConfig } from '../../config/config.ts';
+import type { Tool } from '../../ports.ts';
+import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
+
+/**
+ * Says why a call can never run (contract section 7): its tool is unknown, its arguments do not fit,
+ * or a guardrail denies it; `null` when nothing stands against it.
+ */
+export function refusalOfCall(
+  { tool: name, args, fault }: ToolCall,
+  tools: ReadonlyMap<string, Tool>,
+  guardrails: Guardrails | null,
+): Refusal | null {
+  const tool = tools.get(name);
+  if (tool === undefined) return refusal(`unknown tool: ${name}`, 'tool', 'unknown tool');
+  if (fault !== undefined) return refusal(fault, 'arguments', 'form');
+  const checked = guardrails?.checkCall(name, args) ?? nothing;
+  if (checked.denial !== null) return { text: checked.denial, findings: checked.findings };
+  const misfit = tool.check?.(args) ?? null;
+  return misfit === null ? null : refusal(misfit, 'arguments', 'schema');
+}
+
+/** Says why a message may not reach the model (contract section 7); `null` when it may. */
+export function refusalOfPrompt(message: Message, guardrails: Guardrails | null): Refusal | null {
+  const { denial, findings } = guardrails?.checkPrompt(() => promptTexts(message)) ?? nothing;
+  return denial === null ? null : { text: denial, findings };
+}
+
+/**
+ * Says why somebody may not speak in the task of a requester, whose calls are judged with the assurance of that
+ * alone; `null` when they may.
+ */
+export function refusalOfSpeaker(
+  speaker: Caller | null,
+  requester: Caller | null,
+  { enabled, acr_hierarchy: hierarchy }: ServiceConfig['security']['step_up'],
+): Refusal | null {
+  if (!enabled || !isWeaker(speaker, requester, hierarchy)) return null;
+  const required = requester?.acr ?? '';
+  return {
+    text: `the task was asked for with acr "${required}"; sign in with it to go on with the task`,
+    findings: [{ gate: 'governance', decision: 'deny', rule: 'step_up' }],
+  };
+}
+
+const nothing = { denial: null, findings: [] };
+
+function refusal(text: string, gate: Finding['gate'], rule: string): Refusal {
+  return { text, findings: [{ gate, decision: 'deny', rule }] };
+}

@@ -1,0 +1,162 @@
+import { channel } from 'node:diagnostics_channel';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { callbackify } from 'node:util';
+import { buildConnector } from 'undici';
+import type { EgressMode } from '../../ports.ts';
+import type { AddressPolicy } from './address-policy.ts';
+import { normaliseAddress } from './address-rules.ts';
+import { checkedAddresses, type HostAddress, type Lookup } from './checked-addresses.ts';
+import { EgressError, itself } from './egress-error.ts';
+import type { DialLimits } from './limits.ts';
+
+/** What the connector goes by. */
+export interface ConnectPolicy extends AddressPolicy {
+  mode: EgressMode;
+  lookup: Lookup;
+  limits: DialLimits;
+}
+
+/** What is published for each connection that the policy opens. */
+export interface Dial {
+  socket: Socket;
+  hostname: string;
+  port: number;
+  /** The addresses that were checked; one of them is dialled. */
+  addresses: readonly string[];
+}
+
+/** Where each connection is published as a `Dial` when it begins, so that a test can tell it from any other. */
+export const dialChannelName = 'holdpoint:egress:dial';
+
+const dials = channel(dialChannelName);
+
+/**
+ * Makes a connector for undici that resolves a host once, checks every address and dials a checked one,
+ * so that a name that changes its mind in between gains nothing (contract section 11).
+ * Host header and TLS name stay those of the request. Fails with an EgressError.
+ */
+export function checkedConnector(policy: ConnectPolicy): buildConnector.connector {
+  const open = callbackify((options: buildConnector.Options) => {
+    const port = options.port || (options.protocol === 'https:' ? '443' : '80');
+    return openChecked(policy, { ...options, port });
+  });
+  return (options, callback) => {
+    open(options, (error, socket) => {
+      if (error === null) callback(null, socket);
+      else callback(error, null);
+    });
+  };
+}
+
+/**
+ * Opens a bare connection the same way. `settle` hears right before it is handed out, and of a refusal.
+ * Rejects with an EgressError when an address is refused, with the signal's reason when it fires, and
+ * as the connection fails.
+ */
+export async function checkedConnect(
+  policy: ConnectPolicy,
+  { hostname, port }: { hostname: string; port: number },
+  settle: (refusal: EgressError | null) => void,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Socket> {
+  signal.throwIfAborted();
+  const opening = openChecked(policy, { hostname, protocol: 'http:', port: String(port) });
+  const socket = await unlessAborted(opening, signal).catch((error: unknown) => {
+    settle(error instanceof EgressError ? error : null);
+    throw error;
+  });
+  try {
+    settle(null);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+async function unlessAborted(opening: Promise<Socket>, signal: AbortSignal): Promise<Socket> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(asError(signal.reason));
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([opening, aborted]);
+  } catch (error) {
+    // Whatever still opens is nobody's.
+    opening.then((socket) => socket.destroy()).catch(() => undefined);
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function openChecked(
+  policy: ConnectPolicy,
+  options: buildConnector.Options,
+): Promise<Socket> {
+  const addresses = await checkedFor(policy, options.hostname, Number(options.port));
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  dial(policy, options, addresses, (error, socket) => {
+    if (error === null) resolve(socket);
+    else reject(error);
+  });
+  return promise;
+}
+
+async function checkedFor(
+  policy: ConnectPolicy,
+  hostname: string,
+  port: number,
+): Promise<[HostAddress, ...HostAddress[]]> {
+  const { mode, limits } = policy;
+  const asked = { host: hostname, port };
+  const checked = await checkedAddresses(asked, { ...policy, deadline: limits.lookup });
+  if (checked.ok) return checked.addresses;
+  throw new EgressError({ host: hostname, why: checked.why, mode });
+}
+
+function dial(
+  { mode, limits, isItself }: ConnectPolicy,
+  options: buildConnector.Options,
+  addresses: [HostAddress, ...HostAddress[]],
+  callback: buildConnector.Callback,
+): void {
+  const { hostname } = options;
+  const port = Number(options.port);
+  const known = new Set(addresses.map(({ address }) => normaliseAddress(address)));
+  const connect = buildConnector({
+    // What was checked is all the socket can find.
+    lookup: answering(addresses),
+    autoSelectFamily: true,
+    allowH2: false,
+    maxCachedSessions: 0,
+    timeout: limits.connect,
+    host: hostname,
+    port,
+  });
+  const name = isIP(hostname) === 0 ? { servername: hostname } : {};
+  const { servername: _, ...rest } = options;
+  // undici's type says nothing, yet the connector returns the socket it opens.
+  const socket: unknown = connect({ ...rest, ...name }, (error, opened) => {
+    if (error !== null) return callback(error, null);
+    const { remoteAddress = '', localAddress } = opened;
+    const isKnown = known.has(normaliseAddress(remoteAddress));
+    if (isKnown && !isItself(remoteAddress, port, localAddress)) return callback(null, opened);
+    opened.destroy();
+    const why = isKnown ? itself : 'was connected to an address that nobody checked';
+    return callback(new EgressError({ host: hostname, why, mode }), null);
+  });
+  if (dials.hasSubscribers) {
+    dials.publish({ socket, hostname, port, addresses: addresses.map(({ address }) => address) });
+  }
+}
+
+function answering(addresses: [HostAddress, ...HostAddress[]]): LookupFunction {
+  return (_hostname, { all }, callback) => {
+    if (all === true) callback(null, addresses);
+    else callback(null, addresses[0].address, addresses[0].family);
+  };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error('the connection failed', { cause: error });
+}

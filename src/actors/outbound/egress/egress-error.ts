@@ -1,0 +1,43 @@
+import type { EgressMode } from '../../ports.ts';
+
+/** What a refusal says: which host, why in words that follow the host's name, and in which mode. */
+export interface Refusal {
+  host: string;
+  why: string;
+  mode: EgressMode;
+}
+
+/** Said of the daemon's own listeners; they are closed to tasks in every mode, so that the message names none. */
+export const itself = 'is the agent itself';
+
+/** The egress policy refused a hop; the message is what a tool is told (contract section 11). */
+export class EgressError extends Error {
+  readonly code = 'egress_blocked';
+  readonly host: string;
+  /** The reason without the host, such as `is not on the allowlist`. */
+  readonly why: string;
+
+  constructor({ host, why, mode }: Refusal) {
+    super(`egress blocked: ${host} ${why}${why === itself ? '' : ` (mode=${mode})`}`);
+    this.host = host;
+    this.why = why;
+  }
+}
+
+/** An answer took longer or grew larger than the limits of its scope let it. */
+export class EgressLimitError extends Error {
+  readonly code = 'egress_limit';
+
+  constructor(host: string, why: string) {
+    super(`egress stopped: ${host} ${why}`);
+  }
+}
+
+/** Finds the egress error behind what a client threw, such as fetch's `terminated`; `null` when there is none. */
+export function egressCause(error: unknown): EgressError | EgressLimitError | null {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth += 1) {
+    if (cause instanceof EgressError || cause instanceof EgressLimitError) return cause;
+    cause = cause.cause;
+  }
+  return null;
+}

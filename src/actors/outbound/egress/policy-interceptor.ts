@@ -1,0 +1,143 @@
+import { type Dispatcher, interceptors } from 'undici';
+import type { EgressScope } from '../../ports.ts';
+import { outboundTraceHeaders } from '../../telemetry/spans.ts';
+import type { EgressError } from './egress-error.ts';
+import { EmptyBodyHandler } from './empty-body-handler.ts';
+import { HopHandler } from './hop-handler.ts';
+import { normaliseHost } from './host-pattern.ts';
+import { LimitHandler } from './limit-handler.ts';
+import type { EgressLimits } from './limits.ts';
+import { type Hop, type HopRuling, isDaemons } from './rule-hop.ts';
+import {
+  type GivenHeaders,
+  headerOf,
+  withHeaders,
+  withWorkflowHeaders,
+} from './workflow-headers.ts';
+
+/** On whose behalf something is sent, and what its answer may take. */
+export interface Sending {
+  scope: EgressScope;
+  limits: EgressLimits;
+  /** When everything must be over, on the scale of `performance.now()`; `null` when the hop sets it. */
+  deadline: number | null;
+}
+
+/** What the interceptor asks of the policy. */
+export interface InterceptorPorts {
+  sending: () => Sending | null;
+  rule: (hop: Hop, scope: EgressScope | null) => HopRuling;
+  /** Records a refusal and makes its error. */
+  refuse: (host: string, why: string, scope: EgressScope | null) => EgressError;
+  /** Records what became of a hop whose name was allowed. */
+  settle: (host: string, refusal: EgressError | null, scope: EgressScope | null) => void;
+  /** True for the hosts that get the workflow headers. */
+  propagatesTo: (host: string) => boolean;
+}
+
+/**
+ * Makes the interceptor that every hop of every request goes through, redirects included: it rules on the
+ * hop, records the ruling once, adds the headers of workflow and trace and keeps the limits of the scope.
+ */
+export function policyInterceptor(
+  ports: InterceptorPorts,
+): Dispatcher.DispatcherComposeInterceptor {
+  const decoderFor = memoised((maxSize: number) =>
+    interceptors.decompress({ maxSize, skipErrorResponses: false }),
+  );
+  return (dispatch) => (options, handler) => {
+    const sending = ports.sending();
+    const scope = sending?.scope ?? null;
+    const judged = judge(options, scope, ports);
+    if (!judged.ok) {
+      // undici's own dispatchers report what they refuse to send the same way.
+      handler.onResponseError?.(null as never, judged.error);
+      return false;
+    }
+    const { host, headers } = judged;
+    const send: Dispatcher.Dispatch = (sent, next) =>
+      dispatch(sent, new HopHandler(next, (refusal) => ports.settle(host, refusal, scope)));
+    if (sending === null) return send({ ...options, headers }, handler);
+    const { limits } = sending;
+    const limited = {
+      ...options,
+      headers,
+      headersTimeout: options.headersTimeout ?? limits.headers,
+      bodyTimeout: options.bodyTimeout ?? limits.idle,
+    };
+    const decode = limits.bytes === null ? null : decoderFor(limits.bytes);
+    const receiver = new LimitHandler(handler, { host, limits, deadline: deadlineOf(sending) });
+    if (decode === null) return send(limited, receiver);
+    const sendCoded: Dispatcher.Dispatch = (sent, next) => send(sent, new EmptyBodyHandler(next));
+    return decode(sendCoded)(limited, receiver);
+  };
+}
+
+type Judged = { ok: true; host: string; headers: GivenHeaders } | { ok: false; error: Error };
+
+/** Rules on a hop; whatever goes wrong on the way refuses it. */
+function judge(
+  { origin, headers = null }: Dispatcher.DispatchOptions,
+  scope: EgressScope | null,
+  { rule, refuse, propagatesTo }: InterceptorPorts,
+): Judged {
+  try {
+    const url = URL.parse(String(origin));
+    if (url === null) return { ok: false, error: refuse(String(origin), 'is no host', scope) };
+    const { host, why } = rule(hopOf(url), scope);
+    const fault = why ?? userFault(url) ?? (scope === null ? null : hostHeaderFault(host, headers));
+    if (fault !== null) return { ok: false, error: refuse(host, fault, scope) };
+    const isTrusted = propagatesTo(host);
+    const traced =
+      isTrusted || isDaemons(scope)
+        ? withHeaders(headers, Object.entries(outboundTraceHeaders({ baggage: isTrusted })))
+        : headers;
+    const isTagged = scope !== null && isTrusted;
+    return {
+      ok: true,
+      host,
+      headers: isTagged ? withWorkflowHeaders(traced, scope.tags) : traced,
+    };
+  } catch (error) {
+    return { ok: false, error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+/** The hop that a URL asks for. */
+export function hopOf({ protocol, hostname, port }: URL): Hop {
+  return {
+    protocol,
+    hostname,
+    port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+  };
+}
+
+/** What is wrong with a URL that carries a name or password; `null` when it carries neither. */
+export function userFault({ username, password }: URL): string | null {
+  return username === '' && password === '' ? null : 'is asked for with a user name in its URL';
+}
+
+/**
+ * A host that serves many names would otherwise answer for one that nobody listed. The daemon itself may
+ * have to send the Host that a request was signed with.
+ */
+function hostHeaderFault(host: string, headers: GivenHeaders): string | null {
+  const named = headerOf(headers, 'host');
+  return named === null || normaliseHost(named) === host
+    ? null
+    : 'is asked for with the Host header of another';
+}
+
+function deadlineOf({ deadline, limits }: Sending): number | null {
+  if (deadline !== null || limits.total === null) return deadline;
+  return performance.now() + limits.total;
+}
+
+function memoised<T>(make: (key: number) => T): (key: number) => T {
+  const made = new Map<number, T>();
+  return (key) => {
+    const value = made.get(key) ?? make(key);
+    made.set(key, value);
+    return value;
+  };
+}

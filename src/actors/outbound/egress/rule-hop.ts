@@ -1,0 +1,82 @@
+import { isIP } from 'node:net';
+import type { EgressMode, EgressScope } from '../../ports.ts';
+import { type AddressPolicy, addressFault } from './address-policy.ts';
+import type { EffectiveHosts } from './effective-hosts.ts';
+import { itself } from './egress-error.ts';
+import { normaliseHost } from './host-pattern.ts';
+
+/** One hop of a request; `protocol` is as in a URL, such as `https:`. */
+export interface Hop {
+  protocol: string;
+  hostname: string;
+  port: number;
+  /** True for a tunnel through the proxy. */
+  isTunnel?: boolean;
+}
+
+/** What hops are ruled by. */
+export interface HopPolicy {
+  mode: EgressMode;
+  hosts: EffectiveHosts;
+  /** What may be dialled for the daemon itself, and what for tasks. */
+  addresses: { own: AddressPolicy; tasks: AddressPolicy };
+}
+
+/** The host in the form for messages and records, and why it may not be asked; `null` when it may. */
+export interface HopRuling {
+  host: string;
+  why: string | null;
+}
+
+/**
+ * Rules on what can be said of a hop before its name is resolved: scheme, allowlist, and the address
+ * when the host is one (contract section 11).
+ *
+ * Tools, scripts and receivers of notifications reach what is listed, a script also what its own skill declares, and
+ * none of them what other settings lead to: that is the daemon's. `deny-all` leaves the daemon that, and tasks nothing.
+ */
+export function ruleHop(hop: Hop, scope: EgressScope | null, policy: HopPolicy): HopRuling {
+  const { protocol, hostname, port } = hop;
+  const host = normaliseHost(hostname);
+  if (host === null) return { host: hostname.slice(0, 253), why: 'is no host' };
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    return { host, why: 'is asked for over neither http nor https' };
+  }
+  const closed = closedBy({ ...hop, host }, scope, policy);
+  if (closed === unlisted || isIP(host) === 0) return { host, why: closed };
+  const asked = { host, port, address: host, how: 'is' } as const;
+  const fault = addressFault(asked, addressPolicyFor(scope, policy));
+  return { host, why: fault === itself ? itself : (closed ?? fault) };
+}
+
+/** True for what the daemon itself asks, be it while it serves a task. */
+export function isDaemons(scope: EgressScope | null): boolean {
+  return scope === null || scope.taskId === null || scope.isOwn === true;
+}
+
+/** Which addresses may be dialled for a scope. */
+export function addressPolicyFor(
+  scope: EgressScope | null,
+  { addresses }: Pick<HopPolicy, 'addresses'>,
+): AddressPolicy {
+  return isDaemons(scope) ? addresses.own : addresses.tasks;
+}
+
+const unlisted = 'is not on the allowlist';
+
+/** Says why the allowlist is closed to a hop; `null` when it is not. */
+function closedBy(
+  { host, port, isTunnel = false }: Hop & { host: string },
+  scope: EgressScope | null,
+  { mode, hosts }: HopPolicy,
+): string | null {
+  const isDerived = isDaemons(scope) && hosts.derives(host, port);
+  if (mode === 'dev-open' || isDerived) return null;
+  if (mode === 'deny-all') return unlisted;
+  const skill = scope?.skill ?? null;
+  if (hosts.lists({ host, port, isTunnel }, skill)) return null;
+  const isListedWithoutPort = isTunnel && hosts.lists({ host, port, isTunnel: false }, skill);
+  return isListedWithoutPort
+    ? `is asked for a tunnel to port ${port}, which no entry names`
+    : unlisted;
+}

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import type { EgressScope, Log } from '../../ports.ts';
+import { makeRunFolder, runSocket } from '../../process/run-folder.ts';
+import type { Answer } from './answer.ts';
+import { answer, forward } from './forward.ts';
+import { type Pass, Passes } from './passes.ts';
+import { type ProxyPass, shownPass } from './proxy-pass.ts';
+import { refuse, tunnel, type WayOut } from './tunnel.ts';
+
+/** What the proxy may hold open, and for how long (ms). */
+export interface ProxyLimits {
+  /** Connections of one pass at once. */
+  connections: number;
+  /** Until a connection on which nothing happens is ended. */
+  idle: number;
+  /** Until a request's headers are complete. */
+  headers: number;
+}
+
+export type { ProxyPass } from './proxy-pass.ts';
+
+/** What an egress proxy is made from. */
+export interface EgressProxyOptions {
+  egress: WayOut['egress'];
+  log: Log;
+  /** 64 connections, 60 s and 10 s when left out. */
+  limits?: Partial<ProxyLimits>;
+}
+
+/** The way out of child processes: a proxy on loopback that knows on whose behalf each request is. */
+export interface EgressProxy {
+  /** Port on 127.0.0.1. */
+  readonly port: number;
+  /** The same proxy as a UNIX socket, for a sandbox that has no network. */
+  readonly socketPath: string;
+  admit(scope: EgressScope): ProxyPass;
+  close(): Promise<void>;
+}
+
+const usualLimits: ProxyLimits = { connections: 64, idle: 60_000, headers: 10_000 };
+
+const loopback = '127.0.0.1';
+
+/** More connections than this are closed before a byte of them is read. */
+const mostConnections = 1024;
+
+/**
+ * Starts the proxy through which skill scripts reach out (contract section 11).
+ *
+ * It takes CONNECT and plain `http://` requests from those who show a pass, and asks the egress policy
+ * about every one. It is our own on `node:http`, because what a proxy does between two sockets is little
+ * and what it must refuse is all ours. Rejects when it cannot listen.
+ */
+export async function startEgressProxy(options: EgressProxyOptions): Promise<EgressProxy> {
+  const limits = { ...usualLimits, ...options.limits };
+  const passes = new Passes();
+  const sockets = new Set<Duplex>();
+  const way: WayOut = { egress: options.egress, log: options.log, idle: limits.idle };
+  const servers = [0, 1].map(() => proxyServer({ way, passes, sockets, limits }));
+  const folder = await makeRunFolder();
+  const socketPath = join(folder, runSocket);
+  const close = async () => {
+    passes.releaseAll();
+    for (const server of servers) server.close();
+    for (const socket of sockets) socket.destroy();
+    await rm(folder, { recursive: true, force: true });
+  };
+  const port = await listening(servers, socketPath).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  // A script that asks the proxy for the proxy asks for what is not its own.
+  options.egress.listensAt({ address: loopback, port });
+  return {
+    port,
+    socketPath,
+    admit(scope) {
+      const pass = passes.admit(scope);
+      return { ...shownPass(pass, port), release: () => passes.release(pass) };
+    },
+    close,
+  };
+}
+
+/** Has the servers listen on loopback and on a UNIX socket, and returns the port. */
+async function listening(servers: readonly Server[], socketPath: string): Promise<number> {
+  const [onLoopback, onSocket] = servers as [Server, Server];
+  onLoopback.listen(0, loopback);
+  onSocket.listen(socketPath);
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  return (onLoopback.address() as AddressInfo).port;
+}
+
+interface Parts {
+  way: WayOut;
+  passes: Passes;
+  sockets: Set<Duplex>;
+  limits: ProxyLimits;
+}
+
+function proxyServer({ way, passes, sockets, limits }: Parts): Server {
+  const admitted = admission(passes, limits.connections);
+  const server = createServer({
+    maxHeaderSize: 16 * 1024,
+    requireHostHeader: false,
+    headersTimeout: limits.headers,
+    // Node looks for late headers this often.
+    connectionsCheckingInterval: limits.headers,
+  });
+  server.maxConnections = mostConnections;
+  // What a client sends before it has its answer would be one connection and many requests.
+  server.maxRequestsPerSocket = 1;
+  server.setTimeout(limits.idle, (socket) => socket.destroy());
+  server.on('connection', (socket: Duplex) => {
+    sockets.add(socket);
+    socket.on('error', ignore).on('close', () => sockets.delete(socket));
+  });
+  server.on('request', (request, response) => {
+    response.on('error', ignore);
+    const pass = admitted(request, request.socket);
+    if ('status' in pass) answer(response, pass);
+    else void forward(way, pass, request, response);
+  });
+  server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const pass = admitted(request, socket);
+    if ('status' in pass) refuse(socket, pass);
+    else void tunnel(way, pass, request.url ?? '', socket, head);
+  });
+  return server;
+}
+
+/** Either the pass a request shows, with its connection counted on it, or why it is turned away. */
+function admission(passes: Passes, most: number) {
+  return (request: IncomingMessage, socket: Duplex): Pass | Answer => {
+    const pass = passes.find(request.headers['proxy-authorization']);
+    if (pass === null) return { status: 407, text: 'this proxy needs the pass of a running tool' };
+    if (pass.held.size >= most) {
+      return { status: 503, text: `a tool may have ${most} connections at once; close some` };
+    }
+    pass.held.add(socket);
+    socket.once('close', () => pass.held.delete(socket));
+    return pass;
+  };
+}
+
+/** A peer that goes away has nothing to say to anybody. */
+function ignore(): void {}

@@ -1,0 +1,73 @@
+import { setMaxListeners } from 'node:events';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Log } from '../../ports.ts';
+import type { Egress } from '../egress/egress.ts';
+import { type Answer, answerBytes, failureAnswer } from './answer.ts';
+import type { Pass } from './passes.ts';
+
+/** What the way out needs: the policy, the log, and how long nothing may happen (ms). */
+export interface WayOut {
+  egress: Pick<Egress, 'judge' | 'connect' | 'dispatcher' | 'within' | 'listensAt'>;
+  log: Log;
+  idle: number;
+}
+
+/**
+ * Answers `CONNECT host:port`: judges the host, connects to an address that was checked, and passes bytes
+ * both ways until one side ends or nothing happens for too long.
+ */
+export async function tunnel(
+  { egress, log, idle }: WayOut,
+  pass: Pass,
+  authority: string,
+  client: Duplex,
+  head: Buffer,
+): Promise<void> {
+  const hop = hopOf(authority);
+  if (hop === null) {
+    return refuse(client, {
+      status: 400,
+      text: 'CONNECT needs a host and a port; write host:port',
+    });
+  }
+  const gone = new AbortController();
+  client.once('close', () => gone.abort());
+  let upstream: Socket;
+  try {
+    egress.judge({ protocol: 'https:', isTunnel: true, ...hop }, pass.scope);
+    upstream = await egress.connect(hop, pass.scope, gone.signal);
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    return refuse(client, failureAnswer(error, hop.hostname, log));
+  }
+  if (client.destroyed) return void upstream.destroy();
+  // A pipeline that leads back to where it began listens to it more often than Node finds usual.
+  setMaxListeners(20, client, upstream);
+  try {
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) upstream.write(head);
+    upstream.setTimeout(idle, () => upstream.destroy());
+    await pipeline(client, upstream, client);
+  } catch {
+    // Either side may end a connection as it likes; the other is ended with it.
+  } finally {
+    upstream.destroy();
+    client.destroy();
+  }
+}
+
+/** Ends a connection with an answer of our own. */
+export function refuse(client: Duplex, answer: Answer): void {
+  client.end(answerBytes(answer));
+}
+
+/** Reads `host:port` as a URL reads it, so that every spelling of an address is the address. */
+function hopOf(authority: string): { hostname: string; port: number } | null {
+  const parts = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/?#@\\[\]]+):(\d{1,5})$/.exec(authority);
+  const port = Number(parts?.[2]);
+  if (!parts || port < 1 || port > 65_535) return null;
+  const url = URL.parse(`http://${parts[1]}/`);
+  return url === null ? null : { hostname: url.hostname, port };
+}

@@ -1,0 +1,30 @@
+export { type AgentEntity, agentEntity } from './agent-entity.ts';
+export { auditEventOf } from './audit-event-of.ts';
+export { type Capture, type CaptureSettings, createCapture, longestCapture } from './capture.ts';
+export { checkpoint, GENESIS, type Standing } from './chain-format.ts';
+export { chainLine } from './chain-line.ts';
+export { egressWords } from './egress-words.ts';
+export { type ExportedLine, type ExportSummary, exportTask } from './export-task.ts';
+export { formatBadLine, formatEvent } from './format-event.ts';
+export { keyRotation, lastSignedLine } from './key-rotation.ts';
+export { type LineSigner, lineSigner } from './line-signer.ts';
+export { type AuditKeys, openAuditKeys } from './open-audit-keys.ts';
+export { prunedAt } from './pruned-at.ts';
+export {
+  type PublicKey,
+  PublicKeyError,
+  type PublicKeySet,
+  publicKey,
+  readPublicKeys,
+} from './public-keys.ts';
+export type { RecordedEvent } from './recorded-event.ts';
+export { readSigningKey, SigningKeyError } from './signing-key.ts';
+export { type TailOptions, tailLines } from './tail-lines.ts';
+export {
+  breakSentence,
+  type ChainVerdict,
+  type IntactLog,
+  type LineBreak,
+  verdictSentence,
+} from './verdict.ts';
+export { AuditLogError, verifyFiles } from './verify-files.ts';

@@ -1,0 +1,135 @@
+import type { JsonValue } from '../../../machines/json.ts';
+import type { Heard, TaskFact } from '../../../machines/task/facts.ts';
+import type { Message } from '../../../machines/task/task.ts';
+import { cutToBytes, type ShownText } from './cut-to-bytes.ts';
+
+/** `audit.capture`: which contents go into the log, and how many bytes of each at most. */
+export interface CaptureSettings {
+  tool_args: boolean;
+  tool_result: boolean;
+  llm_messages: boolean;
+  max_bytes: number;
+}
+
+/** The contents of one event, each a text: arguments and messages as JSON, a result as the tool gave it. */
+export interface CapturedContents {
+  args?: string;
+  result?: string;
+  /** In place of the kind of a failure. */
+  error?: string;
+  messages?: string;
+}
+
+/** Returns what the log may hold of the contents of a fact; it never throws. */
+export type Capture = (fact: TaskFact) => CapturedContents;
+
+/** The longest text that a line of the log holds, in bytes; a larger `max_bytes` comes to the same. */
+export const longestCapture = 16 * 1024;
+
+/** What is looked at beyond the cut, in characters, so that a secret on the border is seen whole. */
+const margin = 64 * 1024;
+
+/** Texts of one value that are looked at one by one; more of them are left out. */
+const mostTexts = 1_000;
+
+const unscrubbed = '[left out: secrets could not be looked for]';
+
+/**
+ * Makes what takes contents into the log (contract sections 3 and 10); `null` while nothing is captured. Secrets
+ * are scrubbed before a text is cut, and the marker of the cut states the size before either.
+ *
+ * @param scrub returns a text without the secrets in it; where it throws, the text is left out
+ */
+export function createCapture(
+  { max_bytes, ...wanted }: CaptureSettings,
+  scrub: (text: string) => string,
+): Capture | null {
+  if (!wanted.tool_args && !wanted.tool_result && !wanted.llm_messages) return null;
+  const limit = Math.min(max_bytes, longestCapture);
+  const shown = (text: string, originalSize: () => number): string =>
+    cutToBytes({ ...scrubStart(text, limit, scrub), originalSize }, limit);
+  const plain = (text: string) => shown(text, () => Buffer.byteLength(text));
+  const json = (value: JsonValue) =>
+    shown(scrubTexts(value, limit, scrub), () => Buffer.byteLength(JSON.stringify(value)));
+  return (fact) => {
+    if (fact.type === 'tool.started' && wanted.tool_args) {
+      return { args: guarded(() => json(fact.args)) };
+    }
+    if (fact.type === 'tool.ended' && wanted.tool_result && fact.result !== undefined) {
+      const { result } = fact;
+      return { result: guarded(() => plain(result)) };
+    }
+    if (fact.type === 'tool.ended' && wanted.tool_result && fact.complaint !== undefined) {
+      const { complaint } = fact;
+      return { error: guarded(() => plain(complaint)) };
+    }
+    if (fact.type === 'model.called' && wanted.llm_messages) {
+      return { messages: guarded(() => json(messagesOf(fact))) };
+    }
+    return {};
+  };
+}
+
+function guarded(text: () => string): string {
+  try {
+    return text();
+  } catch {
+    return unscrubbed;
+  }
+}
+
+type ModelCalled = Extract<TaskFact, { type: 'model.called' }>;
+
+/** What was said in one turn, in its order: the request or the results that came since, and the answer. */
+function messagesOf({ heard, said }: ModelCalled): JsonValue {
+  const answer =
+    said === null
+      ? []
+      : [
+          {
+            role: 'agent',
+            ...(said.text === '' ? {} : { text: said.text }),
+            ...(said.calls.length === 0
+              ? {}
+              : { calls: said.calls.map(({ id, tool, args }) => ({ id, tool, args })) }),
+          },
+        ];
+  return [...toldTo(heard), ...answer];
+}
+
+function toldTo({ request, exchanges, followUps }: Heard): JsonValue[] {
+  const bare = ({ role, parts }: Message) => ({ role, parts });
+  const asked = request === null ? [] : [bare(request)];
+  const results = exchanges.map(({ call: { id, tool }, result }) => ({
+    role: 'tool',
+    id,
+    tool,
+    content: result,
+  }));
+  return [...asked, ...results, ...followUps.map(bare)] as unknown as JsonValue[];
+}
+
+/** JSON of a value; a text whose JSON form differs from it is scrubbed by itself, where its own form shows. */
+function scrubTexts(value: JsonValue, limit: number, scrub: (text: string) => string): string {
+  let texts = 0;
+  let length = 0;
+  return JSON.stringify(value, (_key, member: JsonValue) => {
+    if (typeof member !== 'string' || !/["\\\p{Cc}\p{Cs}]/u.test(member)) return member;
+    texts += 1;
+    if (texts > mostTexts || length > limit) return '[left out]';
+    const { text } = scrubStart(member, limit, scrub);
+    length += text.length;
+    return text;
+  });
+}
+
+/** Scrubs as much of a text as can be shown; its end, where half a secret may stand, goes when there is more. */
+function scrubStart(
+  text: string,
+  limit: number,
+  scrub: (text: string) => string,
+): Pick<ShownText, 'text' | 'isPart'> {
+  const looked = limit + 2 * margin;
+  if (text.length <= looked) return { text: scrub(text), isPart: false };
+  return { text: scrub(text.slice(0, looked)).slice(0, -margin), isPart: true };
+}

@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { JsonObject } from '../../../machines/json.ts';
+import type { AuditEvent } from '../../ports.ts';
+import { maximumLineBytes } from './chain-format.ts';
+import type { LineSigner } from './line-signer.ts';
+import { recordableObject } from './recordable.ts';
+
+/** A line of the log and what the next one has to carry as its `prev_hash`. */
+export interface ChainedLine {
+  /** RFC 8785 JSON without its newline. */
+  line: string;
+  /** Lower-case hex SHA-256 of the bytes of `line`. */
+  hash: string;
+}
+
+/** The bytes of `,"sig":"…"`: an Ed25519 signature is 88 characters of base64. */
+const signatureBytes = 97;
+
+/**
+ * Turns an event into the next line of the log (contract section 10); whatever the event holds, it throws
+ * nothing but what the signer throws. An event cannot say `prev_hash`, `kid` or `sig` itself.
+ *
+ * @param previousHash the hash of the line before, `GENESIS` at the start, `null` for a log without a chain
+ * @param signer gives the line its `kid` and `sig`; `null` for a log without signatures
+ */
+export function chainLine(
+  event: AuditEvent,
+  previousHash: string | null,
+  signer: LineSigner | null = null,
+): ChainedLine {
+  const envelope = envelopeOf(event);
+  if (previousHash !== null) envelope['prev_hash'] = previousHash;
+  if (signer !== null) envelope['kid'] = signer.kid;
+  const maximum = signer === null ? maximumLineBytes : maximumLineBytes - signatureBytes;
+  let text = canonical(envelope);
+  const size = sizeAbove(maximum, text);
+  if (size !== null) {
+    envelope['fields'] = { cut: `fields left out: the line had ${size} bytes` };
+    text = canonical(envelope);
+  }
+  const line = signer === null ? text : withSignature(text, envelope, signer);
+  return { line, hash: hash('sha256', line, 'hex') };
+}
+
+function canonical(object: JsonObject): string {
+  return canonicalize(object) ?? '{}';
+}
+
+/**
+ * Puts the signature of a text into it. Canonical form is the members in the order of their names, so `sig` goes
+ * where the members that sort after it begin, and their text is the end of the whole.
+ */
+function withSignature(text: string, envelope: JsonObject, signer: LineSigner): string {
+  const after = Object.entries(envelope).filter(([name]) => name > 'sig');
+  const end = canonical(Object.fromEntries(after)).slice(1);
+  const isLast = after.length === 0;
+  const before = text.slice(0, isLast ? -1 : -end.length);
+  const signature = `"sig":"${signer.sign(Buffer.from(text))}"`;
+  return isLast ? `${before},${signature}}` : `${before}${signature},${end}`;
+}
+
+/** The size of a text in bytes when it is above a maximum. */
+function sizeAbove(maximum: number, text: string): number | null {
+  if (text.length * 3 <= maximum) return null;
+  const size = Buffer.byteLength(text);
+  return size > maximum ? size : null;
+}
+
+const ownKeys: ReadonlySet<string> = new Set(['prev_hash', 'kid', 'sig']);
+
+function envelopeOf(event: AuditEvent): JsonObject {
+  const envelope = recordableObject(event, 1);
+  for (const key of Object.keys(envelope)) {
+    const value = envelope[key];
+    const isEmpty = value === '' || value === null || isEmptyObject(value);
+    if (isEmpty || ownKeys.has(key)) delete envelope[key];
+  }
+  return envelope;
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}

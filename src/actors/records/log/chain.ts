@@ -1,0 +1,122 @@
+import { isJsonObject, type JsonObject } from '../../../machines/json.ts';
+import { checkpointEvent, GENESIS, type Standing } from './chain-format.ts';
+
+/** What can be wrong with the place of a line in its log. */
+export type ChainReason =
+  | 'prev_hash is missing'
+  | 'prev_hash is not that of the first line of a log'
+  | 'prev_hash is not the hash the log should continue from'
+  | 'prev_hash does not match the previous line'
+  | 'the checkpoint does not match the lines before it'
+  | 'the lines up to here are not those of the kept checkpoint'
+  | 'the log ends before the kept checkpoint';
+
+/** A break of the chain; `expected` and `actual` say what differs. */
+export interface ChainBreak {
+  reason: ChainReason;
+  expected?: string;
+  actual?: string;
+}
+
+/** Where a reading of a log starts, and what it has to come past. */
+export interface ChainStart {
+  /** The hash of the line before the first one, `GENESIS` for a whole log. */
+  from: string;
+  /** A checkpoint kept elsewhere; `null` when there is none. */
+  kept: Standing | null;
+}
+
+/** The chain of a log as far as it was read: what the next line must carry (contract section 10). */
+export class Chain {
+  readonly #start: ChainStart;
+  /** Lines of the log before the first one read; `null` until a checkpoint of a continued log tells. */
+  #before: number | null;
+  #keptSeen: boolean;
+  /** Lines read. */
+  events = 0;
+  head: string;
+  /** Lines before the last checkpoint, over the whole log, and lines read since. */
+  checkpoint: { count: number; after: number } | null = null;
+
+  constructor(start: ChainStart) {
+    this.#start = start;
+    this.#before = start.from === GENESIS ? 0 : null;
+    this.#keptSeen = start.kept === null;
+    this.head = start.from;
+  }
+
+  /** Says what is wrong with the next line; `null` when it fits. */
+  judge(line: JsonObject): ChainBreak | null {
+    const actual = line['prev_hash'];
+    if (typeof actual !== 'string') return { reason: 'prev_hash is missing' };
+    if (actual !== this.head) return { reason: this.#linkReason(), expected: this.head, actual };
+    return line['event'] === checkpointEvent ? this.#judgeCheckpoint(line) : null;
+  }
+
+  /** Goes on to the next line, broken or not; `hash` is that of its bytes. */
+  advance(line: JsonObject | null, hash: string): ChainBreak | null {
+    if (line?.['event'] === checkpointEvent) this.#takeCheckpoint(line);
+    else if (this.checkpoint !== null) this.checkpoint.after += 1;
+    this.events += 1;
+    this.head = hash;
+    return this.#judgeKept();
+  }
+
+  /** Says what is missing once the log has ended. */
+  end(): ChainBreak | null {
+    const { kept } = this.#start;
+    if (kept === null || this.#keptSeen) return null;
+    const reason = 'the log ends before the kept checkpoint';
+    const expected = `${kept.count} lines and head ${kept.head}`;
+    return { reason, expected, actual: `${(this.#before ?? 0) + this.events} lines` };
+  }
+
+  #linkReason(): ChainReason {
+    if (this.events > 0) return 'prev_hash does not match the previous line';
+    return this.#start.from === GENESIS
+      ? 'prev_hash is not that of the first line of a log'
+      : 'prev_hash is not the hash the log should continue from';
+  }
+
+  #judgeCheckpoint(line: JsonObject): ChainBreak | null {
+    const { count, head } = standingOf(line);
+    const before = this.#before ?? (isCount(count) ? count - this.events : 0);
+    const expected = Math.max(before, 0) + this.events;
+    if (count === expected && head === this.head) return null;
+    return {
+      reason: 'the checkpoint does not match the lines before it',
+      expected: `count ${expected} and head ${this.head}`,
+      actual: `count ${JSON.stringify(count)} and head ${JSON.stringify(head)}`,
+    };
+  }
+
+  /** After a break the statement of a checkpoint is taken for granted, so that one break is one. */
+  #takeCheckpoint(line: JsonObject): void {
+    const { count } = standingOf(line);
+    if (!isCount(count)) return;
+    this.#before = count - this.events;
+    this.checkpoint = { count, after: 0 };
+  }
+
+  #judgeKept(): ChainBreak | null {
+    const { kept } = this.#start;
+    if (kept === null || this.#keptSeen) return null;
+    const isSame = this.head === kept.head;
+    if (this.#before === null) {
+      this.#keptSeen = isSame;
+      return null;
+    }
+    if (this.#before + this.events !== kept.count) return null;
+    this.#keptSeen = true;
+    const reason = 'the lines up to here are not those of the kept checkpoint';
+    return isSame ? null : { reason, expected: kept.head, actual: this.head };
+  }
+}
+
+function standingOf(line: JsonObject): JsonObject {
+  return isJsonObject(line['fields']) ? line['fields'] : {};
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

@@ -1,0 +1,15 @@
+import type { AuditEvent, EgressRecord } from '../../ports.ts';
+
+/** Says what the egress policy ruled in the words of the audit log (contract section 10). */
+export function egressWords({
+  domain,
+  mode,
+  reason,
+}: Pick<EgressRecord, 'domain' | 'reason'> & { mode: string }): [
+  event: 'egress_allowed' | 'egress_blocked',
+  fields: NonNullable<AuditEvent['fields']>,
+] {
+  return reason === null
+    ? ['egress_allowed', { domain, mode }]
+    : ['egress_blocked', { domain, mode, reason }];
+}

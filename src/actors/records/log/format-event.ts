@@ -1,0 +1,39 @@
+import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
+import { plainLine } from '../../../machines/plain-line.ts';
+import { cutToRunes } from '../../../machines/text.ts';
+import type { RecordedEvent } from './recorded-event.ts';
+
+const maximumValueRunes = 80;
+const bare = /^[^\s"\\=]+$/u;
+
+/**
+ * Says an event in one line for a terminal: time, name, task and its fields in brief. Control, format and
+ * line-breaking characters are shown as escapes, so that what a caller wrote cannot draw on the screen.
+ */
+export function formatEvent(event: RecordedEvent): string {
+  const parts = [event.ts, event.event].map((part) => word(part));
+  if (event.task_id !== undefined) parts.push(`task=${word(event.task_id)}`);
+  const fields = isJsonObject(event['fields']) ? event['fields'] : {};
+  for (const [name, value] of Object.entries(fields)) parts.push(`${word(name)}=${brief(value)}`);
+  return parts.join(' ');
+}
+
+/** Says in one line for a terminal that a line of a log holds no event, with its beginning. */
+export function formatBadLine(text: string): string {
+  return `bad line: ${plainLine(JSON.stringify(cut(text)))}`;
+}
+
+function brief(value: JsonValue): string {
+  return typeof value === 'string' ? word(value) : plainLine(cut(JSON.stringify(value)));
+}
+
+/** A text as it is when nothing in it can mislead, else quoted and escaped as JSON does. */
+function word(text: string): string {
+  const short = cut(text);
+  return bare.test(short) && plainLine(short) === short ? short : plainLine(JSON.stringify(short));
+}
+
+function cut(text: string): string {
+  const short = cutToRunes(text, maximumValueRunes);
+  return short.length < text.length ? `${short}…` : short;
+}

@@ -1,0 +1,141 @@
+import type { JsonObject } from '../../../machines/json.ts';
+import { Chain } from './chain.ts';
+import { GENESIS } from './chain-format.ts';
+import { judgeSignature, type SignatureReason } from './line-signature.ts';
+import { readLine } from './read-line.ts';
+import type { BreakReason, ChainVerdict, LineBreak, Sha256Hex, VerifyOptions } from './verdict.ts';
+
+/** Signatures that are checked at the same time; half of them are waited for before more are begun. */
+const maximumPending = 512;
+
+type Finding = Omit<LineBreak, 'file' | 'line'>;
+
+/** A line whose signature is being checked. */
+interface PendingLine {
+  place: Omit<LineBreak, 'reason'>;
+  reason: Promise<SignatureReason | null>;
+}
+
+/** A log while it is read: what was found, in the order of its lines. */
+export class LogReading {
+  readonly #sha256Hex: Sha256Hex;
+  readonly #options: VerifyOptions;
+  readonly #chain: Chain;
+  #pending: PendingLine[] = [];
+  #first: LineBreak | null = null;
+  #file = '';
+  #line = 0;
+  #signed = 0;
+
+  constructor(sha256Hex: Sha256Hex, options: VerifyOptions) {
+    const { continuedFrom: from = GENESIS, kept = null } = options;
+    this.#sha256Hex = sha256Hex;
+    this.#options = options;
+    this.#chain = new Chain({ from, kept });
+  }
+
+  /** A bad line was found and nobody wants to hear of others. */
+  get isOver(): boolean {
+    return this.#first !== null && this.#options.onBreak === undefined;
+  }
+
+  /** Goes on with the next file. */
+  open(file: string): void {
+    this.#file = file;
+    this.#line = 0;
+  }
+
+  /** Checks the next line, given without its newline; `null` when nothing has to be waited for. */
+  take(bytes: Uint8Array): Promise<void> | null {
+    this.#line += 1;
+    const line = readLine(bytes);
+    const hash = this.#sha256Hex(bytes);
+    if (typeof hash === 'string') return this.#takeHashed(line, hash);
+    return hash.then((text) => this.#takeHashed(line, text) ?? undefined);
+  }
+
+  /** Says that a file ends in something that cannot be read as a line. */
+  giveUp(reason: BreakReason): Promise<void> {
+    this.#line += 1;
+    return this.#report({ reason });
+  }
+
+  /** Says what was found once every file is read. */
+  async finish(): Promise<ChainVerdict> {
+    await this.#drain();
+    const missing = this.isOver ? null : this.#chain.end();
+    if (missing !== null) {
+      this.#line += 1;
+      await this.#report(missing);
+    }
+    if (this.#first !== null) return { ok: false, ...this.#first };
+    const { events, head, checkpoint } = this.#chain;
+    const upTo = checkpoint === null ? {} : { checkpoint };
+    return { ok: true, events, signed: this.#signed, head, ...upTo };
+  }
+
+  #takeHashed(line: JsonObject | BreakReason, hash: string): Promise<void> | null {
+    if (typeof line === 'string') {
+      this.#chain.advance(null, hash);
+      return this.#report({ reason: line });
+    }
+    const broken = this.#chain.judge(line);
+    const departed = this.#chain.advance(line, hash);
+    if (line['sig'] !== undefined) this.#signed += 1;
+    if (broken !== null) return this.#report({ ...broken, ...identityOf(line) });
+    const reason = this.#judgeSignature(line);
+    if (departed !== null) return this.#reportDeparture(line, departed, reason);
+    if (reason === null) return null;
+    if (typeof reason === 'string') return this.#report({ reason, ...identityOf(line) });
+    this.#pending.push({ place: { ...this.#place(), ...identityOf(line) }, reason });
+    return this.#pending.length < maximumPending ? null : this.#drain(maximumPending / 2);
+  }
+
+  /** A bad signature says more than that the log is not the one that was kept. */
+  async #reportDeparture(
+    line: JsonObject,
+    departed: Finding,
+    signature: ReturnType<typeof judgeSignature>,
+  ): Promise<void> {
+    const reason = await signature;
+    await this.#report({ ...(reason === null ? departed : { reason }), ...identityOf(line) });
+  }
+
+  #judgeSignature(line: JsonObject) {
+    const { keys = null, requireSigned = false } = this.#options;
+    return judgeSignature(line, { keys, requireSigned });
+  }
+
+  /** Lines before this one come first, so their signatures are waited for. */
+  async #report(finding: Finding): Promise<void> {
+    const broken = { ...this.#place(), ...finding };
+    await this.#drain();
+    this.#tell(broken);
+  }
+
+  async #drain(count = this.#pending.length): Promise<void> {
+    const pending = this.#pending.splice(0, count);
+    const reasons = await Promise.all(pending.map(({ reason }) => reason));
+    for (const [index, reason] of reasons.entries()) {
+      const place = pending[index]?.place;
+      if (reason !== null && place !== undefined) this.#tell({ ...place, reason });
+    }
+  }
+
+  #tell(broken: LineBreak): void {
+    if (this.isOver) return;
+    this.#first ??= broken;
+    this.#options.onBreak?.(broken);
+  }
+
+  #place(): { file: string; line: number } {
+    return { file: this.#file, line: this.#line };
+  }
+}
+
+function identityOf({ seq, event }: JsonObject): { seq?: number; event?: string } {
+  return {
+    ...(typeof seq === 'number' ? { seq } : {}),
+    ...(typeof event === 'string' ? { event } : {}),
+  };
+}

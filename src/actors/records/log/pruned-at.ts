@@ -1,0 +1,35 @@
+import { open } from 'node:fs/promises';
+import { isJsonObject } from '../../../machines/json.ts';
+import { checkpointEvent, GENESIS, maximumLineBytes, type Standing } from './chain-format.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { readLine } from './read-line.ts';
+
+/**
+ * Says where a log was cut when its oldest files were removed, as the checkpoint that its oldest file begins
+ * with has it; `null` for a log that is whole, or that begins with anything else.
+ *
+ * @param paths the files of the log, oldest first
+ */
+export async function prunedAt(paths: readonly string[]): Promise<Standing | null> {
+  const [oldest] = paths;
+  const first = oldest === undefined ? null : await firstLineOf(oldest);
+  const line = first === null ? null : readLine(first);
+  if (line === null || typeof line === 'string' || line['event'] !== checkpointEvent) return null;
+  const { prev_hash: head, fields } = line;
+  const count = isJsonObject(fields) ? fields['count'] : undefined;
+  if (typeof head !== 'string' || head === GENESIS || typeof count !== 'number') return null;
+  return { count, head };
+}
+
+async function firstLineOf(path: string): Promise<Uint8Array | null> {
+  const handle = await open(path, 'r');
+  try {
+    const splitter = new LineSplitter(maximumLineBytes);
+    for await (const chunk of handle.createReadStream({ autoClose: false })) {
+      for (const line of splitter.push(chunk as Uint8Array)) return line;
+    }
+    return null;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,96 @@
+import type { JsonObject, JsonValue } from '../../../machines/json.ts';
+
+const maximumDepth = 16;
+const maximumStringBytes = 16 * 1024;
+const tooDeep = '[left out: nested too deep]';
+
+const encoder = new TextEncoder();
+
+/**
+ * Makes a value one that RFC 8785 can carry without an exception and without a loss of meaning.
+ *
+ * Strings and keys become well formed and are cut at 16 KiB. Integers beyond 2^53-1 and numbers that
+ * are not finite become strings. What is nested deeper than 16 levels, where the line is level 1,
+ * gives way to a marker. What JSON cannot say (`undefined`, functions) gives `undefined`.
+ *
+ * @param depth the level of `value` within its line
+ */
+function recordable(value: unknown, depth: number): JsonValue | undefined {
+  switch (typeof value) {
+    case 'string':
+      return recordableText(value);
+    case 'number':
+      return recordableNumber(value);
+    case 'boolean':
+      return value;
+    case 'bigint':
+      return recordableText(String(value));
+    case 'object':
+      if (value === null) return null;
+      if (depth > maximumDepth) return tooDeep;
+      return Array.isArray(value)
+        ? value.map((item) => recordable(item, depth + 1) ?? null)
+        : recordableObject(value, depth);
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The same for the members of an object at level `depth`; members without a value are dropped. Names
+ * that become equal are told apart by a number, so that no member overwrites another.
+ */
+export function recordableObject(value: object, depth: number): JsonObject {
+  const result: JsonObject = {};
+  let clashes = 0;
+  for (const [key, member] of Object.entries(value)) {
+    const kept = recordable(member, depth + 1);
+    if (kept === undefined) continue;
+    const name = recordableText(key);
+    let free = name;
+    while (Object.hasOwn(result, free)) {
+      clashes += 1;
+      free = `${name}~${clashes}`;
+    }
+    setMember(result, free, kept);
+  }
+  return result;
+}
+
+function setMember(object: JsonObject, name: string, value: JsonValue): void {
+  if (name === '__proto__') {
+    // An assignment would set the prototype and lose the member.
+    Object.defineProperty(object, name, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  } else {
+    object[name] = value;
+  }
+}
+
+function recordableNumber(value: number): number | string {
+  const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+  return exact ? value : String(value);
+}
+
+function recordableText(text: string): string {
+  return cutToBytes(text, maximumStringBytes);
+}
+
+/**
+ * Makes a text well formed and cuts it to a number of UTF-8 bytes, the marker with its original size
+ * included; never in the middle of a code point.
+ *
+ * @param maximum bytes, at least 64
+ */
+function cutToBytes(text: string, maximum: number): string {
+  if (text.length * 3 <= maximum) return text.toWellFormed();
+  const size = Buffer.byteLength(text);
+  if (size <= maximum) return text.toWellFormed();
+  const marker = ` [cut: ${size} bytes in all]`;
+  const { read } = encoder.encodeInto(text, new Uint8Array(maximum - marker.length));
+  return text.slice(0, read).toWellFormed() + marker;
+}

@@ -1,0 +1,154 @@
+import type { Clock } from '../../ports.ts';
+import { maximumLineBytes } from './chain-format.ts';
+import { linesFromEnd } from './lines-from-end.ts';
+import { fileAt, OpenLog } from './log-file-reader.ts';
+import { finishedFilesOf, logFilesOf } from './log-files.ts';
+import { type RecordedEvent, recordedEvent } from './recorded-event.ts';
+
+/** Which events to show. */
+export interface TailOptions {
+  /** The current file of the log. */
+  path: string;
+  /** Only events of this task. */
+  task?: string;
+  /** Only events of this name, or those whose name begins with what stands before a final `*`. */
+  event?: string;
+  /** How many of the latest lines to begin with. */
+  limit: number;
+  /** Go on with new events until the signal aborts; waits for the log when there is none yet. */
+  follow?: boolean;
+  signal?: AbortSignal;
+  clock: Clock;
+}
+
+/** One line of a log; `event` is `null` when it holds none. */
+export interface TailedLine {
+  text: string;
+  event: RecordedEvent | null;
+}
+
+const pollInterval = 200;
+
+/**
+ * Yields the latest matching lines of a log, oldest first, over all its files, then new ones as they are written. A
+ * line that holds no event is yielded as well unless a task or a name was asked for. A file that is rotated away is
+ * read to its end, and then every one after it; one that is cut is read again from its start.
+ *
+ * @throws AuditLogError when the log cannot be read, or is not there and is not followed
+ */
+export async function* tailLines(options: TailOptions): AsyncGenerator<TailedLine> {
+  const { path, follow, signal } = options;
+  let log = follow === true ? await OpenLog.find(path) : await OpenLog.open(path);
+  try {
+    if (log !== null) yield* latest(log, options);
+    while (follow === true && signal?.aborted !== true) {
+      if (log !== null) yield* unread(log, options);
+      const next = await successorOf(log, path);
+      if (next !== null) {
+        // What was written after the last look and before the rotation.
+        if (log !== null) yield* unread(log, options);
+        await log?.handle.close();
+        log = next;
+      } else if (log === null || !(await wasCut(log))) await pause(options);
+    }
+  } finally {
+    await log?.handle.close();
+  }
+}
+
+async function* unread(log: OpenLog, options: TailOptions): AsyncGenerator<TailedLine> {
+  for await (const line of log.lines()) {
+    const matching = matchingLine(line, options);
+    if (matching !== null) yield matching;
+  }
+}
+
+async function* latest(log: OpenLog, options: TailOptions): AsyncGenerator<TailedLine> {
+  const { size } = await log.handle.stat();
+  const found: TailedLine[] = [];
+  for await (const { bytes, end } of linesFromEnd(log.handle, size)) {
+    log.position = Math.max(log.position, end);
+    if (found.length >= options.limit) break;
+    const matching = matchingLine(bytes, options);
+    if (matching !== null) found.push(matching);
+  }
+  if (found.length < options.limit) found.push(...(await latestBefore(log, found.length, options)));
+  yield* found.reverse();
+}
+
+/** The latest matching lines of the finished files, newest first. */
+async function latestBefore(
+  current: OpenLog,
+  already: number,
+  options: TailOptions,
+): Promise<TailedLine[]> {
+  const found: TailedLine[] = [];
+  for (const { path } of finishedFilesOf(options.path).toReversed()) {
+    const log = await OpenLog.find(path);
+    if (log === null) continue;
+    try {
+      if (log.inode === current.inode) continue;
+      const { size } = await log.handle.stat();
+      for await (const { bytes } of linesFromEnd(log.handle, size)) {
+        const matching = matchingLine(bytes, options);
+        if (matching !== null) found.push(matching);
+        if (already + found.length >= options.limit) return found;
+      }
+    } finally {
+      await log.handle.close();
+    }
+  }
+  return found;
+}
+
+function matchingLine(line: Uint8Array, { task, event }: TailOptions): TailedLine | null {
+  const read = line.length > maximumLineBytes ? null : recordedEvent(line);
+  const text = () => new TextDecoder().decode(line);
+  if (read === null) {
+    return task === undefined && event === undefined ? { text: text(), event: null } : null;
+  }
+  if (task !== undefined && read.task_id !== task) return null;
+  if (event !== undefined && !isNamed(read.event, event)) return null;
+  return { text: text(), event: read };
+}
+
+function isNamed(name: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+}
+
+/** Opens the file that follows one; `null` while it is the current one, or its successor is not there yet. */
+async function successorOf(log: OpenLog | null, path: string): Promise<OpenLog | null> {
+  if (log === null) return OpenLog.find(path);
+  const current = await fileAt(path);
+  if (current === null || current.inode === log.inode) return null;
+  const files = logFilesOf(path);
+  const inodes = await Promise.all(files.map(async (file) => (await fileAt(file))?.inode));
+  // A log that some other program moved away is followed by the file in its place.
+  const position = inodes.indexOf(log.inode);
+  const next = position === -1 ? files.length - 1 : position + 1;
+  const found = await OpenLog.find(files[next] ?? path);
+  if (found === null || found.inode === inodes[next]) return found;
+  // It was rotated away this very moment; the next look finds it under its new name.
+  await found.handle.close();
+  return null;
+}
+
+async function wasCut(log: OpenLog): Promise<boolean> {
+  const { size } = await log.handle.stat();
+  if (size >= log.position) return false;
+  log.rewind();
+  return true;
+}
+
+function pause({ clock, signal }: TailOptions): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.setTimeout(done, pollInterval);
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted === true) done();
+  });
+}

@@ -1,0 +1,131 @@
+import { fromPromise } from 'xstate';
+import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
+import { elapsed } from '../../elapsed.ts';
+import type { Credential, CredentialVault } from '../../governance/credentials/credentials.ts';
+import { argumentsDigest } from '../../governance/policy/arguments-digest.ts';
+import type { Policy } from '../../governance/policy/policy.ts';
+import {
+  type Clock,
+  type Log,
+  type Outbound,
+  type Tool,
+  ToolError,
+  type ToolRun,
+} from '../../ports.ts';
+import { inSpan } from '../../telemetry/spans.ts';
+
+/** What running a tool needs from outside. */
+export interface RunToolPorts {
+  tools: ReadonlyMap<string, Tool>;
+  policy: Policy;
+  vault: CredentialVault;
+  /** What tools reach out through; `null` leaves them none. */
+  outbound: Outbound | null;
+  clock: Clock;
+  log: Log;
+  onPhase: (taskId: string, phase: 'tool_start' | 'tool_end', tool: string) => void;
+}
+
+/** What a tool came to before the rules for output had their say. */
+type Raw = { kind: 'returned'; text: string } | { kind: 'failed'; text: string; failure: string };
+
+/**
+ * Fills the `runTool` port. A call that a person released runs only with the very arguments they were
+ * shown, and one that needs credentials only with those made for it. A tool that fails is an outcome.
+ * What it says, be it a result or an error, passes the rules for output before anybody sees it.
+ */
+export function createRunTool(ports: RunToolPorts) {
+  const { vault, clock, onPhase } = ports;
+  return fromPromise<ToolOutcome, RunToolInput>(async ({ input, signal }) => {
+    const { taskId, call } = input;
+    const credential = vault.take(call.id);
+    const began = performance.now();
+    try {
+      onPhase(taskId, 'tool_start', call.tool);
+      const raw = await attempt(ports, input, credential, signal);
+      const returned = performance.now();
+      const checked = checkedOutcome(ports, call.tool, raw, credential);
+      return {
+        ...checked,
+        duration: Math.round(returned - began),
+        checking: elapsed(returned),
+        at: clock.now(),
+      };
+    } finally {
+      credential?.revoke();
+      onPhase(taskId, 'tool_end', call.tool);
+    }
+  });
+}
+
+async function attempt(
+  { tools, outbound, log }: RunToolPorts,
+  { taskId, correlationId, tags, call, approvedSha256, needsCredential }: RunToolInput,
+  credential: Credential | null,
+  signal: AbortSignal,
+): Promise<Raw> {
+  try {
+    const tool = tools.get(call.tool);
+    if (tool === undefined) {
+      throw new ToolError(`unknown tool: ${call.tool}`, { kind: 'unknown tool' });
+    }
+    if (approvedSha256 !== null && approvedSha256 !== argumentsDigest(call.args)) {
+      throw new ToolError(`the arguments of ${call.tool} are not the ones that were approved`, {
+        kind: 'arguments not approved',
+      });
+    }
+    if (needsCredential && credential === null) {
+      throw new ToolError(`the credentials of ${call.tool} are missing`, {
+        kind: 'credentials missing',
+      });
+    }
+    const run: ToolRun = { taskId, callId: call.id, correlationId, tags, credential, signal };
+    if (outbound !== null) run.outbound = outbound;
+    const result = await inSpan(`tool.${call.tool}`, { 'a2a.task.id': taskId }, () =>
+      tool.run(call.args, run),
+    );
+    return { kind: 'returned', text: result.toWellFormed() };
+  } catch (error) {
+    if (error instanceof ToolError) {
+      return { kind: 'failed', text: error.message, failure: error.kind };
+    }
+    log.error({ error, task_id: taskId, tool: call.tool }, 'tool: failed unexpectedly');
+    const failure = 'failed inside the service';
+    return { kind: 'failed', text: `${call.tool} ${failure}`, failure };
+  }
+}
+
+type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
+  (
+    | { kind: 'returned'; result: string }
+    | { kind: 'failed'; error: string; failure: string }
+    | { kind: 'withheld'; error: string }
+  );
+
+/** Output that cannot be checked is withheld. */
+function checkedOutcome(
+  { policy, log }: RunToolPorts,
+  tool: string,
+  raw: Raw,
+  credential: Credential | null,
+): CheckedOutcome {
+  try {
+    const checked = policy.checkOutput(tool, raw.text, credential?.secretValues() ?? []);
+    const { findings, rewrites } = checked;
+    if (checked.kind === 'withheld') {
+      return { kind: 'withheld', error: checked.reason, findings, rewrites };
+    }
+    return raw.kind === 'returned'
+      ? { kind: raw.kind, result: checked.text, findings, rewrites }
+      : { kind: raw.kind, error: checked.text, failure: raw.failure, findings, rewrites };
+  } catch (error) {
+    log.error({ error, tool }, 'governance: the output could not be checked');
+    const what = 'the output could not be checked';
+    return {
+      kind: 'withheld',
+      error: `governance failed: ${what}`,
+      findings: [{ gate: 'governance', decision: 'block', rule: what }],
+      rewrites: [],
+    };
+  }
+}

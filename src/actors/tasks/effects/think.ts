@@ -1,0 +1,54 @@
+import { fromPromise } from 'xstate';
+import type { ThinkInput, Thought } from '../../../machines/task/task-events.ts';
+import { type Clock, type Ids, type LanguageModel, type Log, ModelError } from '../../ports.ts';
+import { inSpan } from '../../telemetry/spans.ts';
+import { acceptCall } from './accept-call.ts';
+
+/** What thinking needs from outside. */
+export interface ThinkPorts {
+  model: LanguageModel;
+  ids: Ids;
+  clock: Clock;
+  log: Log;
+  onToken: (taskId: string, text: string) => void;
+}
+
+/** Fills the `think` port: one turn of the model, its calls given their ids. A failing model is an outcome. */
+export function createThink({ model, ids, clock, log, onToken }: ThinkPorts) {
+  return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
+    const began = performance.now();
+    const spent = () => ({
+      duration: Math.round(performance.now() - began),
+      at: clock.now(),
+    });
+    const called = { provider: model.provider, model: model.name };
+    try {
+      const attributes = {
+        'a2a.task.id': input.taskId,
+        'gen_ai.provider.name': model.provider,
+        'gen_ai.request.model': model.name,
+      };
+      const turn = await inSpan('llm.completion', attributes, async (span) => {
+        const said = await model.next(input, {
+          signal,
+          onToken: (text) => onToken(input.taskId, text),
+        });
+        span.setAttributes({
+          'gen_ai.usage.input_tokens': said.inputTokens,
+          'gen_ai.usage.output_tokens': said.outputTokens,
+        });
+        return said;
+      });
+      const calls = turn.calls.map((call) => acceptCall(call, ids));
+      const { inputTokens, outputTokens, text } = turn;
+      const outcome = { kind: 'said', text, calls } as const;
+      return { ...called, ...spent(), inputTokens, outputTokens, outcome };
+    } catch (error) {
+      const isOurs = error instanceof ModelError;
+      if (!isOurs) log.error({ error, task_id: input.taskId }, 'model: failed unexpectedly');
+      const reason = isOurs ? error.message : 'the model failed inside the service';
+      const outcome = { kind: 'failed', error: reason } as const;
+      return { ...called, ...spent(), inputTokens: 0, outputTokens: 0, outcome };
+    }
+  });
+}

@@ -1,0 +1,257 @@
+import type { ActorRefFrom, Snapshot, SnapshotFrom } from 'xstate';
+import { describeCrash, describeTask, stateOf } from '../../machines/task/describe-task.ts';
+import * as factOf from '../../machines/task/fact-of.ts';
+import type { TaskFact } from '../../machines/task/facts.ts';
+import * as failureOf from '../../machines/task/failure-of.ts';
+import { isFinal, type Task } from '../../machines/task/task.ts';
+import type { TaskContext, TaskRun } from '../../machines/task/task-input.ts';
+import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
+import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
+import { type AgentEntity, auditEventOf, type Capture } from '../records/log/audit.ts';
+import type { SentMessage } from '../records/store/message-rows.ts';
+import type { StoredTask } from '../records/store/task-rows.ts';
+import type { TaskStore, TaskWrite } from '../records/store/task-store.ts';
+import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/run-trace.ts';
+import { EnteredStates, type PassedStates } from './entered-states.ts';
+
+/** The actor of one task. */
+export type TaskActor = ActorRefFrom<typeof taskMachine>;
+
+/** What a live task needs around it. */
+export interface LiveTaskPorts {
+  store: TaskStore;
+  clock: Clock;
+  /** The keys that every audit event of the agent carries. */
+  envelope: AgentEntity;
+  /** Takes contents into the log; `null` while none are. */
+  capture: Capture | null;
+  /** Hears what was saved, and which states the task passed on the way. */
+  onCommitted: (live: LiveTask, task: Task, passed: PassedStates) => void;
+  onLost: (live: LiveTask, error: Error) => void;
+  /** Hears of every tool call and of every wait for a decision that has ended. */
+  onMeasured: (measured: Measured) => void;
+}
+
+/** Something of a task that has ended, for the metrics. */
+export type Measured =
+  | { type: 'call'; tool: string; outcome: 'returned' | 'failed' }
+  | { type: 'wait'; decision: EndedWait['outcome']; milliseconds: number };
+
+/**
+ * A task whose actor is running, with what the disk knows of it. Whatever the chart notes is
+ * saved together with the state it led to; the outside is only ever told what was saved.
+ */
+export class LiveTask {
+  readonly id: string;
+  /** What the run is traced by while it is live. */
+  readonly trace: RunTrace;
+  readonly #ports: LiveTaskPorts;
+  #actor: TaskActor | null = null;
+  #committed: Task | null;
+  #revision: number;
+  #auditSeq: number;
+  #startedCall: string | null;
+  #events: AuditEvent[] = [];
+  #sent: SentMessage[] = [];
+  #saving: Promise<void> | null = null;
+  #isQueued = false;
+  #pending: { task: Task; passed: PassedStates } | null = null;
+  readonly #states: EnteredStates;
+  #crashed = false;
+  #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
+
+  /** `parent` is where the run stands in a trace, as a W3C `traceparent`; `null` when in none. */
+  constructor(
+    id: string,
+    stored: StoredTask | undefined,
+    parent: string | null,
+    ports: LiveTaskPorts,
+  ) {
+    this.id = id;
+    this.trace = new RunTrace(id, parent);
+    this.#ports = ports;
+    this.#committed = stored?.task ?? null;
+    this.#revision = stored?.task.revision ?? 0;
+    this.#auditSeq = stored?.auditSeq ?? 0;
+    this.#startedCall = stored?.startedCall ?? null;
+    const state = stored?.task.state ?? null;
+    this.#states = new EnteredStates(state !== null && isFinal(state) ? null : state);
+  }
+
+  /** The actor; there is one as soon as the task is live. */
+  get actor(): TaskActor {
+    if (this.#actor === null) throw new Error(`task ${this.id} has no actor`);
+    return this.#actor;
+  }
+
+  set actor(actor: TaskActor) {
+    this.#actor = actor;
+    actor.subscribe({
+      next: (snapshot) => this.#states.see(snapshot, this.#ports.clock.now()),
+      // The registry hears of it.
+      error: () => undefined,
+    });
+  }
+
+  /** What goes out on behalf of the run is counted as. */
+  get scope(): EgressScope {
+    const { correlationId, tags } = this.actor.getSnapshot().context.run;
+    return { taskId: this.id, correlationId, tags };
+  }
+
+  /** The task as it stands on disk; `null` until its first save. */
+  get committed(): Task | null {
+    return this.#committed;
+  }
+
+  /** The call whose start was on disk when the actor was restored. */
+  get startedCall(): string | null {
+    return this.#startedCall;
+  }
+
+  /** True while something waits for the next commit. */
+  get isSaving(): boolean {
+    return this.#saving !== null;
+  }
+
+  /** Has a message known again from the next commit on. */
+  keep(sent: SentMessage): void {
+    this.#sent.push(sent);
+  }
+
+  /** Takes a fact of the chart and has it saved together with the state it leads to. */
+  note(fact: TaskFact, { correlationId, tags }: Pick<TaskRun, 'correlationId' | 'tags'>): void {
+    this.#auditSeq += 1;
+    this.#events.push(
+      auditEventOf(
+        fact,
+        {
+          ...this.#ports.envelope,
+          ...tags,
+          ...this.trace.ids,
+          ts: new Date(this.#ports.clock.now()).toISOString(),
+          seq: this.#auditSeq,
+          task_id: this.id,
+          correlation_id: correlationId,
+        },
+        this.#ports.capture,
+      ),
+    );
+    this.#measure(fact);
+    this.#save();
+  }
+
+  /** Ends the task after a defect stopped its chart. */
+  crash(): void {
+    this.#crashed = true;
+    const { context, tags } = this.actor.getSnapshot();
+    if (tags.has('calling')) {
+      const at = this.#ports.clock.now();
+      this.note(factOf.toolCutOff(context, at, failureOf.crashed.text), context.run);
+    }
+    this.note({ type: 'session.ended', state: 'failed' }, context.run);
+  }
+
+  /** Resolves when everything noted so far is on disk. Rejects when it could not be saved. */
+  saved(): Promise<void> {
+    return this.#saving ?? Promise.resolve();
+  }
+
+  #save(): void {
+    if (this.#isQueued) return;
+    this.#isQueued = true;
+    const saving: Promise<void> = this.#ports.store
+      .save(this.id, () => this.#collect())
+      .then(
+        () => this.#committedTo(saving),
+        (error: unknown) => {
+          this.#ports.onLost(this, error instanceof Error ? error : new Error(String(error)));
+          throw error;
+        },
+      );
+    // Whoever waits hears of a failure; nobody waiting is no defect.
+    saving.catch(() => undefined);
+    this.#saving = saving;
+  }
+
+  #collect(): TaskWrite {
+    this.#isQueued = false;
+    const snapshot = this.actor.getSnapshot();
+    const at = this.#ports.clock.now();
+    const saved = this.#crashed ? 'failed' : stateOf(snapshot);
+    const passed = this.#states.passed(this.#committed, this.#revision, saved);
+    const revision = this.#revision + passed.count + 1;
+    const previous = passed.count === 0 ? this.#committed : null;
+    const described = describeTask(snapshot, at, revision, previous);
+    const task = this.#crashed ? describeCrash(described, failureOf.crashed, at) : described;
+    const final = isFinal(task.state);
+    const events = this.#events;
+    this.#events = [];
+    const sent = this.#sent;
+    if (sent.length > 0) this.#sent = [];
+    this.#pending = { task, passed };
+    return {
+      change: {
+        task,
+        expected: this.#revision,
+        snapshot: final ? null : JSON.stringify(persisted(snapshot)),
+        machineVersion: taskMachineVersion,
+        auditSeq: this.#auditSeq,
+        startedCall:
+          !final && snapshot.hasTag('calling') ? (snapshot.context.pending[0]?.id ?? null) : null,
+        ...(sent.length === 0 ? {} : { sent }),
+      },
+      events,
+    };
+  }
+
+  #committedTo(saving: Promise<void>): void {
+    if (this.#saving === saving) this.#saving = null;
+    if (this.#pending === null || this.#pending.task.revision === this.#revision) return;
+    const { task, passed } = this.#pending;
+    this.#pending = null;
+    this.#traceWait(this.#committed, task);
+    if (isFinal(task.state)) this.trace.end(task.state);
+    this.#committed = task;
+    this.#revision = task.revision;
+    this.#ports.onCommitted(this, task, passed);
+  }
+
+  #measure(fact: TaskFact): void {
+    switch (fact.type) {
+      case 'deferral.decided':
+        this.#waitEnd = { outcome: fact.decision, decidedIn: activeSpanContext() };
+        break;
+      case 'deferral.timedOut':
+        this.#waitEnd = { outcome: 'timeout', decidedIn: null };
+        break;
+      case 'deferral.abandoned':
+        this.#waitEnd = { outcome: 'abandoned', decidedIn: null };
+        break;
+      case 'tool.ended': {
+        const outcome = fact.error === undefined ? 'returned' : 'failed';
+        this.#ports.onMeasured({ type: 'call', tool: fact.tool, outcome });
+        break;
+      }
+      default:
+    }
+  }
+
+  /** A wait has ended when what was waited for is gone; an approval short of the quorum ends none. */
+  #traceWait(before: Task | null, { deferral, changedAt: to }: Task): void {
+    const waited = before?.deferral ?? null;
+    if (waited === null || waited.id === deferral?.id) return;
+    const end = this.#waitEnd ?? { outcome: 'abandoned', decidedIn: null };
+    this.trace.waited({ ...end, tool: waited.tool, from: waited.requestedAt, to });
+    const milliseconds = to - waited.requestedAt;
+    this.#ports.onMeasured({ type: 'wait', decision: end.outcome, milliseconds });
+  }
+}
+
+/** The context is plain JSON without actors in it, so it is spared the search for them. */
+function persisted(snapshot: SnapshotFrom<typeof taskMachine>): Snapshot<unknown> {
+  const bare = taskMachine.getPersistedSnapshot({ ...snapshot, context: noContext });
+  return Object.assign(bare, { context: snapshot.context });
+}
+
+const noContext = {} as TaskContext;

@@ -1,0 +1,74 @@
+import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
+import type { Message } from '../../../machines/task/task.ts';
+import { type Conversation, type LanguageModel, ModelError, type Turn } from '../../ports.ts';
+
+/** One step of a script: a tool call, whose arguments governance judges, or the words that end the run. */
+export type ScriptStep = { tool: string; args?: JsonValue | undefined } | { say: string };
+
+/**
+ * A model that plays a script, one step a turn, and needs no key (contract section 13). A data
+ * part `{script: [...]}` of the user's message plays instead of the configured one; with no step
+ * left it says what it was told.
+ */
+export function scriptedModel(name: string, script: readonly ScriptStep[]): LanguageModel {
+  return {
+    provider: 'scripted',
+    name,
+    async next(conversation, { onToken }) {
+      // Like any model it speaks only after its caller has had the chance to listen.
+      await Promise.resolve();
+      const steps = scriptOf(conversation.request) ?? script;
+      const turn = play(steps[conversation.turns], conversation);
+      for (const token of turn.text.match(/\S+\s*|\s+/g) ?? []) onToken(token);
+      return turn;
+    },
+  };
+}
+
+/**
+ * Reads a script from a value that came over the wire. Throws a ModelError that names the first step
+ * that is none.
+ */
+export function readScript(value: JsonValue): ScriptStep[] {
+  if (!Array.isArray(value)) throw new ModelError('the script must be a list of steps');
+  return value.map((step, index) => {
+    if (isJsonObject(step)) {
+      const { tool, args, say } = step;
+      if (typeof say === 'string') return { say };
+      if (typeof tool === 'string') return args === undefined ? { tool } : { tool, args };
+    }
+    throw new ModelError(`step ${index + 1} of the script must be {tool, args} or {say}`);
+  });
+}
+
+function play(step: ScriptStep | undefined, conversation: Conversation): Turn {
+  const spoken = { inputTokens: 0, outputTokens: 0 };
+  if (step === undefined) return { ...spoken, calls: [], text: `echo: ${told(conversation)}` };
+  if ('tool' in step) {
+    return { ...spoken, text: '', calls: [{ tool: step.tool, args: step.args ?? {} }] };
+  }
+  const result = conversation.exchanges.at(-1)?.result ?? '';
+  return { ...spoken, calls: [], text: step.say.replaceAll('{result}', () => result) };
+}
+
+function scriptOf({ parts }: Message): ScriptStep[] | null {
+  for (const part of parts) {
+    if (part.kind === 'data' && isJsonObject(part.data) && 'script' in part.data) {
+      return readScript(part.data['script'] ?? null);
+    }
+  }
+  return null;
+}
+
+/** Longest text that is handed on of a message, in characters. */
+const longestPrompt = 16 * 1024;
+
+function told({ request, followUps }: Conversation): string {
+  const parts = [request, ...followUps.map(({ message }) => message)].flatMap((said) => said.parts);
+  const texts = parts.flatMap((part) => {
+    if (part.kind === 'text') return [part.text];
+    if (part.kind === 'data') return [JSON.stringify(part.data)];
+    return [part.file.name ?? part.file.uri ?? 'a file'];
+  });
+  return texts.join('\n').slice(0, longestPrompt).toWellFormed();
+}

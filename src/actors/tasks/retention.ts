@@ -1,0 +1,49 @@
+import type { Clock, Log } from '../ports.ts';
+import type { TaskStore } from '../records/store/task-store.ts';
+
+/** How often expired tasks are looked for, in milliseconds. */
+const lookEvery = 600_000;
+
+/** What deleting expired tasks needs. */
+export interface RetentionPorts {
+  store: TaskStore;
+  /** How long a final task is kept, in milliseconds. */
+  retention: number;
+  clock: Clock;
+  log: Log;
+}
+
+/** Deletes final tasks that are older than the retention. */
+export class Retention {
+  readonly #ports: RetentionPorts;
+  #timer: NodeJS.Timeout | null = null;
+  #isStopped = false;
+
+  constructor(ports: RetentionPorts) {
+    this.#ports = ports;
+  }
+
+  /** Deletes what has expired now, and from now on every ten minutes. */
+  start(): void {
+    this.deleteExpired();
+    this.#timer = setInterval(() => this.deleteExpired(), lookEvery).unref();
+  }
+
+  /** Deletes what has expired, some tasks in each turn of the event loop. */
+  deleteExpired(): void {
+    const { store, clock, retention, log } = this.#ports;
+    if (this.#isStopped) return;
+    try {
+      const deleted = store.deleteEnded(clock.now() - retention);
+      if (deleted > 0) setImmediate(() => this.deleteExpired());
+    } catch (error) {
+      log.error({ error }, 'tasks: expired ones stay for now');
+    }
+  }
+
+  /** Deletes nothing any more. */
+  stop(): void {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+}

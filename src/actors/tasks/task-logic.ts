@@ -1,0 +1,168 @@
+import { context as traceContext } from '@opentelemetry/api';
+import { fromCallback, fromPromise, type PromiseActorLogic } from 'xstate';
+import type { TaskFact } from '../../machines/task/facts.ts';
+import type { ToolCall } from '../../machines/task/task.ts';
+import type {
+  MintInput,
+  MintOutcome,
+  RecordedStart,
+  RunToolInput,
+  TaskEvent,
+  ThinkInput,
+  Thought,
+  ToolOutcome,
+} from '../../machines/task/task-events.ts';
+import type { TaskContext } from '../../machines/task/task-input.ts';
+import { taskMachine } from '../../machines/task/task-machine.ts';
+import type { AlignmentJudge } from '../governance/alignment/alignment.ts';
+import { type CredentialIssuer, CredentialVault } from '../governance/credentials/credentials.ts';
+import { createGovern } from '../governance/policy/govern.ts';
+import type { Policy } from '../governance/policy/policy.ts';
+import type {
+  Clock,
+  EgressScope,
+  Ids,
+  LanguageModel,
+  Log,
+  ScopedOutbound,
+  Tool,
+} from '../ports.ts';
+import { createMint } from './effects/mint.ts';
+import { createRunTool } from './effects/run-tool.ts';
+import { createThink } from './effects/think.ts';
+import type { LiveTask } from './live-task.ts';
+import type { Progress } from './watchers.ts';
+
+/** What the chart of a task needs from outside. */
+export interface TaskLogicPorts {
+  model: LanguageModel;
+  tools: ReadonlyMap<string, Tool>;
+  policy: Policy;
+  /** Compares calls with what was asked; `null` while intent alignment is off. */
+  judge: AlignmentJudge | null;
+  /** Makes the credentials of calls; `null` when no tool has any. */
+  issuer: CredentialIssuer | null;
+  /** The way out; tools that need one have none while it is `null`. */
+  egress: ScopedOutbound | null;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  live: (id: string) => LiveTask;
+  onProgress: (id: string, progress: Progress) => void;
+}
+
+/** Fills every port of the task chart; this is the only place where they are filled. */
+export function createTaskLogic(ports: TaskLogicPorts) {
+  const { model, tools, policy, judge, issuer, egress, clock, ids, log, live, onProgress } = ports;
+  const vault = new CredentialVault();
+  const served = beneathRun(ports, { isOwn: true });
+  const called = beneathRun(ports, {});
+  return taskMachine.provide({
+    actors: {
+      think: served(
+        createThink({
+          model,
+          ids,
+          clock,
+          log,
+          onToken: (id, text) => onProgress(id, { phase: 'token', text }),
+        }),
+      ),
+      govern: createGovern({ policy, judge, tools, log }),
+      mint: served(createMint({ issuer, vault, clock, log })),
+      recordStart: served(createRecordStart(ports)),
+      runTool: called(
+        createRunTool({
+          tools,
+          policy,
+          vault,
+          outbound: egress,
+          clock,
+          log,
+          onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
+        }),
+      ),
+      recordEnd: served(
+        fromPromise<void, { taskId: string }>(({ input }) => live(input.taskId).saved()),
+      ),
+      deadline: createDeadline(clock),
+    },
+    actions: {
+      note: noteWith(live),
+      dropCredential: (_, callId: string) => vault.drop(callId),
+    },
+  });
+}
+
+/**
+ * The task chart with ports that do nothing but take notes: it lets a task that was interrupted
+ * end in its own words without thinking, governing or running anything again.
+ */
+export function createIdleTaskLogic(live: (id: string) => LiveTask) {
+  const never = () => new Promise<never>(() => undefined);
+  return taskMachine.provide({
+    actors: {
+      think: fromPromise<Thought, ThinkInput>(never),
+      mint: fromPromise<MintOutcome, MintInput>(never),
+      recordStart: fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(never),
+      runTool: fromPromise<ToolOutcome, RunToolInput>(never),
+      recordEnd: fromPromise<void, { taskId: string }>(never),
+    },
+    actions: { note: noteWith(live) },
+  });
+}
+
+/**
+ * Has what an actor of a task does belong to the span of its run, and what it sends to the task. An actor
+ * starts in the turn of whatever moved the chart, such as the request that decided, and would otherwise be
+ * counted as part of that.
+ */
+function beneathRun({ live, egress }: TaskLogicPorts, own: Pick<EgressScope, 'isOwn'>) {
+  return <Output, Input extends { taskId: string }>(
+    logic: PromiseActorLogic<Output, Input>,
+  ): PromiseActorLogic<Output, Input> => ({
+    ...logic,
+    start(state, scope) {
+      const start = (): void => logic.start?.(state, scope);
+      if (state.input === undefined) return start();
+      const task = live(state.input.taskId);
+      const attributed = () =>
+        egress === null ? start() : egress.within({ ...task.scope, ...own }, start);
+      traceContext.with(task.trace.context, attributed);
+    },
+  });
+}
+
+/** Waits until the start of a call is on disk, unless it already was when the task was restored. */
+function createRecordStart({ live, tools, clock }: TaskLogicPorts) {
+  return fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(async ({ input }) => {
+    const task = live(input.taskId);
+    if (task.startedCall === input.call.id) {
+      const isIdempotent = tools.get(input.call.tool)?.idempotent === true;
+      return { standing: isIdempotent ? 'repeatable' : 'unknown', at: clock.now() };
+    }
+    await task.saved();
+    return { standing: 'first', at: clock.now() };
+  });
+}
+
+function createDeadline(clock: Clock) {
+  return fromCallback<{ type: 'none' }, { at: number }>(({ input, sendBack }) => {
+    const reached = (): void => {
+      const now = clock.now();
+      if (now < input.at) timer = clock.setTimeout(reached, input.at - now);
+      else sendBack({ type: 'deadline.reached', at: now } satisfies TaskEvent);
+    };
+    let timer = clock.setTimeout(reached, input.at - clock.now());
+    return () => clock.clearTimeout(timer);
+  });
+}
+
+function noteWith(live: (id: string) => LiveTask) {
+  return (
+    { context: { run } }: { context: Pick<TaskContext, 'run'> },
+    facts: TaskFact | readonly TaskFact[],
+  ): void => {
+    for (const fact of [facts].flat()) live(run.id).note(fact, run);
+  };
+}

@@ -1,0 +1,22 @@
+import { v4, v7 } from 'uuid';
+import type { Tool } from '../../ports.ts';
+import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
+
+/** Makes a UUID: random (version 4), or one that sorts by time (version 7). */
+export function uuidGenerate({ clock }: BuiltinDependencies): Tool {
+  return builtinTool({
+    name: 'uuid_generate',
+    description: 'Makes a new UUID.',
+    parameters: {
+      type: 'object',
+      properties: {
+        version: { enum: [4, 7], description: '4 is random, 7 sorts by time; 4 if left out' },
+      },
+      additionalProperties: false,
+    },
+    idempotent: true,
+    async run(args) {
+      return args['version'] === 7 ? v7({ msecs: clock.now() }) : v4();
+    },
+  });
+}

@@ -1,0 +1,6 @@
+export { findProgram, scriptPath } from '../../process/find-program.ts';
+export { FolderTooLargeError } from './hidden-files.ts';
+export { isolate, SandboxError } from './isolate.ts';
+export { probeSandbox } from './probe-sandbox.ts';
+export type { SandboxLevel } from './sandbox-level.ts';
+export { writableFolder } from './writable-folder.ts';

@@ -1,0 +1,44 @@
+import { extname } from 'node:path';
+import { ToolError } from '../../ports.ts';
+import { findProgram } from '../sandbox/sandbox.ts';
+import type { Problem, ScriptDefinition, ScriptExtension } from '../skills/skills.ts';
+
+const interpreters: Record<
+  ScriptExtension,
+  (find: (name: string) => string | null) => string | null
+> = {
+  sh: (find) => find('bash') ?? find('sh'),
+  py: (find) => find('python3'),
+  js: () => process.execPath,
+  mjs: () => process.execPath,
+  ts: () => process.execPath,
+};
+
+/** The program that runs a script, by its ending; scripts need no execute bit. Throws a ToolError. */
+export function interpreterOf(tool: string, script: string, find = findProgram): string {
+  const extension = extname(script).slice(1) as ScriptExtension;
+  const program = interpreters[extension](find);
+  if (program === null) {
+    const name = extension === 'py' ? 'python3' : 'bash or sh';
+    throw new ToolError(`${tool} needs ${name}, which is not installed; install it`, {
+      kind: 'not started',
+    });
+  }
+  return program;
+}
+
+/** Says of each script what is missing to run it, so that no call has to fail first. */
+export function missingInterpreters(
+  scripts: readonly ScriptDefinition[],
+  find = findProgram,
+): Problem[] {
+  return scripts.flatMap(({ name, script, file, line }) => {
+    try {
+      interpreterOf(name, script, find);
+      return [];
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      return [{ message: `tool ${error.message}`, file, line, column: 1 }];
+    }
+  });
+}

@@ -1,0 +1,64 @@
+import type { ToolRun } from '../../ports.ts';
+import { scriptPath } from '../sandbox/sandbox.ts';
+
+type Variables = Record<string, string>;
+
+/** Where a script's environment comes from. */
+export interface ScriptSurroundings {
+  /** The agent's folder. */
+  agentDirectory: string;
+  /** The variables that skills may ask for by name. */
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What is given to one run of a script. */
+export interface ScriptPlace {
+  /** Names of the variables its skill asks for. */
+  declared: readonly string[];
+  /** The private folder of this run. */
+  home: string;
+  /** The folder it may write and keep; `null` for none. */
+  work: string | null;
+  /** The variables that point at the egress proxy. */
+  proxy: Variables;
+}
+
+/** Variables that make a program load code of somebody else's choice. */
+const loading =
+  /^(LD_|DYLD_|NODE_OPTIONS$|BASH_ENV$|ENV$|PYTHON(STARTUP|PATH|HOME)$|PERL5(OPT|LIB)$|RUBY(OPT|LIB)$)/;
+
+/**
+ * Builds a script's environment from nothing, so that what the daemon knows stays with the daemon.
+ * Variables that make programs load code are left out, even when they are asked for.
+ */
+export function scriptEnvironment(
+  { agentDirectory, env }: ScriptSurroundings,
+  { declared, home, work, proxy }: ScriptPlace,
+  run: ToolRun,
+): Variables {
+  const asked = declared.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const given = Object.entries({ ...Object.fromEntries(asked), ...run.credential?.env() });
+  return {
+    ...Object.fromEntries(given.filter(([name]) => !loading.test(name))),
+    ...proxy,
+    PATH: scriptPath,
+    HOME: home,
+    LANG: env['LANG'] ?? 'C.UTF-8',
+    TZ: env['TZ'] ?? 'UTC',
+    ...tagVariables(run.tags),
+    SERVICE_TOOL_CALL_ID: run.callId,
+    SERVICE_TASK_ID: run.taskId,
+    SERVICE_AGENT_DIR: agentDirectory,
+    ...(work === null ? {} : { SERVICE_WORK_DIR: work }),
+  };
+}
+
+/** A tool may hand on whose work it does: `workflow_id` is in `SERVICE_WORKFLOW_ID` (document 2 section 6.3). */
+function tagVariables(tags: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(tags).map(([key, value]) => [`SERVICE_${key.toUpperCase()}`, value]),
+  );
+}

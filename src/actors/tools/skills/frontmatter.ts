@@ -1,0 +1,91 @@
+import { load, YAMLException } from 'js-yaml';
+import { LineCounter, parseDocument } from 'yaml';
+import type { Position } from './skill-problem.ts';
+
+/** A skill file taken apart. */
+export interface Frontmatter {
+  /** The keys of the YAML block; empty when the file has none. */
+  data: Record<string, unknown>;
+  body: string;
+  /** The line of the file on which the body starts. */
+  bodyLine: number;
+  /** Where the value at `path` stands; for a missing one, its nearest parent. */
+  locate: (path: readonly PropertyKey[]) => Position;
+}
+
+/** The frontmatter cannot be read; the position is that of the file. */
+export class FrontmatterError extends Error {
+  readonly code = 'frontmatter_invalid';
+  readonly position: Position;
+
+  constructor(message: string, position: Position) {
+    super(message);
+    this.position = position;
+  }
+}
+
+const start: Position = { line: 1, column: 1 };
+
+/** Splits a skill file into its YAML block and its body. Throws a FrontmatterError. */
+export function parseFrontmatter(file: string): Frontmatter {
+  const text = file.replace(/^\uFEFF/, '');
+  const lines = text.split(/\r?\n/);
+  if (lines[0]?.trimEnd() !== '---') {
+    return { data: {}, body: text, bodyLine: 1, locate: () => start };
+  }
+  const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---');
+  if (end === -1) {
+    throw new FrontmatterError(
+      'the frontmatter that starts here has no end; close it with a line of ---',
+      start,
+    );
+  }
+  const yaml = lines.slice(1, end).join('\n');
+  return {
+    data: parseMapping(yaml),
+    body: lines.slice(end + 1).join('\n'),
+    bodyLine: end + 2,
+    locate: locator(yaml),
+  };
+}
+
+function parseMapping(yaml: string): Record<string, unknown> {
+  if (yaml.split('\n').every((line) => /^\s*(#|$)/.test(line))) return {};
+  const data = loadGuarded(yaml);
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    throw new FrontmatterError('the frontmatter must be keys with values, such as name: refunds', {
+      line: 2,
+      column: 1,
+    });
+  }
+  return data as Record<string, unknown>;
+}
+
+function loadGuarded(yaml: string): unknown {
+  try {
+    return load(yaml, { maxDepth: 32, maxAliases: 0 });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    throw new FrontmatterError(`the frontmatter is not valid YAML: ${error.reason}`, {
+      line: (error.mark?.line ?? 0) + 2,
+      column: (error.mark?.column ?? 0) + 1,
+    });
+  }
+}
+
+/** `yaml` can end the process on text nested deeply, so it only sees text that js-yaml has accepted. */
+function locator(yaml: string): Frontmatter['locate'] {
+  const counter = new LineCounter();
+  const document = parseDocument(yaml, { lineCounter: counter, logLevel: 'silent' });
+  return (path) => {
+    for (let length = path.length; length > 0; length -= 1) {
+      const node: unknown = document.getIn(path.slice(0, length), true);
+      const range = (node as { range?: [number, number, number] | null } | undefined)?.range;
+      if (range) {
+        const { line, col } = counter.linePos(range[0]);
+        return { line: line + 1, column: col };
+      }
+    }
+    return { line: 2, column: 1 };
+  };
+}

@@ -1,0 +1,49 @@
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { scriptExtensions } from './find-script.ts';
+import type { Position } from './skill-problem.ts';
+
+/** A URL that is written out in a script, as far as its host and port go. */
+export interface MentionedHost extends Position {
+  /** Absolute path of the script. */
+  path: string;
+  url: URL;
+}
+
+/** Longer files are data, not scripts. */
+const largestScript = 1024 * 1024;
+
+/** What follows must end the host and port: a name put together from variables is not known before it runs. */
+const url =
+  /\bhttps?:\/\/(?:\[[\da-f:.]+\]|[a-z\d](?:[\w.-]*[a-z\d])?)(?::\d{1,5})?(?![\w.:@$%{<*-])/gi;
+
+const comment = /^\s*(?:#|\/\/|\/?\*)/;
+
+/** Finds the hosts of the URLs in all scripts of a folder, each once for a file; comments are passed over. */
+export async function mentionedHosts(scriptsDirectory: string): Promise<MentionedHost[]> {
+  const names = (await readdir(scriptsDirectory)).filter((name) =>
+    (scriptExtensions as readonly string[]).includes(extname(name).slice(1)),
+  );
+  const paths = names.toSorted().map((name) => join(scriptsDirectory, name));
+  return (await Promise.all(paths.map(hostsIn))).flat();
+}
+
+async function hostsIn(path: string): Promise<MentionedHost[]> {
+  const facts = await lstat(path);
+  if (!facts.isFile() || facts.size > largestScript) return [];
+  const found = new Map<string, MentionedHost>();
+  for (const [index, line] of (await readFile(path, 'utf8')).split('\n').entries()) {
+    if (comment.test(line)) continue;
+    for (const match of line.matchAll(url)) {
+      const mentioned = URL.parse(match[0]);
+      if (mentioned === null || found.has(mentioned.origin)) continue;
+      found.set(mentioned.origin, {
+        path,
+        url: mentioned,
+        line: index + 1,
+        column: match.index + 1,
+      });
+    }
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,149 @@
+import { readFile, stat } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import { refusedVariable } from '../../process/reserved-environment.ts';
+import { type Frontmatter, FrontmatterError, parseFrontmatter } from './frontmatter.ts';
+import { type FrontmatterData, frontmatterSchema, kebabCase } from './frontmatter-schema.ts';
+import { resolveInside } from './inside-directory.ts';
+import { scriptDefinitions } from './script-definitions.ts';
+import type { Requirements, Skill } from './skill.ts';
+import type { Position, Problem } from './skill-problem.ts';
+
+const largestFile = 256 * 1024;
+
+/** A file that may hold a skill, and the folder its scripts would be in. */
+export interface SkillSource {
+  path: string;
+  scriptsDirectory: string;
+}
+
+/** What reading one file gave; without a skill the remarks say why. */
+export interface SkillReading {
+  skill?: Skill;
+  problems: Problem[];
+  warnings: Problem[];
+}
+
+/** Reads one skill file of an agent whose folder is given with its links resolved. */
+export async function readSkill(
+  agentDirectory: string,
+  source: SkillSource,
+): Promise<SkillReading> {
+  const file = relative(agentDirectory, source.path).split(sep).join('/');
+  const reading: SkillReading = { problems: [], warnings: [] };
+  const refuse = (message: string, position: Position = { line: 1, column: 1 }): SkillReading => {
+    reading.problems.push({ message, file, ...position });
+    return reading;
+  };
+  const resolved = await resolveInside(agentDirectory, source.path);
+  if (resolved.kind === 'outside') {
+    return refuse('the skill file leads out of the agent folder; move it inside');
+  }
+  if (resolved.kind === 'missing') return refuse('the skill file does not exist; mend the path');
+  const facts = await stat(resolved.path);
+  if (!facts.isFile()) return refuse('the skill is not a file; replace it');
+  if (facts.size > largestFile) return refuse('the skill file is larger than 256 KiB; shorten it');
+
+  let frontmatter: Frontmatter;
+  try {
+    frontmatter = parseFrontmatter(await readFile(resolved.path, 'utf8'));
+  } catch (error) {
+    if (!(error instanceof FrontmatterError)) throw error;
+    return refuse(error.message, error.position);
+  }
+  return interpret(agentDirectory, source, file, frontmatter, reading);
+}
+
+async function interpret(
+  agentDirectory: string,
+  source: SkillSource,
+  file: string,
+  frontmatter: Frontmatter,
+  reading: SkillReading,
+): Promise<SkillReading> {
+  const { problems, warnings } = reading;
+  const at = (message: string, path: readonly PropertyKey[]): Problem => ({
+    message,
+    file,
+    ...frontmatter.locate(path),
+  });
+  if ((frontmatter.data['name'] ?? '') === '') {
+    warnings.push(at('the file has no name in its frontmatter and is skipped; add one', []));
+    return reading;
+  }
+  const parsed = frontmatterSchema.safeParse(frontmatter.data);
+  if (!parsed.success) {
+    for (const { path, message } of parsed.error.issues) {
+      const place = path.join('.');
+      const starts = message.startsWith(place);
+      problems.push(at(starts ? message : `${place} is not valid: ${message}`, path));
+    }
+    return reading;
+  }
+  const skill = describeSkill(file, frontmatter, parsed.data);
+  problems.push(...variableProblems(skill.requires, at));
+  warnings.push(...keyWarnings(skill, at));
+  const tools = await scriptDefinitions(skill, {
+    agentDirectory,
+    scriptsDirectory: source.scriptsDirectory,
+    body: frontmatter.body,
+    bodyLine: frontmatter.bodyLine,
+    idempotent: serviceBlock(parsed.data).idempotent ?? false,
+  });
+  problems.push(...tools.problems);
+  warnings.push(...tools.warnings);
+  return { skill: { ...skill, tools: tools.definitions }, problems, warnings };
+}
+
+function describeSkill(file: string, frontmatter: Frontmatter, data: FrontmatterData): Skill {
+  const block = serviceBlock(data);
+  const { required = [], one_of: oneOf = [], optional = [] } = block.requires?.env ?? {};
+  return {
+    id: data.name,
+    name: data.display_name || data.name,
+    description: data.description?.trim() ?? '',
+    ...(data.category ? { category: data.category } : {}),
+    tags: data.tags,
+    file,
+    body: frontmatter.body.trim(),
+    tools: [],
+    requires: { bins: block.requires?.bins ?? [], env: { required, oneOf, optional } },
+    egressDomains: data.egress_domains,
+    ...(block.guardrails === undefined
+      ? {}
+      : { guardrails: { value: block.guardrails, locate: guardrailsLocator(frontmatter) } }),
+  };
+}
+
+function guardrailsLocator({ data, locate }: Frontmatter): Frontmatter['locate'] {
+  const metadata = data['metadata'] as { service?: { guardrails?: unknown } | null };
+  const block = metadata.service?.guardrails === undefined ? 'forge' : 'service';
+  return (path) => locate(['metadata', block, 'guardrails', ...path]);
+}
+
+type ServiceBlock = NonNullable<NonNullable<FrontmatterData['metadata']>['service']>;
+
+/** Existing skills carry the block under another name; ours has the last word, key by key. */
+function serviceBlock({ metadata }: FrontmatterData): ServiceBlock {
+  return { ...metadata?.forge, ...metadata?.service };
+}
+
+type At = (message: string, path: readonly PropertyKey[]) => Problem;
+
+function variableProblems({ env }: Requirements, at: At): Problem[] {
+  return [...env.required, ...env.oneOf, ...env.optional].flatMap((name) => {
+    const refusal = refusedVariable(name);
+    return refusal ? [at(`requires.env: ${refusal}`, ['metadata'])] : [];
+  });
+}
+
+function keyWarnings(skill: Skill, at: At): Problem[] {
+  const warnings: Problem[] = [];
+  if (skill.description === '') {
+    warnings.push(at(`skill ${skill.id} has no description; say what it is for`, ['name']));
+  }
+  if (skill.category !== undefined && !kebabCase.test(skill.category)) {
+    const hint = 'category should be lower-case words joined by hyphens, such as customer-care';
+    warnings.push(at(hint, ['category']));
+  }
+  return warnings;
+}

@@ -1,0 +1,135 @@
+import { normalName } from '../../tool-name.ts';
+import { type CodeDigest, digestCode, digestFile } from './code-digest.ts';
+import { findScript } from './find-script.ts';
+import { scriptWarnings } from './script-warnings.ts';
+import { type Remark, sectionParameters } from './section-parameters.ts';
+import type { ScriptDefinition, Skill } from './skill.ts';
+import type { Problem } from './skill-problem.ts';
+import { type ToolSection, toolSections } from './tool-sections.ts';
+
+/** The tools of a skill and what is to be said about its sections. */
+export interface ScriptDefinitions {
+  definitions: ScriptDefinition[];
+  problems: Problem[];
+  warnings: Problem[];
+}
+
+/** How the skill file is laid out and what it says of its tools as a whole. */
+export interface SkillTools {
+  agentDirectory: string;
+  scriptsDirectory: string;
+  /** The text below the frontmatter, and the line it starts on. */
+  body: string;
+  bodyLine: number;
+  /** All of its tools, none, or those named. */
+  idempotent: boolean | string[];
+}
+
+/** Turns the `## Tool:` sections of a skill that have a script into tools. */
+export async function scriptDefinitions(
+  skill: Skill,
+  tools: SkillTools,
+): Promise<ScriptDefinitions> {
+  const result: ScriptDefinitions = { definitions: [], problems: [], warnings: [] };
+  const taken = new Set<string>();
+  const sections = toolSections(tools.body, tools.bodyLine);
+  const code = sections.length === 0 ? new Map() : await digestCode(tools.scriptsDirectory);
+  for (const section of sections) {
+    const unusable = nameProblem(section.name, taken);
+    taken.add(normalName(section.name));
+    const read: SectionReading = unusable
+      ? { problems: [remark(section, unusable)], warnings: [] }
+      : await readSection(skill, section, tools, code);
+    if (read.definition) result.definitions.push(read.definition);
+    result.problems.push(...read.problems.map((one) => ({ ...one, file: skill.file })));
+    result.warnings.push(...read.warnings.map((one) => ({ ...one, file: skill.file })));
+  }
+  result.warnings.push(...unknownIdempotent(skill, tools.idempotent, taken));
+  return result;
+}
+
+interface SectionReading {
+  definition?: ScriptDefinition;
+  problems: Remark[];
+  warnings: Remark[];
+}
+
+async function readSection(
+  skill: Skill,
+  section: ToolSection,
+  tools: SkillTools,
+  shared: CodeDigest,
+): Promise<SectionReading> {
+  const script = await findScript(tools.agentDirectory, tools.scriptsDirectory, section.name);
+  if (script === null) return { problems: [], warnings: [withoutScript(section)] };
+  const { parameters, problems, warnings } = sectionParameters(section);
+  if ('refused' in script) {
+    const refusal = remark(section, `tool ${section.name} ${script.refused}`);
+    return { problems: [refusal, ...problems], warnings };
+  }
+  if (!parameters) return { problems, warnings };
+  const idempotent = isIdempotent(section.name, tools.idempotent);
+  const described = { ...describe(section, skill), parameters, idempotent };
+  const code = new Map([...shared, [script.path, await digestFile(script.path)]]);
+  const surprises = (await scriptWarnings(script.path)).map((warning) =>
+    remark(section, `tool ${section.name}: ${warning}`),
+  );
+  const definition = { ...described, script: script.path, code };
+  return { definition, problems, warnings: [...warnings, ...surprises] };
+}
+
+function remark({ line }: ToolSection, message: string): Remark {
+  return { message, line, column: 1 };
+}
+
+function nameProblem(name: string, taken: Set<string>): string | null {
+  if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name)) {
+    return `${JSON.stringify(name)} cannot name a tool; use a letter, then up to 63 letters, digits, _ or -`;
+  }
+  if (taken.has(normalName(name))) {
+    return `tool ${name} is described twice in this file; keep one section`;
+  }
+  return null;
+}
+
+function withoutScript(section: ToolSection): Remark {
+  const { name } = section;
+  const message = `tool ${name} has no script and is read as text only; add scripts/${name}.{sh,py,js,mjs,ts} to make it callable`;
+  return remark(section, message);
+}
+
+function describe(
+  section: ToolSection,
+  skill: Skill,
+): Omit<ScriptDefinition, 'parameters' | 'idempotent' | 'script' | 'code'> {
+  const { required, oneOf, optional } = skill.requires.env;
+  return {
+    name: section.name,
+    description: section.description || `${section.name} of the skill ${skill.id}`,
+    environment: [...new Set([...required, ...oneOf, ...optional])],
+    skill: skill.id,
+    file: skill.file,
+    line: section.line,
+  };
+}
+
+function isIdempotent(tool: string, declared: boolean | string[]): boolean {
+  if (typeof declared === 'boolean') return declared;
+  return declared.some((name) => normalName(name) === normalName(tool));
+}
+
+function unknownIdempotent(
+  skill: Skill,
+  declared: boolean | string[],
+  known: Set<string>,
+): Problem[] {
+  if (typeof declared === 'boolean') return [];
+  return declared
+    .filter((name) => !known.has(normalName(name)))
+    .map((name) => ({
+      message: `idempotent names ${name}, which is not a tool of the skill ${skill.id}; mend the name`,
+      file: skill.file,
+      line: 1,
+      column: 1,
+    }));
+}

@@ -1,0 +1,80 @@
+import type { JsonObject, JsonValue } from '../../../machines/json.ts';
+import { compileSchema, SchemaError } from './argument-schema.ts';
+import { parseInputLine } from './input-line.ts';
+import type { Position } from './skill-problem.ts';
+import type { JsonBlock, ToolSection } from './tool-sections.ts';
+
+/** A remark about a section, at a position of its file. */
+export interface Remark extends Position {
+  message: string;
+}
+
+/** The arguments a section asks for; without `parameters` the tool cannot be offered. */
+export interface SectionParameters {
+  parameters?: JsonObject;
+  problems: Remark[];
+  warnings: Remark[];
+}
+
+/** Finds the JSON Schema of a tool section: its JSON block, else its `**Input:**` line, else any object. */
+export function sectionParameters(section: ToolSection): SectionParameters {
+  for (const block of section.jsonBlocks) {
+    const parsed = parseBlock(section.name, block);
+    if ('message' in parsed) return { problems: [parsed], warnings: [] };
+    if (isSchema(parsed.value, block.info)) return checked(section.name, parsed.value, block.line);
+  }
+  if (!section.input) return { parameters: { type: 'object' }, problems: [], warnings: [] };
+  const { line } = section.input;
+  const { parameters, unread } = parseInputLine(section.input.text);
+  const warnings = unread.map((reason) => ({
+    message: `tool ${section.name}: ${reason}; its value is not checked`,
+    line,
+    column: 1,
+  }));
+  return { parameters, problems: [], warnings };
+}
+
+function checked(tool: string, schema: JsonObject, line: number): SectionParameters {
+  const refuse = (reason: string): SectionParameters => ({
+    problems: [{ message: `tool ${tool}: the JSON Schema ${reason}`, line, column: 1 }],
+    warnings: [],
+  });
+  const parameters: JsonObject = { type: 'object', ...schema };
+  if (parameters['type'] !== 'object')
+    return refuse('must describe an object; set "type": "object"');
+  try {
+    compileSchema(parameters);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    return refuse(`cannot be used: ${error.message}`);
+  }
+  return { parameters, problems: [], warnings: [] };
+}
+
+function parseBlock(tool: string, block: JsonBlock): { value: JsonValue } | Remark {
+  try {
+    return { value: JSON.parse(block.content) as JsonValue };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const place = /\(line (\d+) column (\d+)\)/.exec(reason);
+    const line = Number(place?.[1] ?? block.margins.length) - 1;
+    return {
+      message: `tool ${tool}: the JSON block does not parse; mend the JSON here`,
+      line: block.line + line,
+      column: (block.margins[line] ?? 0) + Number(place?.[2] ?? 1),
+    };
+  }
+}
+
+const jsonTypes = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+
+/** A plain `json` block may also be an example of a result, so it must look like a schema. */
+function isSchema(value: JsonValue, info: string): value is JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (info.includes('schema')) return true;
+  const { type } = value;
+  return (
+    ['properties', '$schema', '$ref', '$defs'].some((key) => Object.hasOwn(value, key)) ||
+    (typeof type === 'string' && jsonTypes.includes(type))
+  );
+}

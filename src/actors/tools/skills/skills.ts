@@ -1,0 +1,13 @@
+export {
+  checkArguments,
+  compileSchema,
+  SchemaError,
+  validateArguments,
+} from './argument-schema.ts';
+export { changedCode } from './code-digest.ts';
+export type { ScriptExtension } from './find-script.ts';
+export { type MentionedHost, mentionedHosts } from './mentioned-hosts.ts';
+export { missingRequirements } from './missing-requirements.ts';
+export { readSkills } from './read-skills.ts';
+export type { Requirements, ScriptDefinition, Skill } from './skill.ts';
+export type { Problem } from './skill-problem.ts';

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ServiceConfig } from '../actors/config/config.ts';
+import { redactSecrets } from '../actors/governance/credentials/credentials.ts';
+import { compileGuardrails } from '../actors/governance/guardrails/guardrails.ts';
+import { type Capture, createCapture } from '../actors/records/log/audit.ts';
+import type { Skill } from '../actors/tools/skills/skills.ts';
+import { isJsonObject, type JsonValue } from '../machines/json.ts';
+
+/** What the capture of an agent is made from; its configuration has been checked. */
+export interface CaptureParts {
+  config: ServiceConfig;
+  skills: readonly Skill[];
+  /** The agent's folder. */
+  directory: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Variables that hold secrets although no configuration names them. */
+const usualVariables = [
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'SERVICE_PLATFORM_TOKEN',
+];
+
+/**
+ * Makes what takes contents into the audit log, as `audit.capture` asks; `null` while nothing is captured. Scrubbed
+ * are what the built-in redaction rules of the group `secrets` find, and the values of every variable that the
+ * configuration takes a secret from or that a skill declares for its scripts, and the daemon's own token.
+ */
+export function createAgentCapture(parts: CaptureParts): Capture | null {
+  const values = knownSecrets(parts);
+  const detect = secretDetector();
+  let token: string | null = null;
+  return createCapture(parts.config.audit.capture, (text) => {
+    // It is made after the store is open, and before anybody is let in.
+    token ??= runtimeToken(parts.directory);
+    return detect(redactSecrets(text, [...values, token]));
+  });
+}
+
+function secretDetector(): (text: string) => string {
+  const none = { deny_commands: [], deny_prompts: [], deny_output: [], denied_tools: [] };
+  const compiled = compileGuardrails({ ...none, redact: ['secrets'] });
+  if (!compiled.ok) throw new Error('the built-in redaction rules do not compile');
+  const { guardrails } = compiled;
+  return (text) => {
+    const checked = guardrails.checkOutput(text);
+    if (checked.kind === 'blocked') throw new Error('a text could not be checked for secrets');
+    return checked.text;
+  };
+}
+
+function knownSecrets({ config, skills, env }: CaptureParts): string[] {
+  const declared = skills.flatMap(({ tools }) => tools.flatMap(({ environment }) => environment));
+  const names = [...declared, ...usualVariables, ...namedVariables(config as unknown as JsonValue)];
+  return [...new Set(names.map((name) => env[name] ?? ''))].filter((value) => value !== '');
+}
+
+/** The variables that keys such as `token_env` and `from_env` name, wherever they stand. */
+function namedVariables(value: JsonValue): string[] {
+  if (Array.isArray(value)) return value.flatMap(namedVariables);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key.endsWith('_env') && typeof member === 'string' ? [member] : namedVariables(member),
+  );
+}
+
+function runtimeToken(directory: string): string {
+  return readFileSync(join(directory, '.service', 'runtime.token'), 'utf8').trim();
+}

@@ -1,0 +1,70 @@
+import type { ServiceConfig } from '../actors/config/config.ts';
+import {
+  type AlignmentJudge,
+  createAlignmentJudge,
+  createCachingEmbedder,
+  createEmbedder,
+} from '../actors/governance/alignment/alignment.ts';
+import {
+  type CredentialIssuer,
+  createCredentialIssuer,
+} from '../actors/governance/credentials/credentials.ts';
+import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
+import type { Modify } from '../actors/governance/modify/modify.ts';
+import { createPolicy, type Policy } from '../actors/governance/policy/policy.ts';
+import type { Clock, Log, Outbound, Tool } from '../actors/ports.ts';
+
+/** What governs an agent; the layers that need the outside are `null` while they are off. */
+export interface Governance {
+  policy: Policy;
+  judge: AlignmentJudge | null;
+  issuer: CredentialIssuer | null;
+}
+
+/** What the governance of an agent is made from; its configuration has been checked, and its rules compiled. */
+export interface GovernanceParts {
+  config: Pick<ServiceConfig, 'security' | 'credentials'>;
+  /** True when every caller is known. */
+  isAuthOn: boolean;
+  tools: ReadonlyMap<string, Tool>;
+  guardrails: Guardrails | null;
+  modify: Modify | null;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  log: Log;
+  /** How the embedder and the token service are asked; directly when absent. */
+  outbound?: Outbound;
+}
+
+/** Action texts whose embeddings are kept. */
+const keptEmbeddings = 1_000;
+
+/** Puts together every layer that judges the calls of an agent (contract section 7). */
+export function createGovernance(parts: GovernanceParts): Governance {
+  const { security, credentials } = parts.config;
+  const issuer = credentials.length === 0 ? null : createCredentialIssuer(credentials, parts);
+  const policy = createPolicy({
+    security,
+    isAuthOn: parts.isAuthOn,
+    tools: parts.tools,
+    guardrails: parts.guardrails,
+    modify: parts.modify,
+    credentials: issuer,
+  });
+  return { policy, judge: judgeOf(security.intent_alignment, parts), issuer };
+}
+
+function judgeOf(
+  alignment: ServiceConfig['security']['intent_alignment'],
+  parts: GovernanceParts,
+): AlignmentJudge | null {
+  if (!alignment.enabled) return null;
+  const { threshold, hard_threshold: hardThreshold } = alignment;
+  const { env, clock, outbound } = parts;
+  const ports = { env, clock, ...(outbound === undefined ? {} : { fetch: outbound.fetch }) };
+  return createAlignmentJudge({
+    embedder: createCachingEmbedder(createEmbedder(alignment, ports), { max: keptEmbeddings }),
+    thresholds: { threshold, hardThreshold },
+    log: parts.log,
+  });
+}

@@ -1,0 +1,58 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { ConfigReading, Problem } from '../actors/config/config.ts';
+import { writableFolder } from '../actors/tools/sandbox/sandbox.ts';
+import type { Skill } from '../actors/tools/skills/skills.ts';
+
+/** What `egress.writable` comes to. */
+export interface WritableReading {
+  /** Absolute, links resolved; not all of them need be there. */
+  folders: string[];
+  problems: Problem[];
+  warnings: Problem[];
+}
+
+/**
+ * Reads which folders of an agent its scripts may write and keep, and makes none of them: nothing that
+ * configures the agent, holds its state or is code may be written by a script (contract section 11).
+ */
+export async function readWritable(
+  directory: string,
+  { config, problemAt }: Extract<ConfigReading, { ok: true }>,
+  skills: readonly Skill[],
+): Promise<WritableReading> {
+  const agentDirectory = await realpath(directory);
+  const guarded = [
+    ...['.service', 'service.yaml', 'skills', 'scripts', 'node_modules', config.skills.path],
+    ...[config.store.path, config.audit.path, config.secrets?.path ?? '.service'],
+    // Whoever may write beside the socket of a collector can stand in its place, or speak to it.
+    ...config.audit.sinks.flatMap((sink) => (sink.type === 'unix' ? [sink.path] : [])),
+    ...config.channels.map((channel) => `${channel}-config.yaml`),
+    ...skills.flatMap(({ file, tools }) => [file, ...tools.map(({ script }) => script)]),
+  ].map((path) => resolve(agentDirectory, path));
+  const reading: WritableReading = { folders: [], problems: [], warnings: [] };
+  for (const [index, name] of config.egress.writable.entries()) {
+    const at = (message: string) => problemAt(['egress', 'writable', index], message);
+    const found = await writableFolder(name, { agentDirectory, guarded });
+    if ('mistake' in found) reading.problems.push(at(found.mistake));
+    else if (reading.folders.some((other) => overlap(other, found.path))) {
+      reading.problems.push(
+        at('an earlier folder of the list is, holds or lies in this; keep one'),
+      );
+    } else {
+      reading.folders.push(found.path);
+      if (found.warning !== null) reading.warnings.push(at(found.warning));
+    }
+  }
+  return reading;
+}
+
+/** What lies in a folder that scripts write could be a link to elsewhere at the moment it is opened to them. */
+function overlap(one: string, other: string): boolean {
+  return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
+}
+
+/** Makes the folders that are missing, for the user of the daemon alone. Rejects when one cannot be. */
+export async function makeWritable(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
+}

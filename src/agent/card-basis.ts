@@ -1,0 +1,32 @@
+import { cardSchemes } from '../actors/access/auth/auth.ts';
+import { skillOfTool } from '../actors/card/card.ts';
+import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Log } from '../actors/ports.ts';
+import { normalName } from '../actors/tool-name.ts';
+import { builtinToolNames, type Toolbox } from '../actors/tools/tools.ts';
+
+/** What the basis of a card is made from. */
+interface BasisParts {
+  config: ServiceConfig;
+  toolbox: Toolbox;
+  isAuthOn: boolean;
+  directory: string;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+}
+
+/** What the card says that no change of the files alters: the builtin tools, the ways to sign in, the address. */
+export function cardBasis(
+  { config, toolbox, isAuthOn, directory, env, log }: BasisParts,
+  address: string,
+) {
+  const tools = [...toolbox.tools.values()]
+    .filter(({ name }) => builtinToolNames.includes(name) && !isDenied(config, name))
+    .map(skillOfTool);
+  const declared = isAuthOn ? cardSchemes(config.auth.providers) : [];
+  return { directory, env, log, agentId: config.agent_id, tools, declared, isAuthOn, address };
+}
+
+function isDenied({ security: { guardrails } }: ServiceConfig, tool: string): boolean {
+  return guardrails.enabled && guardrails.denied_tools.map(normalName).includes(normalName(tool));
+}

@@ -1,0 +1,54 @@
+import type { InspectionEvent, Observer } from 'xstate';
+import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
+import type { Modify } from '../actors/governance/modify/modify.ts';
+import type { Egress } from '../actors/outbound/egress/egress.ts';
+import type { Clock, Ids, Log } from '../actors/ports.ts';
+import { scriptedModel } from '../actors/tasks/models/scripted-model.ts';
+import { TaskSystem } from '../actors/tasks/task-system.ts';
+import type { Toolbox } from '../actors/tools/tools.ts';
+import { version } from '../version.ts';
+import { createAgentCapture } from './agent-capture.ts';
+import { createGovernance } from './agent-governance.ts';
+import type { OpenLog } from './open-records.ts';
+
+/** What the tasks of an agent are run with. */
+export interface SystemParts {
+  config: ServiceConfig;
+  toolbox: Toolbox;
+  guardrails: Guardrails | null;
+  modify: Modify | null;
+  isAuthOn: boolean;
+  directory: string;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  egress: Egress;
+  audit: Pick<OpenLog, 'store' | 'entity'>;
+  /** Sees every event of every chart; `undefined` while the inspector is off. */
+  inspect: Observer<InspectionEvent> | undefined;
+}
+
+/** Makes the task system of an agent as its configuration says; it does not work yet. */
+export function createSystem(parts: SystemParts): TaskSystem {
+  const { config, toolbox, egress, audit, inspect } = parts;
+  const { tools, skills } = toolbox;
+  return new TaskSystem({
+    store: audit.store,
+    model: scriptedModel(config.model.name, config.model.script),
+    ...createGovernance({ ...parts, tools, outbound: egress }),
+    tools,
+    clock: parts.clock,
+    ids: parts.ids,
+    log: parts.log,
+    egress,
+    envelope: audit.entity,
+    capture: createAgentCapture({ ...parts, skills }),
+    restAfter: 3_000,
+    release: version,
+    onRestart: config.security.defer.on_restart,
+    retention: config.store.retention,
+    ...(inspect === undefined ? {} : { inspect }),
+  });
+}

@@ -1,0 +1,125 @@
+import { providerAddress } from '../actors/access/auth/auth.ts';
+import type { ChannelsReading } from '../actors/channels/channels.ts';
+import type { ServiceConfig } from '../actors/config/config.ts';
+import { embedderAddress } from '../actors/governance/alignment/alignment.ts';
+import { credentialAddresses } from '../actors/governance/credentials/credentials.ts';
+import { type DerivedEndpoint, readHostPattern } from '../actors/outbound/egress/egress.ts';
+import type { Skill } from '../actors/tools/skills/skills.ts';
+
+/** What besides `service.yaml` names hosts. */
+export interface EndpointSettings {
+  env: NodeJS.ProcessEnv;
+  /** Where admission asks; `null` while it is off. */
+  admissionUrl: string | null;
+  /** Where spans go; `null` while tracing is off. */
+  tracingUrl: string | null;
+  skills: readonly Pick<Skill, 'id' | 'egressDomains'>[];
+  channels: ChannelsReading;
+}
+
+/** A setting and the URL it leads to. */
+type Named = [source: string, url: string | null];
+
+/**
+ * Names every host that the settings of an agent lead to, each with its source (contract section 11).
+ * What the operator's settings lead to is the daemon's own; what a skill declares is for its scripts. Values
+ * that are no URL name nothing.
+ */
+export function derivedEndpoints(
+  config: ServiceConfig,
+  settings: EndpointSettings,
+): DerivedEndpoint[] {
+  const { security, credentials, audit } = config;
+  const { env, admissionUrl, tracingUrl, skills, channels } = settings;
+  const named: Named[] = [
+    ...config.auth.providers.map(
+      (provider, index): Named => [`auth.providers.${index}`, providerAddress(provider)],
+    ),
+    ['SERVICE_ADMISSION_URL', admissionUrl],
+    ['security.intent_alignment', embedderAddress(security.intent_alignment)],
+    ...modelAddresses(config.model),
+    ...credentialAddresses(credentials, env).map(
+      ({ index, url }): Named => [`credentials.${index}`, url],
+    ),
+    ['observability.tracing', tracingUrl],
+    ...audit.sinks.map(
+      (sink, index): Named => [`audit.sinks.${index}`, sink.type === 'http' ? sink.url : null],
+    ),
+    ...config.channels.flatMap((channel, index) =>
+      channelAddresses(channel, channels).map((url): Named => [`channels.${index}`, url]),
+    ),
+  ];
+  return [
+    ...named.flatMap(([source, url]) => endpointAt(url, source)),
+    ...declaredEndpoints(skills),
+  ];
+}
+
+/** Names every host that skills declare for their scripts. */
+export function declaredEndpoints(skills: EndpointSettings['skills']): DerivedEndpoint[] {
+  return skills.flatMap(({ id, egressDomains }) =>
+    egressDomains.flatMap((domain) => skillEndpoints(domain, id)),
+  );
+}
+
+/** Where the providers of models answer, unless `base_url` says otherwise. */
+const modelHosts: Partial<Record<ServiceConfig['model']['provider'], string>> = {
+  openai: 'https://api.openai.com',
+  anthropic: 'https://api.anthropic.com',
+  google: 'https://generativelanguage.googleapis.com',
+  ollama: 'http://127.0.0.1:11434',
+};
+
+function modelAddresses({ provider, base_url, fallbacks }: ServiceConfig['model']): Named[] {
+  const usual = (name: typeof provider) => modelHosts[name] ?? null;
+  const address = provider === 'scripted' || base_url === '' ? usual(provider) : base_url;
+  return [
+    ['model', address],
+    ...fallbacks.map(
+      (fallback, index): Named => [`model.fallbacks.${index}`, usual(fallback.provider)],
+    ),
+  ];
+}
+
+/** What the files of the adapters lead to; nothing for one that does not run. */
+function channelAddresses(channel: string, channels: ChannelsReading): string[] {
+  switch (channel) {
+    case 'slack':
+      return slackAddresses(channels.slack?.apiUrl);
+    case 'telegram':
+      return [channels.telegram?.apiUrl].filter((url) => url !== undefined);
+    case 'webhook':
+      return Object.values(channels.webhook?.targets ?? {}).map(({ url }) => url);
+    default:
+      return [];
+  }
+}
+
+/** Slack itself keeps its files and its sockets on hosts of their own. */
+function slackAddresses(apiUrl: string | undefined): string[] {
+  if (apiUrl === undefined) return [];
+  const { hostname } = new URL(apiUrl);
+  const isSlack = hostname === 'slack.com' || hostname === 'slack-gov.com';
+  const others = isSlack ? ['files', 'wss-primary', 'wss-backup'] : [];
+  return [apiUrl, ...others.map((name) => `https://${name}.${hostname}`)];
+}
+
+function endpointAt(text: string | null, source: string): DerivedEndpoint[] {
+  const url = text === null ? null : URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return [];
+  const usual = url.protocol === 'https:' ? 443 : 80;
+  const port = url.port === '' ? usual : Number(url.port);
+  return [{ host: url.hostname, port, source }];
+}
+
+/** A skill declares a host, with a port or without, or the whole URL its script asks. */
+function skillEndpoints(domain: string, skill: string): DerivedEndpoint[] {
+  const at = (url: string) =>
+    endpointAt(url, `skills.${skill}`)
+      .filter(({ host }) => readHostPattern(host).ok)
+      .map((endpoint) => ({ ...endpoint, skill }));
+  if (domain.includes('://')) return at(domain);
+  if (/[/\\?#@\s]/.test(domain)) return [];
+  const schemes = /:\d+$/.test(domain) ? ['http'] : ['https', 'http'];
+  return schemes.flatMap((scheme) => at(`${scheme}://${domain}`));
+}

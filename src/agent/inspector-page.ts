@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { extname, join } from 'node:path';
+import type { PageFile } from '../actors/telemetry/serve-page.ts';
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.ts': 'text/javascript; charset=utf-8',
+};
+
+/**
+ * Reads the page of the inspector, each file by its path. A browser reads no types, so they are taken out as Node
+ * takes them out of the daemon.
+ */
+export function readInspectorPage(): Map<string, PageFile> {
+  const folder = join(import.meta.dirname, 'ui', 'inspector');
+  const files = readdirSync(folder).map((name): [string, PageFile] => {
+    const text = readFileSync(join(folder, name), 'utf8');
+    const extension = extname(name);
+    const body = extension === '.ts' ? stripTypeScriptTypes(text) : text;
+    const path = name === 'index.html' ? '/' : `/${name}`;
+    return [path, { type: types[extension] ?? 'text/plain; charset=utf-8', body }];
+  });
+  return new Map(files);
+}

@@ -1,0 +1,156 @@
+import { resolve } from 'node:path';
+import type { ChannelsReading } from '../actors/channels/channels.ts';
+import { opensLoopback, type ServiceConfig } from '../actors/config/config.ts';
+import { createEgress, type Egress, patientLimits } from '../actors/outbound/egress/egress.ts';
+import { startEgressProxy } from '../actors/outbound/proxy/egress-proxy.ts';
+import type { EgressRecord, EgressScope, Log } from '../actors/ports.ts';
+import { readTracing } from '../actors/telemetry/tracing-settings.ts';
+import { probeSandbox } from '../actors/tools/sandbox/sandbox.ts';
+import type { ScriptIsolation, Toolbox } from '../actors/tools/tools.ts';
+import { makeWritable } from './agent-writable.ts';
+import { derivedEndpoints } from './derived-endpoints.ts';
+import { openTogether } from './open-together.ts';
+import { StartError } from './read-access.ts';
+
+/** What the agent reaches the outside through. */
+export interface WayOut {
+  egress: Egress;
+  /** How scripts are kept apart; `null` when the agent has none. */
+  isolation: ScriptIsolation | null;
+  /** A fetch for the sinks of the log, whose deliveries are not events of the log themselves. */
+  deliver: typeof globalThis.fetch;
+}
+
+/** What goes to the sinks of the log; recorded, each delivery would be one more line to deliver. */
+const delivery: EgressScope = { taskId: null, correlationId: null, tags: {} };
+
+/** Spans are posted in the turn of whoever ended the last of them, and are the daemon's own all the same. */
+const spans: EgressScope = { taskId: null, correlationId: null, tags: {} };
+
+/** What the way out of an agent is made from. */
+export interface WayOutParts {
+  config: ServiceConfig;
+  toolbox: Pick<Toolbox, 'tools' | 'skills'>;
+  channels: ChannelsReading;
+  directory: string;
+  /** The folders that scripts may write and keep, absolute. */
+  writable: readonly string[];
+  /** Where the platform is asked; `null` while admission is off. */
+  admissionUrl: string | null;
+  /** True when callers must sign in. */
+  isAuthOn: boolean;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+  /** Hears of every hop. */
+  record: (record: EgressRecord) => void;
+}
+
+/**
+ * Opens the one way out of an agent: the egress policy, tracing that goes through it, and for scripts the
+ * proxy and the sandbox (contract section 11). Throws StartError when the sandbox that is asked for cannot be had.
+ */
+export function openWayOut(parts: WayOutParts): Promise<WayOut & AsyncDisposable> {
+  return openTogether((stack) => openOn(stack, parts));
+}
+
+async function openOn(stack: AsyncDisposableStack, parts: WayOutParts): Promise<WayOut> {
+  const { config, log, record } = parts;
+  warnOfLoopback(parts);
+  const tracing = tracingSettings(parts);
+  const { allowed_domains, allowed_private, allow_private_ips, allowed_private_cidrs, mode } =
+    config.egress;
+  const policy = createEgress({
+    mode,
+    allowedDomains: allowed_domains,
+    allowedPrivate: allowed_private,
+    allowPrivateIps: allow_private_ips,
+    allowedPrivateCidrs: allowed_private_cidrs,
+    propagateTo: config.workflow_propagation.allowed_hosts,
+    endpoints: derivedEndpoints(config, {
+      env: parts.env,
+      admissionUrl: parts.admissionUrl,
+      tracingUrl: tracing?.endpoint ?? null,
+      skills: parts.toolbox.skills,
+      channels: parts.channels,
+    }),
+    record: (hop) => {
+      if (hop.scope !== delivery || hop.reason !== null) record(hop);
+    },
+  });
+  const egress = stack.adopt(policy, (opened) => opened.close());
+  const fetchFor = (scope: EgressScope): typeof globalThis.fetch => {
+    return (input, init) => egress.within(scope, () => egress.fetch(input, init), patientLimits);
+  };
+  if (tracing !== null) {
+    const { startTracing } = await import('../actors/telemetry/tracing.ts');
+    const ports = { log, version: config.version, fetch: fetchFor(spans) };
+    stack.adopt(startTracing(tracing, ports), (started) => started.stop());
+  }
+  return {
+    egress,
+    isolation: await isolateScripts(stack, parts, egress),
+    deliver: fetchFor(delivery),
+  };
+}
+
+/** The agent itself is closed to its tools; whatever else listens here is not. */
+function warnOfLoopback({ config, isAuthOn, log }: WayOutParts): void {
+  const setting = isAuthOn ? null : opensLoopback(config);
+  if (setting === null) return;
+  log.warn(
+    {},
+    `${setting} opens loopback to tools while nobody signs in here: another agent on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private`,
+  );
+}
+
+function tracingSettings({ config, env }: WayOutParts) {
+  const { tracing } = config.observability;
+  return tracing.enabled ? readTracing(tracing, { agentId: config.agent_id, env }) : null;
+}
+
+const exposedKey =
+  'scripts run as the user of the daemon and can read its environment, the key of the audit log in it; set egress.sandbox to bwrap';
+
+const exposedToken =
+  "scripts run without a sandbox while tools wait for approval: a script could read the operator's token in .service and decide itself; install the package bubblewrap and set egress.sandbox to bwrap";
+
+const tookWords = {
+  bwrap: 'scripts run in a sandbox (bubblewrap)',
+  env: 'scripts run without a sandbox, with an environment of their own',
+};
+
+async function isolateScripts(
+  stack: AsyncDisposableStack,
+  { config, toolbox, directory, writable, log }: WayOutParts,
+  egress: Egress,
+): Promise<ScriptIsolation | null> {
+  if (toolbox.skills.every(({ tools }) => tools.length === 0)) return null;
+  const { sandbox } = config.egress;
+  const { level, warning, problem } = await probeSandbox(sandbox);
+  if (problem !== undefined) throw new StartError(problem);
+  log.info({ sandbox: level }, tookWords[level]);
+  if (warning !== undefined) log.warn({}, warning);
+  if (level === 'env') warnOfOpenScripts(config, log);
+  await makeWritable(writable).catch((error: unknown) => {
+    throw new StartError(`a folder of egress.writable cannot be made: ${messageOf(error)}`);
+  });
+  const proxy = stack.adopt(await startEgressProxy({ egress, log }), (opened) => opened.close());
+  return {
+    proxy,
+    sandbox: level,
+    writable,
+    hidden: [config.store.path, config.audit.path, config.secrets?.path ?? '.service'].map((path) =>
+      resolve(directory, path),
+    ),
+  };
+}
+
+/** What a script that is kept to nothing could take for itself. */
+function warnOfOpenScripts({ security: { defer }, audit }: ServiceConfig, log: Log): void {
+  if (defer.enabled && Object.keys(defer.tools).length > 0) log.warn({}, exposedToken);
+  if (audit.signing.enabled) log.warn({}, exposedKey);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import type { Log } from '../actors/ports.ts';
+import type { Inspector } from '../actors/telemetry/inspector.ts';
+import { keptInspectorToken } from './serve-file.ts';
+
+/** Starts the inspector of an agent, which is loaded only when it is asked for. Throws InspectorError. */
+export async function openInspector(options: {
+  directory: string;
+  inspectPort: number | null;
+  log: Log;
+}): Promise<Inspector | null> {
+  const { directory, inspectPort: port, log } = options;
+  if (port === null) return null;
+  const [{ startInspector }, { readInspectorPage }] = await Promise.all([
+    import('../actors/telemetry/inspector.ts'),
+    import('./inspector-page.ts'),
+  ]);
+  const token = keptInspectorToken(join(directory, '.service'));
+  return startInspector({ port, token, page: readInspectorPage(), log });
+}

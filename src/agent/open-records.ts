@@ -1,0 +1,140 @@
+import { resolve } from 'node:path';
+import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
+import type { AuditEvent, Clock, Log } from '../actors/ports.ts';
+import {
+  type AgentEntity,
+  type AuditKeys,
+  agentEntity,
+  keyRotation,
+  lastSignedLine,
+  openAuditKeys,
+} from '../actors/records/log/audit.ts';
+import { logFilesOf } from '../actors/records/log/log-files.ts';
+import { type AuditSinks, createAuditSinks } from '../actors/records/sinks/audit-sinks.ts';
+import { TaskStore } from '../actors/records/store/task-store.ts';
+import type { Toolbox } from '../actors/tools/tools.ts';
+import { openTogether } from './open-together.ts';
+import { policyEvent } from './policy-event.ts';
+
+/** What an event of the daemon says beside whose it is, and when. */
+export type DaemonEvent = Pick<AuditEvent, 'event' | 'fields'>;
+
+/** The store of an agent with its audit log, which is kept inside the same commits. */
+export interface OpenLog {
+  store: TaskStore;
+  sinks: AuditSinks;
+  keys: AuditKeys;
+  path: string;
+  /** Whose agent the events are about. */
+  entity: AgentEntity;
+  /** Writes events of the daemon itself, now. Rejects with UnrecordedError. */
+  record: (...events: DaemonEvent[]) => Promise<void>;
+  /** Records what is to be said at the start: what was mended, a new key, and what governs from now on. */
+  recordStart: () => Promise<void>;
+}
+
+/** What the log is opened with. */
+export interface LogParts {
+  config: ServiceConfig;
+  guardrails: Guardrails | null;
+  toolbox: Pick<Toolbox, 'tools'>;
+  /** How scripts are kept apart; `null` when there are none. */
+  sandbox: string | null;
+  directory: string;
+  /** True keeps lines of the log that the store does not know, and ends the tasks they name. */
+  keepLog: boolean;
+  /** The egress policy's own. */
+  fetch: typeof globalThis.fetch;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Opens the log of an agent with its store: lines are signed as configured, and every sink is given what
+ * is on disk. Throws StoreError, StoreBehindError, SigningKeyError or PublicKeyError.
+ */
+export function openLog(parts: LogParts): Promise<OpenLog & AsyncDisposable> {
+  return openTogether((stack) => openOn(stack, parts));
+}
+
+async function openOn(stack: AsyncDisposableStack, parts: LogParts): Promise<OpenLog> {
+  const { config, directory, env, clock, log } = parts;
+  const { audit } = config;
+  const path = resolve(directory, audit.path);
+  const keys = openAuditKeys(audit.signing, env);
+  // Without a key there is nothing to compare, and the whole log would be read for a line that is signed.
+  const rotated =
+    keys.signer === null ? null : await keyRotation(await lastSignedLine(logFilesOf(path)), keys);
+  const entity = agentEntity(config.agent_id, env);
+  const configured = createAuditSinks({
+    sinks: audit.sinks,
+    directory,
+    env,
+    clock,
+    log,
+    fetch: parts.fetch,
+    record: (event) => void record(event).catch(() => undefined),
+  });
+  const sinks = stack.adopt(configured, (opened) => opened.close());
+  const opening = TaskStore.open({
+    path: resolve(directory, config.store.path),
+    onDamaged: (error) => log.error({}, `store: ${error.message}`),
+    audit: {
+      path,
+      chain: audit.chain,
+      signer: keys.signer,
+      keys: keys.published,
+      entity,
+      keepLog: parts.keepLog,
+      rotation: {
+        maxBytes: audit.rotation.max_bytes,
+        daily: audit.rotation.daily,
+        keep: audit.rotation.keep,
+      },
+      onCommitted: (lines) => sinks.offer(lines),
+    },
+  });
+  const record = async (...events: DaemonEvent[]): Promise<void> => {
+    const ts = new Date(clock.now()).toISOString();
+    const said = events.map((event) => ({ ...entity, ts, ...event }));
+    await (await opening).record(said);
+  };
+  const store = stack.adopt(await opening, (opened) => opened.close());
+  tellOpening(store, log);
+  const recordStart = async (): Promise<void> => {
+    await record(
+      ...recoveryEvent(store.recovery),
+      ...(rotated === null ? [] : [rotated]),
+      policyEvent(config, parts.guardrails, parts.toolbox.tools.keys(), parts.sandbox),
+    );
+  };
+  return { store, sinks, keys, path, entity, record, recordStart };
+}
+
+/** Says on the daemon's own log what is not as it was left. */
+function tellOpening({ recovery: { torn, replayed }, opening }: TaskStore, log: Log): void {
+  const { behind, lost } = opening;
+  if (torn !== null || replayed > 0) {
+    log.warn({ ...torn, replayed }, 'audit: the tail of the log was mended');
+  }
+  if (behind !== null) {
+    log.error(
+      behind,
+      'audit: the task store was older than its log; the log was kept, and the tasks it names were ended',
+    );
+  }
+  if (lost !== null) {
+    log.error(
+      lost,
+      'audit: the log stands and its task store is lost; what waited for a decision waits no more',
+    );
+  }
+}
+
+function recoveryEvent({ torn, replayed }: TaskStore['recovery']): DaemonEvent[] {
+  if (torn === null && replayed === 0) return [];
+  const written = replayed === 0 ? {} : { replayed };
+  return [{ event: 'audit_recovered', fields: { ...torn, ...written } }];
+}

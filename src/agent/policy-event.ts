@@ -1,0 +1,40 @@
+import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
+import type { AuditEvent } from '../actors/ports.ts';
+import { heldTools } from './ruled-tools.ts';
+
+/**
+ * Says in the words of the audit log what governs the calls of an agent from now on: its version, the
+ * layers that are on, the tools that wait for a person, the contents that go into the log, and how freely
+ * tools and scripts reach out (contract section 10).
+ */
+export function policyEvent(
+  config: ServiceConfig,
+  guardrails: Guardrails | null,
+  tools: Iterable<string>,
+  sandbox: string | null = null,
+): Pick<AuditEvent, 'event' | 'fields'> {
+  const { version, security, credentials, audit, egress } = config;
+  const layers = {
+    guardrails: guardrails !== null,
+    intent_alignment: security.intent_alignment.enabled,
+    step_up: security.step_up.enabled,
+    modify: security.modify.enabled,
+    defer: security.defer.enabled,
+    credentials: credentials.length > 0,
+  };
+  const capture = (['tool_args', 'tool_result', 'llm_messages'] as const).filter(
+    (contents) => audit.capture[contents],
+  );
+  return {
+    event: 'policy_loaded',
+    fields: {
+      version,
+      layers: Object.entries(layers).flatMap(([layer, isOn]) => (isOn ? [layer] : [])),
+      deferred_tools: heldTools(config, tools),
+      ...(capture.length === 0 ? {} : { capture }),
+      egress: egress.mode,
+      ...(sandbox === null ? {} : { sandbox }),
+    },
+  };
+}

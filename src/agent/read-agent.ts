@@ -1,0 +1,100 @@
+import type { ChannelsReading } from '../actors/channels/channels.ts';
+import {
+  loadConfig,
+  type Problem,
+  readChannelFiles,
+  type ServiceConfig,
+} from '../actors/config/config.ts';
+import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
+import type { Modify } from '../actors/governance/modify/modify.ts';
+import type { Clock } from '../actors/ports.ts';
+import { readSkills } from '../actors/tools/skills/skills.ts';
+import { createToolbox, type ScriptIsolation, type Toolbox } from '../actors/tools/tools.ts';
+import { readGuardrails } from './agent-guardrails.ts';
+import { readWritable } from './agent-writable.ts';
+import { rulesWithoutTool } from './ruled-tools.ts';
+
+/** What an agent's folder holds, with everything that is wrong in it. */
+export interface AgentReading {
+  /** The agent can be started when there are none. */
+  problems: Problem[];
+  warnings: Problem[];
+  /** `null` when `service.yaml` cannot be used. */
+  agent: {
+    config: ServiceConfig;
+    toolbox: Toolbox;
+    guardrails: Guardrails | null;
+    modify: Modify | null;
+    channels: ChannelsReading;
+    /** The folders that scripts may write and keep, absolute; not all of them need be there. */
+    writable: readonly string[];
+  } | null;
+}
+
+/**
+ * Reads `service.yaml`, the files of the channels, the skills and the tools of a folder, and starts nothing.
+ * `isolation` is asked at each call of a script; `null` is no proxy and no sandbox.
+ */
+export async function readAgent(
+  directory: string,
+  env: NodeJS.ProcessEnv,
+  clock: Clock,
+  isolation: () => ScriptIsolation | null = () => null,
+): Promise<AgentReading> {
+  const loaded = loadConfig(directory, env);
+  if (!loaded.ok) {
+    const skills = await readSkillsAnyway(directory);
+    return {
+      problems: [...loaded.problems, ...skills.problems.map(asProblem)],
+      warnings: [...loaded.warnings, ...skills.warnings.map(asProblem)],
+      agent: null,
+    };
+  }
+  const { config, layers } = loaded;
+  const toolbox = await createToolbox({ directory, config, env, clock, isolation });
+  const files = readChannelFiles(directory, env, loaded);
+  const writable = await readWritable(directory, loaded, toolbox.skills);
+  const { guardrails, problems } = readGuardrails(
+    config.security.guardrails,
+    layers.guardrails,
+    toolbox.skills,
+  );
+  // While a skill is broken its tools are missing for that reason.
+  const idle =
+    toolbox.problems.length > 0
+      ? { problems: [], warnings: [] }
+      : rulesWithoutTool(loaded, [...toolbox.tools.keys()]);
+  return {
+    problems: [
+      ...idle.problems,
+      ...files.problems,
+      ...writable.problems,
+      ...[...toolbox.problems, ...problems].map(asProblem),
+    ],
+    warnings: [
+      ...loaded.warnings,
+      ...files.warnings,
+      ...writable.warnings,
+      ...idle.warnings,
+      ...toolbox.warnings.map(asProblem),
+    ],
+    agent: {
+      ...{ config, toolbox, guardrails, channels: files.channels },
+      modify: layers.modify,
+      writable: writable.folders,
+    },
+  };
+}
+
+/** The path of the main skill is in the file that could not be read, so the usual one is taken. */
+async function readSkillsAnyway(directory: string) {
+  try {
+    return await readSkills(directory);
+  } catch {
+    return { problems: [], warnings: [] };
+  }
+}
+
+function asProblem(problem: Omit<Problem, 'path'>): Problem {
+  return { path: '', ...problem };
+}

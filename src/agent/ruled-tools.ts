@@ -1,0 +1,84 @@
+import { closest } from 'fastest-levenshtein';
+import type { ConfigReading, Problem, ServiceConfig } from '../actors/config/config.ts';
+import { normalName, ToolMap } from '../actors/tool-name.ts';
+
+/** A configuration that can be used, and how its places are spoken of. */
+type Loaded = Pick<Extract<ConfigReading, { ok: true }>, 'config' | 'problemAt'>;
+
+/** A rule as it names its tool, and what comes of it when there is no such tool. */
+interface RuleOfTool {
+  tool: string;
+  path: (string | number)[];
+  effect: string;
+  /** How the rule says that its tool may come later; `null` when it cannot. */
+  remedy: string | null;
+}
+
+/**
+ * Finds the rules for tools that an agent does not have; most likely a name is mistyped. One that lets
+ * calls pass unheld keeps the agent from starting, unless it says that its tool is optional
+ * (contract section 3). A denial of a tool that is not there is worth a warning alone.
+ */
+export function rulesWithoutTool(
+  { config, problemAt }: Loaded,
+  tools: readonly string[],
+): { problems: Problem[]; warnings: Problem[] } {
+  const known = new Set(tools.map(normalName));
+  const nearest = (tool: string) =>
+    tools.length === 0 ? 'it has none at all' : `the nearest is ${closest(tool, [...tools])}`;
+  const told = (rules: readonly RuleOfTool[]) =>
+    rules
+      .filter(({ tool }) => !known.has(normalName(tool)))
+      .map(({ tool, path, effect, remedy }) => {
+        const message = `the agent has no tool ${tool}, so ${effect}; ${nearest(tool)}`;
+        const advice = remedy === null ? '' : `; write ${remedy} for a tool that comes later`;
+        return problemAt(path, `${message}${advice}`);
+      });
+  return {
+    problems: told([...layerRules(config), ...credentialRules(config)]),
+    warnings: told(denials(config)),
+  };
+}
+
+/** Returns the tools of an agent whose calls wait for a person, in order (document 1 section 2.4). */
+export function heldTools(
+  { security: { defer } }: Pick<ServiceConfig, 'security'>,
+  tools: Iterable<string>,
+): string[] {
+  const held = new ToolMap(Object.entries(defer.enabled ? defer.tools : {}));
+  return [...tools].filter((tool) => held.has(tool)).toSorted();
+}
+
+const unheld = 'this rule holds nothing back';
+
+function layerRules({ security }: ServiceConfig): RuleOfTool[] {
+  return (['step_up', 'modify', 'defer'] as const).flatMap((layer) => {
+    const rules = Object.entries<{ optional: boolean }>(security[layer].tools);
+    const remedy = layer === 'step_up' ? '{acr: <acr>, optional: true}' : 'optional: true';
+    return rules
+      .filter(([, { optional }]) => security[layer].enabled && !optional)
+      .map(([tool]) => ({
+        tool,
+        path: ['security', layer, 'tools', tool],
+        effect: unheld,
+        remedy,
+      }));
+  });
+}
+
+function credentialRules({ credentials }: ServiceConfig): RuleOfTool[] {
+  return credentials.flatMap(({ tool, optional }, index) => {
+    const path = ['credentials', index, 'tool'];
+    const effect = 'nothing is ever signed in with it';
+    return optional ? [] : [{ tool, path, effect, remedy: 'optional: true' }];
+  });
+}
+
+function denials({ security: { guardrails } }: ServiceConfig): RuleOfTool[] {
+  return (guardrails.enabled ? guardrails.denied_tools : []).map((tool, index) => ({
+    tool,
+    path: ['security', 'guardrails', 'denied_tools', index],
+    effect: unheld,
+    remedy: null,
+  }));
+}

@@ -1,0 +1,105 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Admission } from '../actors/access/admission/admission.ts';
+import type { ChannelStatus } from '../actors/channels/channels.ts';
+import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Egress } from '../actors/outbound/egress/egress.ts';
+import type { PushNotifications } from '../actors/outbound/push/push-notifications.ts';
+import type { AuditEvent, Authenticator, CardSource, Clock, Ids, Log } from '../actors/ports.ts';
+import type { TaskSystem } from '../actors/tasks/task-system.ts';
+import { createApp } from '../http/app.ts';
+import { AuthLog } from '../http/auth-log.ts';
+import { listen } from '../http/listen.ts';
+import type { OpenLog } from './open-records.ts';
+import { openTogether } from './open-together.ts';
+import type { Door } from './read-access.ts';
+
+const defaultPort = 8080;
+
+/** What requests are answered with. */
+export interface ServingParts extends Door {
+  config: ServiceConfig;
+  host: string;
+  /** `null` takes 8080 or one of the ten ports after it. */
+  port: number | null;
+  system: TaskSystem;
+  push: PushNotifications;
+  audit: OpenLog;
+  egress: Egress;
+  authenticator: Authenticator;
+  card: CardSource;
+  /** Answers a challenge that came in at a port. */
+  prove: (challenge: string, port: number) => string | null;
+  channels: () => ChannelStatus[];
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}
+
+/** Serves an agent until the result is disposed of, and returns once it listens. Throws ListenError. */
+export function serveAgent(parts: ServingParts): Promise<{ port: number } & AsyncDisposable> {
+  return openTogether((stack) => serveOn(stack, parts));
+}
+
+async function serveOn(
+  stack: AsyncDisposableStack,
+  parts: ServingParts,
+): Promise<{ port: number }> {
+  const { config, system, push, audit, egress, clock, ids, log, limits } = parts;
+  const { store, keys, sinks, entity } = audit;
+  const { server: settings, security, agent_id: agentId } = config;
+  const admission =
+    parts.admission &&
+    stack.adopt(
+      new Admission({ settings: parts.admission, agentId, clock, log, outbound: egress }),
+      (asked) => asked.stop(),
+    );
+  const record = (event: AuditEvent): Promise<void> => store.record([event]);
+  // Flushed after the last request, and while the log can still be written.
+  const authLog = stack.adopt(new AuthLog({ clock, record }), (opened) => opened.flush());
+  const app = createApp({
+    system,
+    push,
+    authenticator: parts.authenticator,
+    authLog,
+    ids,
+    card: parts.card,
+    prove: parts.prove,
+    clock,
+    log,
+    onDisconnect: security.defer.on_stream_disconnect,
+    limits,
+    origins: settings.cors_origins,
+    publicUrl: settings.public_url,
+    writeTimeout: settings.write_timeout,
+    holdHeartbeat: settings.hold_heartbeat,
+    taskAccess: settings.task_access,
+    a2aHold: settings.a2a_hold,
+    admission,
+    record,
+    entity,
+    auditKeys: keys.published,
+    auditLag: () => store.unsynced,
+    auditSinks: () => sinks.stats(),
+    channels: parts.channels,
+  });
+  const listening = {
+    host: parts.host,
+    port: parts.port ?? defaultPort,
+    isFixed: parts.port !== null,
+    ids,
+    trustedProxies: limits.trustedProxies,
+  };
+  const server = stack.adopt(await listen(app, listening), closeServer);
+  const address = server.address() as AddressInfo;
+  egress.listensAt(address);
+  return { port: address.port };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise((done) => server.close(done));
+  server.closeIdleConnections();
+  const cutOff = setTimeout(() => server.closeAllConnections(), 1_000);
+  await closed;
+  clearTimeout(cutOff);
+}

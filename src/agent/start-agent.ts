@@ -1,0 +1,214 @@
+import { join, resolve } from 'node:path';
+import { createAuthenticator } from '../actors/access/auth/authenticator.ts';
+import { configuredVerifiers } from '../actors/access/auth/configured-verifiers.ts';
+import { CardPublisher } from '../actors/card/card.ts';
+import { type Channels, hearsPeople } from '../actors/channels/channels.ts';
+import type { Problem } from '../actors/config/config.ts';
+import { PushNotifications } from '../actors/outbound/push/push-notifications.ts';
+import type { Authenticator, EgressRecord, Log, Outbound, RateLimits } from '../actors/ports.ts';
+import { agentProof, challengePattern } from '../actors/process/agent-proof.ts';
+import { sweepRunFolders } from '../actors/process/run-folder.ts';
+import { damagedStore, isDamage } from '../actors/records/store/store-error.ts';
+import type { TaskSystem } from '../actors/tasks/task-system.ts';
+import { watchClock } from '../actors/watch-clock.ts';
+import { writePush } from '../http/a2a/push-writer.ts';
+import { namedUrl, urlOf } from '../named-url.ts';
+import { version } from '../version.ts';
+import { cardBasis } from './card-basis.ts';
+import { checkMachine } from './check-file-access.ts';
+import { connectChannels } from './connect-channels.ts';
+import { createSystem } from './create-system.ts';
+import { lockFiles } from './lock-files.ts';
+import { openWayOut } from './open-egress.ts';
+import { openInspector } from './open-inspector.ts';
+import { openLog } from './open-records.ts';
+import { openTogether } from './open-together.ts';
+import { readStart, type Start } from './read-start.ts';
+import { serveAgent } from './serve-agent.ts';
+import { randomToken, removeServeFile, writeRuntimeToken, writeServeFile } from './serve-file.ts';
+
+export { ConfigError } from './read-start.ts';
+
+/** How an agent is started. */
+export interface AgentOptions {
+  /** The agent's folder. */
+  directory: string;
+  host: string;
+  /** `null` takes 8080 or one of the ten ports after it. */
+  port: number | null;
+  /** Switches authentication off; refused unless the host is a loopback address. */
+  noAuth: boolean;
+  /** Port of the inspector's page and stream; `null` leaves it off. */
+  inspectPort: number | null;
+  /** True goes on with a store that is older than its log: the log is kept, and the tasks it names are ended. */
+  keepLog?: boolean;
+  /** Limits of calls named on the command line; the others come from variables and `service.yaml`. */
+  rateLimit?: Partial<RateLimits>;
+  /** Puts a line on the console of the daemon, such as what waits for a release; nobody reads it when absent. */
+  console?: (line: string) => void;
+  /** True puts every fetch of this process under the agent's egress policy, for a process that is the agent's alone. */
+  ownsProcess?: boolean;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+}
+
+/** An agent that runs and answers. */
+export interface Agent {
+  id: string;
+  url: string;
+  /** The page on which the live system can be watched, a secret; `null` while the inspector is off. */
+  inspectorUrl: string | null;
+  warnings: Problem[];
+  /** The daemon's own token. */
+  token: string;
+  auditPath: string;
+  /** How many calls wait for a decision, and whether the store takes what happens. Throws when it cannot be read. */
+  health(): { deferred: number; isWritable: boolean };
+  /** Lets held requests go, gives tasks at work some seconds to end, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds that tasks at work are given to end when the daemon stops. */
+const drainGrace = 5_000;
+
+/**
+ * Starts an agent from its folder and returns once it answers. Throws ConfigError, StartError,
+ * ListenError, StoreError, ForeignFileError, DirectoryLockedError or FileLockedError.
+ */
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const start = { ...options, ...(await readStart(options)) };
+  const { directory, config, log } = start;
+  checkMachine(directory, config, log);
+  void sweepRunFolders();
+  try {
+    const agent = await openTogether((stack) => openAgent(stack, start));
+    return { ...agent, stop: async () => agent[Symbol.asyncDispose]() };
+  } catch (error) {
+    throw isDamage(error) ? damagedStore(resolve(directory, config.store.path), error) : error;
+  }
+}
+
+/** Opens an agent step by step; the stack closes it in reverse order, when a later step fails or at the end. */
+async function openAgent(
+  stack: AsyncDisposableStack,
+  start: AgentOptions & Start,
+): Promise<Omit<Agent, 'stop'>> {
+  const { config, directory, host, isAuthOn, clock, log } = start;
+  const stateFolder = join(directory, '.service');
+  lockFiles(stack, directory, config);
+  const inspector = stack.adopt(await openInspector(start), (opened) => opened?.stop());
+
+  // Nothing goes out before there is a system to hear of it.
+  const record = (hop: EgressRecord): void => system.egress.record(hop);
+  const admissionUrl = start.admission?.url ?? null;
+  const wayOut = stack.use(await openWayOut({ ...start, admissionUrl, record }));
+  const { egress, isolation, deliver: fetch } = wayOut;
+  if (isolation !== null) start.scripts.open(isolation);
+  if (start.ownsProcess === true) stack.defer(egress.guardProcess());
+  if (inspector !== null) egress.listensAt(inspector.listening);
+
+  const sandbox = isolation?.sandbox ?? null;
+  const keepLog = start.keepLog ?? false;
+  const audit = stack.use(await openLog({ ...start, fetch, sandbox, keepLog }));
+  const system: TaskSystem = stack.adopt(
+    createSystem({ ...start, egress, audit, inspect: inspector?.inspect }),
+    (opened) => opened.stop(),
+  );
+  const push = stack.adopt(
+    new PushNotifications({
+      rows: audit.store.push,
+      find: (id) => system.find(id),
+      write: writePush,
+      egress,
+      clock,
+      log,
+    }),
+    (opened) => opened.stop(),
+  );
+  system.onChanged((task) => push.changed(task));
+  await audit.recordStart();
+  stack.defer(watchClock({ clock, record: audit.record, log }));
+
+  const card = stack.adopt(
+    new CardPublisher({ clock, record: (event) => audit.record(event) }),
+    (published) => published.stop(),
+  );
+  const runtime = writeRuntimeToken(stateFolder);
+  // It may speak for others, so it is in memory alone.
+  const chatToken = hearsPeople(start.channels) ? randomToken() : null;
+  const proofKey = randomToken();
+  // The channels need the address, and the metrics ask for the channels.
+  let connected: Channels | null = null;
+  const { port } = stack.use(
+    await serveAgent({
+      ...{ ...start, system, push, audit, egress, card },
+      authenticator: authenticatorOf(start, egress, { runtimeToken: runtime.token, chatToken }),
+      prove: (challenge, at) =>
+        challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null,
+      channels: () => connected?.status() ?? [],
+    }),
+  );
+  stack.defer(() => removeServeFile(stateFolder, process.pid));
+  const url = urlOf(host, port);
+  const publicUrl = namedUrl({ host, port, publicUrl: config.server.public_url, log });
+  const channels = stack.adopt(
+    await connectChannels({
+      ...{ config, settings: start.channels, clock, log, console: start.console },
+      ...{ system, store: audit.store, egress, publicUrl },
+      surface: { url, token: chatToken },
+    }),
+    (opened) => opened.stop(),
+  );
+  connected = channels;
+
+  const basis = cardBasis(start, publicUrl);
+  const startedWith = { config, skills: start.toolbox.skills, readAt: start.readAt };
+  await card.start(basis, startedWith);
+  // From here on requests are answered, with 503 `starting` until recovery has finished.
+  await system.start();
+  push.start();
+  channels.start();
+  if (audit.store.damage !== null) throw audit.store.damage;
+  writeServeFile(stateFolder, {
+    pid: process.pid,
+    port,
+    host,
+    auth_enabled: isAuthOn,
+    token_path: runtime.path,
+    started_at: new Date().toISOString(),
+    version,
+    proof_key: proofKey,
+  });
+  stack.defer(() => system.drain(drainGrace));
+  stack.defer(() => channels.stopListening());
+  card.watch(basis, startedWith);
+  return {
+    id: config.agent_id,
+    url,
+    inspectorUrl: inspector?.url ?? null,
+    warnings: start.warnings,
+    token: runtime.token,
+    auditPath: audit.path,
+    health: () => ({
+      deferred: system.metrics.load().deferred,
+      isWritable: audit.store.isWritable(),
+    }),
+  };
+}
+
+/** Knows callers by the tokens of the daemon itself and, where callers must sign in, by what is configured. */
+function authenticatorOf(
+  { config, env, log, isAuthOn }: AgentOptions & Start,
+  outbound: Outbound,
+  tokens: { runtimeToken: string; chatToken: string | null },
+): Authenticator {
+  const { auth, security } = config;
+  const bindsApprover = security.defer.bind_approver;
+  return createAuthenticator({
+    ...tokens,
+    tokens: isAuthOn
+      ? configuredVerifiers(auth.providers, { env, log, outbound, bindsApprover })
+      : [],
+    isOptional: !isAuthOn,
+  });
+}

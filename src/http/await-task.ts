@@ -1,0 +1,30 @@
+import { SystemError } from '../actors/tasks/task-system.ts';
+import type { Task } from '../machines/task/task.ts';
+import { forgetMessage } from './forget-message.ts';
+import { holdOpen } from './hold-open.ts';
+import { problemOf } from './middleware/handle-errors.ts';
+import type { RoutedContext } from './request-state.ts';
+import { Problem } from './wire/problem.ts';
+
+/**
+ * Holds the request open until its task is final. A caller who goes ends the wait, never the
+ * task; `null` says so. Throws a Problem that names the task when it cannot be waited for.
+ */
+export async function heldTask(ctx: RoutedContext, id: string): Promise<Task | null> {
+  forgetMessage(ctx);
+  const gone = new AbortController();
+  const leave = (): void => gone.abort();
+  ctx.res.once('close', leave);
+  const release = holdOpen(ctx, id);
+  try {
+    return await ctx.state.tasks.settled(id, gone.signal);
+  } catch (error) {
+    if (gone.signal.aborted) return null;
+    if (!(error instanceof SystemError)) throw error;
+    const { status, body } = problemOf(error);
+    throw new Problem(status, { ...body, task_id: id });
+  } finally {
+    release();
+    ctx.res.off('close', leave);
+  }
+}

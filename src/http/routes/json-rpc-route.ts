@@ -1,0 +1,180 @@
+import { SystemError } from '../../actors/tasks/task-system.ts';
+import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import type { A2aCalls } from '../a2a/a2a-calls.ts';
+import { readVersion, versionOf } from '../a2a/a2a-versions.ts';
+import { heldTask } from '../await-task.ts';
+import { failCall } from '../middleware/trace-request.ts';
+import { openTask } from '../open-task.ts';
+import type { RoutedContext } from '../request-state.ts';
+import { readCancelReason } from '../wire/cancel-reason.ts';
+import { challengeOf } from '../wire/challenge.ts';
+import { fieldOf } from '../wire/field-of.ts';
+import {
+  noId,
+  presentError,
+  presentResult,
+  RpcError,
+  type RpcRequest,
+  readRpcRequest,
+  rpcCodes,
+} from '../wire/json-rpc.ts';
+import { Problem } from '../wire/problem.ts';
+import { presentTask } from '../wire/task-json.ts';
+import { isTaskId, readSubmission } from '../wire/task-request.ts';
+import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
+
+/** A method of the legacy surface. */
+interface Method {
+  /** Throws what is wrong with the params; it does nothing else. */
+  judge: (params: unknown) => unknown;
+  /** What it returns is the result, `undefined` means the answer is under way already. */
+  run: (ctx: RoutedContext, params: unknown) => unknown;
+}
+
+/** What `POST /` stands on. */
+export interface JsonRpcPorts extends SubscribePorts {
+  /** Answers the methods of A2A 0.3.0 and 1.0. */
+  a2a: A2aCalls;
+}
+
+/** `POST /`: JSON-RPC 2.0 over the same functions as the REST routes (contract section 5). */
+export function jsonRpc(ports: JsonRpcPorts) {
+  const methods = legacyMethods(ports);
+  return async function call(ctx: RoutedContext) {
+    let request: RpcRequest | null = null;
+    try {
+      if (ctx.request.body === undefined) throw emptyBody();
+      request = readRpcRequest(ctx.request.body);
+      const version = versionFor(ctx, request);
+      if (version !== null) {
+        return await ports.a2a(ctx, { ...request, body: ctx.request.body as JsonObject }, version);
+      }
+      const method = methods.get(request.method);
+      if (method === undefined) {
+        throw new RpcError(rpcCodes.methodNotFound, `unknown method: ${request.method}`);
+      }
+      if (request.id === null) {
+        method.judge(request.params);
+        throw noId();
+      }
+      const result = await method.run(ctx, request.params);
+      if (result !== undefined) ctx.body = presentResult(request.id, result);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal === null) throw error;
+      failCall(ctx, refusal.code === rpcCodes.methodNotFound);
+      ctx.body = presentError(refusal, request?.id ?? refusal.id);
+    }
+  };
+}
+
+/**
+ * Tells in which version of A2A a call is answered; `null` for a legacy one. `tasks/get` and `tasks/cancel`
+ * have the same name on two surfaces: without an `A2A-Version`, the one that made the task is meant.
+ */
+function versionFor(ctx: RoutedContext, call: RpcRequest): string | null {
+  const said = readVersion(ctx.get('A2A-Version'));
+  const version = versionOf(call.method);
+  if (version === null || said !== '') return version === null ? null : said;
+  if (call.method !== 'tasks/get' && call.method !== 'tasks/cancel') return version;
+  const id = fieldOf(call.params, 'id');
+  return isTaskId(id) && ctx.state.tasks.find(id)?.surface === 'a2a' ? version : null;
+}
+
+/** Answers a body that could not be read in the words of JSON-RPC (contract section 5). */
+export function explainUnreadable() {
+  return async function parseErrorExplainer(ctx: RoutedContext, next: () => Promise<unknown>) {
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 400) throw error;
+      failCall(ctx, true);
+      const message = `parse error: ${error.message}`;
+      ctx.body = presentError(new RpcError(rpcCodes.parseError, message), null);
+    }
+  };
+}
+
+/** Makes the methods of the legacy surface, by their names. */
+export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method> {
+  const judgeSend = (params: unknown): unknown => readSubmission(params, () => ports.ids.next());
+  return new Map<string, Method>([
+    [
+      'tasks/send',
+      {
+        judge: judgeSend,
+        async run(ctx, params) {
+          const task = await heldTask(ctx, openTask(ports, ctx, params));
+          if (task === null) {
+            ctx.respond = false;
+            return undefined;
+          }
+          const challenge = challengeOf(task);
+          if (challenge !== null) throw challenge.rpc;
+          return presentTask(task);
+        },
+      },
+    ],
+    [
+      'tasks/sendSubscribe',
+      { judge: judgeSend, run: (ctx, params) => subscribe(ports, ctx, params) },
+    ],
+    [
+      'tasks/get',
+      {
+        judge: (params) => [readTaskId(params), readLength(params)],
+        run({ state }, params) {
+          const task = state.tasks.find(readTaskId(params));
+          if (task === undefined) throw taskNotFound();
+          return presentTask(task, {
+            historyLength: readLength(params),
+            withDecisions: fieldOf(params, 'decisions') === true,
+          });
+        },
+      },
+    ],
+    [
+      'tasks/cancel',
+      {
+        judge: readTaskId,
+        async run({ state }, params) {
+          const task = await state.tasks.cancel(readTaskId(params), readCancelReason(params));
+          if (task === undefined) throw taskNotFound();
+          return presentTask(task);
+        },
+      },
+    ],
+  ]);
+}
+
+/** Tells which errors are answered inside JSON-RPC; the others are the transport's. */
+function refusalOf(error: unknown): RpcError | null {
+  if (error instanceof RpcError) return error;
+  if (error instanceof SystemError && error.code === 'unknown_task') return taskNotFound();
+  const isRefused =
+    (error instanceof Problem && error.status === 400) ||
+    (error instanceof SystemError && error.code === 'task_running');
+  return isRefused ? new RpcError(rpcCodes.invalidParams, error.message) : null;
+}
+
+function emptyBody(): RpcError {
+  return new RpcError(rpcCodes.parseError, 'parse error: the body is empty');
+}
+
+function readTaskId(params: unknown): string {
+  const id: unknown = fieldOf(params, 'id');
+  if (isTaskId(id)) return id;
+  throw new RpcError(rpcCodes.invalidParams, 'params.id must be the id of a task');
+}
+
+function readLength(params: unknown): number | undefined {
+  const length: unknown = fieldOf(params, 'historyLength');
+  if (length === undefined || length === null) return undefined;
+  if (typeof length === 'number' && Number.isInteger(length) && length >= 0) return length;
+  throw new RpcError(rpcCodes.invalidParams, 'params.historyLength must be a whole number');
+}
+
+function taskNotFound(): RpcError {
+  const data: JsonValue = { error: 'task not found' };
+  return new RpcError(rpcCodes.taskNotFound, 'task not found', null, data);
+}

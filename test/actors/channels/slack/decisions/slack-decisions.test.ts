@@ -1,0 +1,442 @@
+import { describe, expect, it } from 'vitest';
+import { fakeUser, usualUsers } from '../../../../../src/cli/slack/fake/people.ts';
+import type { DecisionAttempt } from '../../../../../src/machines/governance/approvers.ts';
+import { vouchedInSlack } from '../../../../helpers/slack-agent.ts';
+import { textsOf } from '../../../../helpers/slack-in-words.ts';
+import { ends, turn } from '../../../../helpers/system-story.ts';
+import { ann, approvedByAnn, bob, SlackClicks } from '../slack-clicks.ts';
+
+const eve = 'U0EVE00001';
+const guest = 'U0GUEST001';
+const acknowledgedOnce = { acknowledged: [null] };
+const named = { approvers: ['ann@example.com', 'bob@example.com'] };
+
+describe('a click on Approve', () => {
+  it('releases the call in the name of whoever clicked, and says nothing more', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask();
+    expect(await clicks.click(message, 'Approve')).toEqual(acknowledgedOnce);
+    expect((await ends(clicks.rig.system, task.id)).state).toBe('completed');
+    expect(clicks.decisions(task)).toEqual([approvedByAnn]);
+    expect(clicks.pay.runs).toHaveLength(1);
+    expect(clicks.calls).toEqual([]);
+    expect(clicks.warnings).toEqual([]);
+  });
+
+  it('names somebody without an email by the name and the id, so that no name poses as an email', async () => {
+    const poser = fakeUser({ id: 'U0POSER001', name: 'ann@example.com' });
+    const clicks = await SlackClicks.open({ slack: { users: [...usualUsers, poser] } });
+    const { task, message } = await clicks.ask();
+    await clicks.click(message, 'Approve', 'U0POSER001');
+    const approver = 'ann@example.com (U0POSER001)';
+    expect(clicks.decisions(task)).toEqual([
+      { ...approvedByAnn, ...vouchedInSlack('U0POSER001'), approver },
+    ]);
+  });
+
+  it('tells somebody who may not decide, and nobody else, and the call still waits', async () => {
+    const clicks = await SlackClicks.open({ rule: named });
+    const { task, message } = await clicks.ask();
+    await clicks.click(message, 'Approve', 'eve');
+    expect(clicks.told).toEqual([
+      {
+        user: eve,
+        text: 'You may not decide this, so it still waits. May decide: ann@example.com, bob@example.com',
+      },
+    ]);
+    const refused = {
+      ...approvedByAnn,
+      ...vouchedInSlack(eve),
+      approver: 'eve@example.com',
+      authorized: false,
+    };
+    expect(clicks.decisions(task)).toEqual([refused]);
+    expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
+    await clicks.click(message, 'Approve', 'ann');
+    expect(clicks.decisions(task)).toEqual([refused, approvedByAnn]);
+  });
+
+  it.each(['robot', 'gone'])(
+    'counts nothing that comes from %s, as only people decide',
+    async (user) => {
+      const clicks = await SlackClicks.open();
+      const { task, message } = await clicks.ask();
+      await clicks.click(message, 'Approve', user);
+      await clicks.click(message, 'Reject', user);
+      expect(clicks.decisions(task)).toMatchObject([
+        { decision: 'approve', authorized: false },
+        { decision: 'reject', authorized: false },
+      ]);
+      expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
+    },
+  );
+
+  it.each([
+    { why: 'whose account has no email', user: 'guest', scopes: null },
+    { why: 'whose email Slack may not tell', user: 'ann', scopes: ['chat:write', 'users:read'] },
+    { why: 'who cannot be looked up', user: 'ann', scopes: ['chat:write'] },
+  ])('refuses somebody $why where a list is kept', async ({ user, scopes }) => {
+    const clicks = await SlackClicks.open({
+      rule: named,
+      slack: scopes === null ? {} : { scopes },
+    });
+    const { task, message } = await clicks.ask();
+    await clicks.click(message, 'Approve', user);
+    expect(clicks.decisions(task)).toMatchObject([{ decision: 'approve', authorized: false }]);
+    expect(clicks.told.map(({ text }) => text)).toEqual([
+      'You may not decide this, so it still waits. Slack told us no email address of yours. ' +
+        'May decide: ann@example.com, bob@example.com',
+    ]);
+    expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
+  });
+
+  it.each([{ quorum: 2 }, { four_eyes: true }])(
+    'refuses somebody without an email where people must be told apart: %o',
+    async (rule) => {
+      const clicks = await SlackClicks.open({ rule });
+      const { task, message } = await clicks.ask();
+      await clicks.click(message, 'Approve', 'guest');
+      const approver = 'guest (U0GUEST001)';
+      expect(clicks.decisions(task)).toEqual([
+        { ...approvedByAnn, ...vouchedInSlack(guest), approver, authorized: false },
+      ]);
+      expect(clicks.told).toEqual([
+        {
+          user: guest,
+          text: 'You may not decide this, so it still waits. Slack told us no email address of yours.',
+        },
+      ]);
+      expect(clicks.rig.system.find(task.id)?.deferral?.approvals).toEqual([]);
+    },
+  );
+
+  it.each([
+    { what: 'left', change: { isDeleted: true } },
+    { what: 'has another email', change: { email: 'robert@example.com' } },
+  ])(
+    'refuses somebody known a moment ago who $what by the time of the click',
+    async ({ change }) => {
+      const bob = fakeUser({ id: 'U0BOB00001', name: 'bob', email: 'bob@example.com' });
+      const clicks = await SlackClicks.open({ rule: named, slack: { users: [bob] } });
+      const first = await clicks.ask();
+      await clicks.click(first.message, 'Approve', 'bob');
+      const second = await clicks.ask();
+      Object.assign(clicks.slack.workspace.user('bob') ?? {}, change);
+      await clicks.click(second.message, 'Approve', 'bob');
+      expect(clicks.decisions(first.task)).toMatchObject([{ approver: 'bob@example.com' }]);
+      expect(clicks.decisions(second.task)).toMatchObject([{ authorized: false }]);
+      expect(clicks.rig.system.find(second.task.id)?.state).toBe('deferred');
+    },
+  );
+
+  it('refuses whoever asked under four eyes', async () => {
+    const rita = fakeUser({ id: 'U0RITA0001', name: 'rita', email: 'Rita@Example.com' });
+    const clicks = await SlackClicks.open({
+      rule: { four_eyes: true },
+      slack: { users: [...usualUsers, rita] },
+    });
+    const { task, message } = await clicks.ask();
+    await clicks.click(message, 'Approve', 'rita');
+    expect(clicks.told).toEqual([
+      {
+        user: 'U0RITA0001',
+        text: 'You may not decide this, so it still waits. Whoever asked may not decide.',
+      },
+    ]);
+    expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
+  });
+
+  it('refuses whoever asked in Slack under four eyes, though no email of theirs was known then', async () => {
+    const clicks = await SlackClicks.open({ rule: { four_eyes: true } });
+    const userId = `slack:${clicks.slack.workspace.teamId}/U0BOB00001`;
+    const { task, message } = await clicks.ask('refunds', '5', { provider: 'chat', userId });
+    await clicks.click(message, 'Approve', 'bob');
+    expect(clicks.decisions(task)).toMatchObject([
+      { approver: 'bob@example.com', authorized: false },
+    ]);
+    expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
+    await clicks.click(message, 'Approve', 'ann');
+    expect((await ends(clicks.rig.system, task.id)).state).toBe('completed');
+  });
+
+  it('counts one approval for each person until there are enough', async () => {
+    const clicks = await SlackClicks.open({ rule: { quorum: 2 } });
+    const { task, message } = await clicks.ask();
+    await clicks.click(message, 'Approve', 'ann');
+    await clicks.click(message, 'Approve', 'ann');
+    expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
+    await clicks.click(message, 'Approve', 'bob');
+    expect(clicks.told).toEqual([
+      { user: ann, text: 'Your approval counts: 1 of 2.' },
+      { user: ann, text: 'Your approval counts: 1 of 2.' },
+    ]);
+    expect((await ends(clicks.rig.system, task.id)).state).toBe('completed');
+  });
+
+  it('counts once when it is clicked twice, and says so to the second', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask();
+    await Promise.all([clicks.click(message, 'Approve'), clicks.click(message, 'Approve')]);
+    expect(clicks.decisions(task)).toEqual([approvedByAnn]);
+    expect(clicks.told).toEqual([{ user: ann, text: 'Already approved by ann@example.com' }]);
+    expect(clicks.pay.runs).toHaveLength(1);
+  });
+
+  it('lets one of two people win who click at once, and tells the other who was faster', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask();
+    await Promise.all([
+      clicks.click(message, 'Approve', 'ann'),
+      clicks.click(message, 'Approve', 'bob'),
+    ]);
+    const settled = clicks.rig.system.find(task.id)?.settled;
+    const winner = settled?.approver === 'ann@example.com' ? ann : bob;
+    expect(clicks.told).toEqual([
+      { user: winner === ann ? bob : ann, text: `Already approved by ${settled?.approver}` },
+    ]);
+    expect(clicks.decisions(task)).toHaveLength(1);
+  });
+});
+
+describe('what a click puts to the task', () => {
+  it('is bound to the deferral and the arguments that were shown', async () => {
+    const attempts: DecisionAttempt[] = [];
+    const clicks = await SlackClicks.open({
+      approvals: ({ find, decide }) => ({
+        find,
+        decide: (taskId, attempt) => {
+          attempts.push(attempt);
+          return decide(taskId, attempt);
+        },
+      }),
+    });
+    const { task, message } = await clicks.ask();
+    const { id: deferralId, argsSha256 } = task.deferral!;
+    await clicks.click(clicks.post(task, 'general'), 'Approve', 'guest');
+    await clicks.click(message, 'Approve');
+    const approval = {
+      verb: 'approve',
+      approver: 'ann@example.com',
+      email: 'ann@example.com',
+      note: '',
+      caller: {
+        provider: 'chat',
+        userId: 'slack:T0HOLDPNT1/U0ANN00001',
+        email: 'ann@example.com',
+      },
+      deferralId,
+      argsSha256,
+      at: clicks.rig.clock.now(),
+      source: 'slack',
+    };
+    expect(attempts).toStrictEqual([
+      {
+        ...approval,
+        approver: 'guest (U0GUEST001)',
+        email: null,
+        caller: { provider: 'chat', userId: 'slack:T0HOLDPNT1/U0GUEST001' },
+        isUntrusted: true,
+      },
+      approval,
+    ]);
+  });
+});
+
+describe('a long context', () => {
+  it('is cut between characters in the audit log, and shown to the approver as a whole', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask('refunds', '😀'.repeat(600));
+    const context = `tool=pay args={"amount":"${'😀'.repeat(600)}"}`;
+    const [deferred] = clicks.rig.events(task.id).filter(({ event }) => event === 'task_deferred');
+    const fields = deferred?.fields as { context: string };
+    expect(fields.context).toBe([...context].slice(0, 512).join(''));
+    expect(textsOf(message.blocks)[2]).toEqual({ type: 'text', text: context });
+    await clicks.click(message, 'Approve');
+    expect(clicks.decisions(task)).toEqual([approvedByAnn]);
+  });
+});
+
+describe('a click on a message that is not the one that was posted', () => {
+  const misplaced =
+    'This message is not the one that counts for this approval, so nothing was decided. ' +
+    'Use the newer message.';
+
+  it.each(['general', 'refunds'])(
+    'is refused and recorded as nobody may decide there, in #%s, and tells that the message is wrong',
+    async (channel) => {
+      const clicks = await SlackClicks.open();
+      const { task } = await clicks.ask();
+      const other = clicks.post(task, channel);
+      const bodies = (['Approve', 'Reject'] as const).map((action) =>
+        clicks.clickOf(other, action),
+      );
+      for (const body of bodies) await clicks.handle(body);
+      expect(clicks.decisions(task)).toEqual([
+        { ...approvedByAnn, authorized: false },
+        { ...approvedByAnn, decision: 'reject', authorized: false },
+      ]);
+      expect(clicks.told.map(({ text }) => text)).toEqual([misplaced, misplaced]);
+      expect(clicks.slack.views).toEqual([]);
+      expect(clicks.rig.system.find(task.id)?.state).toBe('deferred');
+    },
+  );
+
+  it('has its buttons taken off and leads to the one that counts', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask();
+    const other = clicks.post(task, 'refunds');
+    await clicks.click(other, 'Approve');
+    const link = `https://holdpoint-demo.slack.com/archives/${message.channel}/p${message.ts.replace('.', '')}`;
+    expect(other).toMatchObject({
+      text: 'pay: decide on the newer message',
+      blocks: [
+        { type: 'header', text: { text: 'Posted twice: pay' } },
+        {
+          type: 'context',
+          elements: [
+            { text: `This message does not count. Decide on <${link}|the newer message>.` },
+          ],
+        },
+      ],
+    });
+    await clicks.click(message, 'Approve');
+    expect(clicks.decisions(task)).toEqual([
+      { ...approvedByAnn, authorized: false },
+      approvedByAnn,
+    ]);
+  });
+
+  it('waits for a message that is just being posted', async () => {
+    const clicks = await SlackClicks.open();
+    const { task } = await clicks.ask();
+    const { clock } = clicks.rig;
+    const other = await clicks.askUnkept();
+    const handled = clicks.click(other.message, 'Approve');
+    await turn();
+    expect(clicks.decisions(other.task)).toEqual([]);
+    clicks.keep(other.task, other.message);
+    clock.advance(100);
+    await handled;
+    expect(clicks.decisions(other.task)).toEqual([{ ...approvedByAnn, wait_ms: 100 }]);
+    expect(clicks.decisions(task)).toEqual([]);
+  });
+
+  it('waits no longer than a second and a half for it', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.askUnkept();
+    const handled = clicks.click(message, 'Approve');
+    for (let step = 0; step < 15; step += 1) {
+      await turn();
+      clicks.rig.clock.advance(100);
+    }
+    await handled;
+    expect(clicks.decisions(task)).toMatchObject([{ authorized: false, wait_ms: 1_500 }]);
+    expect(clicks.told).toEqual([{ user: ann, text: misplaced }]);
+    // It may be the one that counts and only not be kept yet.
+    expect(message.blocks.map(({ type }) => type)).toContain('actions');
+  });
+
+  it('is told when nothing is kept of the approval', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask();
+    const actions = [{ action_id: 'holdpoint_approve', value: 'unknown', action_ts: '1.1' }];
+    await clicks.handle(clicks.clickOf(message, 'Approve', 'ann', { actions }));
+    expect(clicks.told).toEqual([
+      { user: ann, text: 'This approval is not known any more, so nothing was decided.' },
+    ]);
+    expect(clicks.decisions(task)).toEqual([]);
+  });
+});
+
+describe('a click after the end', () => {
+  it('says that the time is over, takes the buttons off, and changes nothing', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask();
+    const body = clicks.clickOf(message, 'Approve');
+    clicks.rig.clock.advance(300_000);
+    await ends(clicks.rig.system, task.id);
+    await clicks.handle(body);
+    expect(clicks.told).toEqual([
+      {
+        user: ann,
+        text: 'This approval has expired. Nobody decided within 5m0s, so the call was denied.',
+      },
+    ]);
+    expect(message.blocks.map(({ type }) => type)).toEqual([
+      'header',
+      'section',
+      'rich_text',
+      'section',
+      'context',
+    ]);
+    expect(message.text).toBe('pay: Nobody decided within 5m0s, so the call was denied.');
+    expect(clicks.calls).toEqual(['chat.update', 'chat.postEphemeral']);
+    expect(clicks.decisions(task)).toEqual([]);
+  });
+
+  it('opens no form, and says who rejected the call', async () => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask();
+    const reject = clicks.clickOf(message, 'Reject', 'bob');
+    await clicks.rig.system.decide(task.id, {
+      verb: 'reject',
+      approver: '<!channel> & *co*',
+      email: null,
+      note: '',
+      caller: null,
+      deferralId: null,
+      argsSha256: null,
+      at: clicks.rig.clock.now(),
+    });
+    await clicks.handle(reject);
+    expect(clicks.told).toEqual([
+      { user: bob, text: 'Already rejected by &lt;!channel&gt; &amp; *co*' },
+    ]);
+    expect(clicks.calls).toEqual(['chat.update', 'chat.postEphemeral']);
+  });
+
+  it('leaves a message alone in a channel where nobody was asked', async () => {
+    const clicks = await SlackClicks.open();
+    const { task } = await clicks.ask();
+    const other = clicks.post(task, 'general');
+    const body = clicks.clickOf(other, 'Approve');
+    await clicks.rig.system.cancel(task.id, 'not needed');
+    await clicks.handle(body);
+    expect(clicks.calls).toEqual(['chat.postEphemeral']);
+    expect(other.edits).toBe(0);
+  });
+
+  it.each([
+    { first: 'the click', isClickFirst: true, state: 'completed', told: [] },
+    {
+      first: 'the end of the time',
+      isClickFirst: false,
+      state: 'failed',
+      told: ['This approval has expired, or its task is over. Nothing was decided.'],
+    },
+  ])(
+    'counts by which came first at the same moment: $first',
+    async ({ isClickFirst, state, told }) => {
+      const clicks: SlackClicks = await SlackClicks.open({
+        approvals: ({ find, decide }) => ({
+          find,
+          decide: (taskId, attempt) => {
+            if (!isClickFirst) clicks.rig.clock.advance(300_000);
+            const answer = decide(taskId, attempt);
+            if (isClickFirst) clicks.rig.clock.advance(300_000);
+            return answer;
+          },
+        }),
+      });
+      const { task, message } = await clicks.ask();
+      await clicks.click(message, 'Approve');
+      expect((await ends(clicks.rig.system, task.id)).state).toBe(state);
+      expect(clicks.told.map(({ text }) => text)).toEqual(told);
+      const endings = clicks.rig
+        .events(task.id)
+        .filter(({ event }) => event.startsWith('task_deferred_'));
+      expect(endings).toHaveLength(1);
+      expect(clicks.pay.runs).toHaveLength(isClickFirst ? 1 : 0);
+    },
+  );
+});

@@ -1,0 +1,256 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { ChannelDirectory } from '../../../../../src/actors/channels/slack/link/channel-directory.ts';
+import { createSlackClient } from '../../../../../src/actors/channels/slack/link/slack-client.ts';
+import {
+  checkSlackSetup,
+  type SetupFinding,
+} from '../../../../../src/actors/channels/slack/setup/check-setup.ts';
+import { systemClock } from '../../../../../src/actors/clock.ts';
+import { fakeChannel, usualChannels } from '../../../../../src/cli/slack/fake/people.ts';
+import { FakeSlack, type FakeSlackOptions } from '../../../../../src/cli/slack/fake-slack.ts';
+import { botScopes } from '../../../../../src/cli/slack/manifest.ts';
+
+/** What a test looks at; the app-level token is not tried unless `appToken` says so. */
+interface Wanted {
+  targets?: string[];
+  approvers?: string[];
+  conversations?: boolean;
+  botToken?: string;
+  appToken?: string;
+}
+
+async function fakeSlack(options: FakeSlackOptions = {}): Promise<FakeSlack> {
+  const slack = await FakeSlack.start(options);
+  onTestFinished(() => slack.close());
+  return slack;
+}
+
+async function check(slack: FakeSlack, wanted: Wanted = {}): Promise<SetupFinding[]> {
+  const { targets = [], approvers = [], conversations = true, botToken, appToken } = wanted;
+  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const client = (token: string) =>
+    createSlackClient({ token, apiUrl: slack.apiUrl, fetch: globalThis.fetch, log: silent });
+  const web = client(botToken ?? slack.botToken);
+  const directory = new ChannelDirectory({ web, clock: systemClock() });
+  const app = appToken === undefined ? {} : { app: client(appToken) };
+  return checkSlackSetup({ web, targets, approvers, conversations, directory, ...app });
+}
+
+const bot: SetupFinding = {
+  severity: 'ok',
+  subject: 'bot token',
+  message: 'the bot is U0HOLDPNT1 in T0HOLDPNT1',
+};
+
+const install =
+  'add it to the bot token scopes on the page OAuth & Permissions, and install the app again';
+
+it('has nothing to say against a set-up that is complete, and posts nothing', async () => {
+  const slack = await fakeSlack();
+  const targets = ['#refunds', 'finance', 'C0GENERAL1'];
+  const approvers = ['ann@example.com', 'bob@example.com'];
+  expect(await check(slack, { targets, approvers, appToken: slack.appToken })).toEqual([
+    bot,
+    { severity: 'ok', subject: '#refunds', message: 'the bot is in #refunds' },
+    { severity: 'ok', subject: 'finance', message: 'the bot is in finance' },
+    { severity: 'ok', subject: 'C0GENERAL1', message: 'the bot is in C0GENERAL1' },
+    { severity: 'ok', subject: 'app token', message: 'the app may connect' },
+  ]);
+  expect(slack.calls.filter(({ method }) => method.startsWith('chat.'))).toEqual([]);
+});
+
+it('asks about nothing else when the token is refused, and shows no token', async () => {
+  const slack = await fakeSlack();
+  const findings = await check(slack, { botToken: 'xoxb-canary', targets: ['#refunds'] });
+  expect(findings).toEqual([
+    {
+      severity: 'error',
+      subject: 'bot token',
+      message:
+        'the bot cannot speak to Slack: put a token of an installed Slack app into the environment (invalid_auth)',
+    },
+  ]);
+  expect(slack.calls.map(({ method }) => method)).toEqual(['auth.test']);
+});
+
+it('says what every missing scope is for', async () => {
+  const slack = await fakeSlack({ scopes: ['channels:read', 'groups:read'] });
+  const found = await check(slack, { targets: ['#refunds'], approvers: ['ann@example.com'] });
+  const lacks = (severity: 'error' | 'warning', subject: string, purpose: string) => ({
+    severity,
+    subject,
+    message: `the bot's token lacks the scope ${subject}, ${purpose}`,
+    fix: install,
+  });
+  expect(found).toEqual([
+    bot,
+    lacks('error', 'chat:write', 'with which it posts'),
+    lacks('error', 'users:read', 'which tells who somebody is'),
+    lacks('error', 'users:read.email', 'which tells whether somebody is among the approvers'),
+    lacks('warning', 'app_mentions:read', 'with which it hears that it is mentioned'),
+    lacks('warning', 'im:history', 'with which it hears direct messages'),
+    lacks('warning', 'reactions:write', 'with which it shows how an answer stands'),
+    lacks('warning', 'files:write', 'with which it sends long answers'),
+    { severity: 'ok', subject: '#refunds', message: 'the bot is in #refunds' },
+  ]);
+});
+
+it('asks for the scopes that are used alone', async () => {
+  const slack = await fakeSlack({ scopes: ['chat:write'] });
+  const found = await check(slack, { conversations: false });
+  expect(found.map(({ severity, subject }) => `${severity} ${subject}`)).toEqual([
+    'ok bot token',
+    'warning users:read',
+    'warning users:read.email',
+  ]);
+  const approvals = await fakeSlack({ scopes: botScopes({ approvalsOnly: true }) });
+  const targets = ['#refunds'];
+  expect(await check(approvals, { conversations: false, targets })).toEqual([
+    bot,
+    { severity: 'ok', subject: '#refunds', message: 'the bot is in #refunds' },
+  ]);
+});
+
+it('needs the scopes that find a channel by its name', async () => {
+  const slack = await fakeSlack({
+    scopes: botScopes().filter((scope) => !scope.endsWith(':read')),
+  });
+  const found = await check(slack, { targets: ['#refunds'], conversations: false });
+  expect(found.map(({ severity, subject }) => `${severity} ${subject}`)).toEqual([
+    'ok bot token',
+    'warning channels:read',
+    'warning groups:read',
+    'warning users:read',
+    'error #refunds',
+  ]);
+});
+
+it('tells why nobody is asked in a channel', async () => {
+  const twins = ['C0TWIN0001', 'C0TWIN0002'].map((id) => fakeChannel({ id, name: 'twins' }));
+  const slack = await fakeSlack({ channels: [...usualChannels, ...twins] });
+  const targets = ['#outside', '#nowhere', 'C0OLD00001', '#twins', 'C0NOSUCH01'];
+  const [, ...found] = await check(slack, { targets });
+  expect(found).toEqual([
+    {
+      severity: 'error',
+      subject: '#outside',
+      message: 'the bot is not in #outside, so nobody is asked there',
+      fix: 'invite it in that channel with /invite and its name',
+    },
+    {
+      severity: 'error',
+      subject: '#nowhere',
+      message:
+        'nobody is asked in #nowhere: no channel that the bot can see is called "nowhere"; create it, or invite the bot if it is private',
+    },
+    {
+      severity: 'error',
+      subject: 'C0OLD00001',
+      message: 'C0OLD00001 is archived, so nobody is asked there',
+      fix: 'name another channel',
+    },
+    {
+      severity: 'error',
+      subject: '#twins',
+      message:
+        'nobody is asked in #twins: more than one channel is called "twins" (C0TWIN0001 and C0TWIN0002); write the id of one of them in "to"',
+    },
+    {
+      severity: 'error',
+      subject: 'C0NOSUCH01',
+      message:
+        'nobody is asked in C0NOSUCH01: name a channel that exists, and invite the bot if it is private (channel_not_found)',
+    },
+  ]);
+});
+
+it('names approvers who are not in Slack', async () => {
+  const slack = await fakeSlack();
+  const approvers = ['ann@example.com', 'zoe@example.com', 'gone@example.com', 'no email'];
+  const [, ...found] = await check(slack, { approvers });
+  expect(found).toEqual(
+    ['zoe@example.com', 'gone@example.com'].map((email) => ({
+      severity: 'warning',
+      subject: email,
+      message: `${email} is no Slack user, so that person cannot decide there`,
+      fix: 'correct the address among the approvers, or let that person decide elsewhere',
+    })),
+  );
+  expect(slack.calls.filter(({ method }) => method === 'users.lookupByEmail')).toHaveLength(3);
+});
+
+it('looks at fifty approvers and no more', async () => {
+  const slack = await fakeSlack();
+  const approvers = Array.from({ length: 53 }, (_, index) => `u${index}@example.com`);
+  const found = await check(slack, { approvers });
+  expect(found).toHaveLength(52);
+  expect(found.at(-1)).toEqual({
+    severity: 'warning',
+    subject: 'approvers',
+    message: '3 of the approvers were not looked at: there are more than 50',
+  });
+  expect(slack.calls.filter(({ method }) => method === 'users.lookupByEmail')).toHaveLength(50);
+});
+
+it('stops when Slack wants to be asked less often', async () => {
+  const slack = await fakeSlack();
+  slack.fail({
+    method: 'users.lookupByEmail',
+    times: 99,
+    fault: { kind: 'rateLimited', retryAfter: 30 },
+  });
+  const approvers = ['ann@example.com', 'bob@example.com', 'eve@example.com'];
+  expect(await check(slack, { approvers })).toEqual([
+    bot,
+    {
+      severity: 'warning',
+      subject: 'approvers',
+      message: '3 of the approvers were not looked at: Slack wants to be asked less often',
+    },
+  ]);
+  expect(slack.calls.filter(({ method }) => method === 'users.lookupByEmail')).toHaveLength(1);
+});
+
+it('goes on with the approvers when the channels cannot be looked at', async () => {
+  const slack = await fakeSlack();
+  slack.fail({
+    method: 'conversations.list',
+    fault: { kind: 'rateLimited', retryAfter: 1 },
+  });
+  const targets = ['#refunds', '#general'];
+  const [, ...found] = await check(slack, { targets, approvers: ['zoe@example.com'] });
+  expect(found.map(({ subject, message }) => `${subject}: ${message}`)).toEqual([
+    'channels: 2 of the channels were not looked at: looking up the channel failed: Slack wants to be asked less often',
+    'zoe@example.com: zoe@example.com is no Slack user, so that person cannot decide there',
+  ]);
+});
+
+it.each([
+  ['refuses', (slack: FakeSlack) => slack.botToken],
+  ['does not know', () => 'xapp-canary'],
+])('says that the app cannot connect with a token that Slack %s', async (_, tokenOf) => {
+  const slack = await fakeSlack();
+  const [, app, ...more] = await check(slack, { appToken: tokenOf(slack) });
+  expect(more).toEqual([]);
+  expect(app).toEqual({
+    severity: 'error',
+    subject: 'app token',
+    message: expect.stringMatching(
+      /^the app cannot connect to Slack: put .* \([a-z_]+\)$/,
+    ) as string,
+    fix: 'give the app-level token the scope connections:write, and switch Socket Mode on',
+  });
+  expect(JSON.stringify(app)).not.toContain('canary');
+});
+
+it('says so when Slack is not there', async () => {
+  const slack = await fakeSlack();
+  await slack.close();
+  expect(await check(slack, { targets: ['#refunds'] })).toEqual([
+    {
+      severity: 'error',
+      subject: 'bot token',
+      message: 'the bot cannot speak to Slack: the connection broke (ECONNREFUSED)',
+    },
+  ]);
+});

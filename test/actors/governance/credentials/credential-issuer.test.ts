@@ -1,0 +1,97 @@
+import { inspect } from 'node:util';
+import { expect, it } from 'vitest';
+import {
+  type CredentialEntry,
+  CredentialError,
+  CredentialVault,
+  createCredentialIssuer,
+} from '../../../../src/actors/governance/credentials/credentials.ts';
+import { ManualClock } from '../../../helpers/manual-clock.ts';
+
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const entry: CredentialEntry = {
+  tool: 'refund',
+  provider: 'static',
+  spec: { env: { API_KEY: { from_env: 'SHOP_KEY' }, SAME: { from_env: 'SHOP_KEY' } } },
+};
+
+function issuerOf(env: Record<string, string>, entries = [entry]) {
+  return createCredentialIssuer(entries, { env, clock: new ManualClock(0), log });
+}
+
+function request(tool = 'refund', signal = new AbortController().signal) {
+  return { tool, taskId: 'task-1', callId: 'call-1', signal };
+}
+
+it('issues static values for as long as they are kept', async () => {
+  const issuer = issuerOf({ SHOP_KEY: 'canary-shop-key' });
+  const credential = await issuer.issue(request());
+  expect(issuer.providerOf('refund')).toBe('static');
+  expect({ ...credential }).toEqual({ provider: 'static', ttl: null });
+  expect(credential.env()).toEqual({ API_KEY: 'canary-shop-key', SAME: 'canary-shop-key' });
+  expect(credential.secretValues()).toEqual(['canary-shop-key']);
+});
+
+it('gives nothing any more once revoked, not even an empty list of secrets', async () => {
+  const credential = await issuerOf({ SHOP_KEY: 'canary-shop-key' }).issue(request());
+  credential.revoke();
+  credential.revoke();
+  expect(() => credential.env()).toThrow(CredentialError);
+  expect(() => credential.secretValues()).toThrow(CredentialError);
+});
+
+it('keeps what it holds when a reader changes what it was given', async () => {
+  const credential = await issuerOf({ SHOP_KEY: 'canary-shop-key' }).issue(request());
+  Object.assign(credential.env(), { API_KEY: 'other' });
+  expect(credential.env()['API_KEY']).toBe('canary-shop-key');
+});
+
+it('fails for a tool without an entry', async () => {
+  const issuer = issuerOf({ SHOP_KEY: 'canary-shop-key' });
+  expect(issuer.providerOf('lookup')).toBe(null);
+  await expect(issuer.issue(request('lookup'))).rejects.toThrow(
+    new CredentialError('no credential is configured for lookup; add one'),
+  );
+});
+
+it('fails when a variable is gone by the time of the call', async () => {
+  const env: Record<string, string> = { SHOP_KEY: 'canary-shop-key' };
+  const issuer = issuerOf(env);
+  delete env['SHOP_KEY'];
+  await expect(issuer.issue(request())).rejects.toThrow(
+    new CredentialError(
+      'the credential for refund could not be issued: the environment variable SHOP_KEY is not set',
+    ),
+  );
+});
+
+it('fails when the task was stopped before', async () => {
+  await expect(
+    issuerOf({ SHOP_KEY: 'canary-shop-key' }).issue(request('refund', AbortSignal.abort())),
+  ).rejects.toThrow(
+    new CredentialError('the credential for refund could not be issued: the task was stopped'),
+  );
+});
+
+it('is not made of entries with errors', () => {
+  expect(() => issuerOf({})).toThrow(
+    new CredentialError(
+      'credentials.0.spec.env.API_KEY.from_env: the environment variable SHOP_KEY is not set; it must hold the value of API_KEY',
+    ),
+  );
+  expect(() => issuerOf({ SHOP_KEY: 'canary-shop-key' }, [entry, entry])).toThrow(CredentialError);
+});
+
+it('shows no value when issuer, credential or vault are printed', async () => {
+  const issuer = issuerOf({ SHOP_KEY: 'canary-shop-key' });
+  const credential = await issuer.issue(request());
+  const vault = new CredentialVault();
+  vault.put('call-1', credential);
+  for (const thing of [issuer, credential, vault]) {
+    const printed = inspect(thing, { depth: null, showHidden: true, getters: true });
+    expect(printed + JSON.stringify(thing) + String(thing)).not.toContain('canary');
+    expect(JSON.stringify(Object.entries(thing))).not.toContain('canary');
+  }
+  expect(JSON.stringify(credential)).toBe('{"provider":"static","ttl":null}');
+  expect(JSON.stringify(vault)).toBe('{}');
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { HeldCredential } from '../../../../src/actors/governance/credentials/credential.ts';
+import { CredentialVault } from '../../../../src/actors/governance/credentials/credentials.ts';
+
+const credentialOf = (value: string) => new HeldCredential('static', null, { KEY: value });
+
+it('hands a credential over once', () => {
+  const vault = new CredentialVault();
+  const credential = credentialOf('one');
+  vault.put('call-1', credential);
+  expect(vault.take('call-2')).toBe(null);
+  expect(vault.take('call-1')).toBe(credential);
+  expect(vault.take('call-1')).toBe(null);
+  expect(credential.env()).toEqual({ KEY: 'one' });
+});
+
+it('revokes what is dropped', () => {
+  const vault = new CredentialVault();
+  const credential = credentialOf('one');
+  vault.put('call-1', credential);
+  vault.drop('call-1');
+  vault.drop('call-1');
+  expect(vault.take('call-1')).toBe(null);
+  expect(() => credential.env()).toThrow('the credential was revoked');
+});
+
+it('revokes a credential that another one takes the place of, unless it is the same', () => {
+  const vault = new CredentialVault();
+  const [first, second] = [credentialOf('one'), credentialOf('two')];
+  vault.put('call-1', first);
+  vault.put('call-1', second);
+  vault.put('call-1', second);
+  expect(() => first.env()).toThrow('the credential was revoked');
+  expect(vault.take('call-1')?.env()).toEqual({ KEY: 'two' });
+});

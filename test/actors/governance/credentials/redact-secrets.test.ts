@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  redactedCredential,
+  redactSecrets,
+} from '../../../../src/actors/governance/credentials/credentials.ts';
+
+const secret = 'p/"ss w+rd=\n';
+
+it.each([
+  ['plain', secret],
+  ['in JSON', JSON.stringify(secret).slice(1, -1)],
+  ['in a URL', encodeURIComponent(secret)],
+  ['in a URL in small letters', encodeURIComponent(secret).toLowerCase()],
+  ['in a form', new URLSearchParams([['', secret]]).toString().slice(1)],
+  ['in base64', Buffer.from(secret).toString('base64')],
+  ['in base64 without padding', Buffer.from(secret).toString('base64').replace(/=+$/, '')],
+  ['in base64url', Buffer.from(secret).toString('base64url')],
+])('replaces a secret %s, each time', (_, form) => {
+  expect(redactSecrets(`<${form}> and <${form}>`, [secret])).toBe(
+    '<[redacted:credential]> and <[redacted:credential]>',
+  );
+});
+
+it('replaces what overlaps together', () => {
+  expect(redactSecrets('-abcdefghi-abcdef', ['abcdef', 'defghi'])).toBe(
+    '-[redacted:credential]-[redacted:credential]',
+  );
+  expect(redactSecrets('aaaaaaaa', ['aaaaaa'])).toBe('[redacted:credential]');
+});
+
+it('ignores values shorter than 6 characters and leaves other text as it is', () => {
+  expect(redactSecrets('abcde and abcdex', ['abcde', ''])).toBe('abcde and abcdex');
+});
+
+it('leaves nothing of a secret in base64 that something longer holds', () => {
+  const letters = fc.string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789') });
+  fc.assert(
+    fc.property(
+      letters,
+      letters,
+      fc.constantFrom('base64', 'base64url'),
+      (before, after, encoding) => {
+        const known = 'Correct-Horse-Battery?~~>>';
+        const text = Buffer.from(before + known + after).toString(encoding);
+        const [head = '', tail, ...more] = redactSecrets(text, [known]).split(redactedCredential);
+        expect(more).toEqual([]);
+        expect(tail).toBeTypeOf('string');
+        expect(head.length).toBeLessThanOrEqual(Math.ceil((before.length * 8) / 6));
+        expect(tail?.length).toBeLessThanOrEqual(Math.ceil((after.length * 8) / 6) + 3);
+      },
+    ),
+  );
+});
+
+it('leaves no secret in any text', () => {
+  const secrets = fc.array(fc.string({ minLength: 6, unit: 'binary' }), { minLength: 1 });
+  fc.assert(
+    fc.property(secrets, fc.array(fc.nat()), fc.string(), (values, picks, filler) => {
+      fc.pre(values.every((value) => !redactedCredential.includes(value)));
+      const text = picks.map((pick) => values[pick % values.length]).join(filler);
+      const left = redactSecrets(text, values).split(redactedCredential);
+      for (const value of values) expect(left.some((part) => part.includes(value))).toBe(false);
+    }),
+  );
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { readPattern } from '../../../../src/actors/governance/guardrails/guardrail-pattern.ts';
+
+describe('a pattern of a rule', () => {
+  it('is read with its size', () => {
+    expect(readPattern('rm\\s+-rf')).toEqual({
+      source: 'rm\\s+-rf',
+      size: expect.any(Number),
+      isAnchored: false,
+    });
+  });
+
+  it.each([
+    ['^rm', true],
+    ['rm$', true],
+    ['(?m:^)rm', true],
+    ['\\Arm', true],
+    ['rm\\z', true],
+    ['\\\\^rm', true],
+    ['\\Q[\\E^rm', true],
+    ['\\[^rm', true],
+    ['[^;]rm', false],
+    ['\\^rm\\$', false],
+    ['\\\\Arm', false],
+    ['\\brm\\B', false],
+  ])('%s asks where a text or a line begins or ends: %s', (source, isAnchored) => {
+    expect(readPattern(source)).toMatchObject({ isAnchored });
+  });
+
+  it.each([
+    ['a{1000}'.repeat(5), true],
+    ['a{1000}'.repeat(6), false],
+    ['(a|bc){0,500}d', true],
+  ])('is small enough once %s is written out: %s', (source, isSound) => {
+    expect('source' in readPattern(source)).toBe(isSound);
+  });
+
+  const perl = 'which RE2 cannot match in linear time; rewrite it without';
+  it.each<[string, string]>([
+    ['', 'the pattern is empty and would match every text; write one'],
+    ['a(?=b)', `the pattern has a lookahead, ${perl} (?= or (?!`],
+    ['a(?!b)', `the pattern has a lookahead, ${perl} (?= or (?!`],
+    ['(?<=a)b', `the pattern has a lookbehind, ${perl} (?<= or (?<!`],
+    ['(?<!a)b', `the pattern has a lookbehind, ${perl} (?<= or (?<!`],
+    ['(a)\\1', `the pattern has a backreference, ${perl} one`],
+    ['(?P<n>a)\\k<n>', `the pattern has a backreference, ${perl} one`],
+    ['(?>a)', 'the pattern has an atomic group, which RE2 does not have; write (?:...)'],
+    ['a\\y', 'the pattern has an escape with \\ that RE2 does not know; mend it'],
+    ['a{1001}', 'the pattern has a repetition count that RE2 does not take; count to 1000 at most'],
+    [
+      '(a{100}){100}',
+      'the pattern has a repetition count that RE2 does not take; count to 1000 at most',
+    ],
+    ['a(b', 'the pattern has a ( without its ); close it or write \\('],
+    ['a)b', 'the pattern has a ) without its (; open it or write \\)'],
+    ['[a', 'the pattern has a [ without its ]; close it or write \\['],
+    ['[z-a]', 'the pattern has a character class or range that RE2 does not know; mend it'],
+    ['*a', 'the pattern has a *, +, ? or {n} with nothing before it to repeat; escape it with \\'],
+    ['a\\', 'the pattern ends in a lone \\; write \\\\ or remove it'],
+    [
+      'a++',
+      'the pattern has a repetition of a repetition, such as a++ or a**, which RE2 does not have; use one',
+    ],
+    ...['a*', '(a|)', '^', '\\b', '^\\s*$', '(?:a?){500}', '(?i)'].map(
+      (source): [string, string] => [
+        source,
+        'the pattern can match the empty string and so every text; make a part of it mandatory',
+      ],
+    ),
+  ])('%s is a problem in words', (source, problem) => {
+    expect(readPattern(source)).toEqual({ problem });
+  });
+
+  it.each<[string, string, string]>([
+    ['longer than 2,000 characters', 'x'.repeat(2_001), 'is longer than 2000 characters; split it'],
+    ['nested too deeply', `${'('.repeat(600)}a${')+'.repeat(600)}`, 'nests too deeply; flatten it'],
+    [
+      'too large when written out',
+      '\\pL{1000}'.repeat(200),
+      'is too large once its repetitions are written out; lower the counts or split it',
+    ],
+  ])('%s is a problem, not a crash', (_name, source, problem) => {
+    expect(readPattern(source)).toEqual({ problem: `the pattern ${problem}` });
+  });
+});

@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import {
+  compileModify,
+  type Modify,
+  ModifyError,
+  type ModifyRules,
+} from '../../../../src/actors/governance/modify/modify.ts';
+import type { JsonObject, JsonValue } from '../../../../src/machines/json.ts';
+
+type ArgumentRules = ModifyRules['tools'][string]['arguments'];
+
+function compiled(rules: ModifyRules): Modify {
+  const reading = compileModify(rules);
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
+  return reading.modify;
+}
+
+/** Applies rules to the arguments of `pay`. */
+function modified(args: object, ...rules: ArgumentRules) {
+  return compiled({ tools: { pay: { arguments: rules, output: [] } } }).modifyArguments(
+    'pay',
+    args as JsonObject,
+  );
+}
+
+function replaced(text: string, ...rules: { pattern: string; with: string }[]) {
+  const output = rules.map((replace) => ({ replace }));
+  return compiled({ tools: { pay: { arguments: [], output } } }).modifyOutput('pay', text);
+}
+
+const set = (path: string, value: JsonValue) => ({ path, set: value });
+const remove = (path: string) => ({ path, remove: true as const });
+const replace = (path: string, pattern: string, text: string) => ({
+  path,
+  replace: { pattern, with: text },
+});
+
+describe('a rule that sets', () => {
+  it.each<[string, object, string, JsonValue, object]>([
+    ['replaces a value', { a: 1 }, 'a', 2, { a: 2 }],
+    ['replaces a value by one of another kind', { a: { b: 1 } }, 'a', [null], { a: [null] }],
+    ['adds what is missing', {}, 'a', 'x', { a: 'x' }],
+    ['makes the objects on the way', {}, 'a.b.c', true, { a: { b: { c: true } } }],
+    ['keeps what is beside it', { a: { x: 1 }, y: 2 }, 'a.b', 3, { a: { x: 1, b: 3 }, y: 2 }],
+    ['reaches into a list', { a: [{ n: 1 }, 5] }, 'a.0.n', 2, { a: [{ n: 2 }, 5] }],
+    ['appends at the end of a list', { a: [1] }, 'a.1', 2, { a: [1, 2] }],
+    ['appends an object to a list', { a: [] }, 'a.0.n', 2, { a: [{ n: 2 }] }],
+    ['takes digits for a key of an object', { a: { 0: 'x' } }, 'a.0', 'y', { a: { 0: 'y' } }],
+    ['makes objects and never lists', {}, 'a.0', 'x', { a: { 0: 'x' } }],
+    ['reaches a key with a dot', { 'a.b': 1 }, 'a\\.b', 2, { 'a.b': 2 }],
+    ['reaches a key with a backslash', { 'a\\': { b: 1 } }, 'a\\\\.b', 2, { 'a\\': { b: 2 } }],
+  ])('%s', (_name, args, path, value, expected) => {
+    expect(modified(args, set(path, value))).toEqual({ args: expected, applied: [1] });
+  });
+
+  it.each<[string, object, string, JsonValue]>([
+    ['beyond the end of a list', { a: [1] }, 'a.2', 2],
+    ['at a key that is no index of a list', { a: [1] }, 'a.b', 2],
+    ['at an index written otherwise', { a: [1] }, 'a.00', 2],
+    ['at a negative index', { a: [1] }, 'a.-1', 2],
+    ['at the length of a list', { a: [1] }, 'a.length', 2],
+    ['through text', { a: 'text' }, 'a.b', 2],
+    ['through the character of a text', { a: 'text' }, 'a.0', 2],
+    ['through null', { a: null }, 'a.b', 2],
+    ['where the value is there already', { a: { x: [1], y: 2 } }, 'a', { y: 2, x: [1] }],
+  ])('does not apply %s', (_name, args, path, value) => {
+    const result = modified(args, set(path, value));
+    expect(result).toEqual({ args, applied: [] });
+    expect(result.args).toBe(args);
+  });
+
+  it('gives every call a value of its own', () => {
+    const rule = set('a', { list: [1] });
+    const modify = compiled({ tools: { pay: { arguments: [rule], output: [] } } });
+    const first = modify.modifyArguments('pay', {}).args as { a: { list: number[] } };
+    first.a.list.push(2);
+    expect(modify.modifyArguments('pay', {}).args).toEqual({ a: { list: [1] } });
+    expect(rule).toEqual(set('a', { list: [1] }));
+  });
+});
+
+describe('a rule that removes', () => {
+  it('takes a key away, and closes the gap in a list', () => {
+    const rules = [remove('note'), remove('items.0'), remove('items.1.sku')];
+    const args = { note: 'x', items: [1, 2, { sku: 3, n: 1 }] };
+    expect(modified(args, ...rules)).toEqual({
+      args: { items: [2, { n: 1 }] },
+      applied: [1, 2, 3],
+    });
+  });
+
+  it.each(['gone', 'a.gone', 'a.b.c', 'list.2', 'list.1', 'a.b.0'])(
+    'does not apply at %s',
+    (path) => {
+      const args = { a: { b: 'text' }, list: [1] };
+      expect(modified(args, remove(path)).args).toBe(args);
+    },
+  );
+});
+
+describe('a rule that replaces', () => {
+  it('changes every match in a text', () => {
+    const args = { to: ['ann@a.example, bob@b.example'] };
+    const rule = replace('to.0', '([a-z]+)@(?P<host>[a-z.]+)', '${host}/$1 <$0> $$ ${2}');
+    expect(modified(args, rule)).toEqual({
+      args: {
+        to: [
+          'a.example/ann <ann@a.example> $ a.example, b.example/bob <bob@b.example> $ b.example',
+        ],
+      },
+      applied: [1],
+    });
+  });
+
+  it.each([5, true, null, { a: '5' }, ['5']])('leaves %j alone', (value) => {
+    const args = { value };
+    expect(modified(args, replace('value', '5|e', 'x'))).toEqual({ args, applied: [] });
+  });
+
+  it('does not apply where there is nothing, where nothing matches, or where it makes the same', () => {
+    const args = { a: 'text' };
+    const rules = [replace('b', 't', 'x'), replace('a', 'z', 'x'), replace('a', 't', '$0')];
+    const result = modified(args, ...rules);
+    expect(result.applied).toEqual([]);
+    expect(result.args).toBe(args);
+  });
+
+  it('puts nothing for a group that took no part, and a lone dollar as it is', () => {
+    expect(replaced('ab a', { pattern: 'a(b)?', with: '[$1]$-' })).toEqual({
+      text: '[b]$- []$-',
+      applied: [1],
+    });
+  });
+
+  it('counts no character twice when text is outside the basic plane', () => {
+    expect(replaced('😀a😀', { pattern: 'a', with: '😎' }).text).toBe('😀😎😀');
+  });
+});
+
+describe('rules together', () => {
+  it('apply in order, each to what the one before made', () => {
+    const rules = [
+      set('a', 'one'),
+      replace('b', 'x', 'y'),
+      replace('a', 'one', 'two'),
+      remove('c'),
+    ];
+    expect(modified({ c: 1 }, ...rules)).toEqual({ args: { a: 'two' }, applied: [1, 3, 4] });
+    const output = [
+      { pattern: 'a', with: 'b' },
+      { pattern: 'z', with: '' },
+      { pattern: 'b+', with: 'c' },
+    ];
+    expect(replaced('aab', ...output)).toEqual({ text: 'c', applied: [1, 3] });
+  });
+
+  it('belong to one tool by its exact name', () => {
+    const rules = { arguments: [set('a', 1)], output: [{ replace: { pattern: 'x', with: 'y' } }] };
+    const modify = compiled({ tools: { pay: rules } });
+    for (const tool of ['Pay', 'pay ', 'constructor', '__proto__', 'grant']) {
+      expect(modify.modifyArguments(tool, { a: 2 })).toEqual({ args: { a: 2 }, applied: [] });
+      expect(modify.modifyOutput(tool, 'x')).toEqual({ text: 'x', applied: [] });
+    }
+    expect(modify.modifyOutput('pay', 'x')).toEqual({ text: 'y', applied: [1] });
+  });
+});
+
+describe('names that every object inherits', () => {
+  it.each([
+    '__proto__',
+    'constructor',
+    'prototype',
+    'toString',
+    'a.__proto__.x',
+    'constructor.prototype.x',
+  ])('are own properties at %s', (path) => {
+    const { args } = modified({}, set(path, 'mine'));
+    const [first = ''] = path.split('.');
+    expect(Object.keys(args)).toEqual([first]);
+    expect(Object.getPrototypeOf(args)).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+    expect(JSON.stringify(args)).toBe(
+      path.split('.').reduceRight((inner, key) => `{"${key}":${inner}}`, '"mine"'),
+    );
+  });
+
+  it('are not there to be removed or replaced', () => {
+    const args = { a: {} };
+    for (const path of ['toString', 'a.__proto__', 'a.constructor.name', '__proto__.toString']) {
+      expect(modified(args, remove(path), replace(path, '.', 'x')).args).toBe(args);
+    }
+    expect({}.toString()).toBe('[object Object]');
+  });
+
+  it('survive when the arguments carry them', () => {
+    const args = JSON.parse('{"__proto__":{"x":"1"},"a":[{"__proto__":2}],"b":1}') as JsonObject;
+    const { args: result } = modified(args, set('b', 2), replace('__proto__.x', '1', '3'));
+    expect(JSON.stringify(result)).toBe('{"__proto__":{"x":"3"},"a":[{"__proto__":2}],"b":2}');
+    expect(JSON.stringify(modified(args, remove('__proto__')).args)).toBe(
+      '{"a":[{"__proto__":2}],"b":1}',
+    );
+  });
+});
+
+describe('a rule that cannot be carried out', () => {
+  const mebibyte = 1024 * 1024;
+  const failure = (run: () => unknown) => {
+    try {
+      run();
+    } catch (error) {
+      return error;
+    }
+    return undefined;
+  };
+
+  it('throws when a text would be longer than 1 MiB, and says no part of it', () => {
+    const text = 'x'.repeat(2048);
+    const rule = { pattern: 'x', with: 'secret'.repeat(200) };
+    const onOutput = failure(() => replaced(text, { pattern: 'y', with: 'z' }, rule));
+    expect(onOutput).toBeInstanceOf(ModifyError);
+    expect(onOutput).toMatchObject({
+      code: 'modify_failed',
+      message: 'rule 2 on the output of pay failed: the text would be longer than 1 MiB',
+    });
+    expect(failure(() => modified({ text }, { path: 'text', replace: rule }))).toMatchObject({
+      code: 'modify_failed',
+      message: 'rule 1 on the arguments of pay failed: the text would be longer than 1 MiB',
+    });
+  });
+
+  it('counts bytes of UTF-8, and lets a text be as long as the limit', () => {
+    const half = 'é'.repeat(mebibyte / 2 - 1);
+    expect(replaced(`${half}x`, { pattern: 'x', with: 'ab' }).text).toBe(`${half}ab`);
+    expect(failure(() => replaced(`${half}x`, { pattern: 'x', with: 'abc' }))).toBeInstanceOf(
+      ModifyError,
+    );
+  });
+
+  it('gives up on a text that takes too long, with every match a look at all of the rest', () => {
+    const text = 'a'.repeat(mebibyte);
+    expect(failure(() => replaced(text, { pattern: 'a(?:.*x)?', with: 'b' }))).toMatchObject({
+      code: 'modify_failed',
+      message: 'rule 1 on the output of pay failed: it took longer than two seconds',
+    });
+  });
+
+  it('lets a longer text be that it does not change', () => {
+    const text = 'x'.repeat(2 * mebibyte);
+    expect(replaced(text, { pattern: 'y', with: 'z' }).applied).toEqual([]);
+  });
+});

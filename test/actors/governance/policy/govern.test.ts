@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { createActor, toPromise } from 'xstate';
+import type { AlignmentJudge } from '../../../../src/actors/governance/alignment/alignment.ts';
+import { createGovern } from '../../../../src/actors/governance/policy/govern.ts';
+import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
+import { aPolicy } from '../../../helpers/a-policy.ts';
+import { toolCalled } from '../../../helpers/system-story.ts';
+import { aCall, aTaskInput, toolRules } from '../../../helpers/task-fixtures.ts';
+
+const error = new Error('the rules are gone');
+const breaks = (): never => {
+  throw error;
+};
+
+function govern(policy: Policy, judge: AlignmentJudge | null = null) {
+  const logged: unknown[] = [];
+  const log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (fields: object, message: string) => logged.push([fields, message]),
+  };
+  const tools = new Map([['issue_refund', toolCalled('issue_refund')]]);
+  const { request } = aTaskInput();
+  const actor = createActor(createGovern({ policy, judge, tools, log }), {
+    input: { taskId: 'task-1', call: aCall(), request, requester: null, scores: [], now: 0 },
+  }).start();
+  return { ruling: toPromise(actor), logged };
+}
+
+describe('a layer that breaks', () => {
+  it.each<[string, Partial<Policy>, string, string]>([
+    ['the policy', { rulesFor: breaks }, 'alignment', 'the policy could not be consulted'],
+    ['MODIFY', { modify: breaks }, 'modify', 'MODIFY could not be carried out'],
+  ])('is a DENY: %s, and the log says why', async (_name, broken, layer, what) => {
+    const { ruling, logged } = govern(aPolicy(broken));
+    expect(await ruling).toMatchObject({
+      kind: 'deny',
+      layer,
+      text: `governance failed: ${what}`,
+      facts: [{ type: 'rule.matched', gate: 'governance', decision: 'deny', rule: what }],
+    });
+    expect(logged).toEqual([
+      [{ error, tool: 'issue_refund', call_id: 'call-1' }, `governance: ${what}`],
+    ]);
+  });
+
+  it.each<[string, AlignmentJudge | null]>([
+    ['that is missing', null],
+    ['that throws', breaks],
+  ])('is a DENY: a judge %s', async (_name, judge) => {
+    const policy = aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) });
+    const { ruling, logged } = govern(policy, judge);
+    expect(await ruling).toMatchObject({
+      kind: 'deny',
+      text: 'governance failed: intent alignment broke',
+    });
+    expect(logged).toEqual([
+      [
+        { error: expect.any(Error), tool: 'issue_refund', call_id: 'call-1' },
+        'governance: intent alignment broke',
+      ],
+    ]);
+  });
+});
+
+describe('governing a call', () => {
+  it('gives the judge what it compares', async () => {
+    const questions: unknown[] = [];
+    const judge: AlignmentJudge = async ({ signal, ...question }) => {
+      questions.push(question);
+      expect(signal.aborted).toBe(false);
+      return { decision: 'allow', score: 0.9, reason: 'fits' };
+    };
+    await govern(aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) }), judge).ruling;
+    expect(questions).toEqual([
+      {
+        request: aTaskInput().request,
+        tool: 'issue_refund',
+        toolDescription: 'Does issue_refund.',
+        args: { order: 7 },
+      },
+    ]);
+  });
+
+  it('writes into every record how long its layer took', async () => {
+    const { records } = await govern(aPolicy()).ruling;
+    expect(records).toHaveLength(4);
+    for (const { duration } of records) {
+      expect(duration).toBeGreaterThanOrEqual(0);
+      expect(Math.round(duration * 1000) / 1000).toBe(duration);
+    }
+    expect(records.some(({ duration }) => duration > 0)).toBe(true);
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { securitySchema } from '../../../../src/actors/config/schema-security.ts';
+import { createPolicy } from '../../../../src/actors/governance/policy/policy.ts';
+import { renderContext } from '../../../../src/machines/governance/defer-policy.ts';
+import { toolCalled } from '../../../helpers/system-story.ts';
+import { aCall } from '../../../helpers/task-fixtures.ts';
+
+const plain = {
+  judgesIntent: false,
+  drift: null,
+  requiredAcr: null,
+  acrHierarchy: [],
+  credential: null,
+};
+const off = { isAuthOn: false, guardrails: null, modify: null, credentials: null };
+const pay = toolCalled('pay');
+const hold = { to: 'channel:console:*' };
+const tools = new Map([['pay', pay]]);
+
+function rulesOf(defer: object, args = {}) {
+  const security = securitySchema.parse({ defer: { enabled: true, ...defer } });
+  return createPolicy({ security, tools, ...off }).rulesFor(aCall({ tool: 'pay', args }));
+}
+
+describe('the policy of a configuration', () => {
+  it('lets a tool run that is not listed', () => {
+    expect(rulesOf({ tools: { other: hold } })).toEqual({ ...plain, refusal: null, defer: null });
+  });
+
+  it('holds a listed one, with the defaults of the document', () => {
+    expect(rulesOf({ tools: { pay: hold } })).toEqual({
+      ...plain,
+      refusal: null,
+      defer: {
+        to: ['channel:console:*'],
+        timeout: 600_000,
+        contextTemplate: 'tool={tool} args={args}',
+        approvers: null,
+        quorum: 1,
+        fourEyes: false,
+        bindApprover: false,
+        distinctCallers: false,
+        onReject: 'fail',
+        remind: false,
+        escalateTo: null,
+      },
+    });
+  });
+
+  it('takes everything a tool says for itself', () => {
+    const own = {
+      to: 'channel:slack:#refunds',
+      timeout: '90s',
+      context_template: 'pay {args}',
+      approvers: [' Ann@Example.com ', ''],
+      quorum: 2,
+      four_eyes: true,
+      remind: true,
+      escalate_to: 'channel:console:managers',
+    };
+    const beyond = { bind_approver: true, on_reject: 'tool_result' };
+    const defer = { default_timeout: '5m', ...beyond, tools: { pay: own } };
+    expect(rulesOf(defer).defer).toEqual({
+      to: ['channel:slack:#refunds'],
+      timeout: 90_000,
+      contextTemplate: 'pay {args}',
+      approvers: ['ann@example.com'],
+      quorum: 2,
+      fourEyes: true,
+      bindApprover: true,
+      distinctCallers: false,
+      onReject: 'tool_result',
+      remind: true,
+      escalateTo: 'channel:console:managers',
+    });
+  });
+
+  it('holds a tool and steps up for it under either spelling of its name', () => {
+    const spelt = toolCalled('pay_x');
+    const security = securitySchema.parse({
+      defer: { enabled: true, tools: { 'pay-x': hold } },
+      step_up: { enabled: true, tools: { 'pay-x': 'gold' } },
+    });
+    const policy = createPolicy({ security, tools: new Map([['pay_x', spelt]]), ...off });
+    const rules = policy.rulesFor(aCall({ tool: 'pay_x', args: {} }));
+    expect(rules.defer?.to).toEqual(['channel:console:*']);
+    expect(rules.requiredAcr).toBe('gold');
+  });
+
+  it('falls back to the default timeout', () => {
+    expect(rulesOf({ default_timeout: '5m', tools: { pay: hold } }).defer?.timeout).toBe(300_000);
+  });
+
+  it.each<[string, string[], string[], string[] | null]>([
+    ['its own list', ['ann@a.io'], ['bob@b.io'], ['ann@a.io']],
+    ['the default list when it has none', [], [' BOB@b.io', ' '], ['bob@b.io']],
+    ['the default list when its own holds blanks alone', ['', '  '], ['bob@b.io'], ['bob@b.io']],
+    ['no list when both are empty', [], [], null],
+    ['no list when both hold blanks alone', [' '], [''], null],
+    ['its own list even when every entry of it is malformed', ['ann'], ['bob@b.io'], ['ann']],
+  ])('gives a tool %s', (_name, approvers, fallback, effective) => {
+    const defer = { default_approvers: fallback, tools: { pay: { ...hold, approvers } } };
+    expect(rulesOf(defer).defer?.approvers).toEqual(effective);
+  });
+
+  it('holds nothing while deferring is off', () => {
+    expect(rulesOf({ enabled: false, tools: { pay: hold } }).defer).toBeNull();
+  });
+
+  it('refuses a tool nobody knows, also one named like a property of every object', () => {
+    const policy = createPolicy({ security: securitySchema.parse({}), tools, ...off });
+    for (const tool of ['ghost', 'constructor', '__proto__', 'toString']) {
+      expect(policy.rulesFor(aCall({ tool }))).toEqual({
+        ...plain,
+        refusal: {
+          text: `unknown tool: ${tool}`,
+          findings: [{ gate: 'tool', decision: 'deny', rule: 'unknown tool' }],
+        },
+        defer: null,
+      });
+    }
+  });
+
+  it('refuses arguments that the tool would not take, before anybody is asked', () => {
+    const strict = toolCalled('pay', undefined, {
+      check: ({ amount }) => (typeof amount === 'number' ? null : 'pay: amount must be a number'),
+    });
+    const security = securitySchema.parse({ defer: { enabled: true, tools: { pay: hold } } });
+    const policy = createPolicy({ security, tools: new Map([['pay', strict]]), ...off });
+    expect(policy.rulesFor(aCall({ tool: 'pay', args: {} })).refusal).toEqual({
+      text: 'pay: amount must be a number',
+      findings: [{ gate: 'arguments', decision: 'deny', rule: 'schema' }],
+    });
+    expect(policy.rulesFor(aCall({ tool: 'pay', args: { amount: 1 } })).refusal).toBeNull();
+  });
+});
+
+describe('what the approver reads', () => {
+  const contextOf = (template: object, args: object): string => {
+    const rule = rulesOf({ tools: { pay: { ...hold, ...template } } }).defer;
+    return renderContext(rule?.contextTemplate ?? 'no rule', 'pay', args as never);
+  };
+
+  it.each([
+    [{}, { amount: 5 }, 'tool=pay args={"amount":5}'],
+    [{ context_template: '' }, {}, 'tool=pay args={}'],
+    [{ context_template: '  ' }, {}, 'tool=pay args={}'],
+    [{ context_template: '{tool}/{tool}: {args} {else}' }, { a: 1 }, 'pay/pay: {"a":1} {else}'],
+    [{ context_template: '{args}' }, { note: '{tool} $& {args}' }, '{"note":"{tool} $& {args}"}'],
+  ])('is the template %j with its placeholders filled once', (template, args, context) => {
+    expect(contextOf(template, args)).toBe(context);
+  });
+
+  it('is always well-formed', () => {
+    expect(contextOf({}, { note: '\ud800' }).isWellFormed()).toBe(true);
+  });
+});

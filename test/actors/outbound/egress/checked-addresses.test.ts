@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { createAddressRules } from '../../../../src/actors/outbound/egress/address-rules.ts';
+import { checkedAddresses } from '../../../../src/actors/outbound/egress/checked-addresses.ts';
+
+const judge = createAddressRules({ allowPrivateIps: false, allowedPrivateCidrs: [] });
+
+/** How addresses are checked where nothing is opened and nothing can be resolved. */
+const check = {
+  judge,
+  mayBePrivate: () => false,
+  isItself: () => false,
+  lookup: () => Promise.reject(new Error('nothing is to be resolved')),
+  deadline: 1_000,
+};
+
+it.each([
+  ['127.0.0.1', 'is a loopback address'],
+  ['::1', 'is a loopback address'],
+  ['10.0.0.1', 'is a private address'],
+  ['169.254.169.254', 'is a metadata address'],
+])('refuses the address %s, which %s, without resolving it', async (host, why) => {
+  expect(await checkedAddresses({ host, port: 80 }, check)).toEqual({ ok: false, why });
+});
+
+it('finds an address that may be dialled to be its own', async () => {
+  expect(await checkedAddresses({ host: '93.184.216.34', port: 80 }, check)).toEqual({
+    ok: true,
+    addresses: [{ address: '93.184.216.34', family: 4 }],
+  });
+  const mayBePrivate = (host: string, port: number) => host === '::1' && port === 80;
+  expect(await checkedAddresses({ host: '::1', port: 80 }, { ...check, mayBePrivate })).toEqual({
+    ok: true,
+    addresses: [{ address: '::1', family: 6 }],
+  });
+});
+
+it('refuses the agent itself before anything else is said of the address', async () => {
+  const itself = {
+    ...check,
+    isItself: (address: string, port: number) => address === '0.0.0.0' && port === 8080,
+  };
+  const lookup = async () => [{ address: '0.0.0.0', family: 4 }];
+  const why = 'is the agent itself';
+  expect(await checkedAddresses({ host: '0.0.0.0', port: 8080 }, itself)).toEqual({
+    ok: false,
+    why,
+  });
+  expect(await checkedAddresses({ host: 'a.test', port: 8080 }, { ...itself, lookup })).toEqual({
+    ok: false,
+    why,
+  });
+  expect(await checkedAddresses({ host: '0.0.0.0', port: 80 }, itself)).toEqual({
+    ok: false,
+    why: 'is an unspecified address',
+  });
+});

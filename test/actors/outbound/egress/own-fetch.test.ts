@@ -1,0 +1,84 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createOwnFetch, EgressError } from '../../../../src/actors/outbound/egress/egress.ts';
+
+/** A server on loopback and what was asked of it. */
+async function aServer(answer: RequestListener) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.headers.host} ${request.url}`);
+    answer(request, response);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, asked };
+}
+
+function anOwnFetch(url: string) {
+  const own = createOwnFetch(new URL(url));
+  onTestFinished(() => own.close());
+  return own.fetch;
+}
+
+describe('the fetch of the daemon for itself', () => {
+  it.each(['127.0.0.1', '0.0.0.0'])('reaches the daemon that listens at %s', async (host) => {
+    const { port, asked } = await aServer((_, response) => response.end('here'));
+    const url = `http://${host}:${port}`;
+    const response = await anOwnFetch(url)(`${url}/tasks/a?b=1`, { method: 'POST', body: '{}' });
+    expect([await response.text(), asked]).toEqual([
+      'here',
+      [`POST 127.0.0.1:${port} /tasks/a?b=1`],
+    ]);
+  });
+
+  it('serves more than one held request at once', async () => {
+    const held: (() => void)[] = [];
+    const { port } = await aServer(({ url }, response) => {
+      if (url === '/held') held.push(() => response.end('later'));
+      else response.end('now');
+    });
+    const url = `http://127.0.0.1:${port}`;
+    const fetch = anOwnFetch(url);
+    const waiting = fetch(`${url}/held`);
+    const quick = await fetch(`${url}/quick`);
+    const text = await quick.text();
+    for (const release of held) release();
+    expect([text, await (await waiting).text()]).toEqual(['now', 'later']);
+  });
+
+  it('refuses every other origin, without asking it', async () => {
+    const other = await aServer((_, response) => response.end());
+    const { port } = await aServer((_, response) => response.end());
+    const fetch = anOwnFetch(`http://127.0.0.1:${port}`);
+    const elsewhere = [
+      `http://127.0.0.1:${other.port}/`,
+      `http://localhost:${port}/`,
+      `https://127.0.0.1:${port}/`,
+      'http://169.254.169.254/',
+    ];
+    const answers = await Promise.allSettled(elsewhere.map((url) => fetch(url)));
+    expect({
+      refused: answers.map((answer) => 'reason' in answer && answer.reason instanceof EgressError),
+      asked: other.asked,
+    }).toEqual({ refused: [true, true, true, true], asked: [] });
+  });
+
+  it('refuses a redirect, even to itself', async () => {
+    const { port, asked } = await aServer((_, response) => {
+      response.writeHead(302, { location: '/elsewhere' }).end();
+    });
+    const url = `http://127.0.0.1:${port}`;
+    await expect(anOwnFetch(url)(url)).rejects.toThrow(
+      'egress blocked: 127.0.0.1 answered with a redirect (mode=deny-all)',
+    );
+    expect(asked).toEqual([`GET 127.0.0.1:${port} /`]);
+  });
+
+  it('is only made for http', () => {
+    expect(() => createOwnFetch(new URL('https://127.0.0.1/'))).toThrow(TypeError);
+  });
+});

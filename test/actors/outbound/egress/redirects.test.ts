@@ -1,0 +1,279 @@
+import { createServer } from 'node:https';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { interceptors, request } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { listenOnLoopback } from '../../../helpers/listen-on-loopback.ts';
+import { aServer, type SeenRequest } from './a-server.ts';
+import { anEgress, failureOf, recorded, scope } from './an-egress.ts';
+import { certificate } from './loopback-certificate.ts';
+
+/** A server whose `/to?<url>` redirects there with the status of the path, and which shows the rest. */
+async function aRedirector(): Promise<{ port: number; seen: SeenRequest[] }> {
+  return aServer(({ method, url, body }, response) => {
+    const found = /^\/(30\d)\?(.*)$/.exec(url);
+    if (found === null) response.end(JSON.stringify({ method, url, body }));
+    else
+      response
+        .writeHead(Number(found[1]), { location: decodeURIComponent(found[2] ?? '') })
+        .end('moved');
+  });
+}
+
+/** A server with TLS for `*.example.test`, trusted until the test has finished. */
+async function aSecureServer(location: string): Promise<number> {
+  const trusted = getCACertificates();
+  setDefaultCACertificates([...trusted, certificate.cert]);
+  onTestFinished(() => setDefaultCACertificates(trusted));
+  const server = createServer(certificate, (_request, response) => {
+    response.writeHead(302, { location }).end();
+  });
+  return Number(new URL(await listenOnLoopback(server)).port);
+}
+
+const text = { 'content-type': 'text/plain' };
+
+describe('a redirect', () => {
+  it('to a listed host is followed, and each hop recorded', async () => {
+    const { port } = await aRedirector();
+    const { egress, records } = anEgress();
+    const response = await egress.within(scope, () =>
+      egress.fetch(`http://a.example.test:${port}/302?http://b.example.test:${port}/end`),
+    );
+    expect(await response.json()).toEqual({ method: 'GET', url: '/end', body: '' });
+    expect([response.url, response.redirected]).toEqual([
+      `http://b.example.test:${port}/end`,
+      true,
+    ]);
+    expect(records).toEqual([recorded('a.example.test', null), recorded('b.example.test', null)]);
+  });
+
+  it.each([
+    ['http://elsewhere.test/', 'elsewhere.test', 'is not on the allowlist'],
+    ['//elsewhere.test/', 'elsewhere.test', 'is not on the allowlist'],
+    ['http://169.254.169.254/latest', '169.254.169.254', 'is not on the allowlist'],
+    ['http://[::ffff:127.0.0.1]/', '::ffff:7f00:1', 'is not on the allowlist'],
+    ['http://private.example.test/', 'private.example.test', 'resolves to a private address'],
+    ['http://u:p@b.example.test/', 'b.example.test', 'is asked for with a user name in its URL'],
+    ['ftp://b.example.test/', 'b.example.test', 'is asked for over neither http nor https'],
+  ])('to %s is refused', async (location, host, why) => {
+    const { port, seen } = await aRedirector();
+    const { egress, records } = anEgress({ names: { 'private.example.test': ['10.0.0.1'] } });
+    const failure = await failureOf(
+      egress.within(scope, () =>
+        egress.fetch(`http://a.example.test:${port}/302?${encodeURIComponent(location)}`),
+      ),
+    );
+    expect(failure).toMatchObject({
+      code: 'egress_blocked',
+      message: `egress blocked: ${host} ${why} (mode=allowlist)`,
+    });
+    expect(records).toEqual([recorded('a.example.test', null), recorded(host, why)]);
+    expect(seen.length).toBe(1);
+  });
+
+  it('from https to http is refused', async () => {
+    const secure = await aSecureServer('http://b.example.test/');
+    const { egress, records } = anEgress();
+    const failure = await failureOf(
+      egress.within(scope, () => egress.fetch(`https://files.example.test:${secure}/`)),
+    );
+    expect(failure).toMatchObject({
+      message: 'egress blocked: b.example.test is a redirect from https to http (mode=allowlist)',
+    });
+    expect(records).toEqual([
+      recorded('files.example.test', null),
+      recorded('b.example.test', 'is a redirect from https to http'),
+    ]);
+  });
+
+  it('never leaves the name of a certificate behind', async () => {
+    const secure = await aSecureServer('/');
+    const { egress } = anEgress({ allowedDomains: ['files.wrong.test'] });
+    expect(await failureOf(egress.fetch(`https://files.wrong.test:${secure}/`))).toMatchObject({
+      cause: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    });
+  });
+
+  it.each([5, 6, 20])('followed %i times ends at five', async (count) => {
+    const { port, seen } = await aServer(({ url }, response) => {
+      const left = Number(url.slice(1));
+      if (left === 0) response.end('end');
+      else response.writeHead(307, { location: `/${left - 1}` }).end();
+    });
+    const { egress, records } = anEgress();
+    const answer = egress.within(scope, () =>
+      egress.fetch(`http://a.example.test:${port}/${count}`),
+    );
+    if (count === 5) {
+      expect(await (await answer).text()).toBe('end');
+    } else {
+      expect(await failureOf(answer)).toMatchObject({
+        message: 'egress blocked: a.example.test is behind more than 5 redirects (mode=allowlist)',
+      });
+      expect(records.at(-1)).toEqual(recorded('a.example.test', 'is behind more than 5 redirects'));
+    }
+    expect(seen.length).toBe(6);
+  });
+
+  it('to itself ends', async () => {
+    const { port, seen } = await aServer((_request, response) => {
+      response.writeHead(302, { location: '/' }).end();
+    });
+    const { egress } = anEgress();
+    expect(await failureOf(egress.fetch(`http://a.example.test:${port}/`))).toMatchObject({
+      message: expect.stringContaining('is behind more than 5 redirects'),
+    });
+    expect(seen.length).toBe(6);
+  });
+
+  it.each([
+    [301, 'POST', 'GET', ''],
+    [302, 'POST', 'GET', ''],
+    [303, 'POST', 'GET', ''],
+    [303, 'PUT', 'GET', ''],
+    [302, 'PUT', 'PUT', 'pay'],
+    [307, 'POST', 'POST', 'pay'],
+    [308, 'POST', 'POST', 'pay'],
+  ])('%i makes of a %s a %s', async (status, method, after, body) => {
+    const { port, seen } = await aRedirector();
+    const { egress } = anEgress();
+    const response = await egress.fetch(`http://a.example.test:${port}/${status}?/end`, {
+      method,
+      body: 'pay',
+      headers: { ...text, 'X-Api-Key': 'k' },
+    });
+    expect(await response.json()).toEqual({ method: after, url: '/end', body });
+    const { 'content-type': type, 'x-api-key': key } = seen[1]?.headers ?? {};
+    expect({ type, key }).toEqual({ type: body === '' ? undefined : 'text/plain', key: 'k' });
+  });
+
+  it('keeps a HEAD after 303', async () => {
+    const { port, seen } = await aRedirector();
+    const { egress } = anEgress();
+    await egress.fetch(`http://a.example.test:${port}/303?/end`, { method: 'HEAD' });
+    expect(seen.map(({ method }) => method)).toEqual(['HEAD', 'HEAD']);
+  });
+
+  it('leaves its own body unread, however long', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { port } = await aServer(({ url }, response) => {
+      if (url === '/end') return void response.end('end');
+      response.on('close', closed.resolve);
+      return void response.writeHead(302, { location: '/end' }).write('moved');
+    });
+    const { egress } = anEgress();
+    const response = await egress.fetch(`http://a.example.test:${port}/`);
+    expect(await response.text()).toBe('end');
+    await closed.promise;
+  });
+
+  it.each(['init', 'request'])(
+    'lets a caller with the signal in the %s give up while the host behind it hangs',
+    async (kind) => {
+      const asked = Promise.withResolvers<void>();
+      const left = Promise.withResolvers<void>();
+      const { port } = await aServer(({ url }, response) => {
+        if (url !== '/end') return void response.writeHead(302, { location: '/end' }).end();
+        response.on('close', left.resolve);
+        return asked.resolve();
+      });
+      const { egress } = anEgress();
+      const url = `http://a.example.test:${port}/`;
+      const stop = new AbortController();
+      const { signal } = stop;
+      const failure = failureOf(
+        kind === 'init'
+          ? egress.fetch(url, { signal })
+          : egress.fetch(new Request(url, { signal })),
+      );
+      await asked.promise;
+      stop.abort();
+      expect(await failure).toMatchObject({ name: 'AbortError' });
+      await left.promise;
+    },
+  );
+
+  it.each(['stream', 'request'])('cannot send a %s again', async (kind) => {
+    const { port } = await aRedirector();
+    const { egress } = anEgress();
+    const url = `http://a.example.test:${port}/307?/end`;
+    const answer =
+      kind === 'stream'
+        ? egress.fetch(url, { method: 'POST', body: new Blob(['pay']).stream(), duplex: 'half' })
+        : egress.fetch(new Request(url, { method: 'POST', body: 'pay' }));
+    expect(await failureOf(answer)).toEqual(
+      new TypeError('fetch failed: a stream cannot be sent again'),
+    );
+  });
+
+  it('is the answer in the manual mode, and an error in the error mode', async () => {
+    const { port, seen } = await aRedirector();
+    const { egress } = anEgress();
+    const url = `http://a.example.test:${port}/302?http://elsewhere.test/`;
+    const manual = await egress.fetch(new Request(url, { redirect: 'manual' }));
+    expect([manual.status, manual.headers.get('location'), await manual.text()]).toEqual([
+      302,
+      'http://elsewhere.test/',
+      'moved',
+    ]);
+    const failure = await failureOf(egress.fetch(url, { redirect: 'error' }));
+    expect(failure).toEqual(new TypeError('fetch failed: the answer is a redirect'));
+    expect(seen.length).toBe(2);
+  });
+
+  it('is judged on each hop that another client follows', async () => {
+    const { port, seen } = await aRedirector();
+    const { egress, records } = anEgress();
+    const dispatcher = egress.dispatcher.compose(interceptors.redirect({ maxRedirections: 3 }));
+    const url = `http://a.example.test:${port}/302?http://elsewhere.test/`;
+    expect(await failureOf(request(url, { dispatcher }))).toMatchObject({ code: 'egress_blocked' });
+    expect(records.map(({ domain, reason }) => [domain, reason])).toEqual([
+      ['a.example.test', null],
+      ['elsewhere.test', 'is not on the allowlist'],
+    ]);
+    expect(seen.length).toBe(1);
+  });
+
+  it('tells another origin nothing but safelisted headers', async () => {
+    const { port, seen } = await aRedirector();
+    const { egress } = anEgress();
+    const headers = {
+      Accept: 'application/json',
+      'Accept-Language': 'en',
+      Authorization: 'Bearer canary',
+      Cookie: 'canary=1',
+      'Content-Type': 'text/plain',
+      'Proxy-Authorization': 'canary',
+      'User-Agent': 'refunds',
+      'X-Api-Key': 'canary',
+      'X-Workflow-ID': 'canary',
+    };
+    const first = `http://a.example.test:${port}`;
+    const last = `http://b.example.test:${port}`;
+    const back = encodeURIComponent(`${first}/end`);
+    const path = encodeURIComponent(`${last}/307?${back}`);
+    const given = { ...headers };
+    const response = await egress.within(scope, () =>
+      egress.fetch(`${first}/307?/307%3F${encodeURIComponent(path)}`, {
+        method: 'POST',
+        headers: given,
+        body: 'pay',
+      }),
+    );
+    expect(await response.json()).toEqual({ method: 'POST', url: '/end', body: 'pay' });
+    expect(given).toEqual(headers);
+    const lower = Object.keys(headers).map((name) => name.toLowerCase());
+    const told = seen.map(({ headers: got }) => [
+      got.host?.split(':')[0],
+      lower.filter((name) => name in got && got[name] !== undefined).sort(),
+    ]);
+    const safe = ['accept', 'accept-language', 'content-type', 'user-agent'];
+    expect(told).toEqual([
+      ['a.example.test', lower.toSorted()],
+      ['a.example.test', lower.toSorted()],
+      ['b.example.test', safe],
+      ['a.example.test', safe],
+    ]);
+    expect(JSON.stringify(seen.slice(2))).not.toContain('canary');
+  });
+});

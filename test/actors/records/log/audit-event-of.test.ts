@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { auditEventOf } from '../../../../src/actors/records/log/audit.ts';
+import type { TaskFact } from '../../../../src/machines/task/facts.ts';
+import type { Deferral } from '../../../../src/machines/task/task.ts';
+
+const envelope = {
+  ts: '2026-07-01T09:00:00.000Z',
+  seq: 3,
+  correlation_id: 'c-1',
+  task_id: 't-1',
+  org_id: '',
+};
+
+const deferral: Deferral = {
+  id: 'd-1',
+  tool: 'issue_refund',
+  args: { amount: 10 },
+  argsSha256: 'ab',
+  to: 'channel:slack:#refunds',
+  timeout: 300_000,
+  context: 'tool=issue_refund args={"amount":10}',
+  approvers: null,
+  quorum: 1,
+  fourEyes: false,
+  bindApprover: false,
+  distinctCallers: false,
+  onReject: 'fail',
+  approvals: [],
+  remindAt: null,
+  escalateAt: null,
+  escalateTo: null,
+  requestedAt: 1,
+  expiresAt: 300_001,
+};
+
+const opened = (change: Partial<Deferral>): TaskFact => ({
+  type: 'deferral.opened',
+  deferral: { ...deferral, ...change },
+});
+
+const deferred = {
+  tool: 'issue_refund',
+  to: 'channel:slack:#refunds',
+  timeout_ms: 300_000,
+  context: 'tool=issue_refund args={"amount":10}',
+};
+
+const decided = {
+  type: 'deferral.decided',
+  tool: 'issue_refund',
+  decision: 'reject',
+  approver: 'ann@example.com',
+  note: 'too much',
+  wait: 1234.4,
+  vouchedBy: 'asserted',
+  caller: null,
+} as const;
+
+const called = {
+  type: 'model.called',
+  provider: 'scripted',
+  model: 'demo',
+  duration: 12.6,
+  inputTokens: 5,
+  outputTokens: 7,
+  heard: { request: null, exchanges: [], followUps: [] },
+  said: { text: 'with the till code 1234', calls: [] },
+} as const;
+
+const ran = {
+  type: 'tool.ended',
+  tool: 'issue_refund',
+  duration: 3.2,
+  argsSize: 13,
+  resultSize: 2,
+  result: 'ok',
+} as const;
+
+describe('auditEventOf', () => {
+  it.each<[string, TaskFact, string, Record<string, unknown> | undefined]>([
+    ['a session that starts', { type: 'session.started' }, 'session_start', undefined],
+    [
+      'a session that ends',
+      { type: 'session.ended', state: 'failed' },
+      'session_end',
+      { state: 'failed' },
+    ],
+    [
+      'a model call',
+      called,
+      'llm_call',
+      { provider: 'scripted', model: 'demo', duration_ms: 13, input_tokens: 5, output_tokens: 7 },
+    ],
+    [
+      'a model call that failed',
+      { ...called, error: 'no answer' },
+      'llm_call',
+      {
+        provider: 'scripted',
+        model: 'demo',
+        duration_ms: 13,
+        input_tokens: 5,
+        output_tokens: 7,
+        error: 'no answer',
+      },
+    ],
+    [
+      'a tool that starts',
+      { type: 'tool.started', tool: 'issue_refund', argsSize: 13, args: { amount: 10 } },
+      'tool_exec',
+      { tool: 'issue_refund', phase: 'start', args_size: 13 },
+    ],
+    [
+      'a tool that ends',
+      ran,
+      'tool_exec',
+      { tool: 'issue_refund', phase: 'end', duration_ms: 3, args_size: 13, result_size: 2 },
+    ],
+    [
+      'a tool that failed',
+      { ...ran, resultSize: 0, error: 'exit code 1', complaint: 'no card 4711' },
+      'tool_exec',
+      {
+        tool: 'issue_refund',
+        phase: 'end',
+        duration_ms: 3,
+        args_size: 13,
+        result_size: 0,
+        error: 'exit code 1',
+      },
+    ],
+    ['a deferral', opened({}), 'task_deferred', deferred],
+    [
+      'a deferral with an allowlist',
+      opened({ approvers: ['ann@example.com'] }),
+      'task_deferred',
+      { ...deferred, approvers: ['ann@example.com'] },
+    ],
+    [
+      'a deferral that nobody can decide',
+      opened({ approvers: [] }),
+      'task_deferred',
+      { ...deferred, approvers: [] },
+    ],
+    [
+      'a deferral with a long context',
+      opened({ context: '🧾'.repeat(600) }),
+      'task_deferred',
+      { ...deferred, context: '🧾'.repeat(512) },
+    ],
+    [
+      'a decision',
+      decided,
+      'task_deferred_decision',
+      {
+        tool: 'issue_refund',
+        decision: 'reject',
+        approver: 'ann@example.com',
+        note: 'too much',
+        wait_ms: 1234,
+        vouched_by: 'asserted',
+      },
+    ],
+    [
+      'a decision by nobody in particular',
+      { ...decided, decision: 'approve', approver: 'unknown', note: '', vouchedBy: 'nobody' },
+      'task_deferred_decision',
+      {
+        tool: 'issue_refund',
+        decision: 'approve',
+        approver: 'unknown',
+        note: '',
+        wait_ms: 1234,
+        vouched_by: 'nobody',
+      },
+    ],
+    [
+      'a decision with a token',
+      { ...decided, vouchedBy: 'token:sso', caller: { provider: 'sso', userId: 'u-1' } },
+      'task_deferred_decision',
+      {
+        tool: 'issue_refund',
+        decision: 'reject',
+        approver: 'ann@example.com',
+        note: 'too much',
+        wait_ms: 1234,
+        vouched_by: 'token:sso',
+        provider: 'sso',
+        user_id: 'u-1',
+      },
+    ],
+    [
+      'a decision that was refused',
+      { ...decided, type: 'deferral.refused', note: '' },
+      'task_deferred_decision',
+      {
+        tool: 'issue_refund',
+        decision: 'reject',
+        approver: 'ann@example.com',
+        note: '',
+        wait_ms: 1234,
+        vouched_by: 'asserted',
+        authorized: false,
+      },
+    ],
+    [
+      'a decision from a chat',
+      {
+        ...decided,
+        decision: 'approve',
+        note: '',
+        vouchedBy: 'chat:slack',
+        caller: { provider: 'chat', userId: 'slack:T1/U1' },
+        source: 'slack',
+      },
+      'task_deferred_decision',
+      {
+        tool: 'issue_refund',
+        decision: 'approve',
+        approver: 'ann@example.com',
+        note: '',
+        wait_ms: 1234,
+        vouched_by: 'chat:slack',
+        provider: 'chat',
+        user_id: 'slack:T1/U1',
+        source: 'slack',
+      },
+    ],
+    [
+      'a timeout',
+      { type: 'deferral.timedOut', tool: 'issue_refund', timeout: 300_000, wait: 300_000.6 },
+      'task_deferred_timeout',
+      { tool: 'issue_refund', timeout_ms: 300_000, wait_ms: 300_001 },
+    ],
+    [
+      'an abandoned wait',
+      { type: 'deferral.abandoned', tool: 'issue_refund', reason: 'caller_disconnected', wait: 5 },
+      'task_deferred_abandoned',
+      { tool: 'issue_refund', reason: 'caller_disconnected', wait_ms: 5 },
+    ],
+    [
+      'a cancelled invocation',
+      { type: 'invocation.cancelled', reason: 'cost_limit_exceeded' },
+      'invocation_cancelled',
+      { reason: 'cost_limit_exceeded' },
+    ],
+    [
+      'a hop that was allowed',
+      { type: 'egress.judged', domain: 'api.example.com', mode: 'allowlist', reason: null },
+      'egress_allowed',
+      { domain: 'api.example.com', mode: 'allowlist' },
+    ],
+    [
+      'a hop that was blocked',
+      { type: 'egress.judged', domain: 'evil.test', mode: 'deny-all', reason: 'not listed' },
+      'egress_blocked',
+      { domain: 'evil.test', mode: 'deny-all', reason: 'not listed' },
+    ],
+  ])('says %s', (_, fact, event, fields) => {
+    const expected = fields === undefined ? { ...envelope, event } : { ...envelope, event, fields };
+    expect(auditEventOf(fact, envelope)).toStrictEqual(expected);
+  });
+});

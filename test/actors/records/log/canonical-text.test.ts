@@ -1,0 +1,44 @@
+import canonicalize from 'canonicalize';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isCanonicalText } from '../../../../src/actors/records/log/canonical-text.ts';
+
+const name = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('__proto__', 'toJSON', '1', '9', '10', 'a', 'b', '\ufb33', '\u{1f600}', '\\ud'),
+);
+const anyJson = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(null, true, false, 0, -0, 1e21, 1e-7, 0.1),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.string({ unit: 'binary' }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 5 }),
+  ),
+})).value;
+
+describe('isCanonicalText', () => {
+  it('says what making the canonical form says, for texts in any order', () => {
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        for (const text of [JSON.stringify(value), canonicalize(value) ?? '']) {
+          const parsed = JSON.parse(text);
+          expect(isCanonicalText(parsed, text)).toBe(canonicalize(parsed) === text);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['{"10":1,"9":1}', true],
+    ['{"9":1,"10":1}', false],
+    ['{"a":{"b":1,"a":1}}', false],
+    ['["\\ud800"]', false],
+    ['["\\\\ud800"]', true],
+    [`${'['.repeat(20_000)}${']'.repeat(20_000)}`, true],
+  ])('judges %.40s', (text, isCanonical) => {
+    expect(isCanonicalText(JSON.parse(text), text)).toBe(isCanonical);
+  });
+});

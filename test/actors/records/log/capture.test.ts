@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  auditEventOf,
+  type CaptureSettings,
+  createCapture,
+  longestCapture,
+} from '../../../../src/actors/records/log/audit.ts';
+import type { TaskFact } from '../../../../src/machines/task/facts.ts';
+import type { Message } from '../../../../src/machines/task/task.ts';
+
+const nothing: CaptureSettings = {
+  tool_args: false,
+  tool_result: false,
+  llm_messages: false,
+  max_bytes: longestCapture,
+};
+
+const everything: CaptureSettings = {
+  ...nothing,
+  tool_args: true,
+  tool_result: true,
+  llm_messages: true,
+};
+
+const hide = (text: string) => text.replaceAll(/\bkey-\w+/g, '[hidden]');
+
+function capturing(fact: TaskFact, change: Partial<CaptureSettings> = {}, scrub = hide) {
+  return createCapture({ ...everything, ...change }, scrub)?.(fact);
+}
+
+function started(args: Extract<TaskFact, { type: 'tool.started' }>['args']): TaskFact {
+  return { type: 'tool.started', tool: 'pay', argsSize: 13, args };
+}
+
+function ended(result: string): TaskFact {
+  return { type: 'tool.ended', tool: 'pay', duration: 1, argsSize: 13, resultSize: 2, result };
+}
+
+const call = { id: 'c-1', tool: 'pay', args: { amount: 10 }, argsSha256: 'ab' };
+
+const called: Extract<TaskFact, { type: 'model.called' }> = {
+  type: 'model.called',
+  provider: 'scripted',
+  model: 'demo',
+  duration: 1,
+  inputTokens: 0,
+  outputTokens: 0,
+  heard: {
+    request: { role: 'user', parts: [{ kind: 'text', text: 'pay ann' }], messageId: 'm' },
+    exchanges: [],
+    followUps: [],
+  },
+  said: { text: '', calls: [call] },
+};
+
+describe('createCapture', () => {
+  it('makes nothing while nothing is captured', () => {
+    expect(createCapture(nothing, hide)).toBeNull();
+  });
+
+  it.each<[string, TaskFact, object]>([
+    ['tool_args', started({ amount: 10 }), { args: '{"amount":10}' }],
+    ['tool_result', ended('ok'), { result: 'ok' }],
+    [
+      'llm_messages',
+      called,
+      {
+        messages:
+          '[{"role":"user","parts":[{"kind":"text","text":"pay ann"}]},' +
+          '{"role":"agent","calls":[{"id":"c-1","tool":"pay","args":{"amount":10}}]}]',
+      },
+    ],
+  ])('takes what %s names and nothing else', (name, fact, contents) => {
+    expect(capturing(fact)).toStrictEqual(contents);
+    expect(capturing(fact, { [name]: false })).toStrictEqual({});
+    expect(createCapture({ ...nothing, [name]: true }, hide)?.(fact)).toStrictEqual(contents);
+  });
+
+  it('tells what was said while a call waited after its result', () => {
+    const followUp: Message = {
+      role: 'user',
+      parts: [{ kind: 'text', text: 'hurry' }],
+      messageId: 'm-2',
+    };
+    const heard = { request: null, exchanges: [{ call, result: 'paid' }], followUps: [followUp] };
+    expect(capturing({ ...called, heard, said: null, error: 'no quota' })).toStrictEqual({
+      messages:
+        '[{"role":"tool","id":"c-1","tool":"pay","content":"paid"},' +
+        '{"role":"user","parts":[{"kind":"text","text":"hurry"}]}]',
+    });
+  });
+
+  it('tells the results that the model heard, and its answer', () => {
+    const heard = { request: null, exchanges: [{ call, result: 'paid' }], followUps: [] };
+    expect(capturing({ ...called, heard, said: { text: 'done', calls: [] } })).toStrictEqual({
+      messages:
+        '[{"role":"tool","id":"c-1","tool":"pay","content":"paid"},{"role":"agent","text":"done"}]',
+    });
+    expect(capturing({ ...called, heard, said: null, error: 'no quota' })).toStrictEqual({
+      messages: '[{"role":"tool","id":"c-1","tool":"pay","content":"paid"}]',
+    });
+  });
+
+  it('has the words of a call that failed in place of a result, and nothing of other facts', () => {
+    const { result: _, ...bare } = ended('') as Extract<TaskFact, { type: 'tool.ended' }>;
+    const failed = { ...bare, error: 'exit code 1', complaint: 'no key-1' };
+    expect(capturing(failed)).toStrictEqual({ error: 'no [hidden]' });
+    expect(capturing(failed, { tool_result: false })).toStrictEqual({});
+    expect(capturing({ ...bare, error: 'canceled: timeout' })).toStrictEqual({});
+    expect(capturing({ type: 'session.started' })).toStrictEqual({});
+  });
+
+  it('scrubs before it cuts, and states the size of the original', () => {
+    const result = `${'x'.repeat(40)} key-${'s'.repeat(100)} end`;
+    expect(capturing(ended(result), { max_bytes: 50 })).toStrictEqual({
+      result: `${'x'.repeat(26)} [cut: 149 bytes in all]`,
+    });
+    expect(capturing(ended(result), { max_bytes: 80 })).toStrictEqual({
+      result: `${'x'.repeat(40)} [hidden] end`,
+    });
+  });
+
+  it('finds a secret behind an escape of JSON, in a key and over key and value', () => {
+    const scrub = (text: string) =>
+      text.replaceAll(/\bkey-\w+/g, '[hidden]').replace('"pin":"1234"', '"pin":"[hidden]"');
+    const args = { a: 'one\nkey-2', 'key-3': ['x"key-4'], pin: '1234' };
+    expect(capturing(started(args), {}, scrub)).toStrictEqual({
+      args: '{"a":"one\\n[hidden]","[hidden]":["x\\"[hidden]"],"pin":"[hidden]"}',
+    });
+  });
+
+  it('leaves a text out that could not be looked at', () => {
+    const scrub = () => {
+      throw new Error('out of memory');
+    };
+    const left = '[left out: secrets could not be looked for]';
+    expect(capturing(ended('ok'), {}, scrub)).toStrictEqual({ result: left });
+    expect(capturing(started({}), {}, scrub)).toStrictEqual({ args: left });
+  });
+
+  it('keeps no more than a line of the log would, whatever the maximum', () => {
+    const { result = '' } = capturing(ended('x'.repeat(40_000)), { max_bytes: 1_000_000 }) ?? {};
+    const marker = ' [cut: 40000 bytes in all]';
+    expect(result).toBe(`${'x'.repeat(longestCapture - marker.length)}${marker}`);
+  });
+
+  it('shows no part of a secret on the border of what it looks at', () => {
+    for (let shift = 0; shift < 40; shift += 1) {
+      const secret = `key-${'7'.repeat(30)}`;
+      const before = ' key-1'.repeat(25_000);
+      const result = `${before.slice(0, longestCapture + 128 * 1024 - shift)} ${secret}`;
+      expect(capturing(ended(result), {}, hide)?.result).not.toContain('777');
+    }
+  });
+
+  it('leaves texts out when there are more than it could look at', () => {
+    const args = { list: Array.from({ length: 1_002 }, () => '"') };
+    const { args: captured = '' } = capturing(started(args)) ?? {};
+    expect(captured).toBe(
+      JSON.stringify({ list: [...Array(1_000).fill('"'), '[left out]', '[left out]'] }),
+    );
+  });
+
+  it('never has more bytes than allowed nor half a code point, and never throws', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 300 });
+    fc.assert(
+      fc.property(text, fc.integer({ min: 40, max: 400 }), (result, max_bytes) => {
+        const { result: kept = '' } = capturing(ended(result), { max_bytes }, (same) => same) ?? {};
+        expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(max_bytes);
+        expect(kept.isWellFormed()).toBe(true);
+        const size = Buffer.byteLength(result);
+        const marker = ` [cut: ${size} bytes in all]`;
+        const whole = result.toWellFormed();
+        if (size <= max_bytes) expect(kept).toBe(whole);
+        else expect(whole.startsWith(kept.slice(0, -marker.length))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('auditEventOf with a capture', () => {
+  const envelope = { ts: '2026-07-01T09:00:00.000Z', task_id: 't-1' };
+
+  it('puts contents beside the other fields, and none without it', () => {
+    const event = { ...envelope, event: 'tool_exec' };
+    const fields = { tool: 'pay', phase: 'start', args_size: 13 };
+    const fact = started({ amount: 10 });
+    expect(auditEventOf(fact, envelope)).toStrictEqual({ ...event, fields });
+    expect(auditEventOf(fact, envelope, createCapture(everything, hide))).toStrictEqual({
+      ...event,
+      fields: { ...fields, args: '{"amount":10}' },
+    });
+  });
+});

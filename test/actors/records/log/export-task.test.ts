@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto';
+import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AuditLogError, exportTask, GENESIS } from '../../../../src/actors/records/log/audit.ts';
+import { finishedPath } from '../../../../src/actors/records/log/log-files.ts';
+import { events, logOf } from './log-of.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'audit-export-'));
+  path = join(folder, 'audit.ndjson');
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A log of two tasks whose lines take turns. */
+function mixedLog(count: number) {
+  const ours = events(count, 'ours');
+  const theirs = events(count, 'theirs');
+  return logOf(ours.flatMap((event, index) => [event, theirs[index]!]));
+}
+
+async function exported(withProof: boolean, task = 'ours') {
+  const lines: object[] = [];
+  const summary = await exportTask({ path, task, withProof }, async (line) => {
+    const { bytes, ...place } = line;
+    lines.push({ ...place, line: Buffer.from(bytes).toString() });
+  });
+  return { lines, summary };
+}
+
+describe('exportTask', () => {
+  it('hands over the very lines of one task, over all files, with their places', async () => {
+    const { lines, head } = mixedLog(4);
+    const finished = finishedPath(path, 1);
+    await writeFile(finished, lines.slice(0, 5).join(''));
+    await writeFile(path, lines.slice(5).join(''));
+    const expected = [0, 2, 4, 6].map((index) => {
+      const line = lines[index]!.trimEnd();
+      const isFinished = index < 5;
+      return {
+        file: isFinished ? finished : path,
+        lineNumber: isFinished ? index + 1 : index - 4,
+        sha256: hash('sha256', line, 'hex'),
+        line,
+      };
+    });
+    expect(await exported(true)).toStrictEqual({
+      lines: expected,
+      summary: { exported: 4, count: 8, head, broken: null },
+    });
+    expect(await exported(false)).toStrictEqual({
+      lines: expected.map((line) => ({ ...line, sha256: '' })),
+      summary: { exported: 4, count: 8, head: GENESIS, broken: null },
+    });
+  });
+
+  it('finds the first line that does not follow from the one before, with a proof alone', async () => {
+    const { lines } = mixedLog(4);
+    await writeFile(path, lines.toSpliced(3, 1).join(''));
+    const { summary } = await exported(true);
+    expect(summary).toMatchObject({ exported: 4, broken: { file: path, lineNumber: 4 } });
+    expect((await exported(false)).summary.broken).toBeNull();
+  });
+
+  it('takes no line for one of the task that only mentions it', async () => {
+    const [mine] = events(1, 'ours');
+    const other = { ...mine!, task_id: 'theirs', fields: { note: 'ours', task_id: 'ours' } };
+    await writeFile(
+      path,
+      `${logOf([other, mine!]).lines.join('')}"ours"\nours\n{"task_id":"ours"}\n`,
+    );
+    expect((await exported(false)).lines).toMatchObject([{ lineNumber: 2 }]);
+  });
+
+  it('leaves out a line that has not ended yet', async () => {
+    const { lines } = mixedLog(2);
+    await writeFile(path, lines.join('').trimEnd());
+    expect((await exported(true, 'theirs')).summary).toMatchObject({ exported: 1, count: 3 });
+  });
+
+  it('hides and repeats no line when the log is rotated meanwhile', async () => {
+    const { lines } = mixedLog(4);
+    await writeFile(path, lines.slice(0, 7).join(''));
+    const found: unknown[] = [];
+    await exportTask({ path, task: 'ours', withProof: false }, async ({ bytes }) => {
+      if (found.length === 0) {
+        await rename(path, finishedPath(path, 1));
+        await appendFile(path, lines[7]!);
+      }
+      found.push(Buffer.from(bytes).toString());
+    });
+    expect(found).toEqual([0, 2, 4, 6].map((index) => lines[index]!.trimEnd()));
+  });
+
+  it('says that a log is not there', async () => {
+    await expect(exported(false)).rejects.toBeInstanceOf(AuditLogError);
+  });
+});

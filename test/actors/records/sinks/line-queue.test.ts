@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LineQueue } from '../../../../src/actors/records/sinks/line-queue.ts';
+
+const line = (text: string): Uint8Array => Buffer.from(`${text}\n`);
+const all = { lines: 1_000, bytes: 1_000_000 };
+
+describe('a queue of lines', () => {
+  it('lets new lines go while it is full, by number or by size', () => {
+    const byNumber = new LineQueue({ lines: 2, bytes: 100 });
+    expect(['a', 'b', 'c'].map((text) => byNumber.push(line(text)))).toEqual([true, true, false]);
+    const bySize = new LineQueue({ lines: 100, bytes: 5 });
+    expect(['abc', 'd', ''].map((text) => bySize.push(line(text)))).toEqual([true, false, true]);
+    expect([byNumber.dropped, byNumber.length, bySize.dropped, bySize.length]).toEqual([
+      1, 2, 1, 2,
+    ]);
+    byNumber.remove(1);
+    expect(byNumber.push(line('d'))).toBe(true);
+    expect(byNumber.peek(all)).toEqual([line('b'), line('d')]);
+  });
+
+  it('gives out a batch by number and size, and at least one line', () => {
+    const queue = new LineQueue();
+    for (const text of ['aaaa', 'b', 'c']) queue.push(line(text));
+    expect(queue.peek({ lines: 2, bytes: 100 })).toEqual([line('aaaa'), line('b')]);
+    expect(queue.peek({ lines: 9, bytes: 7 })).toEqual([line('aaaa'), line('b')]);
+    expect(queue.peek({ lines: 9, bytes: 1 })).toEqual([line('aaaa')]);
+    expect(queue.length).toBe(3);
+  });
+
+  it('says when there is a line, and stops waiting when it is told to', async () => {
+    const queue = new LineQueue();
+    const { signal } = new AbortController();
+    const waiting = queue.filled(signal);
+    queue.push(line('a'));
+    await waiting;
+    await queue.filled(signal);
+    queue.remove(1);
+    const stopped = new AbortController();
+    const never = queue.filled(stopped.signal);
+    stopped.abort(new Error('enough'));
+    await expect(never).rejects.toThrow('enough');
+    await expect(queue.filled(stopped.signal)).rejects.toThrow('enough');
+  });
+
+  it('keeps the order, whatever comes and goes', () => {
+    const step = fc.oneof(
+      fc.nat(5).map((add) => ({ add })),
+      fc.nat(5).map((take) => ({ take })),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const queue = new LineQueue({ lines: 8, bytes: 1_000 });
+        const taken: string[] = [];
+        const kept: string[] = [];
+        let dropped = 0;
+        let next = 0;
+        for (const change of steps) {
+          if ('take' in change) {
+            const batch = queue.peek({ lines: change.take, bytes: 1_000 });
+            taken.push(...batch.map(String));
+            queue.remove(batch.length);
+            continue;
+          }
+          for (let count = 0; count < change.add; count += 1) {
+            next += 1;
+            if (queue.push(line(`${next}`))) kept.push(`${next}\n`);
+            else dropped += 1;
+          }
+        }
+        taken.push(...queue.peek(all).map(String));
+        expect(taken).toEqual(kept);
+        expect(queue.dropped).toBe(dropped);
+      }),
+    );
+  });
+});

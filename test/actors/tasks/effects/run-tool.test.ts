@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { createActor, toPromise } from 'xstate';
+import { CredentialVault } from '../../../../src/actors/governance/credentials/credentials.ts';
+import { argumentsDigest } from '../../../../src/actors/governance/policy/arguments-digest.ts';
+import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
+import { type Tool, ToolError } from '../../../../src/actors/ports.ts';
+import { createRunTool } from '../../../../src/actors/tasks/effects/run-tool.ts';
+import { aPolicy } from '../../../helpers/a-policy.ts';
+import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { gate, toolCalled } from '../../../helpers/system-story.ts';
+import { aCall } from '../../../helpers/task-fixtures.ts';
+
+const args = { amount: 5 };
+
+/** How a call is run, beside its tool. */
+interface Setting {
+  approvedSha256?: string | null;
+  needsCredential?: boolean;
+  policy?: Policy;
+  vault?: CredentialVault;
+}
+
+function start(tool: Tool | null, setting: Setting = {}) {
+  const { approvedSha256 = null, needsCredential = false } = setting;
+  const logged: unknown[] = [];
+  const phases: string[] = [];
+  const quiet = (): void => undefined;
+  const actor = createActor(
+    createRunTool({
+      tools: new Map(tool === null ? [] : [[tool.name, tool]]),
+      policy: setting.policy ?? aPolicy(),
+      vault: setting.vault ?? new CredentialVault(),
+      outbound: null,
+      clock: new ManualClock(7_000),
+      log: { info: quiet, warn: quiet, error: (fields, message) => logged.push([fields, message]) },
+      onPhase: (taskId, phase, name) => phases.push(`${taskId} ${phase} ${name}`),
+    }),
+    {
+      input: {
+        taskId: 't-1',
+        correlationId: 'c-1',
+        tags: {},
+        call: aCall({ tool: 'pay', args, argsSha256: argumentsDigest(args) }),
+        approvedSha256,
+        needsCredential,
+      },
+    },
+  ).start();
+  return { actor, outcome: toPromise(actor), logged, phases };
+}
+
+describe('running a tool', () => {
+  it('gives it the call, and tells what it returned', async () => {
+    const pay = toolCalled('pay', () => Promise.resolve('paid \ud800'));
+    const { outcome, phases } = start(pay);
+    expect(await outcome).toEqual({
+      kind: 'returned',
+      result: 'paid \ufffd',
+      at: 7_000,
+      duration: expect.any(Number),
+      checking: expect.any(Number),
+      findings: [],
+      rewrites: [],
+    });
+    expect(pay.runs).toEqual([
+      {
+        args,
+        taskId: 't-1',
+        callId: 'call-1',
+        correlationId: 'c-1',
+        tags: {},
+        credential: null,
+        signal: expect.any(AbortSignal),
+      },
+    ]);
+    expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);
+  });
+
+  it('runs what was approved, and nothing else', async () => {
+    const pay = toolCalled('pay');
+    expect((await start(pay, { approvedSha256: argumentsDigest(args) }).outcome).kind).toBe(
+      'returned',
+    );
+    const { outcome, phases } = start(pay, {
+      approvedSha256: argumentsDigest({ amount: 500 }),
+    });
+    expect(await outcome).toMatchObject({
+      kind: 'failed',
+      error: 'the arguments of pay are not the ones that were approved',
+    });
+    expect(pay.runs).toHaveLength(1);
+    expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);
+  });
+
+  it('tells a failure of the tool in its own words, and its kind beside them', async () => {
+    const declined = new ToolError('the card was declined', { kind: 'exit code 1' });
+    const pay = toolCalled('pay', () => Promise.reject(declined));
+    const { outcome, logged } = start(pay);
+    expect(await outcome).toMatchObject({
+      kind: 'failed',
+      error: 'the card was declined',
+      failure: 'exit code 1',
+    });
+    expect(logged).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    [
+      'throws',
+      () => {
+        throw new TypeError('secret of undefined at /srv/x.ts');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1'))],
+    ['returns no text', () => Promise.resolve(undefined as never)],
+  ])('tells nothing of the inside when a tool %s, which the log does', async (_name, run) => {
+    const { outcome, logged, phases } = start(toolCalled('pay', run));
+    expect(await outcome).toMatchObject({ kind: 'failed', error: 'pay failed inside the service' });
+    expect(logged).toEqual([
+      [{ error: expect.any(Error), task_id: 't-1', tool: 'pay' }, 'tool: failed unexpectedly'],
+    ]);
+    expect(phases).toHaveLength(2);
+  });
+
+  it('says so when the tool has gone since it was governed', async () => {
+    expect(await start(null).outcome).toMatchObject({ kind: 'failed', error: 'unknown tool: pay' });
+  });
+
+  it.each<[string, () => Promise<string>, string]>([
+    ['returns', () => Promise.resolve('a secret'), 'returned'],
+    ['fails with', () => Promise.reject(new ToolError('a secret')), 'failed'],
+  ])('has what it %s checked before anybody sees it', async (_name, run, kind) => {
+    const checked: unknown[] = [];
+    const finding = { gate: 'redact', decision: 'redact', rule: 'redact.email' } as const;
+    const policy = aPolicy({
+      checkOutput: (...asked) => {
+        checked.push(asked);
+        return { kind: 'passed', text: 'a [redacted]', findings: [finding], rewrites: [1] };
+      },
+    });
+    const outcome = await start(toolCalled('pay', run), { policy }).outcome;
+    expect(outcome).toMatchObject({ kind, findings: [finding], rewrites: [1] });
+    expect(JSON.stringify(outcome)).not.toContain('secret');
+    expect(JSON.stringify(outcome)).toContain('a [redacted]');
+    expect(checked).toEqual([['pay', 'a secret', []]]);
+  });
+
+  it('withholds what the rules block', async () => {
+    const findings = [{ gate: 'deny_output', decision: 'block', rule: 'deny_output[0]' } as const];
+    const policy = aPolicy({
+      checkOutput: () => ({ kind: 'withheld', reason: 'denied', findings, rewrites: [] }),
+    });
+    expect(await start(toolCalled('pay'), { policy }).outcome).toEqual({
+      kind: 'withheld',
+      error: 'denied',
+      findings,
+      rewrites: [],
+      at: 7_000,
+      duration: expect.any(Number),
+      checking: expect.any(Number),
+    });
+  });
+
+  it('withholds what cannot be checked, and the log says why', async () => {
+    const error = new Error('the rules are gone');
+    const policy = aPolicy({
+      checkOutput: () => {
+        throw error;
+      },
+    });
+    const { outcome, logged } = start(toolCalled('pay'), { policy });
+    expect(await outcome).toMatchObject({
+      kind: 'withheld',
+      error: 'governance failed: the output could not be checked',
+      findings: [
+        { gate: 'governance', decision: 'block', rule: 'the output could not be checked' },
+      ],
+    });
+    expect(logged).toEqual([
+      [{ error, tool: 'pay' }, 'governance: the output could not be checked'],
+    ]);
+  });
+
+  it('does not run without the credentials that were made for it', async () => {
+    const pay = toolCalled('pay');
+    expect(await start(pay, { needsCredential: true }).outcome).toMatchObject({
+      kind: 'failed',
+      error: 'the credentials of pay are missing',
+    });
+    expect(pay.runs).toEqual([]);
+  });
+
+  it('aborts the tool when it is stopped', async () => {
+    const aborted = gate();
+    const pay = toolCalled('pay', (_args, { signal }) => {
+      signal.addEventListener('abort', aborted.open);
+      return new Promise(() => undefined);
+    });
+    const { actor, outcome } = start(pay);
+    outcome.catch(() => undefined);
+    actor.stop();
+    await aborted.opened;
+    expect(pay.runs[0]?.signal.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { createActor, toPromise } from 'xstate';
+import { argumentsDigest } from '../../../../src/actors/governance/policy/arguments-digest.ts';
+import { type LanguageModel, ModelError } from '../../../../src/actors/ports.ts';
+import { createThink } from '../../../../src/actors/tasks/effects/think.ts';
+import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { aTaskInput } from '../../../helpers/task-fixtures.ts';
+
+function think(next: LanguageModel['next']) {
+  let made = 0;
+  const tokens: string[] = [];
+  const logged: string[] = [];
+  const noteLine = (_fields: object, line: string) => void logged.push(line);
+  const logic = createThink({
+    model: { provider: 'test', name: 'model-1', next },
+    ids: { next: () => `id-${(made += 1)}` },
+    clock: new ManualClock(7_000),
+    log: { info: noteLine, warn: noteLine, error: noteLine },
+    onToken: (taskId, text) => tokens.push(`${taskId} ${text}`),
+  });
+  const { history, request } = aTaskInput();
+  const run = { exchanges: [], followUps: [], turns: 0 };
+  const input = { taskId: 't-1', correlationId: 'c-1', history, request, ...run };
+  return toPromise(createActor(logic, { input }).start()).then((thought) => ({
+    thought,
+    tokens,
+    logged,
+  }));
+}
+
+const common = { provider: 'test', model: 'model-1', at: 7_000, duration: expect.any(Number) };
+
+describe('thinking', () => {
+  it('gives every call its id and its digest, and passes tokens on', async () => {
+    const calls = [
+      { tool: 'pay', args: { b: 1, a: 2 } },
+      { tool: 'pay', args: { a: 2, b: 1 } },
+    ];
+    const { thought, tokens } = await think((_conversation, { onToken }) => {
+      onToken('let me ');
+      onToken('pay');
+      return Promise.resolve({ text: 'let me pay', calls, inputTokens: 3, outputTokens: 4 });
+    });
+    const argsSha256 = argumentsDigest({ a: 2, b: 1 });
+    expect(thought).toEqual({
+      ...common,
+      inputTokens: 3,
+      outputTokens: 4,
+      outcome: {
+        kind: 'said',
+        text: 'let me pay',
+        calls: [
+          { id: 'id-1', tool: 'pay', args: { b: 1, a: 2 }, argsSha256 },
+          { id: 'id-2', tool: 'pay', args: { a: 2, b: 1 }, argsSha256 },
+        ],
+      },
+    });
+    expect(tokens).toEqual(['t-1 let me ', 't-1 pay']);
+  });
+
+  it.each<[string, unknown, string, string[]]>([
+    [
+      'fails in words for the caller',
+      new ModelError('the model is overloaded; try again later'),
+      'the model is overloaded; try again later',
+      [],
+    ],
+    [
+      'has a defect',
+      new TypeError("Cannot read properties of undefined (reading 'secret')"),
+      'the model failed inside the service',
+      ['model: failed unexpectedly'],
+    ],
+    [
+      'rejects with something else',
+      'nonsense',
+      'the model failed inside the service',
+      ['model: failed unexpectedly'],
+    ],
+  ])('reports a model that %s', async (_name, reason, error, lines) => {
+    const { thought, logged } = await think(() => Promise.reject(reason as Error));
+    expect(logged).toEqual(lines);
+    expect(thought).toEqual({
+      ...common,
+      inputTokens: 0,
+      outputTokens: 0,
+      outcome: { kind: 'failed', error },
+    });
+  });
+});

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import type { Conversation, LanguageModel } from '../../../src/actors/ports.ts';
+import type { SaidMessage } from '../../../src/actors/tasks/task-system.ts';
+import type { Caller, Task } from '../../../src/machines/task/task.ts';
+import { failingDisk } from '../../helpers/failing-disk.ts';
+import { decision, ends, gate, parks, playing, toolCalled } from '../../helpers/system-story.ts';
+import { openSystem, type TestSystem, type TestSystemOptions } from '../../helpers/test-system.ts';
+
+const rita: Caller = { provider: 'ops', userId: 'rita' };
+const asked = playing([], { requester: rita });
+
+/** A model that has `pay` called once and then answers, and what it was given in each turn. */
+function payingModel(): LanguageModel & { heard: Conversation[] } {
+  const heard: Conversation[] = [];
+  const spoken = { inputTokens: 0, outputTokens: 0 };
+  return {
+    provider: 'test',
+    name: 'paying',
+    heard,
+    next(conversation) {
+      heard.push(structuredClone(conversation));
+      return Promise.resolve(
+        conversation.turns === 0
+          ? { ...spoken, text: '', calls: [{ tool: 'pay', args: {} }] }
+          : { ...spoken, text: 'paid', calls: [] },
+      );
+    },
+  };
+}
+
+async function openTill(more: TestSystemOptions = {}) {
+  const model = payingModel();
+  const rig = await openSystem({
+    model,
+    tools: [toolCalled('pay')],
+    deferred: { pay: {} },
+    ...more,
+  });
+  return { ...rig, model };
+}
+
+const saying = (text: string, more: Partial<SaidMessage> = {}): SaidMessage => ({
+  message: { role: 'user', parts: [{ kind: 'text', text }], messageId: text },
+  requester: rita,
+  isKnownById: true,
+  ...more,
+});
+
+const idsOf = (task: Task | undefined) => task?.history.map(({ messageId }) => messageId);
+const heardIn = ({ heard }: { heard: Conversation[] }) =>
+  heard.at(-1)?.followUps.map(({ message, after }) => [message.messageId, after]);
+
+async function approve({ system, clock }: Pick<TestSystem, 'system' | 'clock'>, id: string) {
+  expect((await system.decide(id, decision('approve', clock.now()))).kind).toBe('resolved');
+  return ends(system, id);
+}
+
+describe('a message to a task that waits', () => {
+  it('is on disk when it is answered, and the model hears it after the decision', async () => {
+    const till = await openTill();
+    const { id, deferral } = await parks(till.system, asked);
+    expect(await till.system.say(id, saying('hurry'))).toEqual({
+      taskId: id,
+      answer: { kind: 'kept' },
+    });
+    const kept = till.store.rows.find(id);
+    expect([idsOf(kept), kept?.state, kept?.deferral]).toEqual([
+      ['m-1', 'hurry'],
+      'deferred',
+      deferral,
+    ]);
+    expect(till.events(id).at(-1)).toMatchObject({
+      event: 'message_received',
+      fields: { size: expect.any(Number), provider: 'ops', user_id: 'rita' },
+    });
+    expect(JSON.stringify(till.events(id))).not.toContain('hurry');
+    await approve(till, id);
+    expect(heardIn(till.model)).toEqual([['hurry', 1]]);
+    expect(await till.verify()).toMatchObject({ ok: true });
+  });
+
+  it('is kept by one that rests, and over a restart', async () => {
+    const before = await openTill({ restAfter: 1_000 });
+    const { id } = await parks(before.system, asked);
+    before.clock.advance(2_000);
+    before.lookAround();
+    expect(before.system.metrics.load()).toEqual({ live: 0, deferred: 1 });
+    await before.system.say(id, saying('one'));
+    before.clock.advance(2_000);
+    before.lookAround();
+    await before.system.say(id, saying('two'));
+    before.stop();
+    const { directory, clock } = before;
+    const after = await openTill({ directory, clock, onRestart: 'resume' });
+    expect(idsOf(after.system.find(id))).toEqual(['m-1', 'one', 'two']);
+    await after.system.say(id, saying('three'));
+    await approve(after, id);
+    expect(heardIn(after.model)).toEqual([
+      ['one', 1],
+      ['two', 1],
+      ['three', 1],
+    ]);
+  });
+
+  it('stays in the history however the wait ends', async () => {
+    const till = await openTill();
+    const waiting = await Promise.all([1, 2, 3, 4].map(() => parks(till.system, asked)));
+    const [rejected, canceled, late, abandoned] = waiting.map(({ id }) => id) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    for (const { id } of waiting)
+      await till.system.say(id, saying('hurry', { isKnownById: false }));
+    await till.system.decide(rejected, decision('reject', till.clock.now()));
+    await till.system.cancel(canceled, 'timeout');
+    till.stop();
+    const { directory, clock } = till;
+    const again = await openTill({ directory, clock, onRestart: 'abandon' });
+    const resting = await openTill();
+    const { id } = await parks(resting.system, asked);
+    await resting.system.say(id, saying('hurry'));
+    resting.clock.advance(86_400_000);
+    expect(idsOf(await ends(resting.system, id))).toEqual(['m-1', 'hurry']);
+    for (const each of [rejected, canceled, late, abandoned]) {
+      const task = again.system.find(each);
+      expect([task?.state, idsOf(task)]).toEqual([
+        each === canceled ? 'canceled' : 'failed',
+        ['m-1', 'hurry'],
+      ]);
+    }
+  });
+
+  it('is refused when a guardrail denies it, which is audited, and the model never hears it', async () => {
+    const till = await openTill({
+      security: { guardrails: { enabled: true, deny_prompts: [{ pattern: 'launch' }] } },
+    });
+    const { id } = await parks(till.system, asked);
+    const { answer } = await till.system.say(id, saying('launch it'));
+    expect(answer).toEqual({
+      kind: 'refused',
+      text: expect.stringMatching(/^denied by guardrail: /),
+    });
+    expect(till.events(id).at(-1)).toMatchObject({
+      event: 'guardrail_check',
+      fields: { gate: 'deny_prompts', decision: 'deny' },
+    });
+    expect([till.system.find(id)?.state, idsOf(till.system.find(id))]).toEqual([
+      'deferred',
+      ['m-1'],
+    ]);
+    expect((await till.system.say(id, saying('launch it'))).answer.kind).toBe('refused');
+    await approve(till, id);
+    expect(heardIn(till.model)).toEqual([]);
+  });
+
+  it('may not borrow the assurance of who asked', async () => {
+    const till = await openTill({
+      security: {
+        step_up: { enabled: true, tools: { wire: 'high' }, acr_hierarchy: ['low', 'mid', 'high'] },
+      },
+    });
+    const strong = { ...rita, acr: 'mid' };
+    const { id } = await parks(till.system, playing([], { requester: strong }));
+    const answers: string[] = [];
+    for (const acr of [undefined, 'low', 'none', 'mid', 'high']) {
+      const requester = acr === undefined ? rita : { ...rita, acr };
+      const said = saying(`as ${acr}`, { requester });
+      answers.push((await till.system.say(id, said)).answer.kind);
+    }
+    expect(answers).toEqual(['refused', 'refused', 'refused', 'kept', 'kept']);
+    const refused = till.events(id).filter(({ event }) => event === 'guardrail_check');
+    const fields = { gate: 'governance', decision: 'deny', rule: 'step_up' };
+    expect(refused.map((event) => event.fields)).toEqual([fields, fields, fields]);
+  });
+});
+
+describe('a message to a task that comes again', () => {
+  it('is kept once, of twenty at once and after a restart', async () => {
+    const till = await openTill();
+    const { id } = await parks(till.system, asked);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => till.system.say(id, saying('hurry'))),
+    );
+    expect(answers).toEqual(Array(20).fill({ taskId: id, answer: { kind: 'kept' } }));
+    till.stop();
+    const { directory, clock } = till;
+    const again = await openTill({ directory, clock });
+    expect(await again.system.say(id, saying('hurry'))).toEqual(answers[0]);
+    expect(again.system.findBySent(saying('hurry'))).toBe(id);
+    expect(idsOf(again.system.find(id))).toEqual(['m-1', 'hurry']);
+    await approve(again, id);
+    expect(heardIn(again.model)).toEqual([['hurry', 1]]);
+  });
+
+  it('leads to the task that it led to first, and is another one of somebody else', async () => {
+    const till = await openTill();
+    const [one, other] = [await parks(till.system, asked), await parks(till.system, asked)];
+    await till.system.say(one.id, saying('hurry'));
+    expect((await till.system.say(other.id, saying('hurry'))).taskId).toBe(one.id);
+    expect(idsOf(till.system.find(other.id))).toEqual(['m-1']);
+    const bob = { provider: 'ops', userId: 'bob' };
+    expect((await till.system.say(other.id, saying('hurry', { requester: bob }))).taskId).toBe(
+      other.id,
+    );
+    expect(idsOf(till.system.find(other.id))).toEqual(['m-1', 'hurry']);
+  });
+
+  it('is tried anew when the disk did not take it', async () => {
+    const till = await openTill();
+    const { id } = await parks(till.system, asked);
+    const disk = failingDisk();
+    const lost = await Promise.allSettled([1, 2].map(() => till.system.say(id, saying('hurry'))));
+    expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    disk.mend();
+    expect(idsOf(till.system.find(id))).toEqual(['m-1']);
+    await till.system.say(id, saying('hurry'));
+    await approve(till, id);
+    expect(heardIn(till.model)).toEqual([['hurry', 1]]);
+  });
+});
+
+describe('a task that does not wait', () => {
+  it('takes no message', async () => {
+    const door = gate();
+    const till = await openTill({
+      tools: [toolCalled('pay', () => door.opened.then(() => 'paid'))],
+      deferred: {},
+    });
+    const id = till.system.open(asked);
+    const refused = { answer: { kind: 'notWaiting' } };
+    expect(await till.system.say(id, saying('one'))).toMatchObject(refused);
+    door.open();
+    await ends(till.system, id);
+    expect(await till.system.say(id, saying('two'))).toMatchObject(refused);
+    expect(await till.system.say('nobody', saying('three'))).toMatchObject(refused);
+    expect(idsOf(till.system.find(id))).toEqual(['m-1', `${id}:answer:1`]);
+    expect(till.system.findBySent(saying('one'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { SystemError } from '../../../src/actors/tasks/task-system.ts';
+import type { Task } from '../../../src/machines/task/task.ts';
+import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
+import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
+import { openStore, openSystem, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
+
+interface KeptRow {
+  machineVersion: number;
+  auditSeq: number;
+  startedCall: string | null;
+  task: Task;
+  snapshot: object;
+}
+
+const snapshots = join(import.meta.dirname, '../../machines/task/snapshots');
+
+/** A store with the tasks that a release with version 2 of the task chart left behind. */
+async function leftByVersion2(): Promise<string> {
+  const rows: KeptRow[] = JSON.parse(readFileSync(join(snapshots, 'version-2.json'), 'utf8'));
+  const directory = temporaryFolder();
+  const store = await openStore(directory);
+  for (const { task, snapshot, ...row } of rows) {
+    const change = { ...row, task, expected: 0, snapshot: JSON.stringify(snapshot) };
+    void store.save(task.id, () => ({ change, events: [] }));
+  }
+  store.close();
+  return directory;
+}
+
+function versionsIn(directory: string): unknown {
+  const database = new DatabaseSync(storeFiles(directory).path);
+  const rows = database.prepare('SELECT id, machine_version FROM tasks ORDER BY id').all();
+  database.close();
+  return rows.map(({ id, machine_version: version }) => [id, version]);
+}
+
+describe('tasks that an older release left behind', () => {
+  it('are gone on with: the one that waits is decided, the one at work works on', async () => {
+    const directory = await leftByVersion2();
+    const pay = toolCalled('pay', async () => 'paid');
+    const hang = toolCalled('hang', async () => 'back', { idempotent: true });
+    const { system, clock, events, logged } = await openSystem({
+      directory,
+      tools: [pay, hang],
+      deferred: { pay: {} },
+    });
+    expect(await ends(system, 'running')).toMatchObject({
+      state: 'completed',
+      text: 'done: back',
+    });
+    expect(hang.runs).toHaveLength(1);
+    const bob = { approver: 'Bob', email: 'bob@example.com' };
+    const answer = await system.decide('parked', decision('approve', clock.now(), bob));
+    expect(answer.kind).toBe('resolved');
+    const ended = await ends(system, 'parked');
+    expect(ended).toMatchObject({ state: 'completed', text: 'done: paid' });
+    expect(ended.history.map(({ messageId }) => messageId)).toEqual([
+      'm-1',
+      'parked:answer:1',
+      'm-1',
+      'parked:answer:3',
+    ]);
+    expect(pay.runs).toMatchObject([{ args: { order: 7 } }]);
+    expect(events('parked')[0]).toMatchObject({ event: 'task_deferred_decision', seq: 8 });
+    expect(versionsIn(directory)).toEqual([
+      ['parked', taskMachineVersion],
+      ['running', taskMachineVersion],
+    ]);
+    expect([system.metrics.strangers(), logged]).toEqual([0, []]);
+  });
+
+  it('are given up in the words of a restart where that is configured', async () => {
+    const directory = await leftByVersion2();
+    const { system, events } = await openSystem({ directory, onRestart: 'abandon' });
+    expect(['parked', 'running'].map((id) => system.find(id)?.text)).toEqual([
+      'defer: abandoned by service restart',
+      'interrupted by service restart',
+    ]);
+    expect(briefly(events('parked'))).toEqual(['task_deferred_abandoned', 'session_end failed']);
+  });
+});
+
+describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (onRestart) => {
+  async function leftByNewer(release: string | null) {
+    const before = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
+    const strange = await parks(before.system);
+    const known = await parks(before.system);
+    if (release !== null) before.store.releases.keep(99, release);
+    before.stop();
+    const database = new DatabaseSync(storeFiles(before.directory).path);
+    database.prepare('UPDATE tasks SET machine_version = 99 WHERE id = ?').run(strange.id);
+    database.close();
+    const { directory, clock } = before;
+    const rig = await openSystem({ directory, clock, onRestart, deferred: { pay: {} } });
+    return { rig, strange, known, clock };
+  }
+
+  it('can be read and are not touched, and who decides one is told which release can', async () => {
+    const { rig, strange, known, clock } = await leftByNewer('2.1.0');
+    expect(rig.system.find(strange.id)).toEqual(strange);
+    expect((await rig.system.lists.made({ limit: 9 })).tasks).toHaveLength(2);
+    const refusal = new SystemError(
+      'unknown_machine_version',
+      `task ${strange.id} was saved by version 99 of the task machine, and release 0.0.0-test, which runs version ${taskMachineVersion}, cannot go on with it; decide it with release 2.1.0`,
+    );
+    await expect(rig.system.decide(strange.id, decision('approve', clock.now()))).rejects.toEqual(
+      refusal,
+    );
+    await expect(rig.system.cancel(strange.id, 'timeout')).rejects.toEqual(refusal);
+    clock.advance(86_400_000);
+    clock.advance(0);
+    expect(rig.system.find(strange.id)).toEqual(strange);
+    expect((await ends(rig.system, known.id)).state).toBe('failed');
+    expect((await ends(rig.system, rig.system.open(playing([{ say: 'hi' }])))).text).toBe('hi');
+  });
+
+  it('are counted and named at the start', async () => {
+    const { rig } = await leftByNewer(null);
+    expect(rig.system.metrics.strangers()).toBe(1);
+    expect(rig.logged).toEqual([
+      {
+        level: 'warn',
+        fields: { tasks: 1, machine_version: 99 },
+        message: 'tasks: some wait for the release that saved them; start that one to decide them',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { messageKey } from '../../../src/actors/records/store/message-rows.ts';
+import type { Caller } from '../../../src/machines/task/task.ts';
+import { failingDisk } from '../../helpers/failing-disk.ts';
+import { ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
+import { openSystem } from '../../helpers/test-system.ts';
+
+const day = 24 * 3_600_000;
+const known = { isKnownById: true } as const;
+const hello = playing([{ say: 'hello' }], known);
+
+describe('a message that is known by its id', () => {
+  it('is known until the task it led to is deleted', async () => {
+    const { system, clock, store } = await openSystem({ retention: 7 * day });
+    const id = system.open(hello);
+    await ends(system, id);
+    expect(system.open(hello)).toBe(id);
+    clock.advance(7 * day + 1);
+    system.retention.deleteExpired();
+    expect(store.rows.messages.find(messageKey(null, 'm-1'))).toBeUndefined();
+    expect(system.open(hello)).not.toBe(id);
+  });
+
+  it('is known while its task is not on disk yet, and in another process over the same store', async () => {
+    const { system, store, directory, stop } = await openSystem();
+    const id = system.open(hello);
+    expect([system.find(id), system.open(hello)]).toEqual([undefined, id]);
+    await ends(system, id);
+    store.flush();
+    stop();
+    const next = await openSystem({ directory });
+    expect([next.system.open(hello), next.system.findBySent(hello)]).toEqual([id, id]);
+  });
+
+  it('is tried anew when the disk did not take it', async () => {
+    const { system, store } = await openSystem();
+    const disk = failingDisk();
+    const lost = system.open(hello);
+    expect(store.flush()).not.toBeNull();
+    disk.mend();
+    await Promise.resolve();
+    const id = system.open(hello);
+    expect(id).not.toBe(lost);
+    expect((await ends(system, id)).text).toBe('hello');
+    expect(system.find(lost)).toBeUndefined();
+  });
+
+  it('leads to the task that its words were denied in', async () => {
+    const { system } = await openSystem({
+      security: { guardrails: { enabled: true, deny_prompts: [{ pattern: 'hello' }] } },
+    });
+    const id = system.open(hello);
+    expect((await ends(system, id)).state).toBe('failed');
+    expect(system.open(hello)).toBe(id);
+  });
+
+  it('is tried anew, once, after a step-up was demanded', async () => {
+    const { system } = await openSystem({
+      tools: [toolCalled('pay')],
+      security: { step_up: { enabled: true, tools: { pay: 'high' } } },
+    });
+    const as = (acr: string) =>
+      playing([{ tool: 'pay' }, { say: 'paid' }], {
+        ...known,
+        requester: { provider: 'ops', userId: 'rita', acr },
+      });
+    const refused = await ends(system, system.open(as('low')));
+    expect(refused.failure?.kind).toBe('stepUp');
+    const id = system.open(as('high'));
+    expect(id).not.toBe(refused.id);
+    expect((await ends(system, id)).state).toBe('completed');
+    expect([system.open(as('high')), system.open(as('low'))]).toEqual([id, id]);
+  });
+
+  it('is one sender’s alone: of the same provider, name and organisation', async () => {
+    const { system } = await openSystem();
+    const senders: (Caller | null)[] = [
+      null,
+      { provider: 'ops', userId: 'rita' },
+      { provider: 'idp', userId: 'rita' },
+      { provider: 'ops', userId: 'rita', orgId: 'acme' },
+      { provider: 'ops', userId: 'rita', orgId: 'globex' },
+      { provider: 'ops', userId: 'bob', orgId: 'acme' },
+    ];
+    const ids = senders.map((requester) => system.open({ ...hello, requester }));
+    expect(new Set(ids).size).toBe(senders.length);
+    const withMore = { provider: 'ops', userId: 'rita', email: 'r@example.com', acr: 'high' };
+    expect(system.open({ ...hello, requester: withMore })).toBe(ids[1]);
+  });
+
+  it('keeps ids apart that cannot be told apart as UTF-8', () => {
+    expect(messageKey(null, '\ud800')).not.toBe(messageKey(null, '\ud801'));
+  });
+
+  it('makes no second wait', async () => {
+    const { system } = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
+    const message = playing([{ tool: 'pay' }], known);
+    const { id } = await parks(system, message);
+    expect([system.open(message), system.metrics.load().deferred]).toEqual([id, 1]);
+  });
+});
+
+it('a message that is not known by its id leads to another task each time', async () => {
+  const { system } = await openSystem();
+  const message = playing([{ say: 'hello' }]);
+  expect(system.open(message)).not.toBe(system.open(message));
+});

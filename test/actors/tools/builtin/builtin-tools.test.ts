@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { validate, version } from 'uuid';
+import { describe, expect, it } from 'vitest';
+import { ToolError, type ToolRun } from '../../../../src/actors/ports.ts';
+import { builtinToolNames, builtinTools } from '../../../../src/actors/tools/tools.ts';
+import type { JsonObject } from '../../../../src/machines/json.ts';
+
+const run: ToolRun = {
+  taskId: 't1',
+  callId: 'c1',
+  correlationId: 'x',
+  credential: null,
+  tags: {},
+  signal: new AbortController().signal,
+};
+
+async function call(name: string, args: JsonObject, now = Date.UTC(2026, 10, 21, 8, 3, 4, 5)) {
+  const [tool] = builtinTools([name], { clock: { now: () => now } });
+  return tool?.run(args, run);
+}
+
+describe('builtinTools', () => {
+  it('makes every tool it names, in the order asked for', () => {
+    expect(builtinToolNames).toEqual(['datetime_now', 'http_request', 'uuid_generate']);
+    const names = ['uuid_generate', 'http_request', 'datetime_now'];
+    expect(builtinTools(names, { clock: Date }).map(({ name }) => name)).toEqual(names);
+    expect(() => builtinTools(['toString'], { clock: Date })).toThrow(RangeError);
+  });
+});
+
+describe('datetime_now', () => {
+  it.each<[JsonObject, string]>([
+    [{}, '2026-11-21T08:03:04.005Z'],
+    [{ timezone: 'UTC' }, '2026-11-21T08:03:04.005+00:00'],
+    [{ timezone: 'Europe/Berlin' }, '2026-11-21T09:03:04.005+01:00'],
+    [{ timezone: 'Asia/Kathmandu' }, '2026-11-21T13:48:04.005+05:45'],
+    [{ timezone: 'America/Los_Angeles' }, '2026-11-21T00:03:04.005-08:00'],
+    [{ timezone: 'Pacific/Kiritimati' }, '2026-11-21T22:03:04.005+14:00'],
+  ])('answers %j with %s', async (args, expected) => {
+    expect(await call('datetime_now', args)).toBe(expected);
+  });
+
+  it('names the same instant in every zone', async () => {
+    const zones = fc.constantFrom(...Intl.supportedValuesOf('timeZone'));
+    const instants = fc.integer({ min: Date.UTC(1980, 0, 1), max: Date.UTC(2100, 0, 1) });
+    await fc.assert(
+      fc.asyncProperty(zones, instants, async (timezone, now) => {
+        expect(Date.parse((await call('datetime_now', { timezone }, now)) ?? '')).toBe(now);
+      }),
+    );
+  });
+
+  it.each(['Mars/Olympus', '', 'Europe/Berlin\n'])('refuses the zone %j', async (timezone) => {
+    await expect(call('datetime_now', { timezone })).rejects.toThrow(
+      new ToolError(
+        'datetime_now: argument timezone must be an IANA time zone such as Europe/Berlin',
+      ),
+    );
+  });
+
+  it('refuses what it does not take', async () => {
+    await expect(call('datetime_now', { zone: 'UTC' })).rejects.toThrow(
+      new ToolError('datetime_now: argument zone is not known'),
+    );
+  });
+});
+
+describe('uuid_generate', () => {
+  it.each<[JsonObject, number]>([
+    [{}, 4],
+    [{ version: 4 }, 4],
+    [{ version: 7 }, 7],
+  ])('answers %j with version %i', async (args, expected) => {
+    const [first = '', second = ''] = [
+      await call('uuid_generate', args),
+      await call('uuid_generate', args),
+    ];
+    expect([validate(first), version(first), first === second]).toEqual([true, expected, false]);
+  });
+
+  it('puts the time of the clock into version 7', async () => {
+    const uuid = (await call('uuid_generate', { version: 7 }, 0x0123456789ab)) ?? '';
+    expect(uuid.slice(0, 13)).toBe('01234567-89ab');
+  });
+
+  it('refuses other versions', async () => {
+    await expect(call('uuid_generate', { version: 1 })).rejects.toThrow(
+      new ToolError('uuid_generate: argument version must be one of 4, 7'),
+    );
+  });
+});

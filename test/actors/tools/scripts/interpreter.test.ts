@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { missingInterpreters } from '../../../../src/actors/tools/scripts/interpreter.ts';
+
+const definition = {
+  description: '',
+  parameters: {},
+  idempotent: false,
+  environment: [],
+  skill: 'notes',
+  file: 'SKILL.md',
+  code: new Map<string, string>(),
+};
+const python = { ...definition, name: 'add_note', script: '/agent/scripts/add_note.py', line: 8 };
+const shell = { ...definition, name: 'count', script: '/agent/scripts/count.sh', line: 14 };
+const node = { ...definition, name: 'clear', script: '/agent/scripts/clear.mjs', line: 20 };
+
+it('says before the first call which tool cannot be run, and where it stands', () => {
+  expect(missingInterpreters([python, shell, node], () => null)).toEqual([
+    {
+      message: 'tool add_note needs python3, which is not installed; install it',
+      file: 'SKILL.md',
+      line: 8,
+      column: 1,
+    },
+    {
+      message: 'tool count needs bash or sh, which is not installed; install it',
+      file: 'SKILL.md',
+      line: 14,
+      column: 1,
+    },
+  ]);
+});
+
+it('says nothing of what is there', () => {
+  expect(missingInterpreters([python, shell, node], (name) => `/usr/bin/${name}`)).toEqual([]);
+});

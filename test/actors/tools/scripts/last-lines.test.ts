@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { lastLines } from '../../../../src/actors/tools/scripts/last-lines.ts';
+
+function crashOf(code: string): string {
+  return spawnSync(process.execPath, ['--eval', code], { encoding: 'utf8' }).stderr;
+}
+
+it('says what an error was that nobody caught, and not where', () => {
+  const code = 'throw new TypeError("the shop is closed", { cause: new Error("it is Sunday") })';
+  const lines = lastLines(crashOf(code), []);
+  expect(lines).toContain('TypeError: the shop is closed');
+  expect(lines).toContain('[cause]: Error: it is Sunday');
+  expect(lines).not.toMatch(/node:internal|Node\.js v/);
+});
+
+it('keeps lines that look like those of a crash where there was none', () => {
+  expect(lastLines('  at noon the shop closes\n}\n', [])).toBe('at noon the shop closes / }');
+});
+
+it('drops what could draw on a screen or turn the direction of a line', () => {
+  expect(lastLines('\u001b[31mred\u0007\u202e \u2028late\u{e0041}\u200fr\u061c\ud800', [])).toBe(
+    'red later',
+  );
+});

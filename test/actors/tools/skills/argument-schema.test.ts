@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { ToolError } from '../../../../src/actors/ports.ts';
+import {
+  compileSchema,
+  SchemaError,
+  validateArguments,
+} from '../../../../src/actors/tools/skills/skills.ts';
+import type { JsonObject } from '../../../../src/machines/json.ts';
+
+const schema = compileSchema({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'refund',
+  type: 'object',
+  properties: {
+    order_id: { type: 'string', pattern: '^A-' },
+    speed: { enum: ['slow', 'fast'] },
+    lines: { type: 'array', items: { type: 'object', required: ['sku'] } },
+  },
+  required: ['order_id'],
+  additionalProperties: false,
+});
+
+describe('validateArguments', () => {
+  it('lets good arguments pass and leaves them as they are', () => {
+    const args: JsonObject = Object.freeze({ order_id: 'A-1' });
+    expect(() => validateArguments('refund', schema, args)).not.toThrow();
+    expect(args).toEqual({ order_id: 'A-1' });
+  });
+
+  it.each<[JsonObject, string]>([
+    [{}, 'refund: argument order_id is missing'],
+    [{ order_id: 7 }, 'refund: argument order_id must be string'],
+    [{ order_id: 'B' }, 'refund: argument order_id must match pattern "^A-"'],
+    [{ order_id: 'A-1', extra: 1 }, 'refund: argument extra is not known'],
+    [{ order_id: 'A-1', speed: 'x' }, 'refund: argument speed must be one of slow, fast'],
+    [{ order_id: 'A-1', lines: [{ sku: 1 }, {}] }, 'refund: argument lines.1.sku is missing'],
+    [JSON.parse('{"order_id": "A-1", "__proto__": 1}'), 'refund: argument __proto__ is not known'],
+  ])('refuses %j', (args, message) => {
+    expect(() => validateArguments('refund', schema, args)).toThrow(new ToolError(message));
+  });
+
+  it('does not take what every object inherits for an argument', () => {
+    const inherited = compileSchema({ type: 'object', required: ['toString'] });
+    expect(() => validateArguments('t', inherited, {})).toThrow('t: argument toString is missing');
+  });
+
+  it('compiles the same $id again', () => {
+    expect(() => compileSchema({ $id: 'refund', type: 'object' })).not.toThrow();
+  });
+
+  it.each<[JsonObject]>([
+    [{ $async: true }],
+    [{ $ref: 'http://127.0.0.1:9/x' }],
+    [{ pattern: '(' }],
+  ])('refuses the schema %j', (bad) => {
+    expect(() => compileSchema(bad)).toThrow(SchemaError);
+  });
+});

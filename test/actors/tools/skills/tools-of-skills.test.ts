@@ -1,0 +1,275 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readSkills } from '../../../../src/actors/tools/skills/skills.ts';
+import { agentFolder } from './agent-folder.ts';
+
+const head = '---\nname: s\ndescription: d\n---\n';
+
+async function read(body: string, scripts: string[] = ['go.sh']) {
+  const files = Object.fromEntries(scripts.map((name) => [`scripts/${name}`, '']));
+  const folder = agentFolder({ 'SKILL.md': head + body, ...files });
+  const { skills, problems, warnings } = await readSkills(folder);
+  const place = ({ line, message }: { line: number; message: string }) => `${line}: ${message}`;
+  return {
+    folder,
+    tools: skills[0]?.tools ?? [],
+    problems: problems.map(place),
+    warnings: warnings.map(place),
+  };
+}
+
+const schema = '```json\n{"type": "object", "properties": {"a": {"type": "string"}}}\n```\n';
+const anyObject = { type: 'object' };
+
+describe('tool sections', () => {
+  it.each(['sh', 'py', 'js', 'mjs', 'ts'])('takes a script ending in .%s', async (extension) => {
+    const { folder, tools } = await read('## Tool: go\nGoes.\n', [`go.${extension}`]);
+    expect(tools.map((tool) => tool.script)).toEqual([join(folder, `scripts/go.${extension}`)]);
+  });
+
+  it.each([
+    ['look_up', 'look-up.py'],
+    ['look-up', 'look_up.py'],
+  ])('matches tool %s with script %s', async (tool, script) => {
+    const { tools } = await read(`## Tool: ${tool}\nX.\n`, [script]);
+    expect(tools.map(({ name }) => name)).toEqual([tool]);
+  });
+
+  it('reads a section without a script as text and says so', async () => {
+    expect(await read('## Tool: talk\nTalks.\n')).toMatchObject({
+      tools: [],
+      problems: [],
+      warnings: [
+        '5: tool talk has no script and is read as text only; add scripts/talk.{sh,py,js,mjs,ts} to make it callable',
+      ],
+    });
+  });
+
+  it('ignores headings inside fenced blocks and sections of other levels', async () => {
+    const body = '```md\n## Tool: go\n```\n# Tool: go\n### Tool: go\n~~~\n## Tool: go\n';
+    expect(await read(body)).toMatchObject({ tools: [], problems: [], warnings: [] });
+  });
+
+  it.each([
+    ['a comment', '<!--\n## Tool: go\nGoes.\n-->\n'],
+    ['a comment in a list', '- One\n  <!--\n  ## Tool: go\n  -->\n'],
+    ['a comment that never ends', '<!-- ## Old\n\n## Tool: go\nGoes.\n'],
+    ['a list', '- One\n\n  ## Tool: go\n  Goes.\n'],
+    ['a quote', '> ## Tool: go\n> Goes.\n'],
+  ])('takes no heading in %s for a tool', async (_place, body) => {
+    expect(await read(body)).toMatchObject({ tools: [], problems: [], warnings: [] });
+  });
+
+  it('leaves comments out of what it says of a tool', async () => {
+    const body =
+      '## Tool: go\n<!-- Hidden.\n**Input:** b (string)\n\n```json\n{"type": "string"}\n```\n--> Goes.\n';
+    const { tools, problems } = await read(body);
+    expect(problems).toEqual([]);
+    expect(tools.map(({ description, parameters }) => ({ description, parameters }))).toEqual([
+      { description: 'Goes.', parameters: anyObject },
+    ]);
+  });
+
+  it.each([['Afterwards\n---\n'], ['Afterwards\n===\n'], ['## Afterwards\n']])(
+    'ends a section at the heading %j',
+    async (heading) => {
+      const { tools } = await read(`## Tool: go\nGoes.\n\n${heading}\n**Input:** b (string)\n`);
+      expect(tools.map(({ description, parameters }) => ({ description, parameters }))).toEqual([
+        { description: 'Goes.', parameters: anyObject },
+      ]);
+    },
+  );
+
+  it('reads a tool only from a heading with number signs', async () => {
+    expect(await read('Tool: go\n---\nGoes.\n')).toMatchObject({ tools: [], problems: [] });
+  });
+
+  it.each([['  '], ['    '], ['      ']])(
+    'reads the fence of a list that is indented by %j',
+    async (indent) => {
+      const block = schema.trimEnd().replaceAll('\n', `\n${indent}`);
+      const bullet = '-'.padEnd(indent.length);
+      const nested = indent.length > 4 ? '- a\n  - b\n    - c' : `${bullet}a`;
+      const { tools } = await read(`## Tool: go\nGoes.\n\n${nested}\n\n${indent}${block}\n`);
+      expect(tools[0]?.parameters).toEqual({
+        type: 'object',
+        properties: { a: { type: 'string' } },
+      });
+    },
+  );
+
+  it('says where JSON in a list, in a quote and behind a lone carriage return is broken', async () => {
+    const places = async (body: string) => {
+      const folder = agentFolder({ 'SKILL.md': head + body, 'scripts/go.sh': '' });
+      const { problems } = await readSkills(folder);
+      return problems.map(({ line, column }) => ({ line, column }));
+    };
+    const broken = ['```json', '{', '  "type" "object"', '}', '```'];
+    const inside = (margin: string) =>
+      `## Tool: go\nGoes.\n\n- One\n\n${broken.map((line) => margin + line).join('\n')}\n`;
+    expect(await places(inside(''))).toEqual([{ line: 12, column: 10 }]);
+    expect(await places(inside('  '))).toEqual([{ line: 12, column: 12 }]);
+    expect(await places(inside('> '))).toEqual([{ line: 12, column: 12 }]);
+    expect(await places(inside('  ').replace('Goes.', 'Goes.\rFar.'))).toEqual([
+      { line: 13, column: 12 },
+    ]);
+  });
+
+  it('reads a file with line ends of Windows and a byte order mark', async () => {
+    const body = `\uFEFF## Tool: go\r\nGoes\r\nfar.\r\n\r\n**Input:** b (string)\r\n`;
+    const { tools } = await read(body);
+    expect(tools).toMatchObject([
+      { description: 'Goes far.', line: 5, parameters: { required: ['b'] } },
+    ]);
+  });
+
+  it.each([
+    ['one line of lists', '- '.repeat(120_000)],
+    ['one line of quotes', '>'.repeat(250_000)],
+    [
+      'a stair of lists',
+      Array.from({ length: 350 }, (_, at) => `${'  '.repeat(at)}- a\n`).join(''),
+    ],
+    ['stars', '*a_ '.repeat(60_000)],
+  ])('reads the tool below %s soon', async (_name, text) => {
+    const { tools } = await read(`${text}a\n\n\n## Tool: go\nGoes.\n`);
+    expect(tools).toMatchObject([{ description: 'Goes.' }]);
+  });
+
+  it('prefers the JSON block over the input line', async () => {
+    const { tools } = await read(`## Tool: go\nGoes.\n\n**Input:** b (string)\n\n${schema}`);
+    expect(tools[0]).toMatchObject({
+      description: 'Goes.',
+      parameters: { type: 'object', properties: { a: { type: 'string' } } },
+    });
+  });
+
+  it('passes over a JSON block that is an example of a result', async () => {
+    const { tools } = await read(
+      '## Tool: go\nGoes.\n\n**Input:** b (string)\n\n```json\n{"ok": true}\n```\n',
+    );
+    expect(tools[0]?.parameters).toEqual({
+      type: 'object',
+      properties: { b: { type: 'string' } },
+      required: ['b'],
+    });
+  });
+
+  it('takes any object when nothing is said, and names the tool without a description', async () => {
+    const { tools } = await read('## Tool: go ##\n\n## Notes\nNot the description.\n');
+    expect(tools[0]).toMatchObject({ description: 'go of the skill s', parameters: anyObject });
+  });
+
+  it.each([
+    [
+      'name (string), n (int), ok (bool, optional)',
+      { name: 'string', n: 'integer', ok: 'boolean' },
+      ['name', 'n'],
+    ],
+    [
+      '`id` (string) - the id, `list` (array): all of them.',
+      { id: 'string', list: 'array' },
+      ['id', 'list'],
+    ],
+    ['free (optional)', { free: undefined }, []],
+  ])('reads the input line %s', async (line, types, required) => {
+    const { tools, warnings } = await read(`## Tool: go\nGoes.\n\n- **Input**: ${line}\n`);
+    const parameters = tools[0]?.parameters as { properties: Record<string, { type?: string }> };
+    const found = Object.entries(parameters.properties).map(([name, { type }]) => [name, type]);
+    expect(Object.fromEntries(found)).toEqual(types);
+    expect(parameters).toMatchObject({ type: 'object', required });
+    expect(tools[0]?.description).toBe('Goes.');
+    if (!line.includes(', `list`')) expect(warnings).toEqual([]);
+  });
+
+  it('reads lists of a type and says what it did not understand', async () => {
+    const { tools, warnings } = await read('## Tool: go\n**Input:** a (string[]), b (date), 7\n');
+    expect(tools[0]?.parameters).toEqual({
+      type: 'object',
+      properties: { a: { type: 'array', items: { type: 'string' } }, b: {} },
+      required: ['a', 'b'],
+    });
+    expect(warnings).toEqual([
+      '6: tool go: "date" of b is not a known type; its value is not checked',
+      '6: tool go: "7" is not an argument such as order_id (string); its value is not checked',
+    ]);
+  });
+
+  it('reads an input line that says there is none', async () => {
+    const { tools } = await read('## Tool: go\nGoes.\n**Input:** none\n');
+    expect(tools[0]?.parameters).toEqual(anyObject);
+  });
+
+  it.each([
+    [
+      '```json\n{\n  "type": "object",\n}\n```',
+      9,
+      'the JSON block does not parse; mend the JSON here',
+    ],
+    [
+      '```json\n{"type": "array"}\n```',
+      7,
+      'the JSON Schema must describe an object; set "type": "object"',
+    ],
+    [
+      '```json\n{"properties": {"a": {"type": "txt"}}}\n```',
+      7,
+      'the JSON Schema cannot be used: properties.a.type must be one of array, boolean, integer, null, number, object, string',
+    ],
+    [
+      '```json\n{"$ref": "https://example.com/s.json"}\n```',
+      7,
+      "the JSON Schema cannot be used: can't resolve reference",
+    ],
+    [
+      '```json\n{"$async": true, "properties": {}}\n```',
+      7,
+      'the JSON Schema cannot be used: $async is not supported',
+    ],
+  ])('refuses %s', async (block, line, message) => {
+    const { tools, problems } = await read(`## Tool: go\n${block}\n`);
+    expect(tools).toEqual([]);
+    expect(problems).toEqual([expect.stringMatching(new RegExp(`^${line}: tool go: `))]);
+    expect(problems[0]).toContain(message);
+  });
+
+  it('refuses a name twice, hyphens and underscores alike', async () => {
+    const { tools, problems } = await read('## Tool: a_b\nX.\n## Tool: a-b\nY.\n', ['a_b.sh']);
+    expect(tools.map(({ name }) => name)).toEqual(['a_b']);
+    expect(problems).toEqual(['7: tool a-b is described twice in this file; keep one section']);
+  });
+
+  it('refuses names no model could call and tools with two scripts', async () => {
+    const { problems } = await read('## Tool: ../go\nX.\n## Tool: go\nY.\n', ['go.sh', 'go.py']);
+    expect(problems).toEqual([
+      '5: "../go" cannot name a tool; use a letter, then up to 63 letters, digits, _ or -',
+      '7: tool go has several scripts (go.py, go.sh); keep one',
+    ]);
+  });
+
+  it('refuses one tool in two skills', async () => {
+    const folder = agentFolder({
+      'skills/a/SKILL.md': `---\nname: a\ndescription: d\n---\n## Tool: go\nX.\n`,
+      'skills/a/scripts/go.sh': '',
+      'skills/b/SKILL.md': `---\nname: b\ndescription: d\n---\n\n## Tool: go\nX.\n`,
+      'skills/b/scripts/go.sh': '',
+    });
+    expect((await readSkills(folder)).problems).toEqual([
+      {
+        message: 'tool go is also described in skills/a/SKILL.md; rename one',
+        file: 'skills/b/SKILL.md',
+        line: 6,
+        column: 1,
+      },
+    ]);
+  });
+
+  it('warns of an idempotent tool that is not there', async () => {
+    const folder = agentFolder({
+      'SKILL.md': '---\nname: a\ndescription: d\nmetadata: {service: {idempotent: [gone]}}\n---\n',
+    });
+    expect((await readSkills(folder)).warnings.map(({ message }) => message)).toEqual([
+      'idempotent names gone, which is not a tool of the skill a; mend the name',
+    ]);
+  });
+});

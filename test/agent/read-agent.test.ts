@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { formatProblem } from '../../src/actors/config/config.ts';
+import { readAgent } from '../../src/agent/read-agent.ts';
+import { ManualClock } from '../helpers/manual-clock.ts';
+import { temporaryFolder } from '../helpers/test-system.ts';
+
+const auth = 'auth: {providers: [{type: http_verifier, settings: {url: "https://a.example"}}]}\n';
+
+/** Reads an agent with the tool datetime_now, whose `security` begins in line 4. */
+async function readingOf(security: string, env: NodeJS.ProcessEnv = {}) {
+  const directory = temporaryFolder();
+  const text = `agent_id: x\nbuiltin_tools: [datetime_now]\nsecurity:\n${security}${auth}`;
+  writeFileSync(join(directory, 'service.yaml'), text);
+  const { problems, warnings } = await readAgent(directory, env, new ManualClock(0));
+  return { problems: problems.map(formatProblem), warnings: warnings.map(formatProblem) };
+}
+
+const gone = 'the agent has no tool datetime_nwo, so';
+const near = 'the nearest is datetime_now';
+
+it.each([
+  ['defer: {enabled: true, tools: {datetime_nwo: {to: "channel:console:*"}}}', 34, ''],
+  ['step_up: {enabled: true, tools: {datetime_nwo: gold}}', 36, '{acr: <acr>, '],
+  ['modify: {enabled: true, tools: {datetime_nwo: {arguments: [{path: a, set: 1}]}}}', 35, ''],
+])(
+  'refuses a rule for a tool that does not exist, where it stands: %s',
+  async (rule, column, acr) => {
+    const optional = acr === '' ? 'optional: true' : `${acr}optional: true}`;
+    expect(await readingOf(`  ${rule}\n`)).toEqual({
+      problems: [
+        `service.yaml:4:${column}: ${gone} this rule holds nothing back; ${near}; write ${optional} for a tool that comes later`,
+      ],
+      warnings: [],
+    });
+  },
+);
+
+it('refuses credentials for a tool that does not exist', async () => {
+  const entry = '{tool: datetime_nwo, provider: static, spec: {env: {KEY: {from_env: PATH}}}}';
+  expect(await readingOf(`  {}\ncredentials: [${entry}]\n`, { PATH: '/usr/bin' })).toEqual({
+    problems: [
+      `service.yaml:5:16: ${gone} nothing is ever signed in with it; ${near}; write optional: true for a tool that comes later`,
+    ],
+    warnings: [],
+  });
+});
+
+it('warns of a denial of a tool that does not exist', async () => {
+  expect(await readingOf('  guardrails: {enabled: true, denied_tools: [datetime_nwo]}\n')).toEqual({
+    problems: [],
+    warnings: [`service.yaml:4:46: ${gone} this rule holds nothing back; ${near}`],
+  });
+});
+
+it('says nothing of rules that name tools in either spelling, that may come later, or that are off', async () => {
+  const entry = '{provider: static, spec: {env: {KEY: {from_env: PATH}}}';
+  expect(
+    await readingOf(
+      `  defer:
+    enabled: true
+    tools: {datetime-now: {to: "channel:console:*"}, later: {to: "channel:console:*", optional: true}}
+  step_up: {enabled: true, tools: {datetime-now: gold, later: {acr: gold, optional: true}}}
+  modify: {tools: {never: {output: []}}, enabled: false}
+  guardrails: {enabled: true, denied_tools: [datetime-now]}
+credentials: [${entry}, tool: datetime-now}, ${entry}, tool: later, optional: true}]\n`,
+      { PATH: '/usr/bin' },
+    ),
+  ).toEqual({ problems: [], warnings: [] });
+});
+
+it('reads the files of the channels, and says what is wrong in them', async () => {
+  const directory = temporaryFolder();
+  const write = (file: string, text: string) => writeFileSync(join(directory, file), text);
+  write('service.yaml', 'agent_id: x\nchannels: [slack, telegram]\n');
+  write('telegram-config.yaml', 'settings: {allowed_users: [ann]}\n');
+  const env = {
+    SLACK_BOT_TOKEN: 'xoxb-1',
+    SLACK_APP_TOKEN: 'xapp-1',
+    TELEGRAM_BOT_TOKEN: '1:abc',
+  };
+  const good = await readAgent(directory, env, new ManualClock(0));
+  expect(good.problems).toEqual([]);
+  expect(good.warnings).toEqual([]);
+  expect(good.agent?.channels).toEqual({
+    slack: { apiUrl: 'https://slack.com/api/', dashboardUrl: null, conversations: true },
+    telegram: { apiUrl: 'https://api.telegram.org', allowedUsers: ['ann'] },
+    webhook: null,
+  });
+  write('slack-config.yaml', 'adapter: slack\nsettings: {conversation: true, api_url: slack}\n');
+  const bad = await readAgent(directory, env, new ManualClock(0));
+  expect(bad.problems.map(formatProblem)).toEqual([
+    'slack-config.yaml:2:41: settings.api_url: this must be an http or https URL without credentials, ? and #',
+  ]);
+  expect(bad.warnings.map(formatProblem)).toEqual([
+    'slack-config.yaml:2:12: settings.conversation: this key is not known; did you mean conversations?',
+  ]);
+});
