@@ -1,7 +1,12 @@
 import { resolve } from 'node:path';
 import type { ChannelsReading } from '../actors/channels/channels.ts';
 import { opensLoopback, type ServiceConfig } from '../actors/config/config.ts';
-import { createEgress, type Egress, patientLimits } from '../actors/outbound/egress/egress.ts';
+import {
+  createEgress,
+  type Egress,
+  egressCause,
+  patientLimits,
+} from '../actors/outbound/egress/egress.ts';
 import { startEgressProxy } from '../actors/outbound/proxy/egress-proxy.ts';
 import type { EgressRecord, EgressScope, Log } from '../actors/ports.ts';
 import { readTracing } from '../actors/telemetry/tracing-settings.ts';
@@ -84,7 +89,8 @@ async function openOn(stack: AsyncDisposableStack, parts: WayOutParts): Promise<
   if (tracing !== null) {
     const { startTracing } = await import('../actors/telemetry/tracing.ts');
     const ports = { log, version: config.version, fetch: fetchFor(spans) };
-    stack.adopt(startTracing(tracing, ports), (started) => started.stop());
+    const refusalOf = (error: unknown) => egressCause(error)?.message ?? null;
+    stack.adopt(startTracing(tracing, { ...ports, refusalOf }), (started) => started.stop());
   }
   return {
     egress,

@@ -60,6 +60,3 @@ export const alignmentSchema = z.object({
       'Watches the scores of a task and tells the audit log of a drift; without it nobody looks.',
     ),
 });
-
-/** How intent alignment is configured, checked in shape and complete. */
-export type AlignmentSettings = z.output<typeof alignmentSchema>;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { alignmentSchema } from '../governance/alignment/alignment.ts';
+import { alignmentSchema } from './schema-alignment.ts';
 import { deferSchema } from './schema-defer.ts';
 import { name, optionalTool } from './schema-value.ts';
 

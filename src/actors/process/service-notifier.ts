@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { Log } from '../ports.ts';
-import { findProgram, scriptPath } from '../tools/sandbox/sandbox.ts';
+import { findProgram, scriptPath } from './find-program.ts';
 
 /** What systemd asks of a service of `Type=notify`. */
 export interface NotifySettings {

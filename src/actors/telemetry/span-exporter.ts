@@ -1,7 +1,6 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { egressCause } from '../outbound/egress/egress.ts';
 import type { Log } from '../ports.ts';
 
 /** Where spans go, and how. */
@@ -11,6 +10,8 @@ export interface SpanExporterOptions {
   headers: Record<string, string>;
   fetch: typeof globalThis.fetch;
   log: Log;
+  /** Says in words why a policy held a post back; `null` for any other failure. */
+  refusalOf?: (error: unknown) => string | null;
 }
 
 /** A post that came to nothing, in words without anything that was sent. */
@@ -94,7 +95,7 @@ export class FetchSpanExporter implements SpanExporter {
     this.#isFailing = true;
     const { origin } = new URL(this.#options.endpoint);
     this.#options.log.warn(
-      { collector: origin, error: reasonOf(error), lost },
+      { collector: origin, error: this.#options.refusalOf?.(error) ?? reasonOf(error), lost },
       'tracing: the collector takes no spans; they are dropped until it does',
     );
   }
@@ -103,8 +104,6 @@ export class FetchSpanExporter implements SpanExporter {
 /** Only codes of what a client throws are told: its message may quote a header, which may be a secret. */
 function reasonOf(error: unknown): string {
   if (error instanceof PostError) return error.message;
-  const refusal = egressCause(error);
-  if (refusal !== null) return refusal.message;
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth += 1) {
     if (cause.name === 'TimeoutError') return `no answer in ${postDeadline / 1_000} s`;
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

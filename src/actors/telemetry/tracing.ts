@@ -32,6 +32,8 @@ export interface TracingPorts {
   version: string;
   /** Posts the spans. */
   fetch?: typeof globalThis.fetch;
+  /** Says in words why a policy held a post back; `null` for any other failure. */
+  refusalOf?: (error: unknown) => string | null;
 }
 
 /** Spans that wait to be posted; while the queue is full, new ones are dropped. */
@@ -52,10 +54,10 @@ const stopGrace = 5_000;
  */
 export function startTracing(
   settings: TracingSettings,
-  { log, version, fetch = globalThis.fetch }: TracingPorts,
+  { log, version, fetch = globalThis.fetch, refusalOf = () => null }: TracingPorts,
 ): Tracing {
   const { endpoint, headers, serviceName } = settings;
-  const exporter = new FetchSpanExporter({ endpoint, headers, fetch, log });
+  const exporter = new FetchSpanExporter({ endpoint, headers, fetch, log, refusalOf });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
     sampler: samplerOf(settings.sampler),

@@ -1,4 +1,4 @@
-import type { AlignmentSettings } from '../../config/schema-alignment.ts';
+import type { AlignmentSettings } from './alignment-settings.ts';
 import { EmbedderError } from './embedder.ts';
 
 /** The variables that hold a key when no other is named; a server of somebody's own gets none unasked. */

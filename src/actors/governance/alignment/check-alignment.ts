@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../../machines/loopback.ts';
-import type { AlignmentSettings } from '../../config/schema-alignment.ts';
+import type { AlignmentSettings } from './alignment-settings.ts';
 import { resolveApiKey } from './api-key.ts';
 
 /** Something wrong with `security.intent_alignment`; the path is relative to it. */

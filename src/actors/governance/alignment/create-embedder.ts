@@ -1,7 +1,7 @@
 import type { EmbeddingModel } from 'ai';
 import { formatDuration } from '../../../machines/duration.ts';
-import type { AlignmentSettings } from '../../config/schema-alignment.ts';
 import type { Clock } from '../../ports.ts';
+import type { AlignmentSettings } from './alignment-settings.ts';
 import { type Embedder, EmbedderError } from './embedder.ts';
 import { embedderErrorOf } from './embedder-failure.ts';
 import { prepareEmbeddingModel } from './embedding-model.ts';

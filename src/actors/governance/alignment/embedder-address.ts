@@ -1,4 +1,4 @@
-import type { AlignmentSettings } from '../../config/schema-alignment.ts';
+import type { AlignmentSettings } from './alignment-settings.ts';
 
 const usualAddresses = {
   openai: 'https://api.openai.com/v1',

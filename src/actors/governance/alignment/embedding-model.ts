@@ -1,5 +1,5 @@
 import type { EmbeddingModel } from 'ai';
-import type { AlignmentSettings } from '../../config/schema-alignment.ts';
+import type { AlignmentSettings } from './alignment-settings.ts';
 import { resolveApiKey } from './api-key.ts';
 import { EmbedderError } from './embedder.ts';
 import { embedderAddress } from './embedder-address.ts';

@@ -3,7 +3,6 @@ import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import type { Refusal } from '../../../machines/governance/finding.ts';
 import type { Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { Caller, Message, ToolCall } from '../../../machines/task/task.ts';
-import type { ServiceConfig } from '../../config/config.ts';
 import type { Tool } from '../../ports.ts';
 import { ToolMap } from '../../tool-name.ts';
 import type { CredentialIssuer } from '../credentials/credentials.ts';
@@ -11,6 +10,7 @@ import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Modify } from '../modify/modify.ts';
 import { type CheckedOutput, checkOutput } from './check-output.ts';
 import { modifyCall } from './modify-call.ts';
+import type { PolicySettings, StepUpSettings } from './policy-settings.ts';
 import { refusalOfCall, refusalOfPrompt, refusalOfSpeaker } from './refusals.ts';
 
 /** What governance demands of messages, calls and results, as configured. */
@@ -28,7 +28,7 @@ export interface Policy {
 
 /** What a policy is made of; a layer that is `null` is off. */
 export interface PolicyParts {
-  security: ServiceConfig['security'];
+  security: PolicySettings;
   /** True when every caller is known. */
   isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
@@ -61,7 +61,7 @@ export function createPolicy(parts: PolicyParts): Policy {
 }
 
 function intentRulesOf(
-  alignment: ServiceConfig['security']['intent_alignment'],
+  alignment: PolicySettings['intent_alignment'],
 ): Pick<ToolRules, 'judgesIntent' | 'drift'> {
   const { enabled, drift } = alignment;
   if (!enabled || drift === undefined) return { judgesIntent: enabled, drift: null };
@@ -69,10 +69,7 @@ function intentRulesOf(
   return { judgesIntent: true, drift: { window, driftThreshold, monotoneN } };
 }
 
-function deferRulesOf(
-  defer: ServiceConfig['security']['defer'],
-  isAuthOn: boolean,
-): ToolMap<DeferRule> {
+function deferRulesOf(defer: PolicySettings['defer'], isAuthOn: boolean): ToolMap<DeferRule> {
   const entries = Object.entries(defer.enabled ? defer.tools : {});
   return new ToolMap(
     entries.map(([tool, entry]) => {
@@ -94,7 +91,7 @@ function deferRulesOf(
   );
 }
 
-function stepUpRulesOf(stepUp: ServiceConfig['security']['step_up']) {
+function stepUpRulesOf(stepUp: StepUpSettings) {
   const required = new ToolMap(stepUp.enabled ? Object.entries(stepUp.tools) : []);
   return (tool: string): Pick<ToolRules, 'requiredAcr' | 'acrHierarchy'> => ({
     requiredAcr: required.get(tool)?.acr ?? null,

@@ -1,9 +1,9 @@
 import type { Finding, Refusal } from '../../../machines/governance/finding.ts';
 import { isWeaker } from '../../../machines/governance/step-up.ts';
 import type { Caller, Message, ToolCall } from '../../../machines/task/task.ts';
-import type { ServiceConfig } from '../../config/config.ts';
 import type { Tool } from '../../ports.ts';
 import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
+import type { StepUpSettings } from './policy-settings.ts';
 
 /**
  * Says why a call can never run (contract section 7): its tool is unknown, its arguments do not fit,
@@ -36,7 +36,7 @@ export function refusalOfPrompt(message: Message, guardrails: Guardrails | null)
 export function refusalOfSpeaker(
   speaker: Caller | null,
   requester: Caller | null,
-  { enabled, acr_hierarchy: hierarchy }: ServiceConfig['security']['step_up'],
+  { enabled, acr_hierarchy: hierarchy }: StepUpSettings,
 ): Refusal | null {
   if (!enabled || !isWeaker(speaker, requester, hierarchy)) return null;
   const required = requester?.acr ?? '';

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { ServiceConfig } from '../../config/config.ts';
 import type { AuditEvent, Clock, Log } from '../../ports.ts';
 import { AuditSink, type SinkFlip, type SinkStats } from './audit-sink.ts';
 import { httpTarget } from './http-target.ts';
@@ -10,8 +9,11 @@ import { unixTarget } from './unix-target.ts';
 
 export type { SinkStats } from './audit-sink.ts';
 
-/** A sink as `audit.sinks` of `service.yaml` has it. */
-export type SinkSettings = ServiceConfig['audit']['sinks'][number];
+/** A sink as `audit.sinks` of `service.yaml` has it; the timeout is milliseconds. */
+export type SinkSettings =
+  | { type: 'stdout' }
+  | { type: 'unix'; path: string }
+  | { type: 'http'; url: string; token_env?: string | undefined; batch: number; timeout: number };
 
 /** What the sinks of an agent stand on. */
 export interface AuditSinksOptions {

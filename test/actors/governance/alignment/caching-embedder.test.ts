@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import {
-  alignmentSchema,
   createCachingEmbedder,
   createEmbedder,
   type Embedder,

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateDeterministicEmbedding, LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import {
-  alignmentSchema,
   createEmbedder,
   EmbedderError,
 } from '../../../../src/actors/governance/alignment/alignment.ts';

@@ -1,8 +1,8 @@
 import { generateDeterministicEmbedding, LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import {
   type AlignmentQuestion,
-  alignmentSchema,
   createAlignmentJudge,
   createCachingEmbedder,
   createEmbedder,

@@ -1,0 +1,13 @@
+/** How intent alignment is configured (contract sections 3 and 7); the timeout is milliseconds. */
+export interface AlignmentSettings {
+  enabled: boolean;
+  provider: 'openai' | 'openai-compatible' | 'google' | 'ollama' | 'local';
+  model: string;
+  base_url?: string | undefined;
+  api_key_env?: string | undefined;
+  timeout: number;
+  /** Score below which a call is warned of, and the lower one below which it is denied. */
+  threshold: number;
+  hard_threshold: number;
+  drift?: { window: number; drift_threshold: number; monotone_n: number } | undefined;
+}
