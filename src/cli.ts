@@ -1,4 +1,4 @@
-import { nameCommand } from './actors/process/command-line.ts';
+import { nameCommand } from './actors/command-line.ts';
 import { type CliError, explain } from './cli/cli-error.ts';
 import { Interruption, ReaderGone } from './cli/interruption.ts';
 import { Output } from './cli/output.ts';

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import { redactSecrets } from '../actors/governance/credentials/credentials.ts';
-import { compileGuardrails } from '../actors/governance/guardrails/guardrails.ts';
-import { type Capture, createCapture } from '../actors/records/log/audit.ts';
-import type { Skill } from '../actors/tools/skills/skills.ts';
+import { compileGuardrails, redactSecrets } from '../actors/governance/governance.ts';
+import { type Capture, createCapture } from '../actors/records/records.ts';
+import type { Skill } from '../actors/tools/tools.ts';
 import { isJsonObject, type JsonValue } from '../machines/json.ts';
 
 /** What the capture of an agent is made from; its configuration has been checked. */

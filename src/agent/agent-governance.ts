@@ -1,17 +1,16 @@
 import type { ServiceConfig } from '../actors/config/config.ts';
 import {
   type AlignmentJudge,
+  type CredentialIssuer,
   createAlignmentJudge,
   createCachingEmbedder,
-  createEmbedder,
-} from '../actors/governance/alignment/alignment.ts';
-import {
-  type CredentialIssuer,
   createCredentialIssuer,
-} from '../actors/governance/credentials/credentials.ts';
-import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
-import type { Modify } from '../actors/governance/modify/modify.ts';
-import { createPolicy, type Policy } from '../actors/governance/policy/policy.ts';
+  createEmbedder,
+  createPolicy,
+  type Guardrails,
+  type Modify,
+  type Policy,
+} from '../actors/governance/governance.ts';
 import type { Clock, Log, Outbound, Tool } from '../actors/ports.ts';
 
 /** What governs an agent; the layers that need the outside are `null` while they are off. */

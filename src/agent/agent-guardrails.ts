@@ -4,8 +4,8 @@ import {
   type GuardrailRules,
   type Guardrails,
   mergeGuardrails,
-} from '../actors/governance/guardrails/guardrails.ts';
-import type { Problem, Skill } from '../actors/tools/skills/skills.ts';
+} from '../actors/governance/governance.ts';
+import type { Problem, Skill } from '../actors/tools/tools.ts';
 
 const noRules: GuardrailRules = {
   deny_commands: [],

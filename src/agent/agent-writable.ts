@@ -1,8 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigReading, Problem } from '../actors/config/config.ts';
-import { writableFolder } from '../actors/tools/sandbox/sandbox.ts';
-import type { Skill } from '../actors/tools/skills/skills.ts';
+import { type Skill, writableFolder } from '../actors/tools/tools.ts';
 
 /** What `egress.writable` comes to. */
 export interface WritableReading {

@@ -1,4 +1,4 @@
-import { cardSchemes } from '../actors/access/auth/auth.ts';
+import { cardSchemes } from '../actors/access/access.ts';
 import { skillOfTool } from '../actors/card/card.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Log } from '../actors/ports.ts';

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Log } from '../actors/ports.ts';
-import { checkUsable } from '../actors/process/foreign-files.ts';
+import { checkUsable } from '../actors/process/process.ts';
 import { openFilesLimit } from '../http/limit-connections.ts';
 
 /** Fewer open files than this run out as soon as a few scripts run at once. */

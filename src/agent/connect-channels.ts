@@ -1,9 +1,9 @@
 import { type Channels, type ChannelsReading, openChannels } from '../actors/channels/channels.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Egress } from '../actors/outbound/egress/egress.ts';
+import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock, Log } from '../actors/ports.ts';
-import type { TaskStore } from '../actors/records/store/task-store.ts';
-import type { TaskSystem } from '../actors/tasks/task-system.ts';
+import type { TaskStore } from '../actors/records/records.ts';
+import type { TaskSystem } from '../actors/tasks/tasks.ts';
 
 /** What the channels of an agent are connected to. */
 export interface ConnectionParts {

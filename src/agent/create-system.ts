@@ -1,11 +1,9 @@
 import type { InspectionEvent, Observer } from 'xstate';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
-import type { Modify } from '../actors/governance/modify/modify.ts';
-import type { Egress } from '../actors/outbound/egress/egress.ts';
+import type { Guardrails, Modify } from '../actors/governance/governance.ts';
+import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock, Ids, Log } from '../actors/ports.ts';
-import { scriptedModel } from '../actors/tasks/models/scripted-model.ts';
-import { TaskSystem } from '../actors/tasks/task-system.ts';
+import { scriptedModel, TaskSystem } from '../actors/tasks/tasks.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
 import { createAgentCapture } from './agent-capture.ts';

@@ -1,10 +1,9 @@
-import { providerAddress } from '../actors/access/auth/auth.ts';
+import { providerAddress } from '../actors/access/access.ts';
 import type { ChannelsReading } from '../actors/channels/channels.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import { embedderAddress } from '../actors/governance/alignment/alignment.ts';
-import { credentialAddresses } from '../actors/governance/credentials/credentials.ts';
-import { type DerivedEndpoint, readHostPattern } from '../actors/outbound/egress/egress.ts';
-import type { Skill } from '../actors/tools/skills/skills.ts';
+import { credentialAddresses, embedderAddress } from '../actors/governance/governance.ts';
+import { type DerivedEndpoint, readHostPattern } from '../actors/outbound/outbound.ts';
+import type { Skill } from '../actors/tools/tools.ts';
 
 /** What besides `service.yaml` names hosts. */
 export interface EndpointSettings {

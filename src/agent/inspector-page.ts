@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { extname, join } from 'node:path';
-import type { PageFile } from '../actors/telemetry/serve-page.ts';
+import type { PageFile } from '../actors/telemetry/telemetry.ts';
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

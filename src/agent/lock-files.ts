@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import { lockDirectory } from '../actors/records/store/directory-lock.ts';
-import { lockFile } from '../actors/records/store/file-lock.ts';
+import { lockDirectory, lockFile } from '../actors/records/records.ts';
 
 /**
  * Keeps every other daemon off the files of an agent, in whatever folder it is and by whatever path, until the

@@ -6,12 +6,11 @@ import {
   type Egress,
   egressCause,
   patientLimits,
-} from '../actors/outbound/egress/egress.ts';
-import { startEgressProxy } from '../actors/outbound/proxy/egress-proxy.ts';
+  startEgressProxy,
+} from '../actors/outbound/outbound.ts';
 import type { EgressRecord, EgressScope, Log } from '../actors/ports.ts';
-import { readTracing } from '../actors/telemetry/tracing-settings.ts';
-import { probeSandbox } from '../actors/tools/sandbox/sandbox.ts';
-import type { ScriptIsolation, Toolbox } from '../actors/tools/tools.ts';
+import { loadTracing, readTracing } from '../actors/telemetry/telemetry.ts';
+import { probeSandbox, type ScriptIsolation, type Toolbox } from '../actors/tools/tools.ts';
 import { makeWritable } from './agent-writable.ts';
 import { derivedEndpoints } from './derived-endpoints.ts';
 import { openTogether } from './open-together.ts';
@@ -87,7 +86,7 @@ async function openOn(stack: AsyncDisposableStack, parts: WayOutParts): Promise<
     return (input, init) => egress.within(scope, () => egress.fetch(input, init), patientLimits);
   };
   if (tracing !== null) {
-    const { startTracing } = await import('../actors/telemetry/tracing.ts');
+    const { startTracing } = await loadTracing();
     const ports = { log, version: config.version, fetch: fetchFor(spans) };
     const refusalOf = (error: unknown) => egressCause(error)?.message ?? null;
     stack.adopt(startTracing(tracing, { ...ports, refusalOf }), (started) => started.stop());

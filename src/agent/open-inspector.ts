@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Log } from '../actors/ports.ts';
-import type { Inspector } from '../actors/telemetry/inspector.ts';
+import { type Inspector, loadInspector } from '../actors/telemetry/telemetry.ts';
 import { keptInspectorToken } from './serve-file.ts';
 
 /** Starts the inspector of an agent, which is loaded only when it is asked for. Throws InspectorError. */
@@ -12,7 +12,7 @@ export async function openInspector(options: {
   const { directory, inspectPort: port, log } = options;
   if (port === null) return null;
   const [{ startInspector }, { readInspectorPage }] = await Promise.all([
-    import('../actors/telemetry/inspector.ts'),
+    loadInspector(),
     import('./inspector-page.ts'),
   ]);
   const token = keptInspectorToken(join(directory, '.service'));

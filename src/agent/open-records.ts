@@ -1,18 +1,19 @@
 import { resolve } from 'node:path';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
+import type { Guardrails } from '../actors/governance/governance.ts';
 import type { AuditEvent, Clock, Log } from '../actors/ports.ts';
 import {
   type AgentEntity,
   type AuditKeys,
+  type AuditSinks,
   agentEntity,
+  createAuditSinks,
   keyRotation,
   lastSignedLine,
+  logFilesOf,
   openAuditKeys,
-} from '../actors/records/log/audit.ts';
-import { logFilesOf } from '../actors/records/log/log-files.ts';
-import { type AuditSinks, createAuditSinks } from '../actors/records/sinks/audit-sinks.ts';
-import { TaskStore } from '../actors/records/store/task-store.ts';
+  TaskStore,
+} from '../actors/records/records.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
 import { openTogether } from './open-together.ts';
 import { policyEvent } from './policy-event.ts';

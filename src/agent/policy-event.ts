@@ -1,5 +1,5 @@
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
+import type { Guardrails } from '../actors/governance/governance.ts';
 import type { AuditEvent } from '../actors/ports.ts';
 import { heldTools } from './ruled-tools.ts';
 

@@ -2,10 +2,10 @@ import {
   type AdmissionSettings,
   AdmissionSettingsError,
   admissionFromEnvironment,
-} from '../actors/access/admission/admission.ts';
-import type { ServiceConfig } from '../actors/config/config.ts';
-import { RateLimitError, resolveRateLimit } from '../actors/config/rate-limit.ts';
+} from '../actors/access/access.ts';
+import { type ServiceConfig } from '../actors/config/config.ts';
 import type { Log, RateLimits } from '../actors/ports.ts';
+import { RateLimitError, resolveRateLimit } from '../actors/rate-limit.ts';
 import { isLoopback } from '../machines/loopback.ts';
 
 /** The agent may not be started in this way; the message says how it may. */

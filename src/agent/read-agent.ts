@@ -5,11 +5,14 @@ import {
   readChannelFiles,
   type ServiceConfig,
 } from '../actors/config/config.ts';
-import type { Guardrails } from '../actors/governance/guardrails/guardrails.ts';
-import type { Modify } from '../actors/governance/modify/modify.ts';
+import type { Guardrails, Modify } from '../actors/governance/governance.ts';
 import type { Clock } from '../actors/ports.ts';
-import { readSkills } from '../actors/tools/skills/skills.ts';
-import { createToolbox, type ScriptIsolation, type Toolbox } from '../actors/tools/tools.ts';
+import {
+  createToolbox,
+  readSkills,
+  type ScriptIsolation,
+  type Toolbox,
+} from '../actors/tools/tools.ts';
 import { readGuardrails } from './agent-guardrails.ts';
 import { readWritable } from './agent-writable.ts';
 import { rulesWithoutTool } from './ruled-tools.ts';

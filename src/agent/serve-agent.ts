@@ -1,12 +1,11 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Admission } from '../actors/access/admission/admission.ts';
+import { Admission } from '../actors/access/access.ts';
 import type { ChannelStatus } from '../actors/channels/channels.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Egress } from '../actors/outbound/egress/egress.ts';
-import type { PushNotifications } from '../actors/outbound/push/push-notifications.ts';
+import type { Egress, PushNotifications } from '../actors/outbound/outbound.ts';
 import type { AuditEvent, Authenticator, CardSource, Clock, Ids, Log } from '../actors/ports.ts';
-import type { TaskSystem } from '../actors/tasks/task-system.ts';
+import type { TaskSystem } from '../actors/tasks/tasks.ts';
 import { createApp } from '../http/app.ts';
 import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writePrivately } from '../actors/process/write-privately.ts';
+import { writePrivately } from '../actors/process/process.ts';
 
 const serveFile = z.object({
   pid: z.int().positive(),

@@ -6,8 +6,8 @@ import {
   effectiveHosts,
   hopOf,
   normaliseHost,
-} from '../actors/outbound/egress/egress.ts';
-import { type MentionedHost, mentionedHosts, type Skill } from '../actors/tools/skills/skills.ts';
+} from '../actors/outbound/outbound.ts';
+import { type MentionedHost, mentionedHosts, type Skill } from '../actors/tools/tools.ts';
 import { declaredEndpoints } from './derived-endpoints.ts';
 
 /** Which programs ask for a tunnel where others send a request; Node's fetch does for every URL. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { Agent, type Dispatcher, request } from 'undici';
-import { agentProof, isSameProof } from '../actors/process/agent-proof.ts';
+import { agentProof, isSameProof } from '../actors/process/process.ts';
 import type { JsonValue } from '../machines/json.ts';
 import { connectionFailure, notTheAgent, refusal } from './agent-failure.ts';
 import type { AgentAddress } from './find-agent.ts';

@@ -1,4 +1,4 @@
-import { commandLine } from '../actors/process/command-line.ts';
+import { commandLine } from '../actors/command-line.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import type { AgentAddress } from './find-agent.ts';

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { AgentListError, type ListedAgent, runningAgents } from '../actors/process/agent-list.ts';
-import { commandLine } from '../actors/process/command-line.ts';
-import { isAlive } from '../actors/process/is-alive.ts';
+import { commandLine } from '../actors/command-line.ts';
+import {
+  AgentListError,
+  isAlive,
+  type ListedAgent,
+  runningAgents,
+} from '../actors/process/process.ts';
 import { readServeFile } from '../agent/serve-file.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { CliError, exitCodes } from './cli-error.ts';

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { commandLine } from '../actors/process/command-line.ts';
-import { isAlive } from '../actors/process/is-alive.ts';
+import { commandLine } from '../actors/command-line.ts';
+import { isAlive } from '../actors/process/process.ts';
 import { readServeFile, type ServeFile } from '../agent/serve-file.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { urlOf } from '../named-url.ts';

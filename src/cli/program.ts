@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { commandLine } from '../actors/process/command-line.ts';
+import { commandLine } from '../actors/command-line.ts';
 import { version } from '../version.ts';
 import { auditCommand } from './audit/audit-command.ts';
 import type { BuildOptions } from './build.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { RateLimitError, rateLimitReaders } from '../actors/config/rate-limit.ts';
 import type { RateLimits } from '../actors/ports.ts';
+import { RateLimitError, rateLimitReaders } from '../actors/rate-limit.ts';
 
 /** The limits a command line names, under the names that its options have. */
 export interface RateLimitFlags {

@@ -1,8 +1,13 @@
 import { resolve } from 'node:path';
 import type { Log } from '../actors/ports.ts';
-import { type ListedAgent, listAgent, runningAgents } from '../actors/process/agent-list.ts';
-import { createNotifier, takeNotifySettings } from '../actors/process/service-notifier.ts';
-import { createLog } from '../actors/telemetry/log.ts';
+import {
+  createNotifier,
+  type ListedAgent,
+  listAgent,
+  runningAgents,
+  takeNotifySettings,
+} from '../actors/process/process.ts';
+import { createLog } from '../actors/telemetry/telemetry.ts';
 import { type Agent, type AgentOptions, ConfigError, startAgent } from '../agent/start-agent.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';

@@ -1,4 +1,4 @@
-import type { Notify, NotifySettings } from '../actors/process/service-notifier.ts';
+import type { Notify, NotifySettings } from '../actors/process/process.ts';
 import type { Agent } from '../agent/start-agent.ts';
 
 type Health = ReturnType<Agent['health']>;

@@ -9,7 +9,7 @@ import {
   type TaskRequest,
   type TaskSystem,
   type Watcher,
-} from '../actors/tasks/task-system.ts';
+} from '../actors/tasks/tasks.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
 import { type Caller, isStanding, type Message, type Task } from '../machines/task/task.ts';

@@ -1,4 +1,4 @@
-import type { Measured } from '../actors/tasks/task-system.ts';
+import type { Measured } from '../actors/tasks/tasks.ts';
 
 type Call = Extract<Measured, { type: 'call' }>;
 type Wait = Extract<Measured, { type: 'wait' }>;

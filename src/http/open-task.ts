@@ -1,6 +1,6 @@
 import { isSpanContextValid } from '@opentelemetry/api';
 import type { Ids } from '../actors/ports.ts';
-import type { TaskRequest } from '../actors/tasks/task-system.ts';
+import type { TaskRequest } from '../actors/tasks/tasks.ts';
 import { writeTraceParent } from '../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from './request-state.ts';
 import { tenancyOf } from './wire/request-envelope.ts';

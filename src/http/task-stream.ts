@@ -1,4 +1,4 @@
-import type { Progress } from '../actors/tasks/task-system.ts';
+import type { Progress } from '../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../machines/task/task.ts';
 import { isNews } from './has-changed.ts';
 import type { RoutedContext } from './request-state.ts';

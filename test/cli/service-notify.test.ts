@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findProgram } from '../../src/actors/tools/sandbox/sandbox.ts';
+import { findProgram } from '../../src/actors/process/process.ts';
 import {
   cleanUp,
   firstLine,

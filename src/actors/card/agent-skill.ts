@@ -1,6 +1,6 @@
 import type { AgentSkill } from '../../machines/card/agent-card.ts';
 import type { Tool } from '../ports.ts';
-import type { Skill } from '../tools/skills/skills.ts';
+import type { Skill } from '../tools/tools.ts';
 
 /** Describes the skill of a file for the card: its category is the first tag (document 2 section 2.2). */
 export function skillOfFile({ id, name, description, category, tags }: Skill): AgentSkill {

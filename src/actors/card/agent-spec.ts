@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { AgentSkill } from '../../machines/card/agent-card.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
+import { commandLine } from '../command-line.ts';
 import type { ServiceConfig } from '../config/config.ts';
-import { commandLine } from '../process/command-line.ts';
-import type { Skill } from '../tools/skills/skills.ts';
+import type { Skill } from '../tools/tools.ts';
 import { distinctTags, inOrder, skillOfFile } from './agent-skill.ts';
 
 /** Where the build spec of an agent's folder is. */

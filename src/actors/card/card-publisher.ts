@@ -3,7 +3,7 @@ import type { CardParts } from '../../machines/card/agent-card.ts';
 import { type CardEvent, cardMachine } from '../../machines/card/card-machine.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import type { AuditEvent, CardSource, CardVersion, Clock, PublishedCard } from '../ports.ts';
-import type { Skill } from '../tools/skills/skills.ts';
+import type { Skill } from '../tools/tools.ts';
 import { type EncodedCard, encodeCard } from './encode-card.ts';
 import { type CardBasis, CardFilesError, gatherParts, partsOf } from './gather-parts.ts';
 import { type FileWatch, watchFiles } from './watch-files.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentSkill, CardParts, DeclaredScheme } from '../../machines/card/agent-card.ts';
+import { commandLine } from '../command-line.ts';
 import { loadConfig, type ServiceConfig } from '../config/config.ts';
 import type { Log } from '../ports.ts';
-import { commandLine } from '../process/command-line.ts';
-import { type Problem, readSkills, type Skill } from '../tools/skills/skills.ts';
+import { type Problem, readSkills, type Skill } from '../tools/tools.ts';
 import { skillOfFile } from './agent-skill.ts';
 import { type AgentSpec, agentSpecPath, readAgentSpec } from './agent-spec.ts';
 import { servedCapabilities, servedInterfaces } from './served-card.ts';

@@ -1,10 +1,6 @@
 import type { Task } from '../../machines/task/task.ts';
 import type { Clock, Log } from '../ports.ts';
-import type {
-  ApprovalBacklog,
-  ApprovalRows,
-  ApprovalWrite,
-} from '../records/store/approval-rows.ts';
+import type { ApprovalBacklog, ApprovalRows, ApprovalWrite } from '../records/records.ts';
 import { AdapterDeliveries } from './adapter-deliveries.ts';
 import type { ChannelAdapter, ChannelState, KeptNotice } from './channel-adapter.ts';
 import { within } from './time-limit.ts';

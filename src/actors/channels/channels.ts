@@ -1,9 +1,7 @@
 import type { Task } from '../../machines/task/task.ts';
-import { createOwnFetch } from '../outbound/egress/egress.ts';
+import { createOwnFetch } from '../outbound/outbound.ts';
 import type { Clock, Log, ScopedOutbound } from '../ports.ts';
-import type { ApprovalRows } from '../records/store/approval-rows.ts';
-import type { ChannelNameRows } from '../records/store/channel-name-rows.ts';
-import type { ConversationRows } from '../records/store/conversation-rows.ts';
+import type { ApprovalRows, ChannelNameRows, ConversationRows } from '../records/records.ts';
 import { ApprovalCourier } from './approval-courier.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ApprovalAuthority, ChannelAdapter, ChannelState } from './channel-adapter.ts';
@@ -221,3 +219,6 @@ function statusOf(adapters: readonly ChannelAdapter[], courier: ApprovalCourier)
     return { adapter, state, pending: unposted + stale, oldestAt };
   });
 }
+
+export { type ChannelFinding, probeChannels } from './probe-channels.ts';
+export { webhookSecretFault } from './webhook/webhook-secret.ts';

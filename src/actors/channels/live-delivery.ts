@@ -10,7 +10,7 @@ import {
   type UpdateOutcome,
 } from '../../machines/channels/delivery-machine.ts';
 import type { Clock } from '../ports.ts';
-import type { ApprovalRow, ApprovalWrite } from '../records/store/approval-rows.ts';
+import type { ApprovalRow, ApprovalWrite } from '../records/records.ts';
 import { callAdapter, failureOf } from './adapter-call.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import type { Lanes, Ticket } from './lanes.ts';

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Log } from '../ports.ts';
-import { readChannelNames } from '../records/store/channel-name-rows.ts';
+import { readChannelNames } from '../records/records.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ChannelsReading } from './channel-settings.ts';
 import type { SetupFinding } from './slack/setup/setup-finding.ts';

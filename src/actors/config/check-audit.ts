@@ -1,4 +1,4 @@
-import { openAuditKeys, SigningKeyError } from '../records/log/audit.ts';
+import { openAuditKeys, SigningKeyError } from '../records/records.ts';
 import type { Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 

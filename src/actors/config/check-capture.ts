@@ -1,4 +1,4 @@
-import { longestCapture } from '../records/log/audit.ts';
+import { longestCapture } from '../records/records.ts';
 import type { Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 

@@ -4,7 +4,7 @@ import {
   isCoveredBy,
   readHostEntry,
   readHostPattern,
-} from '../outbound/egress/egress.ts';
+} from '../outbound/outbound.ts';
 import type { Finding, Path } from './config-problem.ts';
 import { isInside, mistakeInNetwork, reachOf } from './private-network.ts';
 import type { ServiceConfig } from './service-schema.ts';

@@ -1,7 +1,11 @@
-import { checkAlignment } from '../governance/alignment/alignment.ts';
-import { checkCredentials } from '../governance/credentials/credentials.ts';
-import { compileGuardrails, type Guardrails } from '../governance/guardrails/guardrails.ts';
-import { compileModify, type Modify } from '../governance/modify/modify.ts';
+import {
+  checkAlignment,
+  checkCredentials,
+  compileGuardrails,
+  compileModify,
+  type Guardrails,
+  type Modify,
+} from '../governance/governance.ts';
 import type { Finding, Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 

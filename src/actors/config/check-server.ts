@@ -1,5 +1,5 @@
+import { isProxy } from '../rate-limit.ts';
 import type { Finding } from './config-problem.ts';
-import { isProxy } from './rate-limit.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /** Checks the public address, and the origins and proxies that `server` lists: one that can never match is a mistake. */

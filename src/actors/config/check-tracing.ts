@@ -1,4 +1,4 @@
-import { readTracing, TracingSettingsError } from '../telemetry/tracing-settings.ts';
+import { readTracing, TracingSettingsError } from '../telemetry/telemetry.ts';
 import type { Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 

@@ -3,6 +3,7 @@ export { loadConfig } from './load-config.ts';
 export { opensLoopback } from './opens-loopback.ts';
 export { type ConfigReading, parseConfig } from './parse-config.ts';
 export { readChannelFiles } from './read-channel-files.ts';
+export type { OidcSettings } from './schema-auth.ts';
 export { serviceJsonSchema } from './service-json-schema.ts';
 export type { ServiceConfig } from './service-schema.ts';
 export { resolveStaticToken } from './static-token.ts';

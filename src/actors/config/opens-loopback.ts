@@ -1,4 +1,4 @@
-import { readNetwork } from '../outbound/egress/egress.ts';
+import { readNetwork } from '../outbound/outbound.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
 /** Names the setting that opens every port of this machine's loopback to tools, such as `egress.mode: dev-open`; `null` for none. */

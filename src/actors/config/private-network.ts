@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { createAddressRules, readNetwork } from '../outbound/egress/egress.ts';
+import { createAddressRules, readNetwork } from '../outbound/outbound.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 

@@ -1,5 +1,4 @@
-import type { ChannelsReading } from '../channels/channels.ts';
-import { webhookSecretFault } from '../channels/webhook/webhook-secret.ts';
+import { type ChannelsReading, webhookSecretFault } from '../channels/channels.ts';
 import {
   type Environment,
   error,

@@ -1,6 +1,5 @@
 import type { AuditEvent, Clock, EgressRecord, Log } from '../ports.ts';
-import { type AgentEntity, egressWords } from '../records/log/audit.ts';
-import type { TaskStore } from '../records/store/task-store.ts';
+import { type AgentEntity, egressWords, type TaskStore } from '../records/records.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import { shuttingDown } from './system-error.ts';
 

@@ -7,11 +7,16 @@ import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { TaskContext, TaskRun } from '../../machines/task/task-input.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
-import { type AgentEntity, auditEventOf, type Capture } from '../records/log/audit.ts';
-import type { SentMessage } from '../records/store/message-rows.ts';
-import type { StoredTask } from '../records/store/task-rows.ts';
-import type { TaskStore, TaskWrite } from '../records/store/task-store.ts';
-import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/run-trace.ts';
+import {
+  type AgentEntity,
+  auditEventOf,
+  type Capture,
+  type SentMessage,
+  type StoredTask,
+  type TaskStore,
+  type TaskWrite,
+} from '../records/records.ts';
+import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/telemetry.ts';
 import { EnteredStates, type PassedStates } from './entered-states.ts';
 
 /** The actor of one task. */

@@ -16,9 +16,13 @@ import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
 import { type taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { EgressRecord } from '../ports.ts';
-import type { SentMessage } from '../records/store/message-rows.ts';
-import type { StoredTask } from '../records/store/task-rows.ts';
-import { ConflictError, type TaskStore, UnrecordedError } from '../records/store/task-store.ts';
+import {
+  ConflictError,
+  type SentMessage,
+  type StoredTask,
+  type TaskStore,
+  UnrecordedError,
+} from '../records/records.ts';
 import type { PassedStates } from './entered-states.ts';
 import { LiveTask, type LiveTaskPorts, type Measured } from './live-task.ts';
 import { SystemError } from './system-error.ts';

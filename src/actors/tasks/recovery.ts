@@ -1,6 +1,6 @@
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { Log } from '../ports.ts';
-import type { TaskStore } from '../records/store/task-store.ts';
+import type { TaskStore } from '../records/records.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import { SystemError, unrecorded } from './system-error.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../ports.ts';
-import type { TaskStore } from '../records/store/task-store.ts';
+import type { TaskStore } from '../records/records.ts';
 
 /** How often expired tasks are looked for, in milliseconds. */
 const lookEvery = 600_000;

@@ -1,5 +1,5 @@
 import type { Caller, Message, Task } from '../../machines/task/task.ts';
-import { type MessageRows, messageKey, type SentMessage } from '../records/store/message-rows.ts';
+import { type MessageRows, messageKey, type SentMessage } from '../records/records.ts';
 import type { LiveTask } from './live-task.ts';
 
 /** What knowing messages again needs. */

@@ -4,8 +4,8 @@ import type {
   TaskFilter,
   TaskPage,
   TaskQuery,
-} from '../records/store/task-listing.ts';
-import type { TaskRows } from '../records/store/task-rows.ts';
+  TaskRows,
+} from '../records/records.ts';
 import { Turns } from './turns.ts';
 
 /** Lists the tasks of a scope as they stand on disk. Many lists at once hold nothing else up. */

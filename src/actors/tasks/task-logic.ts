@@ -14,10 +14,13 @@ import type {
 } from '../../machines/task/task-events.ts';
 import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachine } from '../../machines/task/task-machine.ts';
-import type { AlignmentJudge } from '../governance/alignment/alignment.ts';
-import { type CredentialIssuer, CredentialVault } from '../governance/credentials/credentials.ts';
-import { createGovern } from '../governance/policy/govern.ts';
-import type { Policy } from '../governance/policy/policy.ts';
+import {
+  type AlignmentJudge,
+  type CredentialIssuer,
+  CredentialVault,
+  createGovern,
+  type Policy,
+} from '../governance/governance.ts';
 import type {
   Clock,
   EgressScope,

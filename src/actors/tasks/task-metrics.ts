@@ -1,5 +1,5 @@
 import type { TaskState } from '../../machines/task/task.ts';
-import type { TaskRows } from '../records/store/task-rows.ts';
+import type { TaskRows } from '../records/records.ts';
 import type { Measured } from './live-task.ts';
 
 /** What tasks are counted from. */

@@ -13,15 +13,16 @@ import {
 } from '../../machines/task/task.ts';
 import { type OwnedTask, ownerOfNextRun } from '../../machines/task/task-access.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
-import { screenPrompt } from '../governance/policy/screen-prompt.ts';
-import type {
-  ChangedQuery,
-  TaskFilter,
-  TaskPage,
-  TaskQuery,
-} from '../records/store/task-listing.ts';
-import type { StoredTask } from '../records/store/task-rows.ts';
-import { ConflictError, type TaskStore } from '../records/store/task-store.ts';
+import { screenPrompt } from '../governance/governance.ts';
+import {
+  type ChangedQuery,
+  ConflictError,
+  type StoredTask,
+  type TaskFilter,
+  type TaskPage,
+  type TaskQuery,
+  type TaskStore,
+} from '../records/records.ts';
 import { askTask } from './ask-task.ts';
 import { EgressRecorder } from './egress-recorder.ts';
 import type { LiveTask, Measured } from './live-task.ts';

@@ -2,9 +2,7 @@ import { describeCrash } from '../../machines/task/describe-task.ts';
 import { unreadable } from '../../machines/task/failure-of.ts';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { AuditEvent } from '../ports.ts';
-import type { AgentEntity } from '../records/log/audit.ts';
-import type { StoredTask } from '../records/store/task-rows.ts';
-import type { TaskWrite } from '../records/store/task-store.ts';
+import type { AgentEntity, StoredTask, TaskWrite } from '../records/records.ts';
 
 /**
  * Returns what ends a task that cannot be gone on with, with what the log is told of it.

@@ -1,7 +1,7 @@
 import { fromCallback } from 'xstate';
 import type { DeadlineEvent } from '../../machines/registry/registry-machine.ts';
 import type { Clock } from '../ports.ts';
-import type { TaskRows } from '../records/store/task-rows.ts';
+import type { TaskRows } from '../records/records.ts';
 
 /** What watching the deadlines of tasks at rest needs. */
 export interface WatchDeadlinesPorts {

@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { closest } from 'fastest-levenshtein';
 import type { Tool } from '../ports.ts';
+import { findProgram } from '../process/process.ts';
 import { normalName } from '../tool-name.ts';
 import { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
-import { findProgram } from './sandbox/sandbox.ts';
 import { missingInterpreters } from './scripts/interpreter.ts';
 import { type ScriptDependencies, scriptTool } from './scripts/script-tool.ts';
 import {

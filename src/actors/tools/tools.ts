@@ -1,8 +1,16 @@
 export { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
+export { probeSandbox, writableFolder } from './sandbox/sandbox.ts';
 export { ScriptGate } from './scripts/script-gate.ts';
 export {
   type ScriptDependencies,
   type ScriptIsolation,
   scriptTool,
 } from './scripts/script-tool.ts';
+export {
+  type MentionedHost,
+  mentionedHosts,
+  type Problem,
+  readSkills,
+  type Skill,
+} from './skills/skills.ts';
 export { createToolbox, type Toolbox, type ToolSettings } from './toolbox.ts';

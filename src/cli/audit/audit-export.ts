@@ -1,10 +1,6 @@
 import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
-import {
-  type ExportedLine,
-  type ExportSummary,
-  exportTask,
-} from '../../actors/records/log/audit.ts';
+import { type ExportedLine, type ExportSummary, exportTask } from '../../actors/records/records.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import type { TerminalStream } from '../output.ts';
 import { plainLine } from '../plain-text.ts';

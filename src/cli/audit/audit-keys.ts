@@ -1,5 +1,5 @@
 import { loadConfig } from '../../actors/config/config.ts';
-import { openAuditKeys, type PublicKeySet } from '../../actors/records/log/audit.ts';
+import { openAuditKeys, type PublicKeySet } from '../../actors/records/records.ts';
 import { configFailure } from '../config-failure.ts';
 import { findAgent } from '../find-agent.ts';
 import type { Session } from '../session.ts';

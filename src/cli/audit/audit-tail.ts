@@ -1,5 +1,5 @@
 import { systemClock } from '../../actors/clock.ts';
-import { formatBadLine, formatEvent, tailLines } from '../../actors/records/log/audit.ts';
+import { formatBadLine, formatEvent, tailLines } from '../../actors/records/records.ts';
 import type { Session } from '../session.ts';
 import { auditPathOf } from './audit-path.ts';
 

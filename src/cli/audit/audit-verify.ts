@@ -1,4 +1,4 @@
-import { commandLine } from '../../actors/process/command-line.ts';
+import { commandLine } from '../../actors/command-line.ts';
 import {
   breakSentence,
   type ChainVerdict,
@@ -6,7 +6,7 @@ import {
   type LineBreak,
   verdictSentence,
   verifyFiles,
-} from '../../actors/records/log/audit.ts';
+} from '../../actors/records/records.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Standing } from '../../actors/records/log/audit.ts';
+import type { Standing } from '../../actors/records/records.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';

@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { commandLine } from '../../actors/process/command-line.ts';
-import {
-  PublicKeyError,
-  type PublicKeySet,
-  readPublicKeys,
-} from '../../actors/records/log/audit.ts';
+import { commandLine } from '../../actors/command-line.ts';
+import { PublicKeyError, type PublicKeySet, readPublicKeys } from '../../actors/records/records.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 

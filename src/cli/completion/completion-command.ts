@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { commandLine } from '../../actors/process/command-line.ts';
+import { commandLine } from '../../actors/command-line.ts';
 import type { Session } from '../session.ts';
 import { type Shell, shellScript, shells } from './shell-scripts.ts';
 

@@ -1,4 +1,4 @@
-import { runningAgents } from '../../actors/process/agent-list.ts';
+import { runningAgents } from '../../actors/process/process.ts';
 import { AgentClient } from '../agent-client.ts';
 import { findAgent } from '../find-agent.ts';
 import { readAnswer } from '../task/task-shape.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { commandLine } from '../../actors/process/command-line.ts';
+import { commandLine } from '../../actors/command-line.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 
 /** The shells that command lines can be completed in. */

@@ -5,7 +5,7 @@ import {
   admissionFromEnvironment,
   askPlatform,
   type PlatformReply,
-} from '../../actors/access/admission/admission.ts';
+} from '../../actors/access/access.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding, Subject } from './check.ts';
 

@@ -1,7 +1,11 @@
+import { commandLine } from '../../actors/command-line.ts';
 import { formatProblem } from '../../actors/config/config.ts';
-import { commandLine } from '../../actors/process/command-line.ts';
-import { prunedAt, verdictSentence, verifyFiles } from '../../actors/records/log/audit.ts';
-import { logFilesOf } from '../../actors/records/log/log-files.ts';
+import {
+  logFilesOf,
+  prunedAt,
+  verdictSentence,
+  verifyFiles,
+} from '../../actors/records/records.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Findings } from '../validate.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { type ChannelFinding, probeChannels } from '../../actors/channels/probe-channels.ts';
+import { type ChannelFinding, probeChannels } from '../../actors/channels/channels.ts';
+import { commandLine } from '../../actors/command-line.ts';
 import type { ServiceConfig } from '../../actors/config/config.ts';
-import { commandLine } from '../../actors/process/command-line.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Findings } from '../validate.ts';

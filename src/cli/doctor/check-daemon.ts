@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { request } from 'undici';
-import { isAlive } from '../../actors/process/is-alive.ts';
+import { isAlive } from '../../actors/process/process.ts';
 import { readServeFile } from '../../agent/serve-file.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { localUrl } from '../find-agent.ts';

@@ -1,4 +1,4 @@
-import { probeProvider } from '../../actors/access/auth/auth.ts';
+import { probeProvider } from '../../actors/access/access.ts';
 import type { ServiceConfig } from '../../actors/config/config.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';

@@ -1,4 +1,4 @@
-import { compareLog, type StoreAndLog } from '../../actors/records/store/compare-log.ts';
+import { compareLog, type StoreAndLog } from '../../actors/records/records.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { isAlive } from '../../actors/process/is-alive.ts';
+import { isAlive } from '../../actors/process/process.ts';
 import { readServeFile } from '../../agent/serve-file.ts';
 import { mostConnections } from '../../http/limit-connections.ts';
 import type { Finding, Subject } from './check.ts';

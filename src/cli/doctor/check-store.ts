@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { checkPages } from '../../actors/records/store/database.ts';
-import { isDamage, StoreError } from '../../actors/records/store/store-error.ts';
-import { ofOtherReleases } from '../../actors/records/store/task-rows.ts';
+import { checkPages, isDamage, ofOtherReleases, StoreError } from '../../actors/records/records.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding } from './check.ts';
 

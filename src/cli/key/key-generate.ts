@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { publicKey } from '../../actors/records/log/audit.ts';
+import { publicKey } from '../../actors/records/records.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';

@@ -1,10 +1,8 @@
 import { createActor, toPromise } from 'xstate';
-import { createGovern } from '../../actors/governance/policy/govern.ts';
-import type { Policy } from '../../actors/governance/policy/policy.ts';
-import { screenPrompt } from '../../actors/governance/policy/screen-prompt.ts';
+import { createGovern, type Policy, screenPrompt } from '../../actors/governance/governance.ts';
 import { randomIds } from '../../actors/ids.ts';
 import type { Clock, Log, Tool } from '../../actors/ports.ts';
-import { acceptCall } from '../../actors/tasks/effects/accept-call.ts';
+import { acceptCall } from '../../actors/tasks/tasks.ts';
 import type { Governance } from '../../agent/agent-governance.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { JsonValue } from '../../machines/json.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { closest } from 'fastest-levenshtein';
 import { systemClock } from '../../actors/clock.ts';
-import { createLog } from '../../actors/telemetry/log.ts';
+import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { createGovernance } from '../../agent/agent-governance.ts';
 import { readAgent } from '../../agent/read-agent.ts';
 import type { JsonValue } from '../../machines/json.ts';

@@ -1,4 +1,4 @@
-import { commandLine } from '../../actors/process/command-line.ts';
+import { commandLine } from '../../actors/command-line.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';

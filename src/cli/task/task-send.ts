@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { v7 } from 'uuid';
-import { commandLine } from '../../actors/process/command-line.ts';
+import { commandLine } from '../../actors/command-line.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { CliError, exitCodes } from '../cli-error.ts';

@@ -1,4 +1,4 @@
-import { verdictSentence, verifyFiles } from '../../actors/records/log/audit.ts';
+import { verdictSentence, verifyFiles } from '../../actors/records/records.ts';
 import { CliError } from '../cli-error.ts';
 import type { Session } from '../session.ts';
 import type { FakeMessage } from '../slack/fake/workspace.ts';

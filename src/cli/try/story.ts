@@ -5,7 +5,7 @@ import {
   tailLines,
   verdictSentence,
   verifyFiles,
-} from '../../actors/records/log/audit.ts';
+} from '../../actors/records/records.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import type { Session } from '../session.ts';

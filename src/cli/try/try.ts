@@ -1,5 +1,5 @@
-import { commandLine } from '../../actors/process/command-line.ts';
-import { createLog } from '../../actors/telemetry/log.ts';
+import { commandLine } from '../../actors/command-line.ts';
+import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { AgentClient } from '../agent-client.ts';
 import { startOrExplain } from '../run.ts';

@@ -1,5 +1,5 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import { SystemError } from '../../actors/tasks/task-system.ts';
+import { SystemError } from '../../actors/tasks/tasks.ts';
 import { holdOpen } from '../hold-open.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';

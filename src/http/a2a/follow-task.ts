@@ -1,4 +1,4 @@
-import type { SystemError } from '../../actors/tasks/task-system.ts';
+import type { SystemError } from '../../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 

@@ -22,7 +22,7 @@ import {
   PushTargetError,
   type PushTargets,
 } from '../../actors/ports.ts';
-import { SystemError } from '../../actors/tasks/task-system.ts';
+import { SystemError } from '../../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';

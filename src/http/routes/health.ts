@@ -1,4 +1,4 @@
-import type { TaskSystem } from '../../actors/tasks/task-system.ts';
+import type { TaskSystem } from '../../actors/tasks/tasks.ts';
 import type { RoutedContext } from '../request-state.ts';
 
 /** How the agent shows who it is. */

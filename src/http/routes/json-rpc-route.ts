@@ -1,4 +1,4 @@
-import { SystemError } from '../../actors/tasks/task-system.ts';
+import { SystemError } from '../../actors/tasks/tasks.ts';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import type { A2aCalls } from '../a2a/a2a-calls.ts';
 import { readVersion, versionOf } from '../a2a/a2a-versions.ts';

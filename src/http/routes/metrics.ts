@@ -1,6 +1,6 @@
 import type * as library from 'prom-client';
 import type { Registry } from 'prom-client';
-import type { TaskSystem } from '../../actors/tasks/task-system.ts';
+import type { TaskSystem } from '../../actors/tasks/tasks.ts';
 import { taskStates } from '../../machines/task/task.ts';
 import { MeasuredCounts } from '../measured-counts.ts';
 import type { RoutedContext } from '../request-state.ts';

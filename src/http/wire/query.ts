@@ -1,5 +1,5 @@
 import type { ParsedUrlQuery } from 'node:querystring';
-import type { TaskQuery } from '../../actors/tasks/task-system.ts';
+import type { TaskQuery } from '../../actors/tasks/tasks.ts';
 import { type TaskState, taskStates } from '../../machines/task/task.ts';
 import { Problem } from './problem.ts';
 

@@ -7,7 +7,7 @@ import {
   unasked,
 } from '../../../machines/admission/admission-machine.ts';
 import type { Clock, Log, Outbound } from '../../ports.ts';
-import { inSpan } from '../../telemetry/spans.ts';
+import { inSpan } from '../../telemetry/telemetry.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
 import { askPlatform } from './platform-client.ts';
 

@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import { type AdmissionAnswer, readAnswer } from '../../../machines/admission/admission-answer.ts';
 import type { Outbound } from '../../ports.ts';
-import { inClientSpan } from '../../telemetry/spans.ts';
+import { inClientSpan } from '../../telemetry/telemetry.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
 
 /** What came back from the platform. */

@@ -1,7 +1,7 @@
 import { SpanStatusCode } from '@opentelemetry/api';
 import { chatProvider, runtimeProvider } from '../../../machines/governance/approvers.ts';
 import type { Authenticator, Credentials, TokenKind, Verification } from '../../ports.ts';
-import { inSpan } from '../../telemetry/spans.ts';
+import { inSpan } from '../../telemetry/telemetry.ts';
 import { tokenPrefix } from './signed-url.ts';
 import { staticTokenVerifier } from './static-token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';

@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici';
-import { inClientSpan } from '../../telemetry/spans.ts';
+import { inClientSpan } from '../../telemetry/telemetry.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
 
 /** A question to a provider. */

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { ServiceConfig } from '../../config/config.ts';
-import type { OidcSettings } from '../../config/schema-auth.ts';
+import type { OidcSettings, ServiceConfig } from '../../config/config.ts';
 import type { Outbound } from '../../ports.ts';
 import { documentTimeout, fetchDocument } from './fetch-document.ts';
 import { keysUrlOf } from './issuer-keys.ts';

@@ -6,7 +6,7 @@ import type {
 } from '../../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../../machines/duration.ts';
 import { plainLine } from '../../../machines/plain-line.ts';
-import { commandLine } from '../../process/command-line.ts';
+import { commandLine } from '../../command-line.ts';
 
 /** Says in lines that a call waits, with all that an approver needs to know; `now` is epoch milliseconds. */
 export function requestLines(request: ApprovalRequest, agentUrl: string, now: number): string[] {

@@ -2,7 +2,7 @@ import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstat
 import { conversationMachine } from '../../../machines/channels/conversation-machine.ts';
 import type { Asked, Spoken, Turn, Utterance } from '../../../machines/channels/turn.ts';
 import type { Clock, Log } from '../../ports.ts';
-import type { ConversationRows } from '../../records/store/conversation-rows.ts';
+import type { ConversationRows } from '../../records/records.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import type { AgentSurface } from './agent-surface.ts';
 import { followTask } from './follow-turn.ts';

@@ -1,5 +1,5 @@
 import { GrammyError, HttpError } from 'grammy/web';
-import { EgressError, egressCause } from '../../outbound/egress/egress.ts';
+import { EgressError, egressCause } from '../../outbound/outbound.ts';
 import { DeliveryError, type DeliveryFault } from '../channel-adapter.ts';
 
 /** What a refusal means, in words that follow what was being done. */

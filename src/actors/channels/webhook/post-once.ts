@@ -1,4 +1,4 @@
-import { EgressError } from '../../outbound/egress/egress.ts';
+import { EgressError } from '../../outbound/outbound.ts';
 import type { Clock, Outbound } from '../../ports.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import { readRetryAfter } from './read-retry-after.ts';

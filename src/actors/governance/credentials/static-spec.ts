@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { JsonObject } from '../../../machines/json.ts';
-import { refusedVariable } from '../../process/reserved-environment.ts';
+import { refusedVariable } from '../../process/process.ts';
 import { type CredentialFinding, type Environment, readVariable } from './credential-entry.ts';
 import { knownKeys, readSpec, type SpecReading, variableName } from './read-spec.ts';
 import { shortestSecret } from './redact-secrets.ts';

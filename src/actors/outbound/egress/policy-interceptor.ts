@@ -1,6 +1,6 @@
 import { type Dispatcher, interceptors } from 'undici';
 import type { EgressScope } from '../../ports.ts';
-import { outboundTraceHeaders } from '../../telemetry/spans.ts';
+import { outboundTraceHeaders } from '../../telemetry/telemetry.ts';
 import type { EgressError } from './egress-error.ts';
 import { EmptyBodyHandler } from './empty-body-handler.ts';
 import { HopHandler } from './hop-handler.ts';

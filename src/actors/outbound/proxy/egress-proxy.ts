@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { EgressScope, Log } from '../../ports.ts';
-import { makeRunFolder, runSocket } from '../../process/run-folder.ts';
+import { makeRunFolder, runSocket } from '../../process/process.ts';
 import type { Answer } from './answer.ts';
 import { answer, forward } from './forward.ts';
 import { type Pass, Passes } from './passes.ts';

@@ -11,7 +11,7 @@ import {
   type PushTargets,
   type ScopedOutbound,
 } from '../../ports.ts';
-import type { PushRows } from '../../records/store/push-rows.ts';
+import type { PushRows } from '../../records/records.ts';
 import { PostTurns } from './post-turns.ts';
 import { targetFault } from './target-fault.ts';
 

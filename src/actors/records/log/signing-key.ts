@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { commandLine } from '../../process/command-line.ts';
+import { commandLine } from '../../command-line.ts';
 import { type LineSigner, lineSigner } from './line-signer.ts';
 import { type PublicKey, publicKey } from './public-keys.ts';
 

@@ -1,4 +1,4 @@
-import { commandLine } from '../../process/command-line.ts';
+import { commandLine } from '../../command-line.ts';
 import { StoreError } from './store-error.ts';
 
 /** How far a log reaches beyond what its store knows. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
 import type { ToolCall } from '../../../machines/task/task.ts';
 import { cutToRunes, wellFormed } from '../../../machines/text.ts';
-import { argumentsDigest } from '../../governance/policy/arguments-digest.ts';
+import { argumentsDigest } from '../../governance/governance.ts';
 import type { Ids } from '../../ports.ts';
 import { argumentFault } from './argument-fault.ts';
 

@@ -5,7 +5,7 @@ import {
   CredentialError,
   type CredentialIssuer,
   type CredentialVault,
-} from '../../governance/credentials/credentials.ts';
+} from '../../governance/governance.ts';
 import type { Clock, Log } from '../../ports.ts';
 
 /** What making credentials needs from outside. */

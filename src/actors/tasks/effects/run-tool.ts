@@ -1,9 +1,12 @@
 import { fromPromise } from 'xstate';
 import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
 import { elapsed } from '../../elapsed.ts';
-import type { Credential, CredentialVault } from '../../governance/credentials/credentials.ts';
-import { argumentsDigest } from '../../governance/policy/arguments-digest.ts';
-import type { Policy } from '../../governance/policy/policy.ts';
+import {
+  argumentsDigest,
+  type Credential,
+  type CredentialVault,
+  type Policy,
+} from '../../governance/governance.ts';
 import {
   type Clock,
   type Log,
@@ -12,7 +15,7 @@ import {
   ToolError,
   type ToolRun,
 } from '../../ports.ts';
-import { inSpan } from '../../telemetry/spans.ts';
+import { inSpan } from '../../telemetry/telemetry.ts';
 
 /** What running a tool needs from outside. */
 export interface RunToolPorts {

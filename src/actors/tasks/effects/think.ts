@@ -1,7 +1,7 @@
 import { fromPromise } from 'xstate';
 import type { ThinkInput, Thought } from '../../../machines/task/task-events.ts';
 import { type Clock, type Ids, type LanguageModel, type Log, ModelError } from '../../ports.ts';
-import { inSpan } from '../../telemetry/spans.ts';
+import { inSpan } from '../../telemetry/telemetry.ts';
 import { acceptCall } from './accept-call.ts';
 
 /** What thinking needs from outside. */

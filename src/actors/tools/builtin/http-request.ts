@@ -1,4 +1,4 @@
-import { egressCause } from '../../outbound/egress/egress.ts';
+import { egressCause } from '../../outbound/outbound.ts';
 import { type Tool, ToolError, type ToolRun } from '../../ports.ts';
 import { builtinTool } from './builtin-tool.ts';
 import { httpArgumentsProblem, httpParameters, httpRequestOf } from './http-arguments.ts';

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findProgram } from '../../process/find-program.ts';
+import { findProgram } from '../../process/process.ts';
 import { bridgeCode } from './bridge-code.ts';
 import { type Shown, shownEntries } from './hidden-files.ts';
 import { resourceLimits } from './resource-limits.ts';

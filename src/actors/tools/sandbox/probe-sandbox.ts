@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { findProgram, scriptPath } from '../../process/find-program.ts';
-import { makeRunFolder } from '../../process/run-folder.ts';
+import { findProgram, makeRunFolder, scriptPath } from '../../process/process.ts';
 import { isolate } from './isolate.ts';
 import type { SandboxLevel, SandboxSetting } from './sandbox-level.ts';
 

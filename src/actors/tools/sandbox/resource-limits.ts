@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { findProgram } from '../../process/find-program.ts';
+import { findProgram } from '../../process/process.ts';
 
 /** Processes of one sandbox at once. */
 const mostProcesses = 256;

@@ -1,4 +1,3 @@
-export { findProgram, scriptPath } from '../../process/find-program.ts';
 export { FolderTooLargeError } from './hidden-files.ts';
 export { isolate, SandboxError } from './isolate.ts';
 export { probeSandbox } from './probe-sandbox.ts';

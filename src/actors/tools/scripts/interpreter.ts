@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { ToolError } from '../../ports.ts';
-import { findProgram } from '../sandbox/sandbox.ts';
+import { findProgram } from '../../process/process.ts';
 import type { Problem, ScriptDefinition, ScriptExtension } from '../skills/skills.ts';
 
 const interpreters: Record<

@@ -1,5 +1,5 @@
 import type { ToolRun } from '../../ports.ts';
-import { scriptPath } from '../sandbox/sandbox.ts';
+import { scriptPath } from '../../process/process.ts';
 
 type Variables = Record<string, string>;
 

@@ -2,8 +2,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import type { JsonObject } from '../../../machines/json.ts';
-import { redactSecrets } from '../../governance/credentials/credentials.ts';
-import type { EgressProxy, ProxyPass } from '../../outbound/proxy/egress-proxy.ts';
+import { redactSecrets } from '../../governance/governance.ts';
+import type { EgressProxy, ProxyPass } from '../../outbound/outbound.ts';
 import { type Clock, type Tool, ToolError, type ToolRun } from '../../ports.ts';
 import {
   FolderTooLargeError,

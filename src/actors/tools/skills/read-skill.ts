@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
-import { refusedVariable } from '../../process/reserved-environment.ts';
+import { refusedVariable } from '../../process/process.ts';
 import { type Frontmatter, FrontmatterError, parseFrontmatter } from './frontmatter.ts';
 import { type FrontmatterData, frontmatterSchema, kebabCase } from './frontmatter-schema.ts';
 import { resolveInside } from './inside-directory.ts';

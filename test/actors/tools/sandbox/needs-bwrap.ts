@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll } from 'vitest';
-import { findProgram, probeSandbox } from '../../../../src/actors/tools/sandbox/sandbox.ts';
+import { findProgram } from '../../../../src/actors/process/process.ts';
+import { probeSandbox } from '../../../../src/actors/tools/sandbox/sandbox.ts';
 
 /** True when somebody has said that this machine cannot have a sandbox. */
 export const isWithoutBwrap = process.env['HOLDPOINT_TEST_WITHOUT_BWRAP'] === '1';

@@ -1,5 +1,5 @@
 import { WebClient, type WebClientOptions } from '@slack/web-api';
-import { egressCause } from '../../../outbound/egress/egress.ts';
+import { egressCause } from '../../../outbound/outbound.ts';
 import type { Log } from '../../../ports.ts';
 import { Lane } from './lane.ts';
 import { slackLog } from './slack-log.ts';

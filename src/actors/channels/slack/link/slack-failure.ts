@@ -5,7 +5,7 @@ import {
   WebAPIRequestError,
 } from '@slack/web-api';
 import type { LinkFault } from '../../../../machines/channels/connection-machine.ts';
-import { EgressError, egressCause } from '../../../outbound/egress/egress.ts';
+import { EgressError, egressCause } from '../../../outbound/outbound.ts';
 import { DeliveryError, type DeliveryFault } from '../../channel-adapter.ts';
 import { SlackSetupError } from './setup-error.ts';
 import { brokenTokens, remedies } from './slack-remedies.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RateLimitError, resolveRateLimit } from '../../../src/actors/config/rate-limit.ts';
+import { RateLimitError, resolveRateLimit } from '../../src/actors/rate-limit.ts';
 
 const file = {
   read_rps: 50,

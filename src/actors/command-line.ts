@@ -1,5 +1,5 @@
-import { plainLine } from '../../machines/plain-line.ts';
-import { shellWord } from '../../machines/shell-word.ts';
+import { plainLine } from '../machines/plain-line.ts';
+import { shellWord } from '../machines/shell-word.ts';
 
 /** `npx holdpoint` is two words already; anything else is one path or name. */
 const throughNpx = /^npx [\w.-]+$/;

@@ -1,13 +1,21 @@
 import proxyAddress from 'proxy-addr';
-import type { RateLimits } from '../ports.ts';
-import type { ServiceConfig } from './service-schema.ts';
+import type { RateLimits } from './ports.ts';
 
 /** Where the limits of a daemon come from; what is named first wins. */
 export interface RateLimitSources {
   flags: Partial<RateLimits>;
   env: Readonly<Record<string, string | undefined>>;
   /** `server.rate_limit` of `service.yaml`, with its defaults. */
-  file: ServiceConfig['server']['rate_limit'];
+  file: RateLimitSettings;
+}
+
+interface RateLimitSettings {
+  read_rps: number;
+  read_burst: number;
+  write_rps: number;
+  write_burst: number;
+  cancel_exempt: boolean;
+  trusted_proxies: string[];
 }
 
 /** A limit cannot be read as it is written; the message says what it must be. */

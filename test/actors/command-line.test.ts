@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { commandLine, nameCommand } from '../../../src/actors/process/command-line.ts';
+import { commandLine, nameCommand } from '../../src/actors/command-line.ts';
 
-const source = join(import.meta.dirname, '../../../src');
+const source = join(import.meta.dirname, '../../src');
 
 /** A page on the web and a published schema: nobody has called the command where they are read. */
 const forReadersElsewhere = /^(http\/wire\/.+-page|actors\/config\/schema.*)\.ts$/;

@@ -1,0 +1,13 @@
+export {
+  Admission,
+  AdmissionError,
+  type AdmissionSettings,
+  AdmissionSettingsError,
+  type AdmissionSetup,
+  admissionFromEnvironment,
+  askPlatform,
+  type PlatformReply,
+} from './admission/admission.ts';
+export { cardSchemes, probeProvider, providerAddress } from './auth/auth.ts';
+export { createAuthenticator } from './auth/authenticator.ts';
+export { configuredVerifiers } from './auth/configured-verifiers.ts';

@@ -1,0 +1,29 @@
+export {
+  type AlignmentJudge,
+  checkAlignment,
+  createAlignmentJudge,
+  createCachingEmbedder,
+  createEmbedder,
+  embedderAddress,
+} from './alignment/alignment.ts';
+export {
+  type Credential,
+  CredentialError,
+  type CredentialIssuer,
+  CredentialVault,
+  checkCredentials,
+  createCredentialIssuer,
+  credentialAddresses,
+  redactSecrets,
+} from './credentials/credentials.ts';
+export {
+  compileGuardrails,
+  type GuardrailRules,
+  type Guardrails,
+  mergeGuardrails,
+} from './guardrails/guardrails.ts';
+export { compileModify, type Modify } from './modify/modify.ts';
+export { argumentsDigest } from './policy/arguments-digest.ts';
+export { createGovern } from './policy/govern.ts';
+export { createPolicy, type Policy } from './policy/policy.ts';
+export { screenPrompt } from './policy/screen-prompt.ts';

@@ -1,0 +1,21 @@
+export {
+  createAddressRules,
+  createEgress,
+  createOwnFetch,
+  type DerivedEndpoint,
+  type EffectiveHosts,
+  type Egress,
+  EgressError,
+  effectiveHosts,
+  egressCause,
+  type HostPattern,
+  hopOf,
+  isCoveredBy,
+  normaliseHost,
+  patientLimits,
+  readHostEntry,
+  readHostPattern,
+  readNetwork,
+} from './egress/egress.ts';
+export { type EgressProxy, type ProxyPass, startEgressProxy } from './proxy/egress-proxy.ts';
+export { PushNotifications } from './push/push-notifications.ts';

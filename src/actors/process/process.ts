@@ -1,0 +1,14 @@
+export { AgentListError, type ListedAgent, listAgent, runningAgents } from './agent-list.ts';
+export { agentProof, challengePattern, isSameProof } from './agent-proof.ts';
+export { findProgram, scriptPath } from './find-program.ts';
+export { checkUsable } from './foreign-files.ts';
+export { isAlive } from './is-alive.ts';
+export { refusedVariable } from './reserved-environment.ts';
+export { makeRunFolder, runSocket, sweepRunFolders } from './run-folder.ts';
+export {
+  createNotifier,
+  type Notify,
+  type NotifySettings,
+  takeNotifySettings,
+} from './service-notifier.ts';
+export { writePrivately } from './write-privately.ts';
