@@ -1,6 +1,26 @@
 const core = '^src/machines/';
 const npm = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'];
 
+/**
+ * The wings of src/actors, each with the wings it stands on. Files beside them, such as `ports.ts`, belong to all.
+ * A wing is entered by the file of its own name.
+ */
+const wings = {
+  process: [],
+  telemetry: [],
+  records: [],
+  governance: ['process'],
+  outbound: ['process', 'records', 'telemetry'],
+  tools: ['governance', 'outbound', 'process'],
+  channels: ['outbound', 'records'],
+  config: ['channels', 'governance', 'outbound', 'records', 'telemetry'],
+  access: ['config', 'telemetry'],
+  card: ['config', 'tools'],
+  tasks: ['governance', 'records', 'telemetry'],
+};
+
+const insideOf = (names) => `^src/actors/(${names.join('|')})/`;
+
 /** The rooms of src/ and the arrows between them; CONTRIBUTING.md tells why they point this way. */
 module.exports = {
   forbidden: [
@@ -18,14 +38,35 @@ module.exports = {
       from: { path: '^src/actors/' },
       to: { path: '^src/', pathNot: ['^src/actors/', core] },
     },
+    ...Object.keys(wings).map((wing) => ({
+      name: `${wing}-is-entered-by-its-face`,
+      comment: `From outside, src/actors/${wing} is reached by ${wing}.ts alone.`,
+      severity: 'error',
+      from: { path: '^src/', pathNot: insideOf([wing]) },
+      to: { path: insideOf([wing]), pathNot: `^src/actors/${wing}/${wing}\\.ts$` },
+    })),
+    ...Object.entries(wings).map(([wing, below]) => ({
+      name: `${wing}-stands-on-its-own-wings`,
+      comment: `src/actors/${wing} uses ${below.length === 0 ? 'no other wing' : below.join(', ')}.`,
+      severity: 'error',
+      from: { path: insideOf([wing]) },
+      to: { path: '^src/actors/[^/]+/', pathNot: insideOf([wing, ...below]) },
+    })),
+    {
+      name: 'common-files-know-no-wing',
+      comment: 'A file of src/actors beside the wings belongs to all of them and imports none.',
+      severity: 'error',
+      from: { path: '^src/actors/[^/]+\\.ts$' },
+      to: { path: '^src/actors/[^/]+/' },
+    },
     {
       name: 'http-speaks-to-the-system-only',
-      comment: 'src/http reaches the actors through actors/system.ts and actors/ports.ts alone.',
+      comment: 'src/http reaches the actors through the wing of the tasks and actors/ports.ts alone.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/http/', core, '^src/actors/(system|ports)\\.ts$'],
+        pathNot: ['^src/http/', core, '^src/actors/(tasks/tasks|ports)\\.ts$'],
       },
     },
     {
@@ -56,12 +97,11 @@ module.exports = {
       to: { path: '^src/', pathNot: ['^src/ui/', '^src/http/wire/'] },
     },
     {
-      name: 'only-the-command-line-starts-main',
-      comment:
-        'src/agent/start-agent.ts is the composition root; only src/cli.ts and src/cli/ import it.',
+      name: 'only-the-command-line-puts-agents-together',
+      comment: 'src/agent is the composition root; only src/cli.ts and src/cli/ import it.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/cli(\\.ts$|/)' },
-      to: { path: '^src/main\\.ts$' },
+      from: { path: '^src/', pathNot: ['^src/cli(\\.ts$|/)', '^src/agent/'] },
+      to: { path: '^src/agent/' },
     },
     {
       name: 'nobody-imports-the-command-line',

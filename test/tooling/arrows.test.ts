@@ -16,17 +16,27 @@ const planted = {
     ['src/machines/port.ts', "import type { A } from '../actors/ports.ts';"],
   ],
   'actors-know-no-transport': [['src/actors/wire.ts', "import type { A } from '../http/app.ts';"]],
+  'tools-is-entered-by-its-face': [
+    ['src/agent/deep.ts', "import type { A } from '../actors/tools/skills/skills.ts';"],
+    ['src/cli/deep.ts', "import { A } from '../actors/tools/skills/skills.ts';"],
+  ],
+  'records-stands-on-its-own-wings': [
+    ['src/actors/records/up.ts', "import type { A } from '../tools/tools.ts';"],
+  ],
+  'common-files-know-no-wing': [['src/actors/common.ts', "import { A } from './tools/tools.ts';"]],
   'http-speaks-to-the-system-only': [
-    ['src/http/store.ts', "import type { A } from '../actors/store.ts';"],
+    ['src/http/store.ts', "import type { A } from '../actors/records/records.ts';"],
   ],
   'http-runs-no-chart': [
     ['src/http/chart.ts', "import type { A } from '../machines/a-machine.ts';"],
   ],
   'http-translates-only': [['src/http/fetch.ts', "import { request } from 'undici';"]],
   'ui-shares-the-wire-types-only': [
-    ['src/ui/page.ts', "import type { A } from '../actors/system.ts';"],
+    ['src/ui/page.ts', "import type { A } from '../actors/ports.ts';"],
   ],
-  'only-the-command-line-starts-main': [['src/start.ts', "import { A } from './main.ts';"]],
+  'only-the-command-line-puts-agents-together': [
+    ['src/start.ts', "import { A } from './agent/start-agent.ts';"],
+  ],
   'nobody-imports-the-command-line': [['src/argv.ts', "import { A } from './cli/run.ts';"]],
   'product-needs-no-test-code': [['src/fixture.ts', "import { A } from '../test/a.ts';"]],
   'product-runs-without-development-packages': [
@@ -41,14 +51,18 @@ const allowed = [
   ['src/machines/b.ts', "import type { A } from './a-machine.ts';"],
   ['src/actors/ports.ts', "import type { A } from '../machines/b.ts';"],
   ['src/actors/store.ts', "import { open } from 'node:fs';\nimport { z } from 'zod';"],
-  ['src/actors/tasks/task-system.ts', "import { A } from './store.ts';"],
-  ['src/http/app.ts', "import Koa from 'koa';\nimport { A } from '../actors/system.ts';"],
+  ['src/actors/records/records.ts', "export { A } from './log/log.ts';"],
+  ['src/actors/records/log/log.ts', "import { A } from '../../store.ts';"],
+  ['src/actors/tools/tools.ts', "export { A } from './skills/skills.ts';"],
+  ['src/actors/tools/skills/skills.ts', ''],
+  ['src/actors/tasks/tasks.ts', "import { A } from '../records/records.ts';"],
+  ['src/http/app.ts', "import Koa from 'koa';\nimport { A } from '../actors/tasks/tasks.ts';"],
   ['src/http/wire.ts', "import { z } from 'zod';\nimport type { A } from '../machines/b.ts';"],
   [
     'src/agent/start-agent.ts',
-    "import { A } from './actors/store.ts';\nimport { B } from './http/app.ts';",
+    "import { A } from '../actors/tasks/tasks.ts';\nimport { B } from '../http/app.ts';",
   ],
-  ['src/cli/run.ts', "import { A } from '../main.ts';"],
+  ['src/cli/run.ts', "import { A } from '../agent/start-agent.ts';"],
   ['src/cli.ts', "import { A } from './cli/run.ts';"],
   ['test/a.ts', ''],
 ] as const;

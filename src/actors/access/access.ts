@@ -1,3 +1,5 @@
+// Who may call: sign-in, and the platform's admission check.
+
 export {
   Admission,
   AdmissionError,

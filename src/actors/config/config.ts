@@ -1,3 +1,5 @@
+// What is configured: `service.yaml` and the files of its channels, read and checked as one.
+
 export { formatProblem, type Problem } from './config-problem.ts';
 export { loadConfig } from './load-config.ts';
 export { opensLoopback } from './opens-loopback.ts';

@@ -1,3 +1,5 @@
+// What may run: the policy of an agent, with its guardrails, rewriting, intent alignment and credentials.
+
 export {
   type AlignmentJudge,
   checkAlignment,

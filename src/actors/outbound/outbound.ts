@@ -1,3 +1,5 @@
+// How an agent reaches out: the egress policy, the proxy for scripts, and push notifications.
+
 export {
   createAddressRules,
   createEgress,

@@ -1,3 +1,5 @@
+// How a daemon lives on its machine: its run folder, the list of running agents, the service manager.
+
 export { AgentListError, type ListedAgent, listAgent, runningAgents } from './agent-list.ts';
 export { agentProof, challengePattern, isSameProof } from './agent-proof.ts';
 export { findProgram, scriptPath } from './find-program.ts';

@@ -1,3 +1,5 @@
+// What is kept: the store of the tasks, the audit log, and the sinks that get its lines.
+
 export {
   type AgentEntity,
   type AuditKeys,

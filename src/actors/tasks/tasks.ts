@@ -1,3 +1,5 @@
+// Who works: the system of live tasks, the effects of their chart, and the models.
+
 export { acceptCall } from './effects/accept-call.ts';
 export { scriptedModel } from './models/scripted-model.ts';
 export {

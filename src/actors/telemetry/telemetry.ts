@@ -1,3 +1,5 @@
+// What can be watched: logs, traces and the inspector.
+
 export type { Inspector } from './inspector.ts';
 export { createLog } from './log.ts';
 export { activeSpanContext, type EndedWait, RunTrace } from './run-trace.ts';

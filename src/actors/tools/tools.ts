@@ -1,3 +1,5 @@
+// What an agent can do: builtin tools, the scripts of its skills, and the sandbox they run in.
+
 export { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
 export { probeSandbox, writableFolder } from './sandbox/sandbox.ts';
 export { ScriptGate } from './scripts/script-gate.ts';
