@@ -21,6 +21,9 @@ const wings = {
 
 const insideOf = (names) => `^src/actors/(${names.join('|')})/`;
 
+/** The only files of the product that use the fake Slack. */
+const fakeSlackUsers = '^src/cli/(slack/run-fake|try/slack-(demo|story))\\.ts$';
+
 /** The rooms of src/ and the arrows between them; CONTRIBUTING.md tells why they point this way. */
 module.exports = {
   forbidden: [
@@ -61,7 +64,8 @@ module.exports = {
     },
     {
       name: 'http-speaks-to-the-system-only',
-      comment: 'src/http reaches the actors through the wing of the tasks and actors/ports.ts alone.',
+      comment:
+        'src/http reaches the actors through the wing of the tasks and actors/ports.ts alone.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: {
@@ -109,6 +113,39 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/cli(\\.ts$|/)' },
       to: { path: '^src/cli(\\.ts$|/)' },
+    },
+    {
+      name: 'fake-slack-stands-alone',
+      comment:
+        'src/fake-slack imports src/machines, the clock of actors/ports.ts and actors/clock.ts, and packages.',
+      severity: 'error',
+      from: { path: '^src/fake-slack/' },
+      to: {
+        path: '^src/',
+        pathNot: ['^src/fake-slack/', core, '^src/actors/(clock|ports)\\.ts$'],
+      },
+    },
+    {
+      name: 'only-demos-play-the-fake-slack',
+      comment:
+        'In the product `slack fake` and `try --slack-demo` alone use src/fake-slack, by its face.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/fake-slack/', fakeSlackUsers] },
+      to: { path: '^src/fake-slack/' },
+    },
+    {
+      name: 'fake-slack-has-one-face',
+      comment: 'src/cli enters src/fake-slack by fake-slack.ts alone.',
+      severity: 'error',
+      from: { path: fakeSlackUsers },
+      to: { path: '^src/fake-slack/', pathNot: '^src/fake-slack/fake-slack\\.ts$' },
+    },
+    {
+      name: 'fake-slack-is-loaded-late',
+      comment: 'The files that use src/fake-slack are loaded when their command runs.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: fakeSlackUsers },
+      to: { path: fakeSlackUsers, dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'product-needs-no-test-code',

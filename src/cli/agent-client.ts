@@ -12,7 +12,7 @@ export interface AgentCall {
   /** Begins with a slash; parts that a person typed are encoded. */
   path: string;
   body?: JsonValue;
-  /** Names the task in what is said when the connection breaks. */
+  /** The task that messages about a broken connection name. */
   taskId?: string;
   /** Aborts with the reason to throw. */
   signal: AbortSignal;
@@ -70,7 +70,7 @@ export class AgentClient {
     }
   }
 
-  /** Lets go of every connection. */
+  /** Closes every connection. */
   async close(): Promise<void> {
     await this.#dispatcher.destroy();
   }
@@ -100,7 +100,9 @@ export class AgentClient {
     });
   }
 
-  /** Has the listener prove that it is the agent of the folder, since its port may be somebody else's by now. */
+  /**
+   * Makes the listener prove that it is the agent of the folder, since its port may belong to another program by now.
+   */
   async #meet(signal: AbortSignal): Promise<void> {
     const { url, proof } = this.#address;
     if (proof === null) return;

@@ -4,7 +4,7 @@ import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import type { AgentAddress } from './find-agent.ts';
 import { plainLine } from './plain-text.ts';
 
-/** What each refusal of an agent means here; any other status ends in 1. */
+/** The failure for each refusal of an agent; any other status exits with 1. */
 const refusals: ReadonlyMap<number, { code: string; exitCode: ExitCode; hint?: string }> = new Map([
   [400, { code: 'bad_request', exitCode: exitCodes.usage, hint: 'see --help' }],
   [
@@ -79,7 +79,7 @@ export function connectionFailure(error: unknown, address: AgentAddress, taskId?
   });
 }
 
-/** Says that somebody else listens where an agent did. */
+/** Reports that another program listens at the address of an agent. */
 export function notTheAgent({ url, startHint }: AgentAddress): CliError {
   return new CliError(`what answers at ${url} is not the agent of this folder; nothing was sent`, {
     code: 'not_running',

@@ -15,7 +15,7 @@ import { plainLine } from './plain-text.ts';
 /** Hears, in a line for people, which agent was found where none was named. */
 export type Tell = (line: string) => void;
 
-/** An agent's folder, and whether somebody said so or it was only found on the list. */
+/** An agent's folder, and whether the user named it or the list did. */
 export interface ChosenFolder {
   dir: string;
   isFound: boolean;
@@ -40,7 +40,7 @@ export function chooseFolder(
   return { dir: only.directory, isFound: true };
 }
 
-/** An agent that does not run is one too: whoever stands in its folder means no other. */
+/** An agent that does not run counts too: a user in its folder means no other. */
 function isAgentFolder(folder: string): boolean {
   return ['service.yaml', '.service'].some((name) => existsSync(join(folder, name)));
 }

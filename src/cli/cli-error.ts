@@ -1,6 +1,6 @@
 import type { JsonValue } from '../machines/json.ts';
 
-/** What the command's exit codes say (contract section 2). */
+/** The exit codes of the command (contract section 2). */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -15,12 +15,12 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What a failure carries besides its sentence. */
+/** The parts of a failure besides its message. */
 export interface CliErrorOptions {
   /** For programs: a word of lower-case letters and underscores. */
   code: string;
   exitCode?: ExitCode;
-  /** What to do next. */
+  /** The remedy. */
   hint?: string;
   /** Lines for people, printed before the sentence. */
   lines?: readonly string[];
@@ -29,7 +29,7 @@ export interface CliErrorOptions {
   cause?: unknown;
 }
 
-/** A failure in words for whoever typed the command, with the exit code it ends in. */
+/** A failure worded for the user, with the exit code of the command. */
 export class CliError extends Error {
   readonly code: string;
   readonly exitCode: ExitCode;
@@ -59,7 +59,7 @@ const exitCodeOf: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
   ['signing_key_unusable', exitCodes.invalid],
 ]);
 
-/** Turns whatever was thrown into a failure that can be told. */
+/** Turns any thrown value into a CliError. */
 export function explain(error: unknown): CliError {
   if (error instanceof CliError) return error;
   const code = codeOf(error);

@@ -16,13 +16,15 @@ export interface AgentChoice {
   tokenFile?: string;
 }
 
-/** Where an agent answers and what to show it. */
+/** The address of an agent and the credential for it. */
 export interface AgentAddress {
   url: string;
   token: string | null;
-  /** What its listener must prove to know, at its port, before anything is sent; `null` at an address that was given. */
+  /**
+   * The secret that its listener must prove to know, at its port, before anything is sent; `null` for an explicit URL.
+   */
   proof: { key: string; port: number } | null;
-  /** What starts the agent when it does not answer. */
+  /** The command that starts the agent when it does not answer. */
   startHint: string;
   /** The options that name the same agent to another command, each with a space before it; empty where none is needed. */
   flags: string;
@@ -70,8 +72,8 @@ export function agentFlags({ dir, url }: AgentChoice): string {
 }
 
 /**
- * Whoever can write to the list of running agents could name a folder of theirs there, so nothing that is worth
- * something elsewhere is shown to an agent from it.
+ * A writer of the list of running agents could name a folder of their own there, so an agent from the list is shown no
+ * token that is valid elsewhere.
  */
 function tokenNotMeant(dir: string, isFile: boolean): CliError {
   const source = isFile ? '--token-file' : 'SERVICE_TOKEN';

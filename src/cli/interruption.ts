@@ -3,7 +3,6 @@ import { CliError, exitCodes } from './cli-error.ts';
 /** Thrown into a command whose reader has gone; it ends the command without a word. */
 export class ReaderGone extends Error {}
 
-/** How a command hears what would end it. */
 export interface Listening {
   /** `false` for a command that works on when nobody reads its stdout. */
   isReaderNeeded?: boolean;
@@ -11,7 +10,7 @@ export interface Listening {
   onStray?: (signal: string) => void;
 }
 
-/** What ends a command early: Ctrl-C, SIGTERM, or the closing of its stdout. */
+/** Aborts a command early: on Ctrl-C, SIGTERM, or the closing of its stdout. */
 export class Interruption {
   readonly #controller = new AbortController();
   readonly #exit: (reason: CliError) => never;
@@ -26,8 +25,8 @@ export class Interruption {
   }
 
   /**
-   * The signal that aborts when the command shall end; its reason is what to throw. Whoever takes
-   * it promises to end soon after; a command that never does is ended where it stands.
+   * Returns the signal that aborts when the command must end; its reason is the error to throw. A command that listens
+   * promises to end soon after; any other is ended at once.
    */
   listen({ isReaderNeeded = true, onStray }: Listening = {}): AbortSignal {
     this.#isHeard = true;
@@ -36,14 +35,14 @@ export class Interruption {
     return this.#controller.signal;
   }
 
-  /** Somebody at the keyboard wants the command to end; a second time at once. */
+  /** Ends the command on Ctrl-C; at the second one immediately. */
   interrupt(): void {
     if (this.#wasInterrupted) this.#exit(interrupted());
     this.#wasInterrupted = true;
     this.terminate();
   }
 
-  /** Ends the command in its own way, however often it is said: whoever sends it may send it twice. */
+  /** Ends the command in its own way, however often the signal arrives: senders may repeat it. */
   terminate(): void {
     if (!this.#isHeard) this.#exit(interrupted());
     this.#controller.abort(interrupted());
@@ -55,7 +54,7 @@ export class Interruption {
     else this.#onStray(signal);
   }
 
-  /** Nobody reads what the command prints; one that streams ends. */
+  /** Ends a streaming command once its stdout has no reader. */
   readerGone(): void {
     if (this.#isReaderNeeded) this.#controller.abort(new ReaderGone());
   }

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** The login name of whoever runs the command; `unknown` when this machine has none. */
+/** Returns the login name of the user; `unknown` when this machine has none. */
 export function loginName(): string {
   try {
     return userInfo().username;

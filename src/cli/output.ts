@@ -6,7 +6,7 @@ import { plainText } from './plain-text.ts';
 /** A stream that may be a terminal. */
 export type TerminalStream = Writable & { isTTY?: boolean };
 
-/** Where a command writes, and in which form. */
+/** The streams and the form of a command's output. */
 export interface OutputOptions {
   stdout: TerminalStream;
   stderr: TerminalStream;
@@ -19,7 +19,7 @@ export interface OutputOptions {
 
 type Colours = ReturnType<typeof picocolors.createColors>;
 
-/** What a command says: data on stdout, everything else on stderr (contract section 2). */
+/** Writes the output of a command: data on stdout, everything else on stderr (contract section 2). */
 export class Output {
   readonly isJson: boolean;
   readonly isDebug: boolean;
@@ -53,7 +53,7 @@ export class Output {
     this.stderr.write(`${text}\n`);
   }
 
-  /** Writes a warning to stderr; `place` is what stands before it, such as `service.yaml:2:1: `. */
+  /** Writes a warning to stderr; `place` precedes it, such as `service.yaml:2:1: `. */
   warn(text: string, place = ''): void {
     this.note(`${place}${this.#proseColours.yellow('warning:')} ${text}`);
   }

@@ -18,15 +18,15 @@ export function addRateLimitFlags(command: Command): Command {
     rateLimitReaders;
   const prefix = '--rate-limit';
   return command
-    .option(`${prefix}-read-rps <n>`, 'reads a second from one address', told(readRps))
-    .option(`${prefix}-read-burst <n>`, 'reads at once from one address', told(readBurst))
-    .option(`${prefix}-write-rps <n>`, 'writes a second from one address', told(writeRps))
-    .option(`${prefix}-write-burst <n>`, 'writes at once from one address', told(writeBurst))
-    .option(`${prefix}-cancel-exempt <bool>`, 'never hold a cancel back', told(cancelExempt))
+    .option(`${prefix}-read-rps <n>`, 'reads a second from one address', asOption(readRps))
+    .option(`${prefix}-read-burst <n>`, 'reads at once from one address', asOption(readBurst))
+    .option(`${prefix}-write-rps <n>`, 'writes a second from one address', asOption(writeRps))
+    .option(`${prefix}-write-burst <n>`, 'writes at once from one address', asOption(writeBurst))
+    .option(`${prefix}-cancel-exempt <bool>`, 'never hold a cancel back', asOption(cancelExempt))
     .option(
       `${prefix}-trusted-proxies <list>`,
       'proxies whose X-Forwarded-For is believed',
-      told(trustedProxies),
+      asOption(trustedProxies),
     );
 }
 
@@ -44,8 +44,8 @@ export function rateLimitOf(flags: RateLimitFlags): Partial<RateLimits> {
   return Object.fromEntries(named) as Partial<RateLimits>;
 }
 
-/** Has a value that cannot be read complained of as every other option's. */
-function told<Value>(read: (text: string) => Value): (text: string) => Value {
+/** Reports an unreadable value as every other option does. */
+function asOption<Value>(read: (text: string) => Value): (text: string) => Value {
   return (text) => {
     try {
       return read(text);

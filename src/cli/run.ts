@@ -62,7 +62,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
   await agent.stop().finally(() => service.end());
 }
 
-/** Lets commands find this agent from everywhere; one that cannot be listed runs all the same. */
+/** Adds this agent to the list that commands find it by; a failure does not stop the run. */
 function list(
   { id, url }: Agent,
   dir: string,
@@ -77,7 +77,7 @@ function list(
   }
 }
 
-/** What is a few lines at a terminal is a record each in a log that programs read. */
+/** Prints a few lines at a terminal, and one record each in a log that programs read. */
 function consoleOf({ output }: Session, log: Log): (line: string) => void {
   if (output.stderr.isTTY === true) return (line) => output.note(line);
   return (line) => log.info({ adapter: 'console' }, line.trim());
@@ -98,7 +98,7 @@ function isTaken(error: unknown): error is Error {
   return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
 }
 
-/** Names who has a port that was asked for, where that is an agent of this user. */
+/** Names the agent of this user that holds the requested port. */
 function portTaken(error: Error, { port, env }: AgentOptions): Error {
   const holder = agentAt(port, env);
   if (holder === null) return error;

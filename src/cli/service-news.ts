@@ -3,7 +3,7 @@ import type { Agent } from '../agent/start-agent.ts';
 
 type Health = ReturnType<Agent['health']>;
 
-/** Milliseconds between two looks at what waits, where systemd does not ask for more. */
+/** Milliseconds between two looks at the pending calls, where systemd does not ask for more. */
 const usualPause = 60_000;
 
 /**

@@ -1,7 +1,7 @@
 import type { Interruption } from './interruption.ts';
 import type { Output } from './output.ts';
 
-/** What every command is given. */
+/** The surroundings of every command. */
 export interface Session {
   output: Output;
   interruption: Interruption;

@@ -3,7 +3,7 @@ import { constants as system } from 'node:os';
 import type { Log } from '../actors/ports.ts';
 import type { Interruption } from './interruption.ts';
 
-/** Who sends one of these wants an end, or knows that one is near. */
+/** Signals whose sender wants an end, or knows that one is near. */
 const ending: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
 
 /**
@@ -16,10 +16,10 @@ const strays: readonly NodeJS.Signals[] = [
   ...(['SIGIO', 'SIGSTKFLT', 'SIGSYS', 'SIGABRT'] as const),
 ];
 
-/** With these Node asks itself by SIGPROF what it is doing. */
+/** Flags with which Node profiles itself by SIGPROF. */
 const profiling = /(^|\s)--(cpu-prof|prof)(?![^\s=])/;
 
-/** Milliseconds between two notes of one signal, so that whoever sends it cannot fill the log. */
+/** Milliseconds between two log lines about one signal, so that its sender cannot fill the log. */
 const notePause = 60_000;
 
 /**

@@ -12,7 +12,7 @@ export interface ValidateOptions {
   dir: string;
 }
 
-/** What was found in an agent's files; it may start when there are no problems. */
+/** The result of a check of an agent's files; without problems the agent can start. */
 export interface Findings {
   problems: Problem[];
   warnings: Problem[];

@@ -4,7 +4,7 @@ import type { Ids } from '../actors/ports.ts';
 import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
 import type { RefusedRequest } from './wire/present-refusal.ts';
 
-/** What Node calls the ways in which a request cannot be read, and how each is answered. */
+/** Node's codes for unreadable requests, each with its answer. */
 const refusals: Record<string, RawRefusal> = {
   HPE_HEADER_OVERFLOW: { status: 431, error: 'the headers of the request are too long' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
@@ -16,12 +16,12 @@ const refusals: Record<string, RawRefusal> = {
 
 const malformed: RawRefusal = { status: 400, error: 'the request is not valid HTTP' };
 
-/** Enough of a first line to tell which surface is called, in bytes. */
+/** Bytes of a first line that identify the called surface. */
 const longestLine = 256;
 
-/** What Node reports of bytes that are no request. */
+/** Node's report of bytes that form no request. */
 interface UnreadError extends NodeJS.ErrnoException {
-  /** What it was reading when it gave up. */
+  /** The bytes it was reading. */
   rawPacket?: Buffer;
 }
 
@@ -55,7 +55,7 @@ export function answerClientErrors({
   };
 }
 
-/** What was asked for: by the request whose body cannot be read, else by the line that its bytes begin with. */
+/** Returns the request as far as it is known: the one whose body cannot be read, else the first line of the bytes. */
 function askedIn(exchange: Exchange | undefined, bytes?: Buffer): RefusedRequest | null {
   const request = exchange?.response.writableFinished === false ? exchange.request : null;
   const line = bytes?.toString('latin1', 0, longestLine) ?? '';

@@ -23,7 +23,7 @@ import type { PagePorts } from './middleware/page-fault.ts';
 import { readJson } from './middleware/read-json.ts';
 import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
 import { tagEvents } from './middleware/tag-events.ts';
-import { nameCall, traceRequest } from './middleware/trace-request.ts';
+import { nameSpan, traceRequest } from './middleware/trace-request.ts';
 import type { RequestState } from './request-state.ts';
 import {
   agentCard,
@@ -37,7 +37,7 @@ import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
 import { frontDoor } from './routes/front-page-route.ts';
 import { auditKeys, type HealthPorts, healthz, readyz } from './routes/health.ts';
-import { explainUnreadable, jsonRpc } from './routes/json-rpc-route.ts';
+import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import { type MetricsPorts, metrics } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
@@ -49,11 +49,9 @@ import type { TrafficLimits } from './traffic.ts';
 import { calledInvocation, messageInvocation, sentInvocation } from './wire/admission-json.ts';
 import { noDecision } from './wire/decision-json.ts';
 
-/** What the surface tells of the audit log. */
 type AuditPorts = Parameters<typeof auditKeys>[0] &
   Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels'>;
 
-/** What the agent's HTTP surface stands on. */
 export interface AppPorts
   extends AdmitPorts,
     AuditPorts,
@@ -71,18 +69,18 @@ export interface AppPorts
   limits: RateLimits;
   /** Milliseconds after which an answer that is still under way is cut off; 0 never. */
   writeTimeout: number;
-  /** How much may be on its way from and to callers; what contract section 5 says when absent. */
+  /** Limits of unread bytes from and to callers; those of contract section 5 by default. */
   traffic?: Partial<TrafficLimits>;
   /** True has a send of A2A 0.3.0 and 1.0 wait for the end of its task, as a legacy one does (5-a2a.md). */
   a2aHold: boolean;
-  /** What becomes of a wait whose stream breaks (contract section 5). */
+  /** The policy for a wait whose stream breaks (contract section 5). */
   onDisconnect: 'abandon' | 'keep';
 }
 
 /** The REST surface of A2A 1.0 has a media type of its own. */
 const a2aBody = { types: ['application/json', 'application/a2a+json'] };
 
-/** How a connection that the caller closed shows itself; that is no failure of ours. */
+/** Error codes of a connection that the caller closed; no failure of the daemon. */
 const callerLeft: ReadonlySet<string> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ECONNRESET',
@@ -139,9 +137,9 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
   router.get('/deferrals', deferralsList());
   router.post(
     '/',
-    explainUnreadable(),
+    answerParseError(),
     readJson(),
-    nameCall(),
+    nameSpan(),
     admit(ports, calledInvocation),
     jsonRpc({ ...ports, a2a }),
   );

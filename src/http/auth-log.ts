@@ -7,7 +7,6 @@ const window = 60_000;
 /** Most identities and most kinds of refusal that are remembered; the one that has been away longest goes first. */
 const mostRemembered = 2_000;
 
-/** What a log of authentication stands on. */
 export interface AuthLogPorts {
   clock: Clock;
   /** Writes an event to the audit log. */
@@ -22,8 +21,8 @@ interface Folded {
 }
 
 /**
- * Tells the audit log who was let in and who was not, so that neither somebody who reads all day nor
- * somebody who guesses tokens fills it (contract section 8). Nobody waits for what it writes.
+ * Records authentications in the audit log, limited so that neither constant reads nor guessed tokens fill it
+ * (contract section 8). No request waits for it.
  */
 export class AuthLog {
   readonly #ports: AuthLogPorts;
@@ -37,12 +36,12 @@ export class AuthLog {
     this.#ports = ports;
   }
 
-  /** Writes that somebody was let in. */
+  /** Records a success. */
   letIn(event: AuditEvent): void {
     void this.#record(event);
   }
 
-  /** Writes that somebody was let in to read, once a minute for each `identity`. */
+  /** Records a success of a read, once a minute for each `identity`. */
   letInToRead(identity: string, event: () => AuditEvent): void {
     const now = this.#ports.clock.now();
     const writtenAt = this.#readers.get(identity);
@@ -51,7 +50,7 @@ export class AuthLog {
     void this.#record(event());
   }
 
-  /** Writes that somebody was refused, or counts it where one of the same `kind` was written within the minute. */
+  /** Records a refusal, or counts it within a minute of the last one of the same `kind`. */
   refused(kind: string, event: AuditEvent): void {
     const folded = this.#refused.get(kind);
     if (folded !== undefined) {

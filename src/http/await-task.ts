@@ -10,7 +10,7 @@ import { Problem } from './wire/problem.ts';
  * Holds the request open until its task is final. A caller who goes ends the wait, never the
  * task; `null` says so. Throws a Problem that names the task when it cannot be waited for.
  */
-export async function heldTask(ctx: RoutedContext, id: string): Promise<Task | null> {
+export async function awaitTask(ctx: RoutedContext, id: string): Promise<Task | null> {
   forgetMessage(ctx);
   const gone = new AbortController();
   const leave = (): void => gone.abort();

@@ -13,7 +13,7 @@ export class ByteShares {
     this.#share = share;
   }
 
-  /** Tells whether so many bytes more may be kept. Whoever has none may have something of any length. */
+  /** Tells whether the bytes fit; the first entry of a caller may exceed its share, and the first of all any limit. */
   hasRoom(caller: { name: string }, bytes: number): boolean {
     if (this.#all === 0) return true;
     if (this.#all + bytes > this.#most) return false;

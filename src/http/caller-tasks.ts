@@ -23,18 +23,17 @@ import {
 } from '../machines/task/task-access.ts';
 import type { MessageAnswer } from '../machines/task/task-events.ts';
 
-/** What the tasks of callers stand on. */
 export interface CallerTasksPorts {
   system: TaskSystem;
-  /** Where push notifications are kept; `null` when the agent sends none. */
+  /** The store of push receivers; `null` when the agent sends none. */
   push: PushTargets | null;
-  /** How far callers see. */
+  /** The visibility of tasks between callers. */
   taskAccess: TaskAccess;
 }
 
 /**
- * The tasks as one caller may know of them: whatever belongs to somebody else is answered as if it did not
- * exist (contract section 8). Routes have no other way to a task.
+ * The tasks that one caller may know of: a task of another owner is answered as unknown (contract section 8). Routes
+ * reach tasks through it alone.
  */
 export class CallerTasks {
   readonly #system: TaskSystem;
@@ -49,19 +48,19 @@ export class CallerTasks {
     this.#push = push;
   }
 
-  /** Who is told what becomes of the tasks; `null` when the agent tells nobody. Who may name somebody is judged then, once. */
+  /** The push receivers of the caller's tasks, with ownership checked on registration; `null` without push. */
   get push(): PushTargets | null {
     return this.#push === null ? null : this.#own(this.#push);
   }
 
   /**
-   * Starts work for the caller and returns the id of its task. Throws SystemError; `unknown_task` for an id
-   * that a task of somebody else has, so that nothing is told of it and it stays as it is.
+   * Starts work for the caller and returns the id of its task. Throws SystemError; `unknown_task` for the id
+   * of another owner's task, which stays untouched and undisclosed.
    */
   open(request: Omit<TaskRequest, 'requester'>): string {
     if (request.id !== undefined) this.#refuseForeign(request.id);
     const id = this.#system.open({ ...request, requester: this.#caller });
-    // What an earlier message of the caller led to may belong to somebody else by now.
+    // The task of an earlier message of the caller may have another owner by now.
     if (request.isKnownById === true && id !== request.id) this.#refuseForeign(id);
     return id;
   }
@@ -87,7 +86,7 @@ export class CallerTasks {
     return { taskId, answer };
   }
 
-  /** Returns a task as it stands on disk. */
+  /** Returns a task as committed to disk. */
   find(id: string): Task | undefined {
     return this.#visible(this.#system.find(id));
   }
@@ -112,7 +111,7 @@ export class CallerTasks {
     return this.#system.lists.total(filter, this.#scope);
   }
 
-  /** Follows a task; the returned function stops it. Who may follow is judged here, once. Throws SystemError. */
+  /** Follows a task; the returned function stops it. Access is checked here, once. Throws SystemError. */
   watch(id: string, watcher: Watcher): () => void {
     this.#refuseForeign(id);
     return this.#system.watch(id, watcher);
@@ -150,7 +149,7 @@ export class CallerTasks {
     return task !== undefined && isWithin(this.#scope, task) ? task : undefined;
   }
 
-  /** Tells whether there is a task of that id which is none of the caller's. */
+  /** Tells whether another owner has a task of that id. */
   #isForeign(
     id: string,
     isAllowed: (scope: TaskScope, task: OwnedTask) => boolean = isWithin,

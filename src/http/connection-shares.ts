@@ -7,7 +7,7 @@ const leastShare = 32;
 /** Connections that only this machine itself gets, so that probes and the command line get in. */
 const keptForLoopback = 16;
 
-/** How many connections there may be, and who may have more than a share of them. */
+/** Limits of connections and the grouping of addresses. */
 export interface ConnectionSharesOptions {
   most: number;
   /** Names whom an address counts as. */

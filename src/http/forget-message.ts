@@ -3,8 +3,7 @@ import type { RoutedContext } from './request-state.ts';
 import { fieldOf } from './wire/field-of.ts';
 
 /**
- * Lets go of the message that a request sent, once its task has it: the request may be held or streamed for days,
- * and would keep it in memory all the while.
+ * Drops the message from the request once its task has it: a request held or streamed for days would keep it in memory.
  */
 export function forgetMessage(ctx: RoutedContext): void {
   const { body } = ctx.request as { body?: unknown };

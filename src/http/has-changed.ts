@@ -1,7 +1,7 @@
 import type { Task } from '../machines/task/task.ts';
 
-/** Tells whether a task says anything else than before to somebody who follows it. */
-export function isNews(before: Task | null, after: Task): boolean {
+/** Tells whether a task changed in the parts that its followers see. */
+export function hasChanged(before: Task | null, after: Task): boolean {
   return (
     before === null ||
     before.state !== after.state ||

@@ -1,9 +1,9 @@
 import type { Clock } from '../actors/ports.ts';
 
-/** How many times in one interval it is looked who is due, so that nobody is later than a 25th of it. */
+/** Checks per interval, so that no beat is later than a 25th of it. */
 const looks = 25;
 
-/** Beats of one turn, which take some milliseconds; whoever else asks for something comes before the next ones. */
+/** Beats of one turn of the event loop, some milliseconds of work; other events run before the next ones. */
 const atOnce = 200;
 
 interface Heart {

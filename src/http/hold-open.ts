@@ -1,19 +1,19 @@
 import type { Task } from '../machines/task/task.ts';
 import type { RoutedContext } from './request-state.ts';
 
-/** What a held answer is. */
+/** Settings of a held answer. */
 export interface HeldAnswer {
   /** Its media type; that of every JSON answer when absent. */
   type?: string;
-  /** The task as it stands, where it may wait already. */
+  /** The current task, which may wait already. */
   task?: Task | undefined;
 }
 
 /**
- * Keeps the answer of a held request open while its task is waited for (contract section 5). It is unsent at
- * first, and every status open. Once the task has waited for people for a heartbeat, all its waits together, the
- * answer begins: 200, its headers, and with each heartbeat a blank, also while the task works again. What ends
- * the request from then on finds `ctx.headerSent`. Returns what has to be called at the end of the hold.
+ * Keeps the answer of a held request open until its task is final (contract section 5). Nothing is sent at first, so
+ * every status is possible. Once the task has waited for people for one heartbeat in total, the answer begins: 200, its
+ * headers, and a blank with each heartbeat, also while the task works again. Errors after that find `ctx.headerSent`.
+ * Returns a function that ends the hold.
  */
 export function holdOpen(
   ctx: RoutedContext,
@@ -26,7 +26,7 @@ export function holdOpen(
   let left = blanks.every;
   let stop: (() => number) | null = null;
   const beat = (): void => {
-    // Whoever waits behind another request on the same connection cannot be told anything yet.
+    // A response behind another one on the same connection cannot be written yet.
     if (ctx.res.socket === null) return;
     const piece = ctx.headerSent ? ' ' : '';
     if (!ctx.headerSent) begin(ctx, type);

@@ -21,7 +21,7 @@ const lingering = 1_000;
 /** Milliseconds after which an address may have no more than a few connections that have sent nothing yet. */
 const usualPatience = 1_000;
 
-/** How many connections are served, and whose. */
+/** Limits of connections, in total and by address. */
 export interface ConnectionLimits {
   most: number;
   ids: Ids;
@@ -31,8 +31,8 @@ export interface ConnectionLimits {
 }
 
 /**
- * Serves at most so many connections at once, and of one address a share of them; one more is answered
- * with 503 and closed (contract section 5). It is to be called before the server listens.
+ * Limits connections in total and by address; answers one more with 503 and closes it (contract section 5). Call it
+ * before the server listens.
  */
 export function limitConnections(
   server: Server,

@@ -15,7 +15,7 @@ export class ListenError extends Error {
   readonly code = 'cannot_listen';
 }
 
-/** Where to listen; `isFixed` is true for a port that the caller named. */
+/** The address to listen on; `isFixed` is true for a port that the caller named. */
 export interface ListenOptions {
   host: string;
   port: number;

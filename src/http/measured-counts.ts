@@ -3,15 +3,15 @@ import type { Measured } from '../actors/tasks/tasks.ts';
 type Call = Extract<Measured, { type: 'call' }>;
 type Wait = Extract<Measured, { type: 'wait' }>;
 
-/** Ended waits that are kept; whoever keeps more takes them away. */
+/** Maximum number of ended waits kept. */
 const mostWaits = 1_000;
 
-/** Counts what ends in tasks until somebody asks, so that the metrics library need not be loaded for it. */
+/** Counts ended calls and waits until the first request for metrics, which loads the metrics library. */
 export class MeasuredCounts {
   readonly #calls = new Map<string, Call & { count: number }>();
   #waits: Wait[] = [];
 
-  /** Takes in what has ended; true when the waits are to be taken before more of them come. */
+  /** Counts a measurement; returns true when the waits need to be taken before more arrive. */
   hear(measured: Measured): boolean {
     if (measured.type === 'wait') return this.#waits.push(measured) >= mostWaits;
     const key = `${measured.outcome} ${measured.tool}`;
@@ -19,7 +19,7 @@ export class MeasuredCounts {
     return false;
   }
 
-  /** How many calls of each tool have ended, and how. */
+  /** Ended calls by tool and outcome. */
   calls(): Iterable<Readonly<Call & { count: number }>> {
     return this.#calls.values();
   }

@@ -8,14 +8,14 @@ import { readSubmission } from './wire/task-request.ts';
 
 /** Starts the task that a legacy send asks for and returns its id. Throws a 400 Problem or SystemError. */
 export function openTask({ ids }: { ids: Ids }, { state }: RoutedContext, body: unknown): string {
-  return openFor(
+  return openTaskFor(
     state,
     readSubmission(body, () => ids.next()),
   );
 }
 
 /** Starts a task on behalf of a request, and names it in the span of that. Throws SystemError. */
-export function openFor(
+export function openTaskFor(
   { caller, tasks, correlationId, tags: said, span }: RequestState,
   asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'isKnownById' | 'surface'>,
 ): string {

@@ -7,13 +7,13 @@ export interface RawRefusal {
   error: string;
   /** Headers besides those that every response carries. */
   headers?: readonly string[];
-  /** What was asked for, as far as it could be read: it has the refusal in the form of its surface. */
+  /** The requested method and path as far as they were read: they choose the format of the refusal. */
   asked?: RefusedRequest;
 }
 
 /**
- * Writes a refusal out as the bytes of a whole HTTP/1.1 response, with the headers that every
- * response carries (contract section 5); the connection is to be closed after it.
+ * Serializes a refusal as the bytes of a whole HTTP/1.1 response, with the headers of every response (contract section
+ * 5); close the connection after it.
  */
 export function rawRefusal(
   { status, error, headers = [], asked }: RawRefusal,

@@ -5,14 +5,14 @@ import type { CallerTasks } from './caller-tasks.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { Traffic } from './traffic.ts';
 
-/** What keeps answers open that are long in coming. */
+/** Settings that keep long answers open. */
 export interface KeepAlive {
   comments: Heartbeats;
   /** `null` when a held send is to say nothing before its task is final. */
   blanks: Heartbeats | null;
 }
 
-/** What the middleware adds to a request, in the order in which it is added. */
+/** The state that middleware adds to a request, in order of addition. */
 export interface RequestState {
   /** Added by `correlate`. */
   correlationId: string;

@@ -1,20 +1,20 @@
 import type { Progress } from '../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../machines/task/task.ts';
-import { isNews } from './has-changed.ts';
+import { hasChanged } from './has-changed.ts';
 import type { RoutedContext } from './request-state.ts';
 import { EventStream } from './wire/sse.ts';
 import { presentTask } from './wire/task-json.ts';
 
-/** What a client of a task's stream has already seen: a revision of the task and an event since. */
+/** The position of a client in a task's stream: a revision of the task and an event since. */
 export interface Seen {
   revision: number;
   event: number;
 }
 
-/** How a task is streamed. */
+/** Settings of one client's stream. */
 export interface TaskStreamOptions {
   id: string;
-  /** Where a client left off; `nothing` for one that joins, `start` for the one that began the run. */
+  /** The position of the client; `nothing` for one that joins, `start` for the one that began the run. */
   seen: Seen | 'nothing' | 'start';
   /** Called when the client leaves while the task goes on. */
   onGone?: () => void;
@@ -37,7 +37,7 @@ export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamO
     if (why === 'left') onGone?.();
   });
   const show = (task: Task): void => {
-    const isToldAnew = task.revision > position.revision && isNews(shown, task);
+    const isToldAnew = task.revision > position.revision && hasChanged(shown, task);
     if (task.revision > position.revision) position = { revision: task.revision, event: 0 };
     shown = task;
     const data = presentTask(task);
@@ -76,7 +76,7 @@ export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamO
   if (current !== undefined) show(current);
 }
 
-/** Reads a `Last-Event-ID`; anything that is none of ours counts as having seen nothing. */
+/** Reads a `Last-Event-ID`; one of foreign format counts as having seen nothing. */
 export function readSeen(lastEventId: string): Seen | 'nothing' {
   const [, revision, event] = /^(\d{1,15})\.(\d{1,9})$/.exec(lastEventId) ?? [];
   if (revision === undefined || event === undefined) return 'nothing';

@@ -9,7 +9,7 @@ const mostUnread = 64 * 1024 * 1024;
 /** Bytes of long bodies that may be received, or held with what they ask for, of all connections together. */
 const mostReceived = 256 * 1024 * 1024;
 
-/** Milliseconds after which a reader who takes nothing is let go (contract section 5). */
+/** Milliseconds without progress after which a reader is disconnected (contract section 5). */
 const usualPatience = 30_000;
 
 /** Answers shorter than this are not counted: connections and the rate limit bound them. */
@@ -18,18 +18,18 @@ const shortAnswer = 16 * 1024;
 /** Bodies shorter than this are not counted either. */
 const shortBody = 64 * 1024;
 
-/** How much may be on its way at once, and for how long. */
+/** Limits of unread bytes and of the time to read them. */
 export interface TrafficLimits {
   unread: number;
   received: number;
   patience: number;
 }
 
-/** What is on its way from and to all callers. */
+/** Counts the unread bytes from and to all callers. */
 export class TrafficCount {
   readonly unread: ByteShares;
   readonly received: ByteShares;
-  /** Milliseconds after which a reader who takes nothing is let go. */
+  /** Milliseconds without progress after which a reader is disconnected. */
   readonly patience: number;
 
   constructor(limits: Partial<TrafficLimits> = {}) {
@@ -41,19 +41,19 @@ export class TrafficCount {
   }
 }
 
-/** Who is answered. */
+/** The caller that is answered. */
 interface Answered {
   caller: Caller | null;
   clientAddress: string;
 }
 
-/** What is on its way from and to the caller of one request. */
+/** Counts the unread bytes from and to the caller of one request. */
 export class Traffic {
   readonly #count: TrafficCount;
   readonly #answered: Answered;
   /** Bytes of the request's body that are counted. */
   #body = 0;
-  /** How far the answer has gone: a piece of it waits to be taken, or the rest of it does. */
+  /** The progress of the answer: a piece waits to be read, or the rest does. */
   #sending: 'nothing' | 'piece' | 'rest' = 'nothing';
 
   constructor(count: TrafficCount, answered: Answered) {
@@ -61,7 +61,7 @@ export class Traffic {
     this.#answered = answered;
   }
 
-  /** One identity is one caller, from wherever they come; who has not signed in goes by their address. */
+  /** Names a caller: by identity, from any address; without one by address. */
   get name(): string {
     const { caller, clientAddress } = this.#answered;
     if (caller === null) return `address ${addressGroup(clientAddress)}`;
@@ -84,8 +84,8 @@ export class Traffic {
   }
 
   /**
-   * Counts an answer that is about to be written whole, unless it is short, until it is read or its reader let go.
-   * One that is `shared` by all who ask is in memory once, and is not counted.
+   * Counts an answer before it is written whole, unless it is short, until it is read or its reader is disconnected. A
+   * `shared` answer is in memory once for all callers, and is not counted.
    */
   hold(response: ServerResponse, { bytes, shared }: { bytes: number; shared: boolean }): void {
     if (bytes < shortAnswer) return;
@@ -103,8 +103,8 @@ export class Traffic {
   }
 
   /**
-   * Writes a piece of an answer that is long in coming, so short that it is not counted, unless the last one still
-   * waits to be taken: whoever takes none for a while is let go.
+   * Writes a short, uncounted piece of a long answer unless the last piece is still unread; disconnects a reader that
+   * makes no progress.
    */
   trickle(response: ServerResponse, piece: string): void {
     if (this.#sending !== 'nothing') return;
@@ -117,7 +117,7 @@ export class Traffic {
     });
   }
 
-  /** From now on, has the response time out when nothing of it is taken for a while; its connection is cut unless somebody listens. */
+  /** Makes the response time out when its reader makes no progress; closes the connection unless a listener handles that. */
   limitStall(response: ServerResponse): void {
     response.setTimeout(this.#count.patience);
   }

@@ -71,7 +71,7 @@ export async function expectOutcome(
   const message = { role: 'user', parts, messageId: 'm1' };
   const sent = sendings[transport](caller, message, outcome);
   if (decision !== undefined) {
-    const held = await heldTask(looker);
+    const held = await awaitTask(looker);
     await whileHeld?.(agent, held);
     expect(agent.ran).toEqual([]);
     expect(await looker.decide(id, decision)).toMatchObject({ status: 200 });
@@ -187,7 +187,7 @@ function numbered(records: { [key: string]: unknown }[]): object[] {
   });
 }
 
-async function heldTask(looker: AgentClient): Promise<unknown> {
+async function awaitTask(looker: AgentClient): Promise<unknown> {
   const isHeld = async () => (await looker.get(`/tasks/${id}`)).body.status?.state;
   await expect.poll(isHeld, { timeout: 10_000, interval: 5 }).toBe('deferred');
   return (await looker.get(`/tasks/${id}?decisions=true`)).body;

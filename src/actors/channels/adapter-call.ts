@@ -2,7 +2,7 @@ import type { DeliveryFailure } from '../../machines/channels/delivery-machine.t
 import type { Clock } from '../ports.ts';
 import { DeliveryError } from './channel-adapter.ts';
 
-/** How long an adapter may take for one message, in milliseconds; its own tries are shorter. */
+/** Timeout of an adapter for one message, in milliseconds; its own tries are shorter. */
 export const patience = 60_000;
 
 /**

@@ -6,9 +6,8 @@ import type { ChannelAdapter } from './channel-adapter.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { Lanes, laneOf, type Ticket } from './lanes.ts';
 import { createDeliveryLogic, type DeliveryLogic, LiveDelivery } from './live-delivery.ts';
-import { isPace, SetAside } from './quarantine.ts';
+import { asksForTime, Quarantine } from './quarantine.ts';
 
-/** What the deliveries of one adapter stand on. */
 export interface AdapterDeliveriesOptions {
   adapter: ChannelAdapter;
   rows: ApprovalRows;
@@ -20,19 +19,19 @@ export interface AdapterDeliveriesOptions {
   onRoom: () => void;
 }
 
-/** Messages of one adapter that are under way at once. */
+/** Maximum concurrent messages of one adapter. */
 export const mostSending = 16;
 
 /**
- * What one adapter has under way: for each target as many posts and updates as its lanes take, those whose time is
- * nearest first. Of the rest nothing is in memory but the deliveries that pause after a failure.
+ * Runs the deliveries of one adapter: for each target as many posts and updates as its lanes take, nearest deadline
+ * first. Deliveries that pause after a failure stay in memory; the rest wait in the store.
  */
 export class AdapterDeliveries {
   readonly #options: AdapterDeliveriesOptions;
   readonly #live = new Map<number, LiveDelivery>();
   readonly #logic: DeliveryLogic;
   readonly #log: DeliveryLog;
-  readonly #setAside: SetAside;
+  readonly #quarantine: Quarantine;
   readonly #lanes: Lanes;
   #last: ApprovalSlot | null = null;
   #isUp = false;
@@ -42,7 +41,7 @@ export class AdapterDeliveries {
     const { adapter, clock, onRoom } = options;
     const mostOfOne = adapter.mostAtOnce ?? 1;
     this.#log = new DeliveryLog(options.log);
-    this.#setAside = new SetAside(mostOfOne === 1);
+    this.#quarantine = new Quarantine(mostOfOne === 1);
     this.#lanes = new Lanes({ clock, most: mostSending, mostOfOne, onRoom });
     this.#logic = createDeliveryLogic({
       ...options,
@@ -59,7 +58,7 @@ export class AdapterDeliveries {
     return this.#live.size;
   }
 
-  /** Follows the adapter: while it is down nothing begins, and what is under way may end. */
+  /** Follows the state of the adapter: while it is down no delivery begins, and running ones may finish. */
   setUp(isUp: boolean): void {
     this.#isUp = isUp;
     for (const delivery of [...this.#live.values()]) this.#settle(delivery);
@@ -83,7 +82,7 @@ export class AdapterDeliveries {
     this.takeUp();
   }
 
-  /** Tells a delivery under way what changed. */
+  /** Passes a change to a running delivery. */
   changed(row: ApprovalRow): void {
     this.#live.get(row.position)?.change(row);
   }
@@ -100,10 +99,10 @@ export class AdapterDeliveries {
     return this.#options.rows.nextSlot(this.#options.adapter.name, after);
   }
 
-  /** Those set aside are let in when nobody else wants to be, so they take nobody's room. */
+  /** Quarantined rows enter only when no other row waits, so they take no room of others. */
   #hasRoom(): boolean {
     const sending = [...this.#live.values()].filter(
-      ({ isSending, row }) => isSending && !this.#setAside.has(row.position),
+      ({ isSending, row }) => isSending && !this.#quarantine.has(row.position),
     );
     return sending.length < mostSending;
   }
@@ -113,7 +112,7 @@ export class AdapterDeliveries {
     const width = this.#lanes.width(laneOf(slot.target, slot.isPosted));
     for (;;) {
       const live = [...this.#live.values()].filter((delivery) => isIn(slot, delivery));
-      const busy = live.filter(({ row }) => !this.#setAside.has(row.position));
+      const busy = live.filter(({ row }) => !this.#quarantine.has(row.position));
       if (busy.length >= width || !this.#hasRoom()) return;
       const except = live.map(({ row }) => row.position);
       const row = rows.nextDue(adapter.name, slot, except);
@@ -129,8 +128,8 @@ export class AdapterDeliveries {
         notice.request.deferralId === deferralId && notice.request.target === target,
     );
     const position = live?.row.position ?? 0;
-    const isSetAside = this.#setAside.has(position);
-    return { lane: laneOf(target, isPosted), position, expiresAt, isSetAside };
+    const isQuarantined = this.#quarantine.has(position);
+    return { lane: laneOf(target, isPosted), position, expiresAt, isQuarantined };
   }
 
   #begin(row: ApprovalRow): void {
@@ -149,7 +148,7 @@ export class AdapterDeliveries {
       delivery.isAtRest || (!this.#isUp && !this.#lanes.isSending(delivery.row.position));
     if (isOver && this.#live.get(delivery.row.position) === delivery) {
       this.#live.delete(delivery.row.position);
-      this.#setAside.forget(delivery.row.position);
+      this.#quarantine.forget(delivery.row.position);
       delivery.stop();
     }
     if (!delivery.isSending) this.#options.onRoom();
@@ -162,7 +161,7 @@ export class AdapterDeliveries {
       this.#log.delivered(position, delivery.row.notice);
     }
     this.#log.forget(position);
-    this.#setAside.forget(position);
+    this.#quarantine.forget(position);
     this.#options.keep(write);
   }
 
@@ -171,8 +170,8 @@ export class AdapterDeliveries {
     if (delivery === undefined) return;
     const { notice } = delivery.row;
     const lane = laneOf(notice.request.target, delivery.isPosted);
-    this.#setAside.failed(position, lane, failure);
-    if (this.#lanes.isKnownToFail(lane) && !isPace(failure)) return;
+    this.#quarantine.failed(position, lane, failure);
+    if (this.#lanes.isKnownToFail(lane) && !asksForTime(failure)) return;
     this.#log.failed(position, notice, failure);
   }
 }

@@ -5,7 +5,6 @@ import { AdapterDeliveries } from './adapter-deliveries.ts';
 import type { ChannelAdapter, ChannelState, KeptNotice } from './channel-adapter.ts';
 import { within } from './time-limit.ts';
 
-/** What asking people for releases stands on. */
 export interface ApprovalCourierOptions {
   rows: ApprovalRows;
   adapters: readonly ChannelAdapter[];
@@ -13,19 +12,19 @@ export interface ApprovalCourierOptions {
   log: Log;
 }
 
-/** How long the store is left alone after it failed, in milliseconds. */
+/** Pause after the store failed, in milliseconds. */
 const storePause = 5_000;
 
-/** How long messages under way are waited for when the courier stops, in milliseconds. */
+/** Time that messages under way have to finish when the courier stops, in milliseconds. */
 const stopPatience = 2_000;
 
-/** How long an adapter may take to let go of everything, in milliseconds. */
+/** Timeout of an adapter's stop, in milliseconds. */
 const adapterPatience = 5_000;
 
 /**
- * Has people asked for the releases that tasks wait for, and has the messages say what is true, through whatever
- * the adapters reach. What is not delivered stays in the store, whatever becomes of an adapter or of the process.
- * A post that was taken but not kept, because the process died in between, is sent again: twice rather than never.
+ * Asks people for approvals through the adapters and keeps the messages up to date. Undelivered notices stay in the
+ * store, whatever fails. A post that was accepted but not recorded before a crash is sent again: twice rather than
+ * never.
  */
 export class ApprovalCourier {
   readonly #options: ApprovalCourierOptions;
@@ -65,7 +64,7 @@ export class ApprovalCourier {
     }
   }
 
-  /** Has approvers told of a change of a task that is on disk; costs next to nothing for one that never waited. */
+  /** Notifies approvers of a change of a committed task; returns at once for one that never waited. */
   changed(task: Task): void {
     if (this.#isStopped) return;
     if (task.deferral !== null) this.#waiting.add(task.id);
@@ -95,12 +94,12 @@ export class ApprovalCourier {
     return this.#options.rows.backlog();
   }
 
-  /** How many deliveries are in memory. */
+  /** The number of deliveries in memory. */
   get live(): number {
     return [...this.#deliveries.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Lets what is under way end for two seconds, keeps what came of it, and stops the adapters. */
+  /** Waits two seconds for deliveries under way, records their results, and stops the adapters. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -113,7 +112,7 @@ export class ApprovalCourier {
     await Promise.allSettled(this.#options.adapters.map((adapter) => this.#stopped(adapter)));
   }
 
-  /** Whatever holds an adapter up, the agent stops. */
+  /** The agent stops even when an adapter hangs. */
   async #stopped(adapter: ChannelAdapter): Promise<void> {
     await within(this.#options.clock, adapterPatience, adapter.stop());
   }
@@ -153,7 +152,7 @@ export class ApprovalCourier {
     });
   }
 
-  /** While the store fails nothing new begins: a post that cannot be kept would be sent again and again. */
+  /** Starts nothing new while the store fails: a post that cannot be recorded would be sent again and again. */
   #attempt(run: () => void): boolean {
     try {
       run();

@@ -7,7 +7,7 @@ import type { ConnectionState } from '../../machines/channels/connection-machine
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 
-/** What an adapter can carry (document 1 section 8.1). */
+/** The capabilities of an adapter (document 1 section 8.1). */
 export interface ChannelCapabilities {
   /** True when people can decide where its messages appear, so that `to` may name it. */
   approvals: boolean;
@@ -15,23 +15,23 @@ export interface ChannelCapabilities {
   conversations: boolean;
 }
 
-/** How an adapter stands with its service; messages are delivered while it is `connected` or `draining`. */
+/** The connection state of an adapter; it delivers messages while `connected` or `draining`. */
 export type ChannelState = ConnectionState;
 
-/** The way to one chat, or to whatever else people are asked through. A broken one never breaks a task. */
+/** An adapter for one chat or other medium. A broken adapter never breaks a task. */
 export interface ChannelAdapter {
   /** The middle of `channel:<adapter>:<target>`. */
   readonly name: string;
   readonly capabilities: ChannelCapabilities;
   readonly state: ChannelState;
   /**
-   * Messages of one target that may be under way at once; one when left out. A service that takes one at a time means
+   * Maximum concurrent messages of one target; one by default. A service that takes one at a time means
    * its whole target when it asks for time.
    */
   readonly mostAtOnce?: number;
   /** Begins to connect and returns at once; `onState` hears each change of `state`. Never throws. */
   start(onState: (state: ChannelState) => void): void;
-  /** Lets go of everything; what was not delivered is delivered after the next start. */
+  /** Closes the adapter; undelivered messages are delivered after the next start. */
   stop(): Promise<void>;
   /** Asks for a release. Rejects with DeliveryError. */
   deliver(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef>;
@@ -45,7 +45,7 @@ export interface ChannelAdapter {
 }
 
 /**
- * Why a notice was not delivered: `later` passes by itself; `target` lasts until somebody mends the target,
+ * Why a notice was not delivered: `later` is transient; `target` lasts until a person fixes the target,
  * such as a bot that is in no channel; `message` will never be taken.
  */
 export type DeliveryFault = 'later' | 'target' | 'message';
@@ -71,13 +71,13 @@ export class DeliveryError extends Error {
   }
 }
 
-/** A notice as it stands, with where it was put; `ref` is `null` while it was not. */
+/** The current notice and the reference of its message; `ref` is `null` before delivery. */
 export interface KeptNotice {
   notice: ApprovalNotice;
   ref: MessageRef | null;
 }
 
-/** What an adapter that people decide through is given. */
+/** The daemon's side of an adapter through which people decide. */
 export interface ApprovalAuthority {
   /** Returns what is kept of a deferral for the targets of one adapter; empty when it is unknown. */
   find(deferralId: string, adapter: string): KeptNotice[];

@@ -1,4 +1,4 @@
-/** How to reach Slack (contract section 14); the tokens show neither in JSON nor when inspected. */
+/** Settings of Slack (contract section 14); the tokens show neither in JSON nor when inspected. */
 export interface SlackSettings {
   /** Begins with `xoxb-`. */
   readonly botToken: string;
@@ -6,13 +6,13 @@ export interface SlackSettings {
   readonly appToken: string;
   /** Ends with a slash. */
   readonly apiUrl: string;
-  /** Where messages link to; `null` for no link. */
+  /** The URL that messages link to; `null` for no link. */
   readonly dashboardUrl: string | null;
   /** True when what people say becomes tasks. */
   readonly conversations: boolean;
 }
 
-/** How to reach Telegram (contract section 14); the token shows neither in JSON nor when inspected. */
+/** Settings of Telegram (contract section 14); the token shows neither in JSON nor when inspected. */
 export interface TelegramSettings {
   readonly token: string;
   /** Ends without a slash. */
@@ -21,15 +21,15 @@ export interface TelegramSettings {
   readonly allowedUsers: string[] | null;
 }
 
-/** Where requests for a release are posted (contract section 14). */
+/** Settings of webhooks (contract section 14). */
 export interface WebhookSettings {
-  /** Where they link to; `null` for no link. */
+  /** The URL that they link to; `null` for no link. */
   readonly dashboardUrl: string | null;
   /** By the name that `channel:webhook:<name>` says. */
   readonly targets: Readonly<Record<string, WebhookTarget>>;
 }
 
-/** One place to post to; the secret shows neither in JSON nor when inspected. */
+/** A receiver of webhooks; the secret shows neither in JSON nor when inspected. */
 export interface WebhookTarget {
   readonly url: string;
   /** Signs what is posted. */

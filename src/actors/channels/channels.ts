@@ -13,7 +13,6 @@ import { LocalNotices } from './local-notices.ts';
 
 export { type ChannelsReading, hearsPeople } from './channel-settings.ts';
 
-/** What the channels of an agent are made of. */
 export interface ChannelParts {
   agentId: string;
   settings: ChannelsReading;
@@ -26,9 +25,9 @@ export interface ChannelParts {
   decide: ApprovalAuthority['decide'];
   /** Returns tasks that wait for a release, oldest first; not all of them when there are many. */
   waiting: () => Task[];
-  /** Where the agent answers here, and what conversations are let in by; `null` where nobody can ask in a chat. */
+  /** The agent's own URL and the token of conversations; `null` without conversations. */
   surface: { url: string; token: string | null };
-  /** Where others reach the agent. */
+  /** The public URL of the agent. */
   publicUrl: string;
   outbound: ScopedOutbound;
   /** Puts a line on the daemon's console. */
@@ -37,13 +36,13 @@ export interface ChannelParts {
   log: Log;
 }
 
-/** How one adapter stands. */
+/** The state of one adapter. */
 export interface ChannelStatus {
   adapter: string;
   state: ChannelState;
   /** Messages that are not delivered yet. */
   pending: number;
-  /** When the oldest call that they tell of was held, in epoch milliseconds; `null` when there are none. */
+  /** The time at which the oldest pending call was held, in epoch milliseconds; `null` without one. */
   oldestAt: number | null;
 }
 
@@ -51,32 +50,32 @@ export interface ChannelStatus {
 export interface Channels {
   /** Begins to connect, and goes on with what an earlier start left. */
   start(): void;
-  /** Has approvers told of a change of a task that is on disk. */
+  /** Notifies approvers of a change of a committed task. */
   changed(task: Task): void;
   /** Takes nothing in any more from people who ask the agent. */
   stopListening(): Promise<void>;
-  /** Lets go of everything; what was not delivered is delivered after the next start. */
+  /** Closes every adapter; undelivered messages are delivered after the next start. */
   stop(): Promise<void>;
   status(): ChannelStatus[];
 }
 
 /** An adapter, with the way that it speaks in threads when it can. */
-interface Opened {
+interface OpenedAdapter {
   adapter: ChannelAdapter;
   conversation: ConversationPort | null;
-  /** What is done once it was started. */
+  /** Runs after the start. */
   begun?: () => Promise<void>;
 }
 
-/** What people who ask the agent are heard and answered through. */
+/** The conversations with people in chats. */
 interface Talk {
   conversations: Conversations;
-  /** How each adapter speaks in threads. */
+  /** The conversation ports by adapter. */
   ports: Map<string, ConversationPort>;
   close(): Promise<void>;
 }
 
-/** Behind `channel:dashboard:*` nothing is sent: the dashboard reads what waits from `GET /deferrals` (contract section 14). */
+/** `channel:dashboard:*` sends nothing: the dashboard reads `GET /deferrals` (contract section 14). */
 const dashboard = 'dashboard';
 
 /** Makes the channels of an agent; what a chat needs is loaded with the first agent that has it. */
@@ -166,7 +165,7 @@ async function openSlack(
   settings: NonNullable<ChannelsReading['slack']>,
   approvals: ApprovalAuthority,
   talk: Talk | null,
-): Promise<Opened> {
+): Promise<OpenedAdapter> {
   const { createSlackAdapter } = await import('./slack/slack-adapter.ts');
   const { reportSetup } = await import('./slack/setup/report-setup.ts');
   const names = {
@@ -195,7 +194,7 @@ async function openTelegram(
   { outbound, clock, log }: ChannelParts,
   settings: NonNullable<ChannelsReading['telegram']>,
   talk: Talk | null,
-): Promise<Opened> {
+): Promise<OpenedAdapter> {
   const { createTelegramAdapter } = await import('./telegram/telegram-adapter.ts');
   const conversations = talk?.conversations ?? null;
   const adapter = createTelegramAdapter({ settings, outbound, conversations, clock, log });
@@ -205,7 +204,7 @@ async function openTelegram(
 async function openWebhook(
   { agentId, publicUrl, outbound, clock }: ChannelParts,
   settings: NonNullable<ChannelsReading['webhook']>,
-): Promise<Opened> {
+): Promise<OpenedAdapter> {
   const { createWebhookAdapter } = await import('./webhook/webhook-adapter.ts');
   const agentUrl = () => publicUrl;
   const adapter = createWebhookAdapter({ settings, agentUrl, agentId, outbound, clock });

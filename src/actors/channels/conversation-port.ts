@@ -1,21 +1,21 @@
 import type { JsonObject } from '../../machines/json.ts';
 
-/** Something that somebody said to the agent in a chat. */
+/** A message to the agent in a chat. */
 export interface ChatMessage {
   /** The adapter that heard it. */
   adapter: string;
-  /** Unique among the messages of the adapter, whatever is delivered twice. */
+  /** Unique among the messages of the adapter; a redelivery has the same id. */
   id: string;
   /** Names the thread, in characters that a task id may have, 100 at most; the thread is a `contextId`. */
   thread: string;
-  /** What was said, without the mention of the agent. */
+  /** The text without the mention of the agent. */
   text: string;
   from: ChatPerson;
-  /** Where to answer, in the words of the adapter. */
+  /** The address of the answer, in the adapter's own format. */
   ref: JsonObject;
 }
 
-/** Somebody in a chat, as the service itself names them. */
+/** A person in a chat, as the service names them. */
 export interface ChatPerson {
   /** Such as `slack:T012/U034`. */
   id: string;
@@ -24,10 +24,10 @@ export interface ChatPerson {
   email: string | null;
 }
 
-/** How an answer to somebody stands: being worked on, waiting for a release, or over. */
+/** The state of an answer: in progress, waiting for approval, or done. */
 export type ChatMark = 'working' | 'waiting' | 'done' | 'failed';
 
-/** How an adapter speaks in a thread. Every method rejects with DeliveryError. */
+/** Writes to the threads of one adapter; every method rejects with DeliveryError. */
 export interface ConversationPort {
   /** Shows beside the message how its answer stands; a mark replaces the one before it. */
   mark(ref: JsonObject, mark: ChatMark, signal: AbortSignal): Promise<void>;

@@ -1,7 +1,7 @@
 import type { ApprovalNotice } from '../../machines/channels/approval-notice.ts';
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
 import type { Log } from '../ports.ts';
-import { isPace } from './quarantine.ts';
+import { asksForTime } from './quarantine.ts';
 
 /** Failures that are remembered, so that each is logged once. */
 const mostRemembered = 1_000;
@@ -22,7 +22,7 @@ export class DeliveryLog {
   /** Says that a try failed. */
   failed(position: number, notice: ApprovalNotice, failure: DeliveryFailure): void {
     const { fault, reason } = failure;
-    if (isPace(failure)) return this.#pace(position, notice, reason);
+    if (asksForTime(failure)) return this.#pace(position, notice, reason);
     if (!this.#isNew(`${position}:${fault}`)) return;
     const level = fault === 'later' ? 'warn' : 'error';
     const outcome = fault === 'message' ? 'was refused for good' : 'is tried again';

@@ -12,14 +12,13 @@ export function laneOf(target: string, isPosted: boolean): string {
   return `${isPosted ? 'update' : 'post'} ${target}`;
 }
 
-/** What the lanes of one adapter stand on. */
 export interface LanesOptions {
   clock: Clock;
-  /** Messages of the adapter that are under way at once. */
+  /** Maximum concurrent messages of the adapter. */
   most: number;
-  /** Messages of one lane that are under way at once. */
+  /** Maximum concurrent messages of one lane. */
   mostOfOne: number;
-  /** Hears that a lane may take another message; `letIn` is to be called once those who should be first have come. */
+  /** Called when a lane has room for another message; call `letIn` once more urgent rows are enqueued. */
   onRoom: () => void;
 }
 
@@ -32,7 +31,7 @@ export interface Ticket {
   /** Epoch milliseconds at which its call is denied. */
   expiresAt: number;
   /** True for one that failed before; it goes last. */
-  isSetAside: boolean;
+  isQuarantined: boolean;
 }
 
 interface Waiting {
@@ -46,8 +45,8 @@ interface Lane {
 }
 
 /**
- * Lets messages through to their targets, as many at once as their lanes take: those that never failed first, and of
- * these the one whose time is nearest.
+ * Schedules messages to their targets, as many at once as their lanes take: those that never failed first, and of these
+ * the one with the nearest deadline.
  */
 export class Lanes {
   readonly #options: LanesOptions;
@@ -65,7 +64,7 @@ export class Lanes {
     return this.#sending.has(position);
   }
 
-  /** How many messages that never failed may be under way, or about to be, on a lane. */
+  /** The number of messages without failures that a lane sends, or prepares, at once. */
   width(name: string): number {
     const lane = this.#lanes.get(name);
     if (lane === undefined || lane.actor.getSnapshot().hasTag('open')) {
@@ -98,7 +97,7 @@ export class Lanes {
     }
   }
 
-  /** Lets those in for whom there is a place. */
+  /** Starts waiting messages while there is room. */
   letIn(): void {
     while (this.#sending.size < this.#options.most) {
       const free = this.#waiting.filter(({ ticket }) => this.#isFree(ticket));
@@ -161,7 +160,7 @@ export class Lanes {
 
 function byTurn({ ticket: one }: Waiting, { ticket: other }: Waiting): number {
   return (
-    Number(one.isSetAside) - Number(other.isSetAside) ||
+    Number(one.isQuarantined) - Number(other.isQuarantined) ||
     one.expiresAt - other.expiresAt ||
     one.position - other.position
   );

@@ -15,7 +15,7 @@ import { callAdapter, failureOf } from './adapter-call.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import type { Lanes, Ticket } from './lanes.ts';
 
-/** What the deliveries of one adapter have in common; positions are those of rows. */
+/** The common parts of an adapter's deliveries; positions are those of rows. */
 export interface DeliveryPorts {
   adapter: ChannelAdapter;
   lanes: Lanes;
@@ -30,7 +30,7 @@ export interface DeliveryPorts {
   onGivenUp: (notice: ApprovalNotice) => void;
 }
 
-/** Who hears of one delivery. */
+/** The observer of one delivery. */
 export interface DeliveryWatcher {
   /** Hears that it went from one state to another. */
   onMoved: () => void;
@@ -96,7 +96,7 @@ export class LiveDelivery {
     return this.#actor.getSnapshot().context.ref !== null;
   }
 
-  /** True while something is under way to the service, or about to be. */
+  /** True while a message is being sent, or about to be. */
   get isSending(): boolean {
     return this.#actor.getSnapshot().hasTag('sending');
   }
@@ -107,12 +107,12 @@ export class LiveDelivery {
     return snapshot.status === 'done' || snapshot.matches('posted');
   }
 
-  /** Has what is true now told. */
+  /** Delivers the current notice. */
   change(row: ApprovalRow): void {
     this.#actor.send({ type: 'notice.changed', latest: versionOf(row) });
   }
 
-  /** Ends it, and what it has under way. */
+  /** Ends the delivery and its request. */
   stop(): void {
     this.#actor.stop();
   }

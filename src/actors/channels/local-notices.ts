@@ -8,27 +8,26 @@ import type { Task } from '../../machines/task/task.ts';
 import type { Log } from '../ports.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 
-/** What tells people at the daemon itself. */
 export interface LocalNoticesOptions {
   /** Adapters whose messages live no longer than the daemon. */
   adapters: readonly ChannelAdapter[];
   log: Log;
 }
 
-/** What was said of a task that waits, with what it was made from. */
-interface Told {
+/** The notices of a waiting task, with the record that they were made from. */
+interface Announcement {
   asked: AskedRecord;
   notices: ApprovalNotice[];
 }
 
 /**
- * Has people at the daemon itself told of what waits. Nothing of it is kept: what is said on a console is gone with the
- * daemon, and what still waits is said again by the next one.
+ * Announces held calls on the daemon itself and stores nothing: console output ends with the daemon, and the next one
+ * announces again the calls that still wait.
  */
 export class LocalNotices {
   readonly #adapters: ReadonlyMap<string, ChannelAdapter>;
   readonly #log: Log;
-  readonly #told = new Map<string, Told>();
+  readonly #announced = new Map<string, Announcement>();
 
   constructor({ adapters, log }: LocalNoticesOptions) {
     this.#adapters = new Map(adapters.map((adapter) => [adapter.name, adapter]));
@@ -43,27 +42,29 @@ export class LocalNotices {
 
   /** Tells of a change of a task that is on disk; costs next to nothing for one that never waited. */
   changed(task: Task): void {
-    const told = this.#told.get(task.id);
-    const isSame = told !== undefined && told.asked.deferral.id === task.deferral?.id;
-    if (told !== undefined && !isSame) this.#end(told, task);
+    const announced = this.#announced.get(task.id);
+    const isSame = announced !== undefined && announced.asked.deferral.id === task.deferral?.id;
+    if (announced !== undefined && !isSame) this.#end(announced, task);
     const asked = askedOf(task);
     if (asked === null) return;
     const notices = this.#noticesOf(asked);
-    if (notices.length > 0) this.#told.set(task.id, { asked, notices });
+    if (notices.length > 0) this.#announced.set(task.id, { asked, notices });
     for (const notice of notices) {
       const { target } = notice.request;
-      const before = isSame ? told.notices.find(({ request }) => request.target === target) : null;
+      const before = isSame
+        ? announced.notices.find(({ request }) => request.target === target)
+        : null;
       this.#tell(notice, before ?? null);
     }
   }
 
-  /** Lets go of the adapters. */
+  /** Stops the adapters. */
   async stop(): Promise<void> {
     await Promise.allSettled([...this.#adapters.values()].map((adapter) => adapter.stop()));
   }
 
-  #end({ asked, notices }: Told, now: Task): void {
-    this.#told.delete(asked.taskId);
+  #end({ asked, notices }: Announcement, now: Task): void {
+    this.#announced.delete(asked.taskId);
     for (const notice of notices) this.#tell(noticeOf(notice.request.target, asked, now), notice);
   }
 
@@ -82,17 +83,17 @@ export class LocalNotices {
     const news = before === null ? null : newsOf(before, notice);
     if (before !== null && news === null) return;
     const { signal } = new AbortController();
-    const told =
+    const delivered =
       news === null
         ? adapter.deliver(notice, signal)
         : adapter.update({}, notice, news, signal).then(() => ({}));
-    told.catch((error: unknown) => {
+    delivered.catch((error: unknown) => {
       this.#log.warn({ error, task_id: taskId }, 'approvals: nobody here could be told of a call');
     });
   }
 }
 
-/** What a task that waits is remembered by; the arguments of the held call may be large. */
+/** Returns the record of a waiting task without the arguments of the held call, which may be large. */
 function askedOf({ id: taskId, deferral, requester, stage }: Task): AskedRecord | null {
   if (deferral === null || stage === null) return null;
   const { args: _, ...rest } = deferral;

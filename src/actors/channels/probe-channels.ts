@@ -5,12 +5,12 @@ import { askedThrough, type DeferRules } from './asked-through.ts';
 import type { ChannelsReading } from './channel-settings.ts';
 import type { SetupFinding } from './slack/setup/setup-finding.ts';
 
-/** Something about the set-up of one chat. */
+/** A finding about the set-up of one chat. */
 export interface ChannelFinding extends SetupFinding {
   adapter: 'slack' | 'telegram';
 }
 
-/** What a probe says reaches its caller as findings. */
+/** A silent log: a probe reports its findings to the caller. */
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**

@@ -1,13 +1,13 @@
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
 
 /** Messages of one lane that may be set aside at once. */
-export const mostSetAside = 64;
+export const longestQuarantine = 64;
 
 /**
  * Messages that failed. They are tried again by themselves, and hold up nobody else of their target meanwhile; beyond
  * a bound they wait in the store, so that a target that takes nothing fills no memory.
  */
-export class SetAside {
+export class Quarantine {
   readonly #lanes = new Map<number, string>();
   readonly #isPaced: boolean;
 
@@ -22,9 +22,9 @@ export class SetAside {
 
   /** Sets a row aside that failed, as far as its lane has room for it. */
   failed(position: number, lane: string, failure: DeliveryFailure): void {
-    if (this.#isPaced && isPace(failure)) return;
+    if (this.#isPaced && asksForTime(failure)) return;
     const others = [...this.#lanes.values()].filter((other) => other === lane);
-    if (others.length < mostSetAside) this.#lanes.set(position, lane);
+    if (others.length < longestQuarantine) this.#lanes.set(position, lane);
   }
 
   /** Forgets a row that was told, or is no longer tried. */
@@ -34,6 +34,6 @@ export class SetAside {
 }
 
 /** Tells whether a service only asks for time, such as with 429 and `Retry-After`. */
-export function isPace({ fault, retryAfter }: DeliveryFailure): boolean {
+export function asksForTime({ fault, retryAfter }: DeliveryFailure): boolean {
   return fault === 'later' && retryAfter !== null;
 }

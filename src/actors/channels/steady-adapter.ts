@@ -1,6 +1,6 @@
 import type { ChannelAdapter, ChannelState } from './channel-adapter.ts';
 
-/** What an adapter does that keeps no connection. */
+/** The operations of an adapter without a connection. */
 export type SteadyAdapter = Pick<ChannelAdapter, 'name' | 'mostAtOnce' | 'deliver' | 'update'>;
 
 /** Makes an adapter for approvals that is connected from its start to its end, as it keeps no connection. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports.ts';
 
-/** What is answered in the place of something that took too long. */
+/** Stands for the result of work that took too long. */
 export const late = Symbol('late');
 
 /** Resolves with what a promise resolves with, or with `late` once `limit` milliseconds are over. */

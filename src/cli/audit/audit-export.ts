@@ -52,7 +52,7 @@ export async function auditExport(
   }
 }
 
-/** How an export is written; `line` is called in the order of the log. */
+/** The form of an export; `line` is called in the order of the log. */
 interface ExportForm {
   head: string;
   line(line: ExportedLine): string | Buffer;
@@ -96,7 +96,7 @@ function refuse({ exported, broken }: ExportSummary, task: string): void {
   });
 }
 
-/** Where an export goes. */
+/** The destination of an export. */
 interface Sink {
   write(data: string | Uint8Array): Promise<void>;
   close(): Promise<void>;

@@ -11,7 +11,7 @@ export function auditFolderOf(
   return resolve(chooseFolder(dir, env, (line) => output.note(line)).dir);
 }
 
-/** Where an agent's log is; the usual place while its configuration cannot be read. */
+/** Returns the path of an agent's log; the default while its configuration cannot be read. */
 export function auditPathOf(
   dir: string | undefined,
   session: Pick<Session, 'env' | 'output'>,

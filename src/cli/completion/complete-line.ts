@@ -6,20 +6,20 @@ export interface Candidate {
   description: string;
 }
 
-/** What may stand where a command line ends. */
+/** The candidates at the end of a command line. */
 export interface Completion {
-  /** What a shell offers of its own beside the candidates. */
+  /** The shell's own completion beside the candidates. */
   also: 'nothing' | 'files' | 'folders';
   candidates: Candidate[];
-  /** What only a running agent, or the list of them, knows: the values of an argument or option, by its name. */
+  /** The values that only a running agent or the list of agents knows, by the name of their argument or option. */
   wanted: Wanted | null;
 }
 
-/** The value that is asked for, such as the `id` of `task get`, and what stands before it. */
+/** The value to complete, such as the `id` of `task get`, and the text before it. */
 export interface Wanted {
   command: string;
   name: string;
-  /** What stands before the value in the same word, such as `--dir=`. */
+  /** The text before the value in the same word, such as `--dir=`. */
   prefix: string;
   /** The folder named by --dir; `null` when none is. */
   dir: string | null;
@@ -27,7 +27,7 @@ export interface Wanted {
   isElsewhere: boolean;
 }
 
-/** How far a command line has been read. */
+/** The parsed part of a command line. */
 interface Place {
   command: Command;
   names: string[];

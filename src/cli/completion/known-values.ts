@@ -4,7 +4,7 @@ import { findAgent } from '../find-agent.ts';
 import { readAnswer } from '../task/task-shape.ts';
 import type { Candidate, Wanted } from './complete-line.ts';
 
-/** Milliseconds that whoever pressed a key waits at most. */
+/** Timeout of a look-up while the user waits at the prompt, in milliseconds. */
 const patience = 1_000;
 
 /** As many as a person looks through. */

@@ -7,7 +7,7 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof shells)[number];
 
-/** The program of this clone itself: a script that ran what stands on the line would run a stranger's at a key press. */
+/** The path of this clone's program: completion must never run the program that the line names. */
 const program = join(import.meta.dirname, '../../../bin/holdpoint');
 
 /** Answers the script that completes command lines of this command in a shell. */

@@ -41,7 +41,7 @@ export async function checkChannels(
   return (await Promise.all(checks)).flat();
 }
 
-/** While nothing is held, nobody is asked. */
+/** An agent that defers nothing needs no channel. */
 function rulesOf({ security: { defer } }: ServiceConfig) {
   return defer.enabled ? defer : { default_approvers: [], tools: {} };
 }

@@ -30,7 +30,7 @@ async function checkFolder(wanted: string): Promise<Finding> {
     if (folder === wanted) await writeDurably(join(folder, `doctor.${process.pid}`));
     else accessSync(folder, constants.W_OK);
     const { bavail, bsize } = await statfs(folder);
-    return judgeSpace(folder, bavail * bsize);
+    return checkSpace(folder, bavail * bsize);
   } catch (error) {
     return {
       status: 'fail',
@@ -59,7 +59,7 @@ export function checkPermissions({ stateFolder }: Subject, storePath: string): F
   };
 }
 
-function judgeSpace(folder: string, bytes: number): Finding {
+function checkSpace(folder: string, bytes: number): Finding {
   const free = `${Math.floor(bytes / mebibyte)} MiB free`;
   if (bytes >= littleSpace) return { status: 'pass', message: `${folder} can be written, ${free}` };
   return {

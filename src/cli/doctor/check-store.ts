@@ -39,7 +39,7 @@ function examine(path: string): Finding {
   }
 }
 
-/** Nobody has the file open that has no log of writes beside it; reading it must not leave one. */
+/** A store without a write-ahead log is closed; reading it must not create one. */
 function addressOf(path: string): URL | string {
   if (existsSync(`${path}-wal`)) return path;
   const url = pathToFileURL(path);

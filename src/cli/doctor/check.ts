@@ -1,8 +1,8 @@
-/** What a check found. */
+/** The result of a check. */
 export interface Finding {
   status: 'pass' | 'warn' | 'fail';
   message: string;
-  /** How to mend it. */
+  /** The remedy. */
   fix?: string;
 }
 
@@ -11,7 +11,7 @@ export interface Check extends Finding {
   check: string;
 }
 
-/** What the checks look at. */
+/** The agent that the checks look at. */
 export interface Subject {
   /** The agent's folder, absolute. */
   directory: string;

@@ -35,7 +35,7 @@ export async function doctor({ output, env }: Session, { dir }: DoctorOptions): 
   });
 }
 
-/** What an agent whose configuration cannot be read signs people in with. */
+/** The authentication assumed while the configuration cannot be read. */
 const withoutProviders = { auth: { required: false, providers: [] } };
 
 async function examine(subject: Subject): Promise<Check[]> {

@@ -16,14 +16,13 @@ export interface ImaginedCall {
   args: JsonValue;
   /** The assurance level of the caller; `null` for a caller without an identity. */
   acr: string | null;
-  /** What the caller asked for; `null` when it is not known. */
+  /** The request of the caller; `null` when it is unknown. */
   message: string | null;
 }
 
-/** What a call is explained with. */
 export interface ExplainPorts extends Pick<Governance, 'policy' | 'judge'> {
   tools: ReadonlyMap<string, Tool>;
-  /** What looks at the output of the tool. */
+  /** The rules that check the output of the tool. */
   outputRules: readonly string[];
   clock: Clock;
   log: Log;

@@ -3,18 +3,18 @@ import type { CredentialProvider } from '../../machines/governance/ruling.ts';
 import type { DecisionRecord } from '../../machines/task/task.ts';
 import type { ExplainedLayer } from './explanation.ts';
 
-/** What there is to say of the layers besides their records. */
+/** Facts about the layers besides their records. */
 export interface LayerNotes {
   /** True when intent alignment is on and could not be asked. */
   isIntentUnknown: boolean;
   /** True when the call would run, now or after a release. */
   mayRun: boolean;
   credential: CredentialProvider | null;
-  /** What looks at the output of the tool. */
+  /** The rules that check the output of the tool. */
   outputRules: readonly string[];
 }
 
-const judging = ['intent_alignment', 'step_up', 'modify', 'defer'];
+const layersThatRule = ['intent_alignment', 'step_up', 'modify', 'defer'];
 
 /** Lists every layer in the order in which a call meets it; those that said something say it (contract section 7). */
 export function explainLayers(
@@ -27,7 +27,7 @@ export function explainLayers(
         ? notAsked(layer, 'add --message')
         : { layer, decision, reason, duration_ms },
   );
-  const silent = judging
+  const silent = layersThatRule
     .filter((name) => said.every(({ layer }) => layer !== name))
     .map(notReached);
   return [...said, ...silent, ...layersOfRun(notes)];

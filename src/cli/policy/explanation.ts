@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../machines/json.ts';
 
-/** What one layer says, or why it says nothing. */
+/** The decision of one layer, or the reason why there is none. */
 export interface ExplainedLayer {
   layer: string;
   decision: 'allow' | 'deny' | 'modify' | 'step_up' | 'defer' | 'not_reached' | 'not_asked';
@@ -10,7 +10,7 @@ export interface ExplainedLayer {
   duration_ms: number | null;
 }
 
-/** Who would be asked for a release, and how. */
+/** The approvers that would be asked, and how. */
 export interface ExplainedDeferral {
   to: string;
   /** Such as `5m0s`. */
@@ -19,25 +19,25 @@ export interface ExplainedDeferral {
   approvers: string[] | null;
   quorum: number;
   four_eyes: boolean;
-  /** What approvers read. */
+  /** The text for approvers. */
   context: string;
   remind: boolean;
   escalate_to: string | null;
 }
 
-/** What would happen to a call, as `policy explain --json` prints it. */
+/** The outcome of a call, as `policy explain --json` prints it. */
 export interface Explanation {
   tool: string;
   outcome: 'run' | 'deny' | 'step_up' | 'defer';
-  /** What a denied or challenged caller is told. */
+  /** The answer to a denied or challenged caller. */
   text?: string;
-  /** What would run: the arguments after MODIFY. */
+  /** The arguments after MODIFY. */
   arguments: JsonObject;
-  /** Of `arguments`; a decision can be pinned to it. */
+  /** The digest of `arguments`; a decision can be pinned to it. */
   args_sha256: string;
   layers: ExplainedLayer[];
   deferral?: ExplainedDeferral;
-  /** Who makes the credentials of the call. */
+  /** The issuer of the call's credentials. */
   credential?: string;
   /** False when a layer could not be asked that may still deny the call. */
   complete: boolean;

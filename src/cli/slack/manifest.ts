@@ -13,7 +13,7 @@ export const longestName = 35;
 /** Longest name of its bot, in characters. */
 const longestBotName = 80;
 
-/** What an app is made for. */
+/** The purpose of an app. */
 export interface ManifestOptions {
   name: string;
   /** True for an app that asks for approvals and hears nothing that people say. */

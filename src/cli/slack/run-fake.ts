@@ -1,9 +1,7 @@
+import { FakeSlack, playSlack, SlackScreen } from '../../fake-slack/fake-slack.ts';
 import { CliError } from '../cli-error.ts';
 import type { Session } from '../session.ts';
 import { Prompter } from '../try/prompter.ts';
-import { FakeSlack } from './fake-slack.ts';
-import { playSlack } from './screen/play-slack.ts';
-import { SlackScreen } from './screen/slack-screen.ts';
 
 export interface SlackFakeOptions {
   port?: number;
@@ -19,7 +17,14 @@ export async function runFake(session: Session, { port = 0 }: SlackFakeOptions):
     if (stdin.isTTY && output.stdout.isTTY === true && !output.isJson) {
       const prompter = new Prompter(stdin, output.stdout, () => interruption.interrupt());
       try {
-        await playSlack({ output, slack, prompter, channel: 'refunds', user: 'ann', signal });
+        await playSlack({
+          terminal: output,
+          slack,
+          prompter,
+          channel: 'refunds',
+          user: 'ann',
+          signal,
+        });
       } finally {
         prompter.close();
       }

@@ -1,16 +1,17 @@
+import { brief } from '../../machines/brief.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import type { DecisionJson, DeferralJson, ProgressJson, TaskJson } from './task-shape.ts';
 
-/** What a task answered: its text parts, and its data parts as JSON. */
+/** Returns the answer of a task: its text parts, and its data parts as JSON. */
 export function answerOf({ artifacts = [], status }: TaskJson): string {
   const parts = artifacts.flatMap((artifact) => artifact.parts);
   const said = parts.length > 0 ? parts : (status.message?.parts ?? []);
   return plainText(said.map((part) => part.text ?? JSON.stringify(part)).join('\n'));
 }
 
-/** What the state of a task says in words. */
+/** Returns the status text of a task. */
 export function statusText({ status }: TaskJson): string {
   return (status.message?.parts ?? []).map((part) => part.text ?? '').join(' ');
 }
@@ -69,7 +70,7 @@ export function deferralLines(deferral: DeferralJson, now: number): string[] {
   return labels.map(([label, value]) => `  ${label.padEnd(10)} ${plainLine(value)}`);
 }
 
-/** What a layer said, in a row of a table; `null` stands for nothing to say. */
+/** The row of a layer in a table; `null` stands for an empty cell. */
 type DecisionRow = Pick<DecisionJson, 'call_id' | 'tool' | 'layer' | 'decision'> & {
   reason: string | null;
   duration_ms: number | null;
@@ -110,7 +111,7 @@ function paintDecision({ colours }: Output, decision: string): string {
   return decision.startsWith('not_') ? colours.dim(words) : colours.yellow(words);
 }
 
-/** How long it is until a moment, such as `in 4m05s`. */
+/** Returns the time until a moment, such as `in 4m05s`. */
 export function timeLeft(moment: string, now: number): string {
   const seconds = Math.ceil((Date.parse(moment) - now) / 1_000);
   if (!(seconds > 0)) return 'now';
@@ -125,12 +126,6 @@ export function timeLeft(moment: string, now: number): string {
   return `in ${shown
     .map(([count, unit], index) => `${index === 0 ? count : String(count).padStart(2, '0')}${unit}`)
     .join('')}`;
-}
-
-/** Cuts a text to one line of some length. */
-export function brief(text: string, length: number): string {
-  const line = plainLine(text.replaceAll(/\s+/g, ' ').trim());
-  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
 }
 
 /** Pads a state to the width of the longest and gives it its colour. */

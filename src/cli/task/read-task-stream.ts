@@ -10,7 +10,7 @@ export interface TaskEventJson {
   data: unknown;
 }
 
-/** Who hears what a stream tells; the stream waits for it. */
+/** The observer of a stream; the stream awaits it. */
 export interface TaskListener {
   onEvent?: (event: TaskEventJson) => void;
   onStatus?: (task: TaskJson) => void | Promise<void>;

@@ -1,6 +1,7 @@
+import { brief } from '../../machines/brief.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, usualTimeout, withAgent } from './agent-session.ts';
-import { brief, paintState, statusText } from './print-task.ts';
+import { paintState, statusText } from './print-task.ts';
 import { readAnswer } from './task-shape.ts';
 
 export interface ListOptions extends AgentOptions {

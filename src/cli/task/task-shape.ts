@@ -71,7 +71,7 @@ const progress = z.looseObject({
   text: z.string().optional(),
 });
 
-/** What the command line needs to know of a task; the rest is passed through. */
+/** The fields of a task that the command line reads; the rest is passed through. */
 export type TaskJson = z.infer<typeof task>;
 export type TaskPage = z.infer<typeof taskPage>;
 export type DecisionJson = z.infer<typeof decision>;

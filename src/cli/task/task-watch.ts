@@ -8,7 +8,7 @@ import { answerOf, progressLine, statusLine, throwIfUnfinished } from './print-t
 import { follow, streamBroken } from './read-task-stream.ts';
 import type { TaskJson } from './task-shape.ts';
 
-/** How often in a row a connection may fail before it is given up. */
+/** Maximum failures of a connection in a row. */
 const patience = 8;
 
 /** Milliseconds before the first new attempt; each further one waits twice as long. */

@@ -6,7 +6,6 @@ import type { DeferralJson } from '../task/task-shape.ts';
 import type { Demo } from './demo.ts';
 import type { Prompter } from './prompter.ts';
 
-/** What a question about a held call needs. */
 export interface Approval {
   output: Output;
   demo: Demo;

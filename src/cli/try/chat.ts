@@ -39,14 +39,14 @@ async function converse(
   const left = new AbortController();
   const signal = AbortSignal.any([demo.signal, left.signal]);
   const onLeave = (): void => left.abort(leaving);
-  let takeBack = (): Promise<void> => Promise.resolve();
+  let withdraw = (): Promise<void> => Promise.resolve();
   const onStatus = async (task: TaskJson): Promise<void> => {
-    await takeBack();
+    await withdraw();
     const deferral = await pendingDeferral({ agent: demo.client, signal }, task);
     if (deferral === null) return;
     output.line(output.colours.yellow('\nThis call waits for a person:'));
     for (const line of deferralLines(deferral, Date.now())) output.line(line);
-    takeBack = askApproval({ output, demo, prompter, deferral, onLeave });
+    withdraw = askApproval({ output, demo, prompter, deferral, onLeave });
   };
   const onProgress = (progress: ProgressJson): void => {
     const line = progressLine(progress);
@@ -55,11 +55,11 @@ async function converse(
   try {
     const call = await callFor(message, demo, signal);
     const task = await follow(demo.client.events(call), { onStatus, onProgress });
-    await takeBack();
+    await withdraw();
     output.line(`${output.colours.bold('agent>')} ${endOf(task)}`);
     return false;
   } catch (error) {
-    await takeBack();
+    await withdraw();
     if (error === leaving) return true;
     throw error;
   }

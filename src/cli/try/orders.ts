@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** An order of the demo as it stands on disk. */
+/** An order of the demo on disk. */
 export interface Order {
   id: string;
   amount: string;

@@ -5,8 +5,8 @@ import { findOrder } from './orders.ts';
 const longestReason = 500;
 
 /**
- * What the scripted model plays for a message: the refund of the order it names, with the amount
- * that was paid, else an echo.
+ * Returns the script of the model for a message: the refund of the order that it names, with the amount paid, else an
+ * echo.
  */
 export function scriptFor(message: string, orders: string): JsonValue[] {
   const id = /\bA-\d{4}\b/i.exec(message)?.[0].toUpperCase();

@@ -1,7 +1,5 @@
+import { FakeSlack, playSlack } from '../../fake-slack/fake-slack.ts';
 import type { Session } from '../session.ts';
-import { FakeSlack } from '../slack/fake-slack.ts';
-import { playSlack } from '../slack/screen/play-slack.ts';
-import { unlessAborted } from '../slack/screen/unless-aborted.ts';
 import type { Demo } from './demo.ts';
 import { Prompter } from './prompter.ts';
 import { askInSlack, demoChannel } from './slack-demo-files.ts';
@@ -9,14 +7,14 @@ import { playSlackStory } from './slack-story.ts';
 
 /** A refund agent that asks in a Slack which runs on this machine. */
 export interface SlackDemo {
-  /** What the agent needs to find that Slack. */
+  /** The variables that lead the agent to that Slack. */
   env: NodeJS.ProcessEnv;
-  /** Plays with the running agent: on a terminal somebody speaks and clicks, else a story is told. */
+  /** Plays with the running agent: interactively on a terminal, else as a story. */
   play(demo: Demo): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a fake Slack and makes the agent in `directory` use it; `isChat` when somebody is at a terminal. */
+/** Starts a fake Slack and makes the agent in `directory` use it; `isChat` for an interactive terminal. */
 export async function prepareSlackDemo(
   session: Session,
   { directory, isChat }: { directory: string; isChat: boolean },
@@ -53,8 +51,15 @@ async function converse(session: Session, demo: Demo, slack: FakeSlack): Promise
   const prompter = new Prompter(stdin, output.stdout, () => interruption.interrupt());
   const { signal } = demo;
   try {
-    await unlessAborted(slack.connected(), signal);
-    await playSlack({ output, slack, prompter, channel: demoChannel, user: 'ann', signal });
+    await slack.connected(1, signal);
+    await playSlack({
+      terminal: output,
+      slack,
+      prompter,
+      channel: demoChannel,
+      user: 'ann',
+      signal,
+    });
   } finally {
     prompter.close();
   }

@@ -1,12 +1,13 @@
 import { verdictSentence, verifyFiles } from '../../actors/records/records.ts';
+import {
+  type FakeMessage,
+  type FakeSlack,
+  heldMessage,
+  messageLines,
+  SlackScreen,
+} from '../../fake-slack/fake-slack.ts';
 import { CliError } from '../cli-error.ts';
 import type { Session } from '../session.ts';
-import type { FakeMessage } from '../slack/fake/workspace.ts';
-import type { FakeSlack } from '../slack/fake-slack.ts';
-import { heldMessage } from '../slack/screen/held-message.ts';
-import { messageLines } from '../slack/screen/paint-message.ts';
-import { SlackScreen } from '../slack/screen/slack-screen.ts';
-import { unlessAborted } from '../slack/screen/unless-aborted.ts';
 import type { Demo } from './demo.ts';
 import { findOrder, type Order, readOrders } from './orders.ts';
 import { demoChannel } from './slack-demo-files.ts';
@@ -17,7 +18,6 @@ const request = `Please refund order ${orderId}, it arrived broken`;
 /** Milliseconds that one step of the story may take. */
 const longestStep = 30_000;
 
-/** What the story is played with. */
 export interface SlackStage {
   demo: Demo;
   slack: FakeSlack;
@@ -104,7 +104,7 @@ async function step<T>(
 ): Promise<T> {
   const limit = AbortSignal.timeout(longestStep);
   try {
-    return await unlessAborted(slack.until(find), AbortSignal.any([demo.signal, limit]));
+    return await slack.until(find, AbortSignal.any([demo.signal, limit]));
   } catch (error) {
     throw error === limit.reason ? failed(otherwise) : error;
   }

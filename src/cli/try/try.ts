@@ -41,7 +41,7 @@ export async function tryAgent(session: Session, options: TryOptions): Promise<v
 
 interface Trial {
   directory: string;
-  /** True when somebody is at a terminal and wants to be asked. */
+  /** True for an interactive terminal. */
   isChat: boolean;
   signal: AbortSignal;
 }

@@ -3,7 +3,7 @@ import { CliError } from '../cli-error.ts';
 import type { AgentSession } from '../task/agent-session.ts';
 import { readAnswer, type TaskJson } from '../task/task-shape.ts';
 
-/** How often a task that was only just sent is looked for. */
+/** Maximum looks for a task that was just sent. */
 const attempts = 200;
 
 /** Milliseconds between two looks. */

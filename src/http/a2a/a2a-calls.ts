@@ -20,10 +20,10 @@ export interface RpcCall {
   body: JsonObject;
 }
 
-/** Answers a call in a version of A2A, which may be none of ours. Resolves once the answer is made or its stream has begun. */
+/** Answers a call in a version of A2A, known or not; resolves once the answer is made or its stream has begun. */
 export type A2aCalls = (ctx: RoutedContext, call: RpcCall, version: string) => Promise<void>;
 
-/** Has the SDK answer the JSON-RPC calls of A2A 0.3.0 and 1.0 (5-a2a.md). */
+/** Answers the JSON-RPC calls of A2A 0.3.0 and 1.0 through the SDK (5-a2a.md). */
 export function a2aCalls(ports: TaskHandlerPorts): A2aCalls {
   let loading: ReturnType<typeof load> | null = null;
   return async function answerCall(ctx, call, version) {
@@ -73,7 +73,7 @@ async function load(ports: TaskHandlerPorts) {
   return { sdk, handler, transports };
 }
 
-/** A version that is none of ours is refused in the words of the one that has the method. */
+/** Chooses the format of an answer: of the named version, else of the one that has the method. */
 function wireOf({ method }: RpcCall, version: string): A2aVersion {
   return version === '0.3' || version === '1.0' ? version : (versionOf(method) ?? '0.3');
 }

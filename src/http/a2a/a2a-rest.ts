@@ -19,7 +19,7 @@ import { loadSdk, type Sdk } from './sdk.ts';
 import { numberer } from './stream-events.ts';
 import { TaskHandler, type TaskHandlerPorts } from './task-handler.ts';
 
-/** What an answer is on each surface, as the SDK has it. */
+/** Media types of answers by surface, as the SDK sets them. */
 const mediaTypes = {
   '0.3': 'application/json; charset=utf-8',
   '1.0': 'application/a2a+json; charset=utf-8',
@@ -33,11 +33,10 @@ interface RestCall {
   request: CallRequest;
   /** The version of the path. */
   version: keyof typeof restBases;
-  /** What `A2A-Version` says; empty when it is not there. */
+  /** The header `A2A-Version`; empty when absent. */
   said: string;
 }
 
-/** What the SDK was loaded into. */
 interface Loaded {
   sdk: Sdk;
   route: RequestHandler;
@@ -46,14 +45,14 @@ interface Loaded {
 
 const starting = 'service is starting; try again';
 
-/** What the SDK answers to a deletion. */
+/** The status that the SDK answers a deletion with. */
 const noContent = 204;
 
 const listPath = new RegExp(`^${restBases['0.3']}/tasks/?$`);
 
 /**
- * Has the SDK's own router answer the HTTP+JSON routes of A2A 0.3.0 and 1.0 (5-a2a.md). It is made for
- * Express, which is loaded for it with the first such request; everything around it is ours.
+ * Answers the HTTP+JSON routes of A2A 0.3.0 and 1.0 through the SDK's router (5-a2a.md). The router is made for
+ * Express, which the first such request loads; the middleware around it is Koa's.
  */
 export function a2aRest(ports: TaskHandlerPorts): A2aRest {
   const calls = new WeakMap<IncomingHttpHeaders, RestCall>();
@@ -61,7 +60,7 @@ export function a2aRest(ports: TaskHandlerPorts): A2aRest {
   return async function answerRest(ctx) {
     // The router of Express would answer a path that cannot be decoded in words of its own.
     decodeURIComponent(ctx.path);
-    // Which versions are spoken stands on the card.
+    // The card lists the supported versions.
     if (ports.card.current('1.0') === null) throw new SystemError('starting', starting);
     loading ??= load(ports, calls);
     const loaded = await loading;

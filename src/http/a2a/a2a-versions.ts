@@ -30,7 +30,7 @@ export const namesOf: Record<A2aVersion, ReadonlySet<string>> = {
   ]),
 };
 
-/** Reads `A2A-Version`; a patch number is no part of it. Returns what was said for a version that is none of ours. */
+/** Reads `A2A-Version` without its patch number; returns an unknown version unchanged. */
 export function readVersion(header: string): string {
   const said = header.trim();
   return /^(0\.3|1\.0)(\.\d+)?$/.exec(said)?.[1] ?? said;

@@ -7,14 +7,14 @@ import type { Challenge } from '../wire/challenge.ts';
 import { Problem } from '../wire/problem.ts';
 import type { Sdk } from './sdk.ts';
 
-/** What a call of the SDK is told about the request it serves, and what it leaves there. */
+/** The request behind a call of the SDK, with the notes that the call leaves on it. */
 export interface CallRequest {
   state: RequestState;
   /** Aborted when the caller leaves. */
   gone: AbortSignal;
   /** True once the SDK has read what is asked; what fails before that is the caller's doing. */
   isRead: boolean;
-  /** True for a call whose answer has no id to go with: it is judged and not run. */
+  /** True for a call without an id to answer to: it is validated and not run. */
   isUnasked?: boolean;
   /** Why the call was refused in words of ours, which the SDK would take for a defect; or a defect. */
   refusal?: Challenge | Error;

@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 
-/** What a handler that was made for Express has answered. */
+/** The answer of a handler made for Express. */
 export type Captured =
   | { kind: 'answer'; status: number; type: string; body: string | Buffer | null }
   | { kind: 'stream' };

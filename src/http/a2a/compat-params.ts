@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 
-/** Where the params of a call of 0.3.0 may hold a push notification config; REST has names of its own. */
+/** The places of a push notification config in the params of a 0.3.0 call; REST has names of its own. */
 const holders = [
   'configuration',
   'pushNotification',

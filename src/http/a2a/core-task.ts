@@ -78,8 +78,8 @@ export class CoreTasks {
 }
 
 /**
- * What the status of a task says: a wait in words for whoever asked, and nothing of an answer, which stands in the
- * artifact alone (5-a2a.md).
+ * Returns the text of a task's status: a wait in words, and no part of an answer, which stands in the artifact alone
+ * (5-a2a.md).
  */
 function textOf({ state, text, deferral }: Task): string | null {
   if (state === 'completed') return null;

@@ -1,7 +1,7 @@
 import { fieldOf } from '../wire/field-of.ts';
 import type { Sdk } from './sdk.ts';
 
-/** What a push notification config says in words. */
+/** The fields of a push notification config that hold text. */
 const texts = ['id', 'taskId', 'url', 'token'];
 
 /** Which param of a call names the task that it is about. */

@@ -6,7 +6,7 @@ import type { CallerTasks } from '../caller-tasks.ts';
 const maximumWaiting = 1_000;
 
 /**
- * Yields a task as it stands and then after every change, until it is final. Ends when the signal is
+ * Yields a task now and after every change, until it is final. Ends when the signal is
  * aborted; throws SystemError when the task can no longer be followed.
  */
 export async function* followTask(

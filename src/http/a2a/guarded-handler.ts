@@ -7,10 +7,9 @@ import { readMessage } from './read-message.ts';
 import type { Sdk } from './sdk.ts';
 
 /**
- * Stands between the SDK and a request handler. It refuses params that the SDK has read and not checked,
- * and notes in the call's request what the SDK cannot tell us: that it has read what is asked, an error
- * that is none of its own, and a stream that broke off. Such a stream ends without an error, which the SDK
- * would print.
+ * Guards a request handler of the SDK: refuses params that the SDK reads unchecked, and notes in the call's request
+ * that the body was read, errors of other origin, and broken streams. A broken stream ends without an error, which the
+ * SDK would print.
  */
 export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequestHandler {
   return new Proxy(handler, {

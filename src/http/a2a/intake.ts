@@ -4,18 +4,17 @@ import type { Ids } from '../../actors/ports.ts';
 import { followUpBound } from '../../machines/task/follow-up.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
-import { openFor } from '../open-task.ts';
+import { openTaskFor } from '../open-task.ts';
 import { requestOf } from './call-context.ts';
 import { readMessage, type SentSubmission } from './read-message.ts';
 import type { Sdk } from './sdk.ts';
 
-/** What taking messages in needs. */
 export interface IntakePorts {
   sdk: Sdk;
   ids: Ids;
   /** Returns a task that the caller may know of. Throws an error of the SDK. */
   find: (id: string, context: ServerCallContext) => Task;
-  /** Has the receiver told that a message names, if it names one; what it resolves with forgets that again. */
+  /** Registers the push receiver that a message names, if any; resolves with a function that removes it again. */
   tell: (
     taskId: string,
     config: TaskPushNotificationConfig | undefined,
@@ -23,7 +22,7 @@ export interface IntakePorts {
   ) => Promise<() => void>;
 }
 
-/** What a message led to. */
+/** The task that a message started or answered. */
 export interface TakenMessage {
   id: string;
   /** False for a task that was there before. */
@@ -63,7 +62,7 @@ export class Intake {
       : this.#say(find(taskId, context), submission, config, context);
   }
 
-  /** Whoever names a task or a context means it: a message that went elsewhere before is not what was said now. */
+  /** A message that names a task or context means it, even when the same message id went elsewhere before. */
   #refuseElsewhere(
     id: string,
     { message }: SendMessageRequest,
@@ -88,7 +87,7 @@ export class Intake {
     const id = this.#ports.ids.next();
     const forget = await this.#ports.tell(id, config, context);
     try {
-      const taken = openFor(requestOf(context).state, { ...submission, id, surface: 'a2a' });
+      const taken = openTaskFor(requestOf(context).state, { ...submission, id, surface: 'a2a' });
       // The message that came first has its own receiver.
       if (taken !== id) forget();
       return { id: taken, isNewRun: taken === id };

@@ -1,7 +1,7 @@
 import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
 import type { PushTarget } from '../../actors/ports.ts';
 
-/** Reads who is to be told from a config of A2A 0.3.0 or 1.0; `newId` names one that came without an id. */
+/** Reads the push receiver from a config of A2A 0.3.0 or 1.0; `newId` names one that came without an id. */
 export function targetOf(
   { taskId, id, url, token, authentication }: TaskPushNotificationConfig,
   version: string,

@@ -2,7 +2,7 @@ import type { Part as CorePart, SendMessageRequest } from '@a2a-js/sdk';
 import type { JsonValue } from '../../machines/json.ts';
 import { readSubmission, type Submission } from '../wire/task-request.ts';
 
-/** What a send of A2A asks for. */
+/** A send of A2A. */
 export interface SentSubmission extends Submission {
   /** True when the message came with an id, by which it is known again. */
   isKnownById: boolean;

@@ -8,7 +8,7 @@ import { CoreTasks } from './core-task.ts';
 import { listedTasks } from './list-tasks.ts';
 import type { Sdk } from './sdk.ts';
 
-/** What is said behind the `?`. */
+/** The parsed query string. */
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
 /** A page of tasks as the REST surface of 0.3.0 has it. */

@@ -6,7 +6,7 @@ export interface RestRoute {
   isSend: boolean;
 }
 
-/** Where the REST surfaces of A2A are found, each with the version it speaks. */
+/** The path prefixes of the REST surfaces of A2A, each with its version. */
 export const restBases = { '0.3': '/v1', '1.0': '/a2a' } as const;
 
 /** Every route of both surfaces. What is not here never reaches the SDK, whose own router is less strict. */

@@ -2,7 +2,7 @@ import type { Message } from '@a2a-js/sdk';
 
 export type { Message as CoreMessage };
 
-/** The parts of the A2A SDK that the agent stands on. */
+/** The parts of the A2A SDK in use. */
 export type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
 /** Loads the A2A SDK; with the first request that speaks A2A, not with the daemon. */

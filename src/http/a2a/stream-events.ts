@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { EventStream, type StreamEvent } from '../wire/sse.ts';
 
-/** What a stream is made of, and how its errors are told. */
+/** The events of a stream, with the forms of its errors. */
 export interface StreamedEvents {
   events: AsyncGenerator<object, void, undefined>;
   /** Says an error that comes before the first event, as a plain answer. */

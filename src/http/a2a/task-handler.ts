@@ -39,11 +39,10 @@ import { configOf, targetOf } from './push-configs.ts';
 import type { Sdk } from './sdk.ts';
 import { type StreamBeginning, taskUpdates } from './task-updates.ts';
 
-/** What answering A2A 0.3.0 and 1.0 stands on. */
 export interface TaskHandlerPorts {
   ids: Ids;
   card: CardSource;
-  /** True has a send wait for the end of its task, also while somebody has to decide. */
+  /** True when a send waits for the end of its task, also while a decision is pending. */
   a2aHold: boolean;
 }
 
@@ -140,7 +139,7 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#tasks.task(task);
   }
 
-  /** Joins a task that goes on: the task as it stands first, then what becomes of it. */
+  /** Joins a running task: its current state first, then each change. */
   async *resubscribe(
     { id }: SubscribeToTaskRequest,
     context: ServerCallContext,
@@ -211,7 +210,10 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#refusing(context, () => this.#intake.take(params, context));
   }
 
-  /** Has a receiver told that a message names; what it resolves with forgets one that was not there before. */
+  /**
+   * Registers the push receiver that a message names; resolves with a function that removes one that was not there
+   * before.
+   */
   async #tellOf(
     taskId: string,
     config: TaskPushNotificationConfig | undefined,
@@ -325,7 +327,7 @@ async function held({ state, gone, holdOpen }: CallRequest, id: string): Promise
   }
 }
 
-/** Waits until a task is on disk and returns it as it stands there. */
+/** Waits until a task is committed and returns it. */
 async function saved(tasks: CallerTasks, id: string, gone: AbortSignal): Promise<Task> {
   for await (const task of followTask(tasks, id, gone)) return tasks.find(id) ?? task;
   throw new Error('the caller left');

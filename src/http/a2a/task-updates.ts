@@ -1,14 +1,14 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import { describeSubmitted } from '../../machines/task/describe-task.ts';
 import type { Task } from '../../machines/task/task.ts';
-import { isNews } from '../has-changed.ts';
+import { hasChanged } from '../has-changed.ts';
 import type { CoreTasks } from './core-task.ts';
 
-/** How a stream begins. */
+/** The first events of a stream. */
 export interface StreamBeginning {
   /** True shows the task as submitted, as the stream began its run. */
   isNewRun: boolean;
-  /** How many messages the task comes with; all of them when absent. */
+  /** The number of messages in the history of the task; all of them when absent. */
   historyLength?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function* taskUpdates(
     }
     const before = shown;
     shown = task;
-    if (!isNews(before, task)) continue;
+    if (!hasChanged(before, task)) continue;
     const { id: taskId, contextId } = task;
     if (task.state === 'completed') {
       const artifact = core.artifact(task);

@@ -6,7 +6,6 @@ import type { RoutedContext } from '../request-state.ts';
 import { denialEvent, denialProblem, type InvocationReader } from '../wire/admission-json.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
 
-/** What asking for admission needs. */
 export interface AdmitPorts extends EnvelopePorts {
   /** `null` lets every invocation pass. */
   admission: { check(): Promise<AdmissionVerdict> } | null;
@@ -16,9 +15,8 @@ export interface AdmitPorts extends EnvelopePorts {
 }
 
 /**
- * Lets an invocation start only when the platform admits it, and refuses it with 402 once the denial is
- * in the audit log (document 1 section 6, contract section 9). Stands after the body has been read,
- * since the body tells what would start; whatever starts nothing passes.
+ * Refuses an invocation that the platform denies, with 402 once the denial is in the audit log (document 1 section 6,
+ * contract section 9). Runs after the body is read, since the body names the invocation; other requests pass.
  */
 export function admit(ports: AdmitPorts, read: InvocationReader) {
   return async function admission(ctx: RoutedContext, next: Next) {

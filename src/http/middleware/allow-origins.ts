@@ -4,7 +4,7 @@ import type { RequestState } from '../request-state.ts';
 
 const methods = ['GET', 'HEAD', 'POST'];
 
-/** What a page may send, besides what browsers always let it send. */
+/** Request headers that a page may send, besides those always allowed. */
 const requestHeaders = [
   'Authorization',
   'Content-Type',
@@ -13,15 +13,15 @@ const requestHeaders = [
   'traceparent',
 ];
 
-/** What a page may read of an answer, besides what browsers always let it read. */
+/** Response headers that a page may read, besides those always exposed. */
 const responseHeaders = ['X-Correlation-ID', 'Retry-After', 'WWW-Authenticate'];
 
 /** Seconds for which a browser need not ask again. */
 const remembered = 600;
 
 /**
- * Lets pages of these origins call from a browser, and answers what the browser asks beforehand;
- * `*` lets any page, none lets no page (contract section 3). Cookies are never taken.
+ * Answers CORS requests and preflights of these origins; `*` allows any page, an empty list none (contract section 3).
+ * Credentials are never allowed.
  */
 export function allowOrigins({
   origins,

@@ -10,9 +10,8 @@ import { Problem } from '../wire/problem.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
 import { addressGroup } from './client-address.ts';
 import { isRead } from './is-read.ts';
-import { createPageJudge, type PagePorts } from './page-fault.ts';
+import { createPageCheck, type PagePorts } from './page-fault.ts';
 
-/** What establishing who calls needs. */
 export interface AuthenticatePorts extends EnvelopePorts, PagePorts {
   authenticator: Authenticator;
   clock: Pick<Clock, 'now'>;
@@ -40,7 +39,7 @@ const longestPath = 256;
  * waiting would let strangers slow others down.
  */
 export function authenticate(ports: AuthenticatePorts): Middleware<RequestState> {
-  const pageFault = createPageJudge(ports);
+  const pageFault = createPageCheck(ports);
   return async function authentication(ctx: Context, next: Next) {
     ctx.state.caller = null;
     if (isPublic(ctx)) return void (await next());
@@ -67,7 +66,7 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
   };
 }
 
-/** What is at `/` is the card to who reads, and JSON-RPC to who posts. */
+/** `/` serves the card on GET, and JSON-RPC on POST. */
 function isPublic({ path, method }: Context): boolean {
   return publicPaths.has(path) || method === 'OPTIONS' || (path === '/' && isRead(method));
 }
@@ -138,7 +137,7 @@ function recordRejected(
   });
 }
 
-/** What a request says of the workflow it is part of; empty when it is in none. */
+/** Returns the workflow tags of a request; empty when it is part of none. */
 function workflowOf(ctx: Context): string[] {
   const { tags } = ctx.state as RequestState;
   return workflowHeaders.flatMap(([, tag]) => {

@@ -5,16 +5,16 @@ import { fieldOf } from '../wire/field-of.ts';
 import { Problem } from '../wire/problem.ts';
 import { isCancel } from './is-cancel.ts';
 
-/** What is answered in a few words, and must be while others read nothing: health, and decisions. */
+/** Paths with short answers that work while other callers read nothing: health, and decisions. */
 const inFewWords = /^\/(healthz|readyz|tasks\/[^/]+\/decisions)$/;
 
-/** Enough that whoever has no room for it has none for anything longer. */
+/** Bytes reserved before an answer is made; a caller without room for them has none for a longer one. */
 const aPage = 64 * 1024;
 
 /**
- * Answers 503 to whoever leaves too much unread, or while all callers together do, before the answer is
- * made; and lets go of a reader who takes nothing of an answer (contract section 5). Adds
- * `ctx.state.traffic`, by which streams of events and bodies are bounded as well.
+ * Answers 503 to a caller who leaves too much unread, or while all callers together do, before the answer is made;
+ * disconnects a reader who takes nothing of an answer (contract section 5). Adds `ctx.state.traffic`, which also limits
+ * event streams and bodies.
  */
 export function boundTraffic(limits: Partial<TrafficLimits> = {}): Middleware<RequestState> {
   const count = new TrafficCount(limits);

@@ -2,15 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import proxyAddress from 'proxy-addr';
 
-/** Where a request comes from, as text; empty once its connection is gone. */
+/** Returns the address of a request as text; empty once its connection is gone. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Tells where requests come from: the other end of the connection or, where that is one of
- * `trustedProxies`, the right-most address of `X-Forwarded-For` that is none of them. Without trusted
- * proxies the header is ignored. An entry that is no address counts as the other end itself, so that
- * nobody makes up a name of their own. Throws TypeError for a proxy that is neither an address, a
- * network such as `10.0.0.0/8`, nor `loopback`, `linklocal` or `uniquelocal`.
+ * Makes the reader of client addresses: the peer of the connection or, where the peer is one of `trustedProxies`, the
+ * right-most untrusted address of `X-Forwarded-For`. Without trusted proxies the header is ignored. An entry that is no
+ * address counts as the peer itself, so that no caller invents a name. Throws TypeError for a proxy that is neither an
+ * address, a network such as `10.0.0.0/8`, nor `loopback`, `linklocal` or `uniquelocal`.
  */
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return peerAddress;
@@ -45,12 +44,12 @@ function peerAddress({ socket: { remoteAddress = '' } }: Pick<IncomingMessage, '
   return remoteAddress.includes(':') ? plain(remoteAddress) : remoteAddress;
 }
 
-/** One address has many spellings, such as `192.0.2.1`, `0300.0.2.1` and `3221225985`; the usual one is returned. */
+/** Normalizes an address, which has many spellings, such as `192.0.2.1`, `0300.0.2.1` and `3221225985`. */
 function plain(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }
 
-/** Some proxies write `192.0.2.1:50000` or `[2001:db8::1]:50000`. */
+/** Removes the port that some proxies write: `192.0.2.1:50000`, `[2001:db8::1]:50000`. */
 function withoutPort(address: string): string {
   const [, bracketed, dotted] = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(address) ?? [];
   return bracketed ?? dotted ?? address;

@@ -6,10 +6,10 @@ import { readRpcRequest } from '../wire/json-rpc.ts';
 /** Longest body that is looked into, in bytes; no cancellation is longer. */
 const longestPeek = 64 * 1024;
 
-/** Where the REST surfaces of all three have it. */
+/** The paths of a cancel on the three REST surfaces. */
 const cancelPath = /^(\/tasks\/[^/]+\/cancel|\/(v1|a2a)\/tasks\/[^/]+:cancel)\/?$/;
 
-/** What the protocols call it: legacy and A2A 0.3.0, A2A 1.0. */
+/** The method names of a cancel: legacy and A2A 0.3.0, A2A 1.0. */
 const cancelMethods: ReadonlySet<string> = new Set(['tasks/cancel', 'CancelTask']);
 
 /**

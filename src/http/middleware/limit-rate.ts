@@ -2,7 +2,7 @@ import type { Context, Middleware, Next } from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Clock, RateLimits } from '../../actors/ports.ts';
 import type { RequestState } from '../request-state.ts';
-import { type Pace, TokenBucket } from '../token-bucket.ts';
+import { type Refill, TokenBucket } from '../token-bucket.ts';
 import { Problem } from '../wire/problem.ts';
 import { addressGroup, clientAddress } from './client-address.ts';
 import { isCancel } from './is-cancel.ts';
@@ -14,7 +14,7 @@ const mostAddresses = 10_000;
 /** Longest rest of a refused body that is read for the sake of the connection, in bytes. */
 const longestRest = 64 * 1024;
 
-/** What watches the daemon must not be refused for what others do from the same address. */
+/** Health checks are exempt, so that traffic from the same address cannot fail them. */
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** Least number of cancels over the limit that may ask to be let in at once. */
@@ -28,11 +28,10 @@ interface Buckets {
 }
 
 /**
- * Refuses with 429 whoever calls more quickly than allowed, reads and writes counted apart, and
- * puts the caller's address into `ctx.state.clientAddress`. Probes of health are not counted. A cancel
- * over the limit passes if it authenticates (contract section 8), and is refused like any other if not. An
- * address that was forgotten, because 10,000 others have called since, starts afresh. Throws
- * TypeError for a trusted proxy that is none.
+ * Refuses callers over the rate limit with 429, counts reads and writes apart, and puts the caller's address into
+ * `ctx.state.clientAddress`. Health probes are not counted. A cancel over the limit passes if it authenticates
+ * (contract section 8), and is refused like any other if not. The limiter remembers the latest 10,000 addresses. Throws
+ * TypeError for an invalid trusted proxy.
  */
 export function limitRate({
   limits,
@@ -58,8 +57,8 @@ export function limitRate({
 }
 
 /**
- * Lets a cancel on to authentication. So many may fail it as their bucket has tokens, since each costs a
- * question to a provider and a line in the log; one that is let in costs none.
+ * Passes a cancel on to authentication. As many may fail it as their bucket has tokens, since each failure costs a
+ * question to a provider and a line in the log; a success costs none.
  */
 async function passIfLetIn(
   ctx: Context,
@@ -79,9 +78,9 @@ async function passIfLetIn(
 
 function bucketKeeper({ readRps, readBurst, writeRps, writeBurst }: RateLimits) {
   const known = new LRUCache<string, Buckets>({ max: mostAddresses });
-  const read: Pace = { rate: readRps, burst: readBurst };
-  const write: Pace = { rate: writeRps, burst: writeBurst };
-  const cancel: Pace = { rate: writeRps, burst: Math.max(writeBurst, leastCancels) };
+  const read: Refill = { rate: readRps, burst: readBurst };
+  const write: Refill = { rate: writeRps, burst: writeBurst };
+  const cancel: Refill = { rate: writeRps, burst: Math.max(writeBurst, leastCancels) };
   return (address: string, now: number): Buckets => {
     const found = known.get(address);
     if (found !== undefined) return found;

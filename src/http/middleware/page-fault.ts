@@ -5,21 +5,20 @@ import { isRead } from './is-read.ts';
 export interface PagePorts {
   /** Origins whose pages may call from a browser; `*` for any. */
   origins: readonly string[];
-  /** Where others reach the agent; empty for nowhere. */
+  /** The public URL of the agent; empty without one. */
   publicUrl: string;
 }
 
-/** A host whose name somebody on the internet can have, with a port or without: neither an address nor a single word. */
+/** Matches a host name that anyone on the internet can own, with or without a port: neither an address nor a single word. */
 const ownable = /^(?!\[|[\d.]+(:\d*)?$)[^:]*\./;
 
 /**
- * Judges requests without a token: says why one may come from a web page of others, `null` when it does not.
- *
- * An agent that asks nobody to sign in trusts the people of this machine, and the pages in their browsers are none of
- * them: the name of a page can be made to lead to this machine, and a page may send what it cannot read the answer of.
- * A browser always says which host it means, and with what is no read whose page it is.
+ * Makes the check of requests without a token: it returns why one may come from a foreign web page, `null` when it does not. Without
+ * authentication the agent trusts the people of this machine, but not the pages in their browsers: DNS rebinding leads
+ * the name of a page to this machine, and a page may send requests whose answers it cannot read. A browser always sends
+ * the host, and the origin with every request that is no read.
  */
-export function createPageJudge({ origins, publicUrl }: PagePorts) {
+export function createPageCheck({ origins, publicUrl }: PagePorts) {
   const publicHost = URL.parse(publicUrl)?.host ?? null;
   return function pageFault(ctx: Context): string | null {
     if (origins.includes('*')) return null;

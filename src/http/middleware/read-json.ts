@@ -69,7 +69,7 @@ function parsed(text: string, malformed?: string): JsonValue {
 
 const notJson = 'the body is not valid JSON';
 
-/** One that is packed, or does not say how long it is, may be as long as any. */
+/** A compressed body, or one of unknown length, counts as long. */
 function expectedLength(ctx: Context): number {
   const isOpen = ctx.get('Transfer-Encoding') !== '' || ctx.get('Content-Encoding') !== '';
   return isOpen ? longestBody : Math.min(ctx.request.length ?? 0, longestBody);

@@ -52,7 +52,7 @@ const traced: readonly { verb: string; path: RegExp; method: string }[] = [
 /** The key under which OpenTelemetry looks for whether spans are wanted; its own package for that is not small. */
 const suppressed = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
-/** What a name of a method may look like; others would make a name of a span out of anything. */
+/** Valid method names; any other text would become the name of a span. */
 const methodName = /^[A-Za-z]{1,32}(\/[A-Za-z]{1,32}){0,2}$/;
 
 /**
@@ -85,25 +85,25 @@ export function traceRequest(): Middleware<RequestState> {
 }
 
 /** Names the span of a JSON-RPC request, once its body has been read. */
-export function nameCall() {
-  return function callNamer({ state: { span }, request }: RoutedContext, next: Next) {
+export function nameSpan() {
+  return function spanNamer({ state: { span }, request }: RoutedContext, next: Next) {
     const method = fieldOf(request.body, 'method');
-    if (typeof method === 'string' && methodName.test(method)) nameSpan(span, method);
+    if (typeof method === 'string' && methodName.test(method)) setSpanName(span, method);
     return next();
   };
 }
 
 /** Marks the span of a JSON-RPC request that is refused inside its answer; one of no known method loses its name. */
 export function failCall({ state: { span } }: RoutedContext, isUnknown: boolean): void {
-  if (isUnknown) nameSpan(span, 'unknown');
+  if (isUnknown) setSpanName(span, 'unknown');
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-function nameSpan(span: Span, method: string): void {
+function setSpanName(span: Span, method: string): void {
   span.updateName(`a2a.${method}`).setAttribute('a2a.method', method);
 }
 
-/** Without tracing nobody reads headers, and the caller's place in its trace still belongs into the audit log. */
+/** Reads `traceparent` even with tracing off, since the audit log records it. */
 function callersContext(ctx: Context): TraceContext {
   const extracted = propagation.extract(ROOT_CONTEXT, ctx.headers);
   if (trace.getSpanContext(extracted) !== undefined) return extracted;

@@ -9,7 +9,7 @@ const a2aJson = 'application/a2a+json';
 
 const nothing = z.looseObject({});
 
-/** What a route does, whichever version of A2A its path speaks; `id` is what both have in common. */
+/** An operation without its path, common to all versions of A2A; `id` is the shared part of its name. */
 type Shared = Omit<Operation, 'tag' | 'form' | 'answers' | 'body'> & {
   answer: z.ZodType | null;
   body?: z.ZodType;

@@ -11,7 +11,7 @@ export interface DescribedRoute {
   methods: readonly string[];
 }
 
-/** Who the surface belongs to, as the agent card says it. */
+/** The owner of the surface, from the agent card. */
 export interface SurfaceOwner {
   name: string;
   version: string;
@@ -70,7 +70,7 @@ export function describeSurface(routes: readonly DescribedRoute[], owner: Surfac
   };
 }
 
-/** Returns what is said about a route, as the router names it. Throws when nothing is. */
+/** Returns the description of a route by its name in the router. Throws when there is none. */
 function operationOf(verb: string, path: string): Operation {
   const known = operations[`${verb} ${path}`] ?? a2aOperation(verb, openApiPath(path));
   if (known !== undefined) return known;

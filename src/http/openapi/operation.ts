@@ -11,7 +11,7 @@ export type RefusalForm = 'sentence' | 'status' | 'rpc';
 export interface Answer {
   /** One sentence. */
   says: string;
-  /** What it holds, by media type; `null` for text of no schema. Left out for an answer without a body. */
+  /** Schemas by media type; `null` for text without a schema. Absent for an answer without a body. */
   content?: Readonly<Record<string, z.ZodType | null>>;
   example?: JsonValue;
   /** Headers beside those of every answer, each with one sentence. */
@@ -26,14 +26,14 @@ export interface Parameter {
   schema: z.ZodType;
 }
 
-/** What the description of the surface says about one route. */
+/** The description of one route. */
 export interface Operation {
   id: string;
   tag: Tag;
   /** One sentence. */
   says: string;
   parameters?: readonly Parameter[];
-  /** What may be sent, by media type. */
+  /** Accepted bodies by media type. */
   body?: { schema: z.ZodType; types: readonly string[]; example: JsonValue; isOptional?: boolean };
   /** The answers of the route itself; those of the door are added. */
   answers: Readonly<Record<number, Answer>>;

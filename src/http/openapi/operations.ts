@@ -54,7 +54,7 @@ const version: Parameter = {
 
 const form = 'sentence';
 
-/** What there is to say about the routes that are not HTTP+JSON of A2A, by verb and path. */
+/** Descriptions of the routes outside HTTP+JSON of A2A, by verb and path. */
 export const operations: Readonly<Record<string, Operation>> = {
   'POST /tasks/send': {
     id: 'sendTask',

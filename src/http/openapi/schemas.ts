@@ -3,10 +3,10 @@ import { taskStates } from '../../machines/task/task.ts';
 import { decisionDetails } from '../wire/decision-json.ts';
 import { submission } from '../wire/task-request.ts';
 
-/** What callers send, by the name that the description of the surface gives it. */
+/** Request bodies by schema name. */
 export const bodies = z.registry<{ id: string }>();
 
-/** What they are answered. */
+/** Response bodies by schema name. */
 export const answers = z.registry<{ id: string }>();
 
 const time = z.iso.datetime().describe('RFC 3339, UTC, with milliseconds.');

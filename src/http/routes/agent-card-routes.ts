@@ -2,13 +2,13 @@ import type { CardSource, CardVersion } from '../../actors/ports.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** Where the card is (document 2 section 4). */
+/** The path of the card (document 2 section 4). */
 export const cardPath = '/.well-known/agent-card.json';
 
-/** Where the REST surface of 0.3.0 has it. */
+/** The path of the card on the REST surface of 0.3.0. */
 export const restCardPath = '/v1/card';
 
-/** Where it was. */
+/** The former path of the card. */
 export const legacyCardPath = '/.well-known/agent.json';
 
 /** `GET /.well-known/agent-card.json`: the card in the version of A2A that the caller speaks (contract section 12). */
@@ -59,7 +59,7 @@ function isKnown(header: string, etag: string): boolean {
     .some((known) => known === '*' || known === etag);
 }
 
-/** Whoever names no version, or one that is not known here, may speak either. */
+/** A caller without a known version may speak either. */
 function versionOf(header: string): CardVersion {
   const [, said] = /^(0\.3|1\.0)(?:\.\d{1,9})?$/.exec(header.trim()) ?? [];
   if (said === undefined) return 'hybrid';

@@ -3,7 +3,7 @@ import { presentDeferral } from '../wire/deferral-json.ts';
 import { Problem } from '../wire/problem.ts';
 import { readPage } from '../wire/query.ts';
 
-/** `GET /deferrals`: what waits for a decision, newest first (contract section 5). */
+/** `GET /deferrals`: the pending deferrals, newest first (contract section 5). */
 export function deferralsList() {
   return async function list(ctx: RoutedContext) {
     const page = { state: 'deferred', ...readPage(ctx.query) } as const;

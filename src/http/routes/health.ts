@@ -1,7 +1,6 @@
 import type { TaskSystem } from '../../actors/tasks/tasks.ts';
 import type { RoutedContext } from '../request-state.ts';
 
-/** How the agent shows who it is. */
 export interface HealthPorts {
   /** Answers a challenge that came in at a port; `null` to one that is none. Left out, no challenge is answered. */
   prove?: (challenge: string, port: number) => string | null;

@@ -2,7 +2,7 @@ import { SystemError } from '../../actors/tasks/tasks.ts';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import type { A2aCalls } from '../a2a/a2a-calls.ts';
 import { readVersion, versionOf } from '../a2a/a2a-versions.ts';
-import { heldTask } from '../await-task.ts';
+import { awaitTask } from '../await-task.ts';
 import { failCall } from '../middleware/trace-request.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
@@ -26,12 +26,11 @@ import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
 /** A method of the legacy surface. */
 interface Method {
   /** Throws what is wrong with the params; it does nothing else. */
-  judge: (params: unknown) => unknown;
-  /** What it returns is the result, `undefined` means the answer is under way already. */
+  checkParams: (params: unknown) => unknown;
+  /** Returns the result, or `undefined` when it answers by itself. */
   run: (ctx: RoutedContext, params: unknown) => unknown;
 }
 
-/** What `POST /` stands on. */
 export interface JsonRpcPorts extends SubscribePorts {
   /** Answers the methods of A2A 0.3.0 and 1.0. */
   a2a: A2aCalls;
@@ -54,7 +53,7 @@ export function jsonRpc(ports: JsonRpcPorts) {
         throw new RpcError(rpcCodes.methodNotFound, `unknown method: ${request.method}`);
       }
       if (request.id === null) {
-        method.judge(request.params);
+        method.checkParams(request.params);
         throw noId();
       }
       const result = await method.run(ctx, request.params);
@@ -82,8 +81,8 @@ function versionFor(ctx: RoutedContext, call: RpcRequest): string | null {
 }
 
 /** Answers a body that could not be read in the words of JSON-RPC (contract section 5). */
-export function explainUnreadable() {
-  return async function parseErrorExplainer(ctx: RoutedContext, next: () => Promise<unknown>) {
+export function answerParseError() {
+  return async function parseErrorAnswer(ctx: RoutedContext, next: () => Promise<unknown>) {
     try {
       await next();
     } catch (error) {
@@ -97,14 +96,15 @@ export function explainUnreadable() {
 
 /** Makes the methods of the legacy surface, by their names. */
 export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method> {
-  const judgeSend = (params: unknown): unknown => readSubmission(params, () => ports.ids.next());
+  const checkSubmission = (params: unknown): unknown =>
+    readSubmission(params, () => ports.ids.next());
   return new Map<string, Method>([
     [
       'tasks/send',
       {
-        judge: judgeSend,
+        checkParams: checkSubmission,
         async run(ctx, params) {
-          const task = await heldTask(ctx, openTask(ports, ctx, params));
+          const task = await awaitTask(ctx, openTask(ports, ctx, params));
           if (task === null) {
             ctx.respond = false;
             return undefined;
@@ -117,12 +117,12 @@ export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method
     ],
     [
       'tasks/sendSubscribe',
-      { judge: judgeSend, run: (ctx, params) => subscribe(ports, ctx, params) },
+      { checkParams: checkSubmission, run: (ctx, params) => subscribe(ports, ctx, params) },
     ],
     [
       'tasks/get',
       {
-        judge: (params) => [readTaskId(params), readLength(params)],
+        checkParams: (params) => [readTaskId(params), readLength(params)],
         run({ state }, params) {
           const task = state.tasks.find(readTaskId(params));
           if (task === undefined) throw taskNotFound();
@@ -136,7 +136,7 @@ export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method
     [
       'tasks/cancel',
       {
-        judge: readTaskId,
+        checkParams: readTaskId,
         async run({ state }, params) {
           const task = await state.tasks.cancel(readTaskId(params), readCancelReason(params));
           if (task === undefined) throw taskNotFound();

@@ -5,16 +5,15 @@ import { taskStates } from '../../machines/task/task.ts';
 import { MeasuredCounts } from '../measured-counts.ts';
 import type { RoutedContext } from '../request-state.ts';
 
-/** What the metrics are read from. */
 export interface MetricsPorts {
   system: Pick<TaskSystem, 'metrics'>;
   /** `null` while admission is off. */
   admission: { fallbacks(): number } | null;
   /** Events of the audit log that are committed and not yet synced to its file. */
   auditLag?: () => number;
-  /** How the sinks of the audit log fare. */
+  /** The state of the audit sinks. */
   auditSinks?: () => { name: string; delivered: number; dropped: number; lag: number }[];
-  /** How the ways to approvers and other people stand. */
+  /** The state of the channels. */
   channels?: () => { adapter: string; state: string; pending: number; oldestAt: number | null }[];
   clock: { now(): number };
 }

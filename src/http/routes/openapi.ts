@@ -4,7 +4,7 @@ import type { SurfaceOwner } from '../openapi/describe-surface.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 
-/** Where the description of the surface is (contract section 5). */
+/** The path of the description (contract section 5). */
 export const openApiPath = '/openapi.json';
 
 /** Kinds of schemes that OpenAPI knows; one that was set by hand may be of another. */

@@ -4,7 +4,7 @@ import { readFlag, readHistoryLength, readTaskQuery } from '../wire/query.ts';
 import { presentTask } from '../wire/task-json.ts';
 import { isTaskId } from '../wire/task-request.ts';
 
-/** `GET /tasks/{id}`: the task as it stands on disk (contract section 5). */
+/** `GET /tasks/{id}`: the task as committed to disk (contract section 5). */
 export function tasksGet() {
   return function get(ctx: RoutedContext) {
     const { id } = ctx.params;
@@ -17,7 +17,7 @@ export function tasksGet() {
   };
 }
 
-/** `GET /tasks`: a page of tasks, newest first; what was said is left out unless it is asked for (contract section 5). */
+/** `GET /tasks`: a page of tasks, newest first; messages are included on request only (contract section 5). */
 export function tasksList() {
   return async function list(ctx: RoutedContext) {
     const { tasks, cursor } = await ctx.state.tasks.list(readTaskQuery(ctx.query));

@@ -1,6 +1,6 @@
 import type { Ids } from '../../actors/ports.ts';
 import type { Task } from '../../machines/task/task.ts';
-import { heldTask } from '../await-task.ts';
+import { awaitTask } from '../await-task.ts';
 import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { challengeOf } from '../wire/challenge.ts';
@@ -9,7 +9,7 @@ import { presentTask, type TaskJson } from '../wire/task-json.ts';
 /** `POST /tasks/send`: starts a task and answers with it once it is final (document 1 section 4.2). */
 export function tasksSend(ports: { ids: Ids }) {
   return async function send(ctx: RoutedContext) {
-    const task = await heldTask(ctx, openTask(ports, ctx, ctx.request.body));
+    const task = await awaitTask(ctx, openTask(ports, ctx, ctx.request.body));
     if (task === null) ctx.respond = false;
     else ctx.body = presentEnded(task, ctx.headerSent);
   };

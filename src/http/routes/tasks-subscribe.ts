@@ -4,11 +4,10 @@ import { openTask } from '../open-task.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { streamTask } from '../task-stream.ts';
 
-/** What streaming a new task needs. */
 export interface SubscribePorts {
   ids: Ids;
   log: Log;
-  /** What becomes of a wait whose stream breaks (contract section 5). */
+  /** The policy for a wait whose stream breaks (contract section 5). */
   onDisconnect: 'abandon' | 'keep';
 }
 

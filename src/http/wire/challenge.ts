@@ -3,7 +3,7 @@ import { RpcError, rpcCodes } from './json-rpc.ts';
 import { Problem } from './problem.ts';
 import { stepUpOf } from './task-json.ts';
 
-/** How a caller is asked to sign in again at a higher level, on each transport (document 1 section 5.1). */
+/** The challenge to sign in again at a higher level, for each transport (document 1 section 5.1). */
 export interface Challenge {
   rest: Problem;
   rpc: RpcError;

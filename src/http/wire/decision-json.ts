@@ -12,17 +12,17 @@ const text = (limit: number) =>
     error: `must be at most ${limit} characters`,
   });
 
-/** What a decision may say beside itself. */
+/** The optional fields of a decision. */
 export const decisionDetails = z.object({
   approver: text(254).nullish(),
   approver_email: text(254).nullish(),
   note: text(2_000).nullish(),
-  // Nothing stands for "whatever waits" but leaving them out: a variable that was not set is a mistake.
+  // Only an absent field means any pending call: an empty one is an unset variable, a mistake.
   deferral_id: text(128).optional(),
   args_sha256: text(64).optional(),
 });
 
-/** What a body is told that holds no decision (contract section 6). */
+/** The answer to a body without a decision (contract section 6). */
 export const noDecision = 'decision must be "approve" or "reject"';
 
 /**

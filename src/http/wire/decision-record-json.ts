@@ -1,6 +1,9 @@
 import type { DecisionRecord, Layer } from '../../machines/task/task.ts';
 
-/** What a layer of governance said about a call (contract section 7); `call_id` and `tool` are left out where there is no call. */
+/**
+ * The record of a layer of governance about a call (contract section 7); `call_id` and `tool` are absent where there is
+ * no call.
+ */
 export interface DecisionRecordJson {
   call_id?: string;
   tool?: string;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Html, html } from './html.ts';
 
-/** Who the page is about, as the agent card says it. */
+/** The agent's data from its card. */
 export interface PageOwner {
   name: string;
   version: string;
@@ -43,7 +43,7 @@ const mark = new Html(
   '<svg viewBox="0 0 18 18" aria-hidden="true"><rect x="1" y="1" width="16" height="16" rx="4" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M5.5 4.5v9M12.5 4.5v9M5.5 9h7" stroke="var(--hold)" stroke-width="2" stroke-linecap="round"/></svg>',
 );
 
-/** What a browser may do with the page: read it, in its own style. */
+/** The Content-Security-Policy of the page: its own style and nothing else. */
 export const frontPagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${hash('sha256', style, 'base64')}'`,

@@ -15,7 +15,7 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Writes markup; whatever is put into it is text, unless it is markup itself. */
+/** Writes markup and escapes every inserted value that is not markup itself. */
 export function html(parts: TemplateStringsArray, ...values: (string | Html)[]): Html {
   return new Html(
     parts.reduce((text, part, index) => text + shown(values[index - 1] ?? '') + part),

@@ -1,6 +1,6 @@
 import { isTagValue, tenancyHeaders, workflowHeaders } from '../../machines/workflow.ts';
 
-/** What a request says it is part of; `dropped` names the headers whose value no identifier has. */
+/** The workflow tags of a request; `dropped` names the headers whose value is no identifier. */
 export interface ReadTags {
   tags: Record<string, string>;
   dropped: string[];

@@ -6,7 +6,7 @@ export type RpcId = string | number | null;
 
 /** A request as JSON-RPC 2.0 defines it. */
 export interface RpcRequest {
-  /** `null` for a request without one, which is judged and never run. */
+  /** `null` for a request without one, which is validated and never run. */
   id: RpcId;
   method: string;
   params: unknown;

@@ -3,7 +3,7 @@ import { fieldOf } from './field-of.ts';
 import { presentError, RpcError, type RpcId, rpcCodes } from './json-rpc.ts';
 import { type Problem, textsOf } from './problem.ts';
 
-/** What is known of a request that is refused. */
+/** The known parts of a refused request. */
 export interface RefusedRequest {
   method: string;
   /** As it was sent, without its query. */
@@ -46,7 +46,7 @@ const codes: ReadonlyMap<number, number> = new Map([
 /** Methods of `POST /` that documents 1 to 3 speak of; what is refused of them has the body that the documents show. */
 const documented: ReadonlySet<unknown> = new Set(['tasks/send', 'tasks/sendSubscribe']);
 
-/** Characters of an id that is said back: refusals are not counted among what waits to be read, so they are short. */
+/** Maximum length of an id in a refusal: refusals are not counted as unread bytes, so they are short. */
 const longestId = 1_024;
 
 const aipPath = /^\/(v1|a2a)(\/|$)/;
@@ -65,7 +65,7 @@ export function presentRefusal(
   return isCall && !documented.has(fieldOf(sent, 'method')) ? rpcError(status, body, sent) : body;
 }
 
-/** What the error is known by, besides its number and its sentence. */
+/** The fields of the error besides its code and message. */
 interface ErrorInfo {
   '@type': 'type.googleapis.com/google.rpc.ErrorInfo';
   reason: string;
@@ -103,7 +103,7 @@ function rpcError(status: number, body: Problem['body'], sent: unknown): object 
   return status === 402 ? { ...body, ...refusal } : refusal;
 }
 
-/** Some bodies have a word for programs, and their sentence beside it. */
+/** Returns the sentence of a body; in some `error` is a word for programs. */
 function sentenceOf({ error, message }: Problem['body']): string {
   return typeof message === 'string' ? message : error;
 }

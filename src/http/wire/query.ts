@@ -42,7 +42,7 @@ export function readFlag(query: ParsedUrlQuery, name: string): boolean {
   throw new Problem(400, { error: `${name} must be true or false` });
 }
 
-/** Tells whether history and artifacts are to be in a list. */
+/** Tells whether a list includes history and artifacts. */
 function readInclude(include: ParsedUrlQuery[string]): boolean {
   if (include === undefined || include === '') return false;
   if (include === 'artifacts') return true;

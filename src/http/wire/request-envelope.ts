@@ -3,9 +3,9 @@ import type { AuditEvent, Clock } from '../../actors/ports.ts';
 import type { Caller } from '../../machines/task/task.ts';
 import type { RequestState } from '../request-state.ts';
 
-/** Who the events of an agent are about, and when they happen. */
+/** The subject of an agent's events, with its clock. */
 export interface EnvelopePorts {
-  /** Who the events are about; a tenancy that the request names, or its caller's identity, counts for more. */
+  /** The default subject of events; a tenancy that the request names, or its caller's identity, overrides it. */
   entity: Pick<AuditEvent, 'entity_id' | 'entity_type' | 'org_id' | 'workspace_id'>;
   clock: Pick<Clock, 'now'>;
 }
@@ -27,7 +27,7 @@ export function requestEnvelope(
   };
 }
 
-/** Where a request stands in a trace; empty when it is in none. */
+/** Returns the ids of the trace and span of a request; empty without a trace. */
 function traceIdsOf(span: Span): { trace_id?: string; span_id?: string } {
   const at = span.spanContext();
   return isSpanContextValid(at) ? { trace_id: at.traceId, span_id: at.spanId } : {};

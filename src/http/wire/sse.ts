@@ -17,29 +17,28 @@ export interface StreamEvent {
 interface WaitingEvent extends StreamEvent {
   /** True for a piece of text that the next piece may be added to. */
   isText: boolean;
-  /** What it adds to the backlog. */
+  /** The bytes that it adds to the backlog. */
   size: number;
 }
 
 /**
- * A stream of server-sent events to one client. Events wait behind the one that the client is
- * being sent; a client behind whom too much waits, or who takes nothing for a while, is let go, and may
- * come back for the rest.
+ * A stream of server-sent events to one client. Events queue behind the one being sent; a client whose queue grows too
+ * long, or who reads nothing for a while, is disconnected and may resume later.
  */
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #traffic: Traffic;
   readonly #waiting: WaitingEvent[] = [];
   #backlog = 0;
-  /** What of it is counted as unread. */
+  /** The number of bytes counted as unread. */
   #unread = 0;
   #isBlocked = false;
   #isOver = false;
   #isLetGo = false;
 
   /**
-   * Answers a request with a stream. `onClosed` is called once when it ends before `end` or
-   * `finish`, and is told whether the client left or was let go for being slow.
+   * Answers a request with a stream. Calls `onClosed` once when the stream closes before `end` or `finish`, with
+   * whether the client left or was disconnected for being slow.
    */
   constructor(ctx: Context, onClosed: (why: 'left' | 'slow') => void) {
     const { res } = ctx;

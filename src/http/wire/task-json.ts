@@ -1,7 +1,7 @@
 import type { Deferral, DeferralStage, Message, Task } from '../../machines/task/task.ts';
 import { type DecisionRecordJson, presentDecisions } from './decision-record-json.ts';
 
-/** How a task looks on the legacy surface (contract section 4). */
+/** A task on the legacy surface (contract section 4). */
 export interface TaskJson {
   id: string;
   contextId: string;
@@ -13,15 +13,15 @@ export interface TaskJson {
 }
 
 interface TaskMetadataJson {
-  /** How many messages the history began with that are not kept. */
+  /** The number of messages dropped from the beginning of the history. */
   history_left_out?: number;
   deferral?: PendingDeferralJson;
   step_up?: StepUpJson;
-  /** What governance said about each call; only for who asks for it. */
+  /** The governance records of each call, on request only. */
   decisions?: DecisionRecordJson[];
 }
 
-/** How much of a task is shown. */
+/** The extent of a presented task. */
 export interface Presentation {
   /** Keeps that many of the latest messages. */
   historyLength?: number | undefined;
@@ -29,7 +29,7 @@ export interface Presentation {
   withDecisions?: boolean;
 }
 
-/** What the caller has to sign in with again, and for what (contract section 5). */
+/** The assurance level required of the caller, and its reason (contract section 5). */
 export interface StepUpJson {
   tool: string;
   required_acr: string;

@@ -63,14 +63,14 @@ const message = z.object(
   { error: 'must be an object with parts' },
 );
 
-/** What a legacy send holds, without the `task` it may be wrapped in. */
+/** The body of a legacy send, without the `task` that may wrap it. */
 export const submission = z.object({
   id: identifier.optional(),
   contextId: reference.optional(),
   message,
 });
 
-/** What a legacy send asks for (contract section 5). */
+/** A legacy send (contract section 5). */
 export interface Submission {
   id?: string;
   contextId?: string;

@@ -5,7 +5,7 @@ import { patience } from '../../../src/actors/channels/adapter-call.ts';
 import { mostSending } from '../../../src/actors/channels/adapter-deliveries.ts';
 import { ApprovalCourier } from '../../../src/actors/channels/approval-courier.ts';
 import { DeliveryError } from '../../../src/actors/channels/channel-adapter.ts';
-import { mostSetAside } from '../../../src/actors/channels/quarantine.ts';
+import { longestQuarantine } from '../../../src/actors/channels/quarantine.ts';
 import type { TaskStore } from '../../../src/actors/records/store/task-store.ts';
 import type { Deferral, Task } from '../../../src/machines/task/task.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
@@ -318,11 +318,11 @@ describe('the courier of approvals', () => {
     const during = courier.live;
     board.answer = () => undefined;
     await until(() => courier.pending().length === 0, 60);
-    const tried = ids(0, mostSetAside + 1).map((id) => `${id}-d`);
+    const tried = ids(0, longestQuarantine + 1).map((id) => `${id}-d`);
     const posted = board.pinned.map(({ deferralId }) => deferralId);
     expect([during, posted.filter((id) => !tried.includes(id)), posted.toSorted()]).toEqual([
-      mostSetAside + 1,
-      ids(mostSetAside + 1, 100).map((id) => `${id}-d`),
+      longestQuarantine + 1,
+      ids(longestQuarantine + 1, 100).map((id) => `${id}-d`),
       ids(0, 100).map((id) => `${id}-d`),
     ]);
   });
@@ -373,7 +373,7 @@ describe('the courier of approvals', () => {
     board.answer = () => later;
     keep(courier, ...ids(0, 1_000).map((id) => parked(id)));
     await until(() => clock.now() === 600_000, 600);
-    const during = [board.calls.all < 140, courier.live <= mostSetAside + 4, logged.length];
+    const during = [board.calls.all < 140, courier.live <= longestQuarantine + 4, logged.length];
     board.answer = () => undefined;
     await until(() => courier.pending().length === 0, 70);
     expect([during, board.pinned.length]).toEqual([[true, true, 4], 1_000]);

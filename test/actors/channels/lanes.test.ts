@@ -22,10 +22,10 @@ function someLanes(most: number, mostOfOne = 1) {
   let positions = 0;
   const run = (
     lane: string,
-    { isSetAside = false, expiresAt = 0, signal = new AbortController().signal } = {},
+    { isQuarantined = false, expiresAt = 0, signal = new AbortController().signal } = {},
   ) => {
     const position = ++positions;
-    return lanes.run({ lane, position, expiresAt, isSetAside }, signal, () => {
+    return lanes.run({ lane, position, expiresAt, isQuarantined }, signal, () => {
       const { promise, resolve } = Promise.withResolvers<UpdateOutcome>();
       running.push({ position, lane, end: resolve });
       begun.push(position);
@@ -76,7 +76,7 @@ describe('the lanes of an adapter', () => {
   it('let those first who never failed, and of these the one whose time is nearest', async () => {
     const { run, begun, end } = someLanes(1);
     void run('a');
-    void run('a', { isSetAside: true, expiresAt: 1 });
+    void run('a', { isQuarantined: true, expiresAt: 1 });
     void run('a', { expiresAt: 9 });
     void run('a', { expiresAt: 5 });
     for (let step = 0; step < 4; step += 1) await end();
@@ -173,7 +173,7 @@ describe('the lanes of an adapter', () => {
 
   it('give the place of a message that broke to the next', async () => {
     const { lanes, clock } = someLanes(1);
-    const ticket = { lane: 'a', position: 1, expiresAt: 0, isSetAside: false };
+    const ticket = { lane: 'a', position: 1, expiresAt: 0, isQuarantined: false };
     const { signal } = new AbortController();
     const broken = lanes.run(ticket, signal, () => Promise.reject(new Error('no')));
     const next = lanes.run({ ...ticket, position: 2 }, signal, () => Promise.resolve(updated));

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { Output } from '../../../src/cli/output.ts';
 import {
   answerOf,
-  brief,
   decisionLines,
   deferralLines,
   timeLeft,
@@ -155,12 +154,5 @@ describe('answerOf', () => {
     expect(answerOf({ id: 't-1', status, artifacts: [{ parts }] })).toBe(
       'done\n{"kind":"data","data":{"total":3}}',
     );
-  });
-});
-
-describe('brief', () => {
-  it('cuts to one line of a length', () => {
-    expect(brief('  one\n two   three ', 9)).toBe('one two …');
-    expect(brief('short', 9)).toBe('short');
   });
 });

@@ -10,7 +10,7 @@ import { handleErrors } from '../../../src/http/middleware/handle-errors.ts';
 import { readJson } from '../../../src/http/middleware/read-json.ts';
 import { traceRequest } from '../../../src/http/middleware/trace-request.ts';
 import type { RequestState } from '../../../src/http/request-state.ts';
-import { explainUnreadable } from '../../../src/http/routes/json-rpc-route.ts';
+import { answerParseError } from '../../../src/http/routes/json-rpc-route.ts';
 import { calledInvocation, sentInvocation } from '../../../src/http/wire/admission-json.ts';
 import type { AdmissionVerdict } from '../../../src/machines/admission/admission-answer.ts';
 import type { Caller } from '../../../src/machines/task/task.ts';
@@ -89,7 +89,7 @@ async function serve(ports: AdmitPorts, caller: Caller | null): Promise<string> 
   const router = new Router<RequestState>();
   const through = (ctx: Koa.Context) => void (ctx.body = 'through');
   router.post('/tasks/send', readJson(), admit(ports, sentInvocation), through);
-  router.post('/', explainUnreadable(), readJson(), admit(ports, calledInvocation), through);
+  router.post('/', answerParseError(), readJson(), admit(ports, calledInvocation), through);
   app.use(router.routes());
   const server = await new Promise<Server>((resolve) => {
     const listening: Server = app.listen(0, '127.0.0.1', () => resolve(listening));

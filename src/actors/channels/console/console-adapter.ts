@@ -3,7 +3,6 @@ import { type ChannelAdapter, DeliveryError } from '../channel-adapter.ts';
 import { steadyAdapter } from '../steady-adapter.ts';
 import { newsLine, requestLines } from './console-lines.ts';
 
-/** What the console is written through. */
 export interface ConsoleOptions {
   /** Puts a line, which has no line break, on the daemon's console. */
   write: (line: string) => void;

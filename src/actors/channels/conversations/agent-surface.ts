@@ -9,11 +9,10 @@ export interface TaskEar {
   ended(end: TurnEnd): void;
 }
 
-/** How the agent is spoken to. */
 export interface AgentSurfaceOptions {
-  /** Where the agent answers. */
+  /** The URL of the agent. */
   url: string;
-  /** What conversations are let in by. */
+  /** The token of conversations. */
   token: string;
   fetch: typeof globalThis.fetch;
 }
@@ -39,7 +38,7 @@ export class AgentSurface {
   }
 
   /**
-   * Puts a message to the agent, unless it has heard it, and waits for its end for as long as the signal lets it;
+   * Sends a message to the agent, unless it has it already, and waits for the end of its run until the signal aborts;
    * the task lives on. Rejects when the agent cannot be reached or the signal aborts.
    */
   async ask({ message, isLate }: Turn, signal: AbortSignal): Promise<Asked> {
@@ -119,7 +118,7 @@ function isHeader(value: string): boolean {
   return value.length <= longestHeader && /^[\x21-\x7e]+$/.test(value);
 }
 
-/** What is told only once however often the stream shows it. */
+/** Reports each event once, even when the stream repeats it. */
 function hearing(ear: TaskEar): (standing: Standing) => void {
   let heldId: string | null = null;
   return (standing) => {
@@ -134,7 +133,7 @@ function hearing(ear: TaskEar): (standing: Standing) => void {
   };
 }
 
-/** A daemon that shuts down names the task that it lets go of: it goes on, or is given up, after the restart. */
+/** A daemon that shuts down names the task: it resumes, or is abandoned, after the restart. */
 function refused({ status, headers }: Response, body: unknown): Asked {
   const { error, task_id: taskId } = Object(body) as { error?: unknown; task_id?: unknown };
   if (status === 503 && typeof taskId === 'string') return { kind: 'running' };
@@ -150,7 +149,7 @@ function refused({ status, headers }: Response, body: unknown): Asked {
   };
 }
 
-/** What an answer says, whatever it is. */
+/** Reads a body as JSON, else as text. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
   try {

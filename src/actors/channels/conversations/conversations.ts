@@ -8,7 +8,6 @@ import type { AgentSurface } from './agent-surface.ts';
 import { followTask } from './follow-turn.ts';
 import { type SpeakPorts, speak } from './speak.ts';
 
-/** What conversations stand on. */
 export interface ConversationsOptions extends SpeakPorts {
   surface: Pick<AgentSurface, 'ask' | 'follow'>;
   rows: ConversationRows;
@@ -31,8 +30,8 @@ const remembered = 86_400_000;
 const taskId = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * Turns what is said to the agent in chats into tasks, and their ends into answers. Every message is kept until it
- * has had its last word, so that a restart goes on with it.
+ * Turns chat messages into tasks, and their results into answers. Every message is stored until its last answer is
+ * sent, so that a restart resumes it.
  */
 export class Conversations {
   readonly #options: ConversationsOptions;
@@ -75,7 +74,7 @@ export class Conversations {
     });
   }
 
-  /** Lets go of every thread; what has not had its last word is gone on with after the next start. */
+  /** Stops every thread; unanswered messages resume after the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#waiting = [];
@@ -162,7 +161,7 @@ export class Conversations {
     }
   }
 
-  /** Whatever becomes of the store, the daemon and its chats go on. */
+  /** The daemon and its chats go on when the store fails. */
   #attempt(run: () => unknown): boolean {
     try {
       run();

@@ -7,7 +7,6 @@ const firstPause = 200;
 
 const longestPause = 10_000;
 
-/** What following a task needs. */
 export interface FollowPorts {
   surface: Pick<AgentSurface, 'follow'>;
   clock: Clock;
@@ -36,7 +35,7 @@ export async function followTask(turn: Turn, ear: TaskEar, ports: FollowPorts): 
     await rest(pause, clock, signal);
     if (signal.aborted) return;
     pause = Math.min(longestPause, pause * 2);
-    // Whoever asks for the task says what is wrong with the agent; this one only tries again.
+    // The request for the task reports the fault of the agent; the follower only tries again.
     await surface.follow(turn, hearing, signal).catch(() => undefined);
   }
 }

@@ -2,9 +2,8 @@ import type { Spoken, Utterance } from '../../../machines/channels/turn.ts';
 import type { ScopedOutbound } from '../../ports.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { ConversationPort } from '../conversation-port.ts';
-import { whileWanted } from '../slack/link/while-wanted.ts';
+import { untilAborted } from '../slack/link/while-wanted.ts';
 
-/** What speaking in threads needs. */
 export interface SpeakPorts {
   /** Returns how an adapter speaks; `undefined` for one that is not there. */
   ports: (adapter: string) => ConversationPort | undefined;
@@ -29,7 +28,7 @@ export async function speak(
     utterance.kind === 'mark'
       ? port.mark(ref, utterance.mark, signal)
       : port.say(ref, utterance.markdown, signal);
-  const putInTime = () => whileWanted(signal, put);
+  const putInTime = () => untilAborted(signal, put);
   try {
     await (outbound === undefined ? putInTime() : outbound.within(scope, putInTime));
     return { kind: 'delivered' };

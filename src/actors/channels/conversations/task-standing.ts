@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HeldCall, TurnEnd } from '../../../machines/channels/turn.ts';
 
-/** How the run that a message started stands; `unknown` when the task has not heard the message. */
+/** The state of the run that a message started; `unknown` when the task does not have the message. */
 export type Standing =
   | { kind: 'unknown' }
   | { kind: 'working' }

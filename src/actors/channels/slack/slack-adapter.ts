@@ -12,17 +12,16 @@ import { within } from '../time-limit.ts';
 import { SlackDeliveries } from './decisions/slack-deliveries.ts';
 import { SlackInteractions } from './decisions/slack-interactions.ts';
 import { ChannelDirectory, type KeptNames } from './link/channel-directory.ts';
-import { Pace } from './link/pace.ts';
+import { RateLimiter } from './link/pace.ts';
 import { createSlackClient } from './link/slack-client.ts';
 import { SlackConnection } from './link/slack-connection.ts';
 import type { SlackEnvelope, SlackSelf } from './link/slack-envelope.ts';
 import { deliveryError } from './link/slack-failure.ts';
 import type { SlackSocketOptions } from './link/slack-socket.ts';
 import { UserDirectory } from './link/user-directory.ts';
-import { fetchUntil, whileWanted } from './link/while-wanted.ts';
+import { fetchUntil, untilAborted } from './link/while-wanted.ts';
 import { SlackConversation } from './talk/slack-conversation.ts';
 
-/** What an adapter for Slack is made of. */
 export interface SlackOptions {
   settings: SlackSettings;
   outbound: ScopedOutbound;
@@ -31,15 +30,15 @@ export interface SlackOptions {
   names?: KeptNames;
   clock: Clock;
   log: Log;
-  /** Who hears what people say, and tells whether it was taken in; without it they are not heard. */
+  /** Takes chat messages, and resolves with whether they were stored; without it the adapter ignores them. */
   conversations?: { receive(message: ChatMessage): boolean } | null;
   /** A part of chance from 0 to 1 for pauses; Math.random unless given. */
   random?: () => number;
-  /** How long the other end of a socket may be silent; the library's own unless given. */
+  /** Maximum silence of a socket; the library's own by default. */
   pings?: NonNullable<SlackSocketOptions['pings']>;
 }
 
-/** How long what people did may take when the adapter stops, in milliseconds. */
+/** Time that interactions under way have to finish when the adapter stops, in milliseconds. */
 const grace = 3_000;
 
 /** Makes the adapter for Slack (contract section 14); it connects when it is started. */
@@ -67,7 +66,7 @@ export class SlackAdapter implements ChannelAdapter {
     const look = { dashboardUrl: settings.dashboardUrl };
     const web = this.#createClient(options, 3);
     const once = this.#createClient(options, 0);
-    // Each has a queue of its own: somebody who clicked waits for seconds, and no approval waits for talk.
+    // Separate request limits: a click must be answered in seconds, and approvals never wait for conversations.
     const quick = this.#createClient(options, 3);
     const talking = this.#createClient(options, 3);
     this.channels = new ChannelDirectory({ web, clock, ...(names && { names }) });
@@ -75,7 +74,13 @@ export class SlackAdapter implements ChannelAdapter {
     this.#options = options;
     this.capabilities = { approvals: true, conversations: settings.conversations };
     this.#connection = this.#createConnection(options, quick);
-    this.#deliveries = new SlackDeliveries({ web, once, channels, pace: new Pace(clock), look });
+    this.#deliveries = new SlackDeliveries({
+      web,
+      once,
+      channels,
+      limiter: new RateLimiter(clock),
+      look,
+    });
     const deciding = { ...this.#meeting(quick), approvals, look, clock, outbound };
     this.#interactions = new SlackInteractions(deciding);
     this.conversation = new SlackConversation(this.#meeting(talking));
@@ -85,7 +90,7 @@ export class SlackAdapter implements ChannelAdapter {
     return this.#connection.state;
   }
 
-  /** Who we are in Slack; `null` before it was connected for the first time. */
+  /** The app's identity in Slack; `null` before the first connection. */
   get self(): SlackSelf | null {
     return this.#connection.self;
   }
@@ -115,7 +120,6 @@ export class SlackAdapter implements ChannelAdapter {
     return this.#send(notice, signal, () => this.#deliveries.update(ref, notice, news));
   }
 
-  /** What people are met with over a client. */
   #meeting(web: WebClient) {
     const { clock, log } = this.#options;
     const self = () => this.#connection.self;
@@ -147,7 +151,7 @@ export class SlackAdapter implements ChannelAdapter {
   ): Promise<Result> {
     const scope = { taskId, correlationId: null, tags: {}, isOwn: true };
     const wanted = AbortSignal.any([signal, this.#ended.signal]);
-    return whileWanted(wanted, () => this.#options.outbound.within(scope, () => send(wanted)));
+    return untilAborted(wanted, () => this.#options.outbound.within(scope, () => send(wanted)));
   }
 
   #receive(envelope: SlackEnvelope): void {

@@ -9,16 +9,16 @@ export interface TelegramSelf {
   name: string;
 }
 
-/** Where a message is answered; `thread` is the topic of a group that has topics. */
+/** The address of an answer; `thread` is the topic of a group that has topics. */
 export type TelegramRef = { chat: number; message: number; thread: number | null };
 
-/** What becomes of a message: a task, an answer of the adapter's own, or a refusal. */
-export type Heard =
+/** The outcome of a message: a task, an answer of the adapter's own, or a refusal. */
+export type HeardMessage =
   | { kind: 'task'; message: ChatMessage }
   | { kind: 'hint'; ref: TelegramRef; text: string }
   | { kind: 'refusal'; ref: TelegramRef; person: string; text: string };
 
-/** Who hears, and whom. */
+/** The bot, and the people that it answers. */
 export interface Hearing {
   self: TelegramSelf;
   /** Ids or names, with or without `@`; `null` is everybody. */
@@ -32,7 +32,7 @@ type Entity = NonNullable<TelegramMessage['entities']>[number];
  * Tells what a message asks for; `null` when it is not for the bot: said by a bot or in the name of a chat,
  * or in a group without a mention of the bot and not as a reply to it (contract section 14).
  */
-export function hearMessage(message: TelegramMessage, hearing: Hearing): Heard | null {
+export function hearMessage(message: TelegramMessage, hearing: Hearing): HeardMessage | null {
   const { from, sender_chat: inTheNameOf, chat, isSaid } = message;
   if (from === undefined || from.is_bot || inTheNameOf !== undefined || !isSaid) return null;
   if (chat.type === 'channel') return null;
@@ -96,7 +96,7 @@ function isAddressed(message: TelegramMessage, self: TelegramSelf): boolean {
   const { text, entities } = wordsOf(message);
   if (entities.some((entity) => namesBot(text, entity, self))) return true;
   const { reply_to_message: repliedTo } = message;
-  // What is said in a topic replies to its beginning, whoever began it.
+  // A message in a topic replies to the topic's first message, of any author.
   return repliedTo?.from?.id === self.id && repliedTo.forum_topic_created === undefined;
 }
 
@@ -109,7 +109,7 @@ function namesBot(text: string, { type, offset, length, user }: Entity, self: Te
   return type === 'bot_command' && named.endsWith(mention);
 }
 
-/** Takes the bot's name out, and of a command such as `/ask@DeskBot` only what stands behind it. */
+/** Removes the bot's name; of a command such as `/ask@DeskBot` only the arguments stay. */
 function withoutMention(message: TelegramMessage, self: TelegramSelf): string {
   const { text, entities } = wordsOf(message);
   return entities

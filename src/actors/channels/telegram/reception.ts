@@ -11,9 +11,8 @@ export interface Listener {
   receive(message: ChatMessage): boolean | void;
 }
 
-/** Who is heard, and by whom. */
 export interface ReceptionOptions {
-  /** Who takes messages in; `null` lets everything go unheard. */
+  /** Stores messages; `null` ignores them. */
   conversations: Listener | null;
   /** Ids or names; `null` is everybody. */
   allowedUsers: readonly string[] | null;
@@ -40,8 +39,8 @@ export class Reception {
   }
 
   /**
-   * Takes a message in; what it returns is to be done once the message cannot come again. Throws DeliveryError
-   * when nothing can be taken in, such as while the agent stops.
+   * Stores a message; run the returned function once Telegram cannot send it again. Throws DeliveryError when it cannot
+   * be stored, such as while the agent stops.
    */
   take(message: TelegramMessage, self: TelegramSelf): (() => void) | null {
     const { conversations, allowedUsers } = this.#options;

@@ -1,16 +1,15 @@
 import type { Log } from '../../ports.ts';
 import type { TelegramRef } from './hear-message.ts';
 
-/** Sentences that may wait; beyond it they are left out, as somebody then writes to be answered. */
+/** Maximum waiting sentences; further ones are dropped, since such a sender writes only to get answers. */
 const mostWaiting = 50;
 
-/** What sentences are said through. */
 export interface SentenceQueueOptions {
   say: (ref: TelegramRef, text: string) => Promise<void>;
   log: Log;
 }
 
-/** Says the adapter's own sentences one after the other; one that cannot be said is logged and let go. */
+/** Sends the adapter's own sentences one by one; logs and drops one that fails. */
 export class SentenceQueue {
   readonly #options: SentenceQueueOptions;
   #waiting = 0;

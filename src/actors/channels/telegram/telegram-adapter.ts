@@ -16,11 +16,10 @@ import { TelegramConversation } from './telegram-conversation.ts';
 import { telegramLink } from './telegram-link.ts';
 import { UpdateReader } from './update-reader.ts';
 
-/** What an adapter for Telegram is made of. */
 export interface TelegramOptions {
   settings: TelegramSettings;
   outbound: Pick<Outbound, 'fetch'>;
-  /** Who hears what people say; `null` lets it go unheard. */
+  /** Stores chat messages; `null` ignores them. */
   conversations: ReceptionOptions['conversations'];
   clock: Clock;
   log: Log;

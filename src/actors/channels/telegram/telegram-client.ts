@@ -4,7 +4,6 @@ import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramSettings } from '../channel-settings.ts';
 import { telegramFailure } from './telegram-failure.ts';
 
-/** What Telegram is asked through. */
 export interface TelegramClientOptions {
   settings: Pick<TelegramSettings, 'token' | 'apiUrl'>;
   outbound: Pick<Outbound, 'fetch'>;
@@ -14,7 +13,7 @@ export interface TelegramClientOptions {
 /** An AbortSignal as the types of grammy spell it. */
 type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
 
-/** How long one question may take. */
+/** The timeout of one request. */
 export interface Patience {
   signal: AbortSignal;
   /** Milliseconds; ten seconds unless given. */
@@ -40,7 +39,7 @@ export class TelegramClient {
       fetch: outbound.fetch,
       sensitiveLogs: false,
       timeoutSeconds: neverInSeconds,
-      // Telegram does not redirect, and whoever does would be sent what was said.
+      // Telegram does not redirect; a follower of redirects would send the messages elsewhere.
       baseFetchConfig: { redirect: 'error' },
       buildUrl: (root, secret, method) => `${root}/bot${pathPart(secret)}/${method}`,
     });

@@ -11,7 +11,7 @@ import type { TelegramRef } from './hear-message.ts';
 import { splitAnswer } from './split-answer.ts';
 import type { TelegramClient } from './telegram-client.ts';
 
-/** What one message may hold, in UTF-16 code units. */
+/** Maximum length of a message, in UTF-16 code units. */
 const longestMessage = 4_096;
 
 /** Messages that one answer may take; beyond it the answer is a file. */
@@ -19,7 +19,7 @@ const mostMessages = 5;
 
 const longestCaption = 1_000;
 
-/** Of the reactions that Telegram gives every bot. */
+/** Reactions that every bot may set. */
 const reactions: Readonly<Record<ChatMark, ReactionTypeEmoji['emoji']>> = {
   working: '👀',
   waiting: '✍',
@@ -33,7 +33,7 @@ const refShape = z.object({ chat: z.int(), message: z.int(), thread: z.int().nul
 export class TelegramConversation implements ConversationPort {
   readonly #client: TelegramClient;
   readonly #log: Log;
-  /** How many parts were sent of an answer that is not said to its end, so that none is sent twice. */
+  /** Parts already sent of an unfinished answer, so that none is sent twice. */
   readonly #sent = new LRUCache<string, number>({ max: 100 });
   #hasWarned = false;
 
@@ -140,7 +140,7 @@ function replyTo({ message, thread }: TelegramRef) {
   };
 }
 
-/** Groups have negative ids. A name behind an `@` would call whoever bears it, so there it is kept apart. */
+/** Groups have negative ids. A name behind an `@` would mention its bearer, so it stands apart there. */
 function spoken(markdown: string, { chat }: TelegramRef): string {
   const text = markdown.toWellFormed().trim() || '(The answer is empty.)';
   return chat > 0 ? text : text.replaceAll(/(?<![\p{L}\p{N}_])@(?=\w{2})/gu, '@\u2060');

@@ -2,7 +2,7 @@ import { GrammyError, HttpError } from 'grammy/web';
 import { EgressError, egressCause } from '../../outbound/outbound.ts';
 import { DeliveryError, type DeliveryFault } from '../channel-adapter.ts';
 
-/** What a refusal means, in words that follow what was being done. */
+/** The meaning of a refusal, worded to follow the failed operation. */
 interface Meaning {
   fault: DeliveryFault;
   words: string;
@@ -42,7 +42,7 @@ const lostChat =
 
 /**
  * Says why Telegram did not do something, and whether to try again; `doing` is such as `send a message`.
- * Neither what grammy threw nor what Telegram sent is kept: one holds what was said, the other may name the token.
+ * Drops grammy's error and Telegram's answer: one holds messages, the other may name the token.
  */
 export function telegramFailure(error: unknown, doing: string): DeliveryError {
   if (error instanceof DeliveryError) return error;

@@ -9,7 +9,7 @@ import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramSelf } from './hear-message.ts';
 import type { TelegramClient } from './telegram-client.ts';
 
-/** What a link to Telegram does. */
+/** The effects of a link to Telegram. */
 export interface TelegramLinkOptions {
   client: TelegramClient;
   /** Hears who the bot is, before the link is up. */

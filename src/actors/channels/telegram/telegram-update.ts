@@ -39,7 +39,7 @@ const messageShape = z.object({
   caption_entities: entities,
 });
 
-/** What people can send beside words. */
+/** The kinds of content besides text. */
 const withoutWords = [
   'animation',
   'audio',
@@ -59,17 +59,17 @@ const withoutWords = [
   'voice',
 ] as const;
 
-/** What is read of a message; the names are Telegram's. */
+/** The known fields of a message, under Telegram's names. */
 export type TelegramMessage = z.infer<typeof messageShape> & {
-  /** False for what tells of the chat itself, such as that somebody has joined. */
+  /** False for a service message, such as a new member. */
   isSaid: boolean;
 };
 
-/** One answer to the question what is new. */
+/** One answer of `getUpdates`. */
 export interface UpdatesReading {
-  /** Those that can be acknowledged, in the order they came; `message` is `null` where there is none to read. */
+  /** The updates that can be acknowledged, in order; `message` is `null` where there is none to read. */
   updates: { id: number; message: TelegramMessage | null }[];
-  /** How many were in no shape that Telegram has. */
+  /** The number of updates in no known shape. */
   unreadable: number;
 }
 

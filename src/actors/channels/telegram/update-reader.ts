@@ -3,19 +3,18 @@ import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramClient } from './telegram-client.ts';
 import { readUpdates, type TelegramMessage, type UpdatesReading } from './telegram-update.ts';
 
-/** How long Telegram holds a question that has no answer yet, in seconds. */
+/** Time that Telegram holds a `getUpdates` without news, in seconds. */
 const heldFor = 30;
 
-/** What an answer may take beyond that, in milliseconds. */
+/** Time that an answer may take beyond that, in milliseconds. */
 const allowance = 10_000;
 
 /** The pause after an empty answer that came at once, in milliseconds. */
 const restlessness = 1_000;
 
-/** How often one message may fail to be taken in before it is left out. */
+/** Maximum failures of one message before it is skipped. */
 const mostTries = 5;
 
-/** What reading stands on. */
 export interface UpdateReaderOptions {
   client: TelegramClient;
   clock: Clock;
@@ -23,8 +22,8 @@ export interface UpdateReaderOptions {
 }
 
 /**
- * What is done with one message; what it returns is done once Telegram knows that the message was taken.
- * A DeliveryError it throws has the message come again, whatever else it throws only a few times.
+ * Handles one message; the returned function runs once Telegram has the acknowledgement. A DeliveryError that it throws
+ * makes the message come again, any other error only a few times.
  */
 export type TakeMessage = (message: TelegramMessage) => (() => void) | null;
 

@@ -12,7 +12,7 @@ export interface WebhookPost {
   body: string;
 }
 
-/** How long a receiver may take to answer, in milliseconds. */
+/** Timeout of a receiver's answer, in milliseconds. */
 const patience = 10_000;
 
 /**
@@ -33,7 +33,7 @@ export async function postOnce(
       body: post.body,
       signal: AbortSignal.any([signal, late.signal]),
     });
-    // The status has said it all, whatever becomes of the rest.
+    // The status decides; a failure of the body changes nothing.
     await response.body?.cancel().catch(() => undefined);
     if (!response.ok) throw refusalOf(post.name, response, clock.now());
   } catch (error) {

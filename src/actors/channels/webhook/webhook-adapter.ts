@@ -12,7 +12,6 @@ import { postOnce } from './post-once.ts';
 import { webhookEvent, webhookEventType, webhookId } from './webhook-event.ts';
 import { webhookKeys, webhookSecretFault } from './webhook-secret.ts';
 
-/** What webhooks stand on. */
 export interface WebhookOptions {
   settings: WebhookSettings;
   /** Returns the address of the agent, known once it listens. */
@@ -22,7 +21,7 @@ export interface WebhookOptions {
   clock: Clock;
 }
 
-/** Posts to one receiver that are under way at once; each tells of a call of its own. */
+/** Maximum concurrent posts to one receiver, each about another call. */
 const mostAtOnce = 4;
 
 /**

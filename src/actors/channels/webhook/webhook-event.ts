@@ -14,7 +14,7 @@ const outcomeTypes = {
   abandoned: 'approval.abandoned',
 } as const satisfies Record<ApprovalOutcome['kind'], string>;
 
-/** What a webhook says has happened to a held call. */
+/** The types of webhook events. */
 export type WebhookEventType =
   | 'approval.requested'
   | 'approval.reminded'
@@ -22,7 +22,7 @@ export type WebhookEventType =
   | 'approval.counted'
   | (typeof outcomeTypes)[ApprovalOutcome['kind']];
 
-/** What a webhook says; names and times are those of the HTTP surface. The arguments are not among it. */
+/** The payload of a webhook; names and times are those of the HTTP surface. It leaves the arguments out. */
 export interface WebhookEvent {
   type: WebhookEventType;
   /** RFC 3339 UTC with milliseconds: when it happened, or was first said where nobody noted when. */
@@ -30,7 +30,7 @@ export interface WebhookEvent {
   data: JsonObject;
 }
 
-/** Where what is said comes from. */
+/** The source of a payload. */
 export interface WebhookSender {
   agentId: string;
   /** The address of the agent. */
@@ -88,8 +88,8 @@ export function webhookEvent(
 }
 
 /**
- * Names what is said, so that a receiver can drop what it has heard: the same at every try of one notice,
- * also after a restart, and another one as soon as something else is said.
+ * Returns the id by which a receiver detects duplicates: the same at every try of one notice, also after a restart, and
+ * another one for other news.
  */
 export function webhookId(type: WebhookEventType, { request }: ApprovalNotice): string {
   const { target, taskId, deferralId, approvals } = request;

@@ -4,7 +4,7 @@ import { Conversations } from '../../../../src/actors/channels/conversations/con
 import { createSlackAdapter } from '../../../../src/actors/channels/slack/slack-adapter.ts';
 import { systemClock } from '../../../../src/actors/clock.ts';
 import { createOwnFetch } from '../../../../src/actors/outbound/egress/egress.ts';
-import { FakeSlack } from '../../../../src/cli/slack/fake-slack.ts';
+import { FakeSlack } from '../../../../src/fake-slack/fake-slack.ts';
 import type { ServiceSettings } from '../../../helpers/agent-folder.ts';
 import { deferring, startTestAgent } from '../../../helpers/test-agent.ts';
 import { openStore, temporaryFolder } from '../../../helpers/test-system.ts';

@@ -8,10 +8,10 @@ import type {
 } from '../../../../src/actors/channels/slack/link/slack-envelope.ts';
 import { UserDirectory } from '../../../../src/actors/channels/slack/link/user-directory.ts';
 import { messageOf } from '../../../../src/actors/channels/slack/messages/message.ts';
-import { blockActions, viewSubmission } from '../../../../src/cli/slack/fake/payloads.ts';
-import { buttonOf } from '../../../../src/cli/slack/fake/visitors.ts';
-import type { FakeMessage, FakeView } from '../../../../src/cli/slack/fake/workspace.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../src/cli/slack/fake-slack.ts';
+import { FakeSlack, type FakeSlackOptions } from '../../../../src/fake-slack/fake-slack.ts';
+import { blockActions, viewSubmission } from '../../../../src/fake-slack/socket-mode/payloads.ts';
+import { buttonOf } from '../../../../src/fake-slack/visitors.ts';
+import type { FakeMessage, FakeView } from '../../../../src/fake-slack/workspace/workspace.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import type { Caller, Task } from '../../../../src/machines/task/task.ts';
 import { vouchedInSlack } from '../../../helpers/slack-agent.ts';

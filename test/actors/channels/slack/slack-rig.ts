@@ -11,7 +11,7 @@ import {
 } from '../../../../src/actors/channels/slack/slack-adapter.ts';
 import { createEgress, type Egress } from '../../../../src/actors/outbound/egress/egress.ts';
 import type { EgressRecord, ScopedOutbound } from '../../../../src/actors/ports.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../src/cli/slack/fake-slack.ts';
+import { FakeSlack, type FakeSlackOptions } from '../../../../src/fake-slack/fake-slack.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { asked } from './slack-notices.ts';
 

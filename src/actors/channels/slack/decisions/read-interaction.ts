@@ -8,7 +8,7 @@ import {
   rejectCallback,
 } from '../messages/reject-modal.ts';
 
-/** Who did something in Slack, and for which app in which workspace; `null` for what Slack did not say. */
+/** The actor, app and workspace of an interaction; `null` where Slack names none. */
 export interface Sender {
   appId: string | null;
   teamId: string | null;
@@ -20,7 +20,7 @@ export interface Click extends Sender {
   kind: 'click';
   verb: DecisionAttempt['verb'];
   place: MessagePlace;
-  /** When it was clicked, in the words of Slack; unique for a user. */
+  /** Slack's timestamp of the click; unique for a user. */
   clickedAt: string;
   /** Opens a modal within three seconds. */
   triggerId: string;
@@ -68,7 +68,7 @@ const verbs: Record<string, DecisionAttempt['verb']> = {
   [rejectAction]: 'reject',
 };
 
-/** Reads what somebody did with one of our messages or modals; `null` when it is nothing for us to act on. */
+/** Reads an interaction with one of the app's messages or modals; `null` when it needs no action. */
 export function readInteraction(body: unknown): Click | Submission | null {
   const click = clickShape.safeParse(body);
   if (click.success) return readClick(click.data);

@@ -24,7 +24,6 @@ import { cut } from '../messages/escape.ts';
 import type { MessagePlace } from '../messages/reject-modal.ts';
 import type { Sender } from './read-interaction.ts';
 
-/** What decisions are made with. */
 export interface SlackDecisionsOptions {
   people: Pick<UserDirectory, 'person' | 'personNow'>;
   approvals: ApprovalAuthority;
@@ -32,7 +31,7 @@ export interface SlackDecisionsOptions {
   log: Log;
 }
 
-/** How the message stands that somebody decides on; `misplaced` when it is not the one that was posted. */
+/** The state of the message that a person decides on; `misplaced` when it is not the posted one. */
 export type Standing =
   | { kind: 'unknown' }
   | { kind: 'waiting'; notice: ApprovalNotice }
@@ -41,15 +40,15 @@ export type Standing =
   /** `isPostedHere` when the deferral was shown in this channel, though maybe by another message. */
   | { kind: 'ended'; notice: ApprovalNotice; isPostedHere: boolean };
 
-/** What came of a decision. */
+/** The outcome of a decision. */
 export interface Verdict {
-  /** Words for whoever decided; `null` when the message itself will show it. */
+  /** A message for the decider; `null` when the approval message itself shows the outcome. */
   words: string | null;
   /** False when the same decision may be tried again. */
   isRecorded: boolean;
 }
 
-/** A decision as somebody made it in Slack. */
+/** A decision made in Slack. */
 export interface SlackDecision {
   verb: DecisionAttempt['verb'];
   note: string;
@@ -58,7 +57,7 @@ export interface SlackDecision {
   isMisplaced: boolean;
 }
 
-/** How many milliseconds a message may take to be known after Slack shows it, and how often it is looked for. */
+/** Milliseconds until a message that Slack shows must be stored, and milliseconds between two looks for it. */
 const posting = { patience: 1_500, interval: 20 };
 
 /** Longest name that Slack shows; with the id of a user it is still shorter than any approver may be. */
@@ -94,7 +93,7 @@ export class SlackDecisions {
     }
   }
 
-  /** Tells whether somebody is refused whatever they decide; whether they are is for the task to say. */
+  /** Tells whether any decision of this person is refused; the task has the last word. */
   async isRefused(sender: Sender, { request }: ApprovalNotice): Promise<boolean> {
     const approver = approverOf(sender, await this.#options.people.person(sender.userId));
     return isUntrusted(approver, request) || !isApprover(request.approvers, approver.email);
@@ -125,7 +124,7 @@ export class SlackDecisions {
     approver: SlackApprover,
   ): DecisionAttempt {
     const { email } = approver;
-    // Whoever asked is known by it under four eyes even where no email was.
+    // Four eyes knows the requester by it even without an email.
     const userId = personId(sender.teamId ?? '', sender.userId);
     return {
       verb,
@@ -160,7 +159,7 @@ function approverOf({ userId }: Sender, { name, email, isBarred }: SlackPerson):
   return { name: shown === userId ? userId : `${shown} (${userId})`, email, isBarred: barred };
 }
 
-/** Tells whether nothing that somebody decides may count, whoever is on the list. */
+/** Tells whether no decision of this person counts, even for a listed approver. */
 function isUntrusted(
   { email, isBarred = false }: SlackApprover,
   request: ApprovalRequest,

@@ -7,22 +7,21 @@ import {
 } from '../../../../machines/channels/approval-notice.ts';
 import { DeliveryError } from '../../channel-adapter.ts';
 import type { ChannelDirectory } from '../link/channel-directory.ts';
-import type { Pace } from '../link/pace.ts';
+import type { RateLimiter } from '../link/pace.ts';
 import { deliveryError } from '../link/slack-failure.ts';
 import { localTime } from '../messages/blocks.ts';
 import { type MessageLook, messageOf } from '../messages/message.ts';
 
-/** What messages are posted with. */
 export interface SlackDeliveriesOptions {
   web: Pick<WebClient, 'chat'>;
   /** Asks once only: a message whose answer was lost must not be posted again and again. */
   once: Pick<WebClient, 'chat'>;
   channels: Pick<ChannelDirectory, 'resolve'>;
-  pace: Pace;
+  limiter: RateLimiter;
   look: MessageLook;
 }
 
-/** Posts what waits for a release, and changes what was posted. Everything rejects with DeliveryError. */
+/** Posts and updates approval messages; every method rejects with DeliveryError. */
 export class SlackDeliveries {
   readonly #options: SlackDeliveriesOptions;
 
@@ -32,11 +31,11 @@ export class SlackDeliveries {
 
   /** Posts a notice in the channel that its target names; the ref is the channel with the message's `ts`. */
   async post(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef> {
-    const { channels, pace, look } = this.#options;
+    const { channels, limiter, look } = this.#options;
     const { deferralId, target } = notice.request;
     const channel = await channels.resolve(splitTarget(target).target);
-    await pace.turn(channel);
-    // Whoever gave up meanwhile has it posted again later.
+    await limiter.turn(channel);
+    // A caller that gave up meanwhile posts it again later.
     signal.throwIfAborted();
     const posted = await this.#postNow({
       channel,
@@ -73,14 +72,14 @@ export class SlackDeliveries {
   }
 
   async #postNow(message: ChatPostMessageArguments & { channel: string }) {
-    const { once, pace } = this.#options;
+    const { once, limiter } = this.#options;
     const { channel } = message;
     try {
       const posted = await attempt(`posting to ${channel}`, () => once.chat.postMessage(message));
-      pace.taken(channel);
+      limiter.taken(channel);
       return posted;
     } catch (error) {
-      if (error instanceof DeliveryError && error.retryAfter !== null) pace.slow(channel);
+      if (error instanceof DeliveryError && error.retryAfter !== null) limiter.slow(channel);
       throw error;
     }
   }

@@ -10,9 +10,8 @@ import { type Click, readInteraction, type Submission } from './read-interaction
 import { SlackDecisions, type SlackDecisionsOptions, type Verdict } from './slack-decisions.ts';
 import { SlackReplies, type SlackRepliesOptions } from './slack-replies.ts';
 
-/** What interactions are handled with. */
 export interface SlackInteractionsOptions extends SlackDecisionsOptions, SlackRepliesOptions {
-  /** Who we are; while that is `null`, nothing is for us. */
+  /** The app's identity in Slack; while it is `null` every interaction is dropped. */
   self: () => SlackSelf | null;
 }
 
@@ -87,7 +86,9 @@ export class SlackInteractions {
     return isRecorded;
   }
 
-  /** False for somebody whom Slack is slow to tell of: the modal cannot wait, and its answer is judged again. */
+  /**
+   * Resolves with false when Slack is slow to name the person: the modal cannot wait, and its answer is checked again.
+   */
   async #isRefused(click: Click, notice: ApprovalNotice): Promise<boolean> {
     const refused = this.#decisions.isRefused(click, notice);
     return (await within(this.#options.clock, patience.person, refused)) === true;
@@ -102,17 +103,17 @@ export class SlackInteractions {
     const names = [`envelope ${envelope.id}`];
     const before = this.#recent.find(names);
     if (before !== undefined) return this.#acknowledge(envelope, await before);
-    const judged = this.#judge(submission).catch((error: unknown) => this.#failure(error));
-    const early = within(this.#options.clock, patience.submission, judged);
-    const answer = early.then((verdict) => (verdict === late ? undefined : inModal(verdict)));
+    const verdict = this.#answerTo(submission).catch((error: unknown) => this.#failure(error));
+    const early = within(this.#options.clock, patience.submission, verdict);
+    const answer = early.then((soon) => (soon === late ? undefined : inModal(soon)));
     this.#recent.remember(names, answer);
     await this.#acknowledge(envelope, await answer);
-    const { words, isRecorded } = await judged;
+    const { words, isRecorded } = await verdict;
     if (!isRecorded) this.#recent.forget(names);
     if ((await early) === late) await this.#tell(submission, words, null);
   }
 
-  async #judge(submission: Submission): Promise<Verdict> {
+  async #answerTo(submission: Submission): Promise<Verdict> {
     const { place, reason: note } = submission;
     const refuse = (words: string): Verdict => ({ words, isRecorded: true });
     if (place === null) return refuse(refusalWords.unknown);

@@ -7,7 +7,6 @@ import { escapeMarkup } from '../messages/escape.ts';
 import { type MessageLook, messageOf, supersededMessage } from '../messages/message.ts';
 import { type MessagePlace, rejectModal } from '../messages/reject-modal.ts';
 
-/** What replies are sent with. */
 export interface SlackRepliesOptions {
   web: Pick<WebClient, 'chat' | 'views'>;
   look: MessageLook;
@@ -16,7 +15,7 @@ export interface SlackRepliesOptions {
   log: Log;
 }
 
-/** What we send to Slack because of a click. No method rejects: a reply that is lost changes no decision. */
+/** Sends the replies to a click. No method rejects: a lost reply changes no decision. */
 export class SlackReplies {
   readonly #options: SlackRepliesOptions;
 

@@ -4,11 +4,10 @@ import type { Clock } from '../../../ports.ts';
 import { DeliveryError } from '../../channel-adapter.ts';
 import { deliveryError } from './slack-failure.ts';
 
-/** What the channels of a workspace are found through. */
 export interface ChannelDirectoryOptions {
   web: Pick<WebClient, 'conversations'>;
   clock: Clock;
-  /** Where it is kept which channel a name stood for when it was first found; nothing is kept without it. */
+  /** Stores the channel that a name first resolved to; without it nothing is stored. */
   names?: KeptNames;
 }
 
@@ -20,7 +19,7 @@ export interface KeptNames {
 }
 
 /** The channels of one name, and until when that is taken for true. */
-interface Known {
+interface KnownChannels {
   ids: string[];
   /** Epoch milliseconds. */
   until: number;
@@ -28,10 +27,10 @@ interface Known {
 
 const channelId = /^[CGD][A-Z0-9]{8,}$/;
 
-/** How long a name is remembered, in milliseconds. */
+/** Lifetime of a resolved name, in milliseconds. */
 const foundFor = 3_600_000;
 
-/** How long it is remembered that no channel has a name, in milliseconds. */
+/** Lifetime of a name without a channel, in milliseconds. */
 const absentFor = 60_000;
 
 /** Pages of 200 channels that are read at most. */
@@ -40,7 +39,7 @@ const mostPages = 200;
 /** Finds the channels that targets name; never guesses. */
 export class ChannelDirectory {
   readonly #options: ChannelDirectoryOptions;
-  readonly #known = new LRUCache<string, Known>({ max: 500 });
+  readonly #known = new LRUCache<string, KnownChannels>({ max: 500 });
   readonly #underway = new Map<string, Promise<string[]>>();
 
   constructor(options: ChannelDirectoryOptions) {
@@ -48,9 +47,9 @@ export class ChannelDirectory {
   }
 
   /**
-   * Returns the id of the channel that a target names, which is an id or a name, with or without its `#`.
-   * A name goes on standing for the channel that it was first found to mean, whatever that is called by now. Rejects
-   * with a DeliveryError: of the fault `target` when no channel or more than one has the name, or another one than before.
+   * Returns the id of the channel that a target names by id or by name, with or without `#`. A name keeps the channel
+   * that it first resolved to, even when that is renamed. Rejects with a DeliveryError: of the fault `target` when the
+   * name fits no channel, several, or another one than before.
    */
   async resolve(target: string): Promise<string> {
     const asked = target.trim();

@@ -4,7 +4,7 @@ import { pause } from '../../time-limit.ts';
 /** Time between two messages in a channel that Slack keeps to one a second, with a margin, in milliseconds. */
 const gap = 1_050;
 
-/** How long a channel is kept to that after Slack asked for it, in milliseconds. */
+/** Time for which a channel is limited after Slack asked for it, in milliseconds. */
 const remembered = 60_000;
 
 interface Limited {
@@ -14,10 +14,10 @@ interface Limited {
 }
 
 /**
- * How quickly messages may follow each other in a channel: at once, as Slack takes a few of them, and one a second for
- * a minute after Slack has asked for that, so that a flood of them is not refused one by one.
+ * Limits the rate of messages by channel: none at first, since Slack accepts short bursts, and one a second for a
+ * minute after Slack has asked for that, so that Slack does not refuse a flood one by one.
  */
-export class Pace {
+export class RateLimiter {
   readonly #clock: Clock;
   readonly #limited = new Map<string, Limited>();
 

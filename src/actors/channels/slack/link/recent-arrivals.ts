@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports.ts';
 /** Most arrivals that are remembered, and for how many milliseconds; Slack repeats itself within minutes. */
 const limits = { max: 10_000, ttl: 3_600_000 };
 
-/** What was answered to things that Slack may deliver again, each under the names that tell it apart. */
+/** Answers to deliveries that Slack may repeat, each under the names that identify it. */
 export class RecentArrivals<Answer> {
   readonly #answers: LRUCache<string, Promise<Answer>>;
 

@@ -1,4 +1,4 @@
-/** Something about the Slack app that a person has to mend; the message says what, without secrets. */
+/** A fault of the Slack app that a person needs to fix; the message names it without secrets. */
 export class SlackSetupError extends Error {
   readonly code = 'slack_setup';
 }

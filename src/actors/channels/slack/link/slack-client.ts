@@ -1,30 +1,29 @@
 import { WebClient, type WebClientOptions } from '@slack/web-api';
+import pLimit from 'p-limit';
 import { egressCause } from '../../../outbound/outbound.ts';
 import type { Log } from '../../../ports.ts';
-import { Lane } from './lane.ts';
 import { slackLog } from './slack-log.ts';
 
-/** What a client of Slack's Web API stands on. */
 export interface SlackClientOptions {
   token: string;
   /** Ends with a slash. */
   apiUrl: string;
-  /** Goes through the egress policy, in the scope of whoever calls. */
+  /** A fetch under the egress policy, in the caller's scope. */
   fetch: typeof globalThis.fetch;
   log: Log;
-  /** How often a failure that may pass is tried again; three times unless given. */
+  /** Retries of a transient failure; three by default. */
   retries?: number;
 }
 
 type SlackFetch = NonNullable<WebClientOptions['fetch']>;
 
-/** How long one answer may take, in milliseconds. */
+/** Timeout of one request, in milliseconds. */
 const patience = 10_000;
 
-/** Requests that may be under way at once. */
-const width = 4;
+/** Maximum concurrent requests. */
+const mostRequests = 4;
 
-/** Short enough that somebody who clicked is still waiting; longer rests are the caller's. */
+/** Pauses short enough for a person who waits after a click; longer ones are up to the caller. */
 const pauses = {
   minTimeout: 250,
   factor: 2,
@@ -55,9 +54,9 @@ export function createSlackClient(options: SlackClientOptions): WebClient {
 
 /** Gives each request its own ten seconds, from when it is sent, and bounds how many are sent at once. */
 function patientFetch(fetch: typeof globalThis.fetch): SlackFetch {
-  const lane = new Lane(width);
+  const limit = pLimit(mostRequests);
   const send: SlackFetch = (url, init) =>
-    lane.run(() => fetch(url, { ...init, signal: AbortSignal.timeout(patience) } as RequestInit));
+    limit(() => fetch(url, { ...init, signal: AbortSignal.timeout(patience) } as RequestInit));
   return send;
 }
 

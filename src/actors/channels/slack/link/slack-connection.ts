@@ -9,7 +9,6 @@ import type { ChannelState } from '../../channel-adapter.ts';
 import type { SlackSelf } from './slack-envelope.ts';
 import { type SlackLinkOptions, slackLink } from './slack-link.ts';
 
-/** What the connection to Slack stands on. */
 export interface SlackConnectionOptions extends Omit<SlackLinkOptions, 'onSelf'> {
   /** A part of chance from 0 to 1 for pauses. */
   random: () => number;
@@ -31,7 +30,7 @@ export class SlackConnection {
     return this.#state;
   }
 
-  /** Who we are in Slack; `null` before it was connected for the first time. */
+  /** The app's identity in Slack; `null` before the first connection. */
   get self(): SlackSelf | null {
     return this.#self;
   }
@@ -57,7 +56,7 @@ export class SlackConnection {
     this.#actor.start();
   }
 
-  /** Lets go of every socket; doing it twice is harmless. */
+  /** Closes every socket; closing twice is harmless. */
   close(): void {
     if (this.#actor?.getSnapshot().status === 'active') {
       this.#actor.send({ type: 'connection.close' });

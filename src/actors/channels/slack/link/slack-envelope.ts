@@ -1,4 +1,4 @@
-/** Something that Slack delivered over the socket. */
+/** A delivery of Slack over the socket. */
 export interface SlackEnvelope {
   /** The same for every delivery of the same thing. */
   id: string;
@@ -9,7 +9,7 @@ export interface SlackEnvelope {
   ack(response?: object): Promise<void>;
 }
 
-/** Who we are in Slack; what is not for us is dropped. */
+/** The app's identity in Slack; deliveries for others are dropped. */
 export interface SlackSelf {
   appId: string | null;
   teamId: string;

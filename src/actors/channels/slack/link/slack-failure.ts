@@ -10,14 +10,14 @@ import { DeliveryError, type DeliveryFault } from '../../channel-adapter.ts';
 import { SlackSetupError } from './setup-error.ts';
 import { brokenTokens, remedies } from './slack-remedies.ts';
 
-/** What a failure is: in words without payloads and tokens, and how it is to be taken. */
+/** A failure in words without payloads and tokens, and its fault. */
 interface Failure {
-  /** What went wrong and what to do, without an end mark. */
+  /** The problem and its remedy, without an end mark. */
   words: string;
   fault: DeliveryFault;
   /** Milliseconds; `null` when Slack did not say. */
   retryAfter: number | null;
-  /** True when the connection as a whole is broken until somebody mends it. */
+  /** True when the whole connection fails until a person fixes it. */
   lasting: boolean;
 }
 
@@ -110,7 +110,7 @@ function httpFailure(status: number): Failure {
       };
 }
 
-/** What the network says may hold addresses; its code does not. */
+/** Names a network error by its code; its message may hold addresses. */
 function networkWords(error: unknown): string {
   const original = error instanceof WebAPIRequestError ? error.original : error;
   for (let cause = original, depth = 0; cause instanceof Error && depth < 5; depth += 1) {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../machines/json.ts';
 
-/** What Slack says over the socket; `odd` is what nobody expects. */
+/** A frame of Socket Mode; `odd` is an unexpected one. */
 export type SlackFrame =
   | { kind: 'hello'; appId: string | null; lifetime: number | null }
   | { kind: 'disconnect'; reason: string }

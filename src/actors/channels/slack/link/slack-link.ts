@@ -7,7 +7,7 @@ import { linkFault } from './slack-failure.ts';
 import { readSelf } from './slack-self.ts';
 import { SlackSocket, type SlackSocketOptions } from './slack-socket.ts';
 
-/** What a link to Slack does. */
+/** The effects of a link to Slack. */
 export interface SlackLinkOptions extends SlackSocketOptions {
   web: Pick<WebClient, 'auth'>;
   /** Hears who we are, before the link is up. */

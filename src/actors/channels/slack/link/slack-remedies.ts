@@ -1,6 +1,6 @@
 import type { DeliveryFault } from '../../channel-adapter.ts';
 
-/** What a code of Slack means for a notice, and what to do about it. */
+/** The fault that an error code of Slack means for a notice, and its remedy. */
 export interface Remedy {
   fault: Exclude<DeliveryFault, 'later'>;
   todo: string;
@@ -73,13 +73,13 @@ const messages: Record<string, string> = {
   invalid_post_type: form,
 };
 
-/** What to do about the codes that do not pass by themselves. */
+/** Remedies of the codes that need a person. */
 export const remedies: ReadonlyMap<string, Remedy> = new Map<string, Remedy>([
   ...entriesOf(targets, 'target'),
   ...entriesOf(messages, 'message'),
 ]);
 
-/** The codes that say that nothing works until somebody mends the app or its tokens. */
+/** The codes of a connection that fails until a person fixes the app or its tokens. */
 export const brokenTokens: ReadonlySet<string> = new Set(
   Object.keys(targets).filter((code) => [token, scope].includes(targets[code] ?? '')),
 ).union(new Set(['not_allowed_token_type']));

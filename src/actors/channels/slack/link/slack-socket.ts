@@ -7,7 +7,6 @@ import { readFrame, type SlackFrame } from './slack-frame.ts';
 import { silentSlackLog } from './slack-log.ts';
 import { SocketHolder } from './socket-holder.ts';
 
-/** What one socket to Slack stands on. */
 export interface SlackSocketOptions {
   /** Begins with `xapp-`. */
   appToken: string;
@@ -16,26 +15,26 @@ export interface SlackSocketOptions {
   outbound: Outbound;
   clock: Clock;
   log: Log;
-  /** How long the other end may be silent, in milliseconds; the library's own unless given. */
+  /** Maximum silence of the socket, in milliseconds; the library's own by default. */
   pings?: { clientPingTimeout: number; serverPingTimeout: number };
 }
 
-/** Who hears of a socket; nothing is told after `down`, or after the socket was closed. */
+/** The observer of a socket; it is not called after `down`, or after the socket was closed. */
 export interface SlackSocketEvents {
   /** Slack delivers over it from now on; `appId` is the app that the token belongs to. */
   up(appId: string | null): void;
   /** Slack will hang up, or the socket gets old. */
   leaving(): void;
-  /** It is gone, or never came up. */
+  /** The socket is gone, or never opened. */
   down(error: unknown): void;
-  /** Something was delivered. */
+  /** An envelope arrived. */
   receive(envelope: SlackEnvelope): void;
 }
 
-/** How long one answer may take, in milliseconds. */
+/** Timeout of one request, in milliseconds. */
 const patience = 10_000;
 
-/** How long before its expected end a socket is given up, in milliseconds. */
+/** Time before its expected end at which a socket is closed, in milliseconds. */
 const margin = 60_000;
 
 /** One connection in Socket Mode, from its opening to its end; it is never opened again. */
@@ -82,7 +81,7 @@ export class SlackSocket {
     this.#client.start().catch((error: unknown) => this.#end(this.#fault ?? error));
   }
 
-  /** Ends everything that is under way. Never throws; doing it twice is harmless. */
+  /** Closes the socket and its requests. Never throws; closing twice is harmless. */
   close(): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
@@ -99,7 +98,7 @@ export class SlackSocket {
     this.#events.down(error ?? new Error('the service hung up'));
   }
 
-  /** Whatever happens to a frame, the next one is heard. */
+  /** A failure of one frame leaves the next ones readable. */
   #take(frame: SlackFrame): void {
     try {
       if (!this.#ended.signal.aborted) this.#hear(frame);
@@ -127,7 +126,7 @@ export class SlackSocket {
     }
   }
 
-  /** Said once: whoever sends one sends many. */
+  /** Logged once: a sender of one odd frame sends many. */
   #skip(): void {
     if (this.#hasSkipped) return;
     this.#hasSkipped = true;

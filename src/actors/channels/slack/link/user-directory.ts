@@ -4,7 +4,6 @@ import { normaliseEmail } from '../../../../machines/governance/email.ts';
 import type { Clock, Log } from '../../../ports.ts';
 import { linkFault } from './slack-failure.ts';
 
-/** What the people of a workspace are found through. */
 export interface UserDirectoryOptions {
   web: Pick<WebClient, 'users'>;
   clock: Clock;
@@ -13,7 +12,7 @@ export interface UserDirectoryOptions {
   log?: Log;
 }
 
-/** Somebody in a workspace. */
+/** A user of a workspace. */
 export interface SlackPerson {
   name: string;
   /** In lower case; `null` when Slack vouches for none. */
@@ -22,17 +21,17 @@ export interface SlackPerson {
   isBarred?: true;
 }
 
-/** Names somebody of a workspace to the agent, alike whether they ask or decide. */
+/** Returns the agent-wide name of a user, the same for requests and decisions. */
 export function personId(teamId: string, userId: string): string {
   return `slack:${teamId}/${userId}`;
 }
 
 type SlackUser = NonNullable<UsersInfoResponse['user']>;
 
-/** How long what was looked up is taken for true, in milliseconds. */
+/** Lifetime of a look-up, in milliseconds. */
 const knownFor = 600_000;
 
-/** Finds who somebody is. What could not be looked up is not remembered. */
+/** Looks up users; caches no failure. */
 export class UserDirectory {
   readonly #options: UserDirectoryOptions;
   readonly #known = new LRUCache<string, { person: SlackPerson; until: number }>({ max: 1_000 });
@@ -43,12 +42,15 @@ export class UserDirectory {
     this.#options = options;
   }
 
-  /** Returns who an id stood for a while ago at most; a look-up that fails is somebody without an email. Never rejects. */
+  /** Returns the user of an id, possibly cached; a failed look-up counts as a user without an email. Never rejects. */
   person(userId: string): Promise<SlackPerson> {
     return this.#unlessFailed(userId, this.find(userId));
   }
 
-  /** Returns who an id stands for now, as whoever decides must be known; a look-up that fails is somebody without an email. Never rejects. */
+  /**
+   * Returns the current user of an id, fresh enough for a decision; a failed look-up counts as a user without an email.
+   * Never rejects.
+   */
   personNow(userId: string): Promise<SlackPerson> {
     return this.#unlessFailed(userId, this.#lookUp(userId));
   }

@@ -1,10 +1,10 @@
 import { DeliveryError } from '../../channel-adapter.ts';
 
 /**
- * Waits for a result for as long as somebody wants it, and rejects with a DeliveryError of the fault `later`
- * as soon as a signal says otherwise; what was sent by then may arrive all the same.
+ * Runs work until a signal aborts, and then rejects with a DeliveryError of the fault `later`; a request already sent
+ * may still arrive.
  */
-export async function whileWanted<Result>(
+export async function untilAborted<Result>(
   signal: AbortSignal,
   run: () => Promise<Result>,
 ): Promise<Result> {

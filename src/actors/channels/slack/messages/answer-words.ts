@@ -8,7 +8,7 @@ import { tooLate } from './outcome-words.ts';
 import { longestReason } from './reject-modal.ts';
 import { namesOf } from './who-may-decide.ts';
 
-/** What somebody is told whose click or reason led nowhere before a task was asked. */
+/** Answers to a click or reason that reached no task. */
 export const refusalWords = {
   unknown: 'This approval is not known any more, so nothing was decided.',
   misplaced:
@@ -19,18 +19,18 @@ export const refusalWords = {
   tooLong: `A reason may have ${longestReason} characters at most. Shorten it and try again.`,
 } as const;
 
-/** Somebody who decides in Slack. */
+/** A person who decides in Slack. */
 export interface SlackApprover {
   /** The email, or else the name that Slack shows with the id of the user. */
   name: string;
   /** `null` when Slack told none that can be relied on. */
   email: string | null;
-  /** True for a bot, or somebody who left. */
+  /** True for a bot or a deactivated user. */
   isBarred?: boolean;
 }
 
 /**
- * Tells somebody what a task answered to their decision, on one line; `null` when the message itself will show it.
+ * Returns the answer of a task to a decision on one line; `null` when the message itself will show it.
  *
  * @param notice the notice as it stood before
  * @param approvals how many approvals there are now

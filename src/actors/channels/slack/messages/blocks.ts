@@ -25,7 +25,7 @@ export function section(...lines: string[]): SectionBlock {
   return { type: 'section', text: plainText(lines.join('\n')) };
 }
 
-/** Makes a box for a text of somebody else, which shows as it is and cannot pose as ours. It must not be empty. */
+/** Makes a box for foreign text, shown as it is, so that it cannot imitate the app's own. It must not be empty. */
 export function quotation(text: string): RichTextBlock {
   const quoted = { type: 'text' as const, text: cut(text, longestSection) };
   return {

@@ -18,13 +18,13 @@ import { cut, escapeMarkup } from './escape.ts';
 import { endingOf, headingOf, reasonOf } from './outcome-words.ts';
 import { approversOf, whoMayDecide } from './who-may-decide.ts';
 
-/** The buttons of ours that decide; a click on any other is for somebody else, or only opens a link. */
+/** The buttons that decide; a click on any other belongs to another app, or only opens a link. */
 export const approveAction = 'holdpoint_approve';
 export const rejectAction = 'holdpoint_reject';
 
-/** What a message looks like besides its notice. */
+/** The parts of a message besides its notice. */
 export interface MessageLook {
-  /** Where the dashboard is, without a slash at the end; `null` when there is none to link to. */
+  /** The URL of the dashboard, without a trailing slash; `null` for no link. */
   dashboardUrl: string | null;
 }
 
@@ -39,7 +39,7 @@ export interface SlackMessage {
 const longestName = 300;
 
 /**
- * Makes the message that shows a notice as it stands: with buttons while it waits, with how it ended after that. What
+ * Makes the message of a notice: with buttons while it is pending, with its outcome after that. What
  * others wrote shows as it is and is never markup (document 1 section 8.1).
  */
 export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessage {

@@ -2,7 +2,7 @@ import type { ApprovalNotice } from '../../../../machines/channels/approval-noti
 import { formatDuration } from '../../../../machines/duration.ts';
 import { oneLine } from '../../../../machines/legible.ts';
 
-/** How a wait ended, in one word for a heading; `Approval needed` while it has not. */
+/** Returns the outcome of a wait in one word for a heading; `Approval needed` while it is pending. */
 export function headingOf({ request, outcome }: ApprovalNotice): string {
   switch (outcome?.kind) {
     case undefined:
@@ -20,7 +20,7 @@ export function headingOf({ request, outcome }: ApprovalNotice): string {
   }
 }
 
-/** Says on one line how a wait ended, who ended it, and what follows; whatever others wrote stands last. */
+/** Returns on one line the outcome of a wait, who caused it, and what follows; text of other people stands last. */
 export function endingOf({ request, outcome }: ApprovalNotice): string {
   switch (outcome?.kind) {
     case undefined:
@@ -40,7 +40,7 @@ export function endingOf({ request, outcome }: ApprovalNotice): string {
   }
 }
 
-/** Tells somebody who decides too late how the wait ended; on one line. */
+/** Returns the answer to a decision that came too late, with the outcome of the wait; on one line. */
 export function tooLate(notice: ApprovalNotice): string {
   const ending = endingOf(notice);
   switch (notice.outcome?.kind) {
@@ -54,7 +54,7 @@ export function tooLate(notice: ApprovalNotice): string {
   }
 }
 
-/** What somebody gave as the reason of how a wait ended, and what to call it; `null` when there is none. */
+/** Returns the reason that a person gave for the outcome, with its label; `null` without one. */
 export function reasonOf({ outcome }: ApprovalNotice): { label: string; text: string } | null {
   switch (outcome?.kind) {
     case 'approved':

@@ -1,4 +1,4 @@
-/** Who or what stands between the angle brackets of Slack's markup, and what is escaped outside of them. */
+/** Matches a mention or link in angle brackets, and escaped characters outside of them. */
 const markup = /<([^<>]*)>|&(?:lt|gt|amp);/g;
 
 const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
@@ -6,7 +6,6 @@ const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&
 /** Most people of one message whose names are looked up. */
 const mostNames = 10;
 
-/** What reading a message needs. */
 export interface PlainTextPorts {
   /** Whose mention is left out. */
   botUserId: string;

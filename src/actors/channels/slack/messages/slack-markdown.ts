@@ -7,7 +7,7 @@ export const longestMessage = 4_000;
 /** Quotes and lists within each other cost the library a time that grows with the square of their depth. */
 const deepQuote = /^((?:[ \t]*>){5})(?:[ \t]*>)+/gm;
 
-/** What begins quotes and lists on one line, as often as it may, unless the line is a rule such as `* * *`. */
+/** Matches the quote and list markers at the beginning of a line, unless the line is a rule such as `* * *`. */
 const deepStart =
   /^(?![ \t]*([-*])(?:[ \t]*\1)*[ \t]*$)((?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){5}[ \t]*\d{0,9})(?=[->*+.)])/gm;
 
@@ -18,12 +18,12 @@ const bracketed = /<(https?:\/\/[^\s<>|]+)>(?=[.,;:!?)]*(?:\s|$))/g;
 const lessThan = '\u{e000}';
 const ampersand = '\u{e001}';
 
-/** How the library writes both into a URL. */
+/** The library's encoding of both inside a URL. */
 const lessThanInUrl = encodeURI(lessThan);
 const ampersandInUrl = encodeURI(ampersand);
 
 /**
- * Writes Markdown in Slack's markup. What could mention somebody or pose as a link of Slack's is shown as it was
+ * Writes Markdown in Slack's markup. Mentions and imitations of Slack's own links are shown as they were
  * written; links lead where the text says. `null` for a text that is too long for a message anyway.
  */
 export function slackMarkdown(markdown: string): string | null {

@@ -19,7 +19,7 @@ export function whoMayDecide(request: ApprovalRequest): string[] {
   return lines;
 }
 
-/** Names whoever has approved a call that needs several approvals; on one line. */
+/** Names the people who approved a call that needs several approvals; on one line. */
 export function approversOf({ approvals }: ApprovalRequest): string {
   return namesOf(approvals.map(({ approver }) => approver));
 }

@@ -2,7 +2,7 @@ import type { SlackSelf } from '../link/slack-envelope.ts';
 import { missingScopes } from '../link/slack-self.ts';
 import type { SetupFinding, SlackSetup } from './setup-finding.ts';
 
-/** What a scope is for, and when the agent cannot do without it. */
+/** The purpose of a scope, and the severity of its absence. */
 interface Need {
   scope: string;
   purpose: string;

@@ -4,7 +4,7 @@ import { DeliveryError } from '../../channel-adapter.ts';
 import { linkFault, slackCode } from '../link/slack-failure.ts';
 import { readSelf } from '../link/slack-self.ts';
 import { scopeFindings } from './check-scopes.ts';
-import { inTurn, wordsOf } from './in-turn.ts';
+import { checkEach, wordsOf } from './in-turn.ts';
 import type { SetupFinding, SlackSetup } from './setup-finding.ts';
 
 export type { SetupFinding } from './setup-finding.ts';
@@ -28,8 +28,8 @@ async function checkBot(setup: SlackSetup): Promise<SetupFinding[]> {
         message: `the bot is ${self.botUserId} in ${self.teamId}`,
       },
       ...scopeFindings(self, setup),
-      ...(await inTurn(targets, (target) => checkTarget(setup, target), 'channels')),
-      ...(await inTurn(emails, (email) => checkApprover(setup, email), 'approvers')),
+      ...(await checkEach(targets, (target) => checkTarget(setup, target), 'channels')),
+      ...(await checkEach(emails, (email) => checkApprover(setup, email), 'approvers')),
     ];
   } catch (error) {
     const message = `the bot cannot speak to Slack: ${linkFault(error).message}`;

@@ -11,7 +11,7 @@ const most = 50;
  *
  * @param what such as `channels`
  */
-export async function inTurn(
+export async function checkEach(
   things: readonly string[],
   look: (thing: string) => Promise<SetupFinding | null>,
   what: string,

@@ -4,7 +4,6 @@ import type { ChannelDirectory } from '../link/channel-directory.ts';
 import { createSlackClient } from '../link/slack-client.ts';
 import { checkSlackSetup } from './check-setup.ts';
 
-/** What a look at a set-up needs. */
 export interface SetupParts {
   settings: SlackSettings;
   /** The targets of approvals, as `to` names them, and everybody on an allowlist. */

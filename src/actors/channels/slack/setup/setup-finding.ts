@@ -1,17 +1,17 @@
 import type { WebClient } from '@slack/web-api';
 import type { ChannelDirectory } from '../link/channel-directory.ts';
 
-/** Something about the set-up of Slack, in words for whoever runs the agent. */
+/** A finding about the set-up of Slack, worded for the operator. */
 export interface SetupFinding {
   severity: 'error' | 'warning' | 'ok';
-  /** What was looked at, such as `#refunds` or `users:read`. */
+  /** The checked thing, such as `#refunds` or `users:read`. */
   subject: string;
   message: string;
-  /** How to mend it. */
+  /** The remedy. */
   fix?: string;
 }
 
-/** What is looked at. */
+/** The set-up to check. */
 export interface SlackSetup {
   web: Pick<WebClient, 'auth' | 'conversations' | 'users'>;
   /** Names or ids of channels, as targets write them. */

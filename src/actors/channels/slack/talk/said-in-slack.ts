@@ -6,7 +6,7 @@ const id = z.string().regex(/^[A-Z0-9]{2,24}$/);
 /** Seconds of the epoch with a fraction, as Slack names messages. */
 const moment = z.string().regex(/^\d{1,12}\.\d{1,8}$/);
 
-/** What Slack tells of something that somebody said; everything else is none of ours. */
+/** The schema of a message event; any other event is ignored. */
 const saidEvent = z.object({
   team_id: id,
   api_app_id: id.optional(),
@@ -27,8 +27,8 @@ const saidEvent = z.object({
   }),
 });
 
-/** Something that a person of our workspace said to us, as Slack writes it. */
-export interface SaidInSlack {
+/** A message of a person in the agent's own workspace, as Slack writes it. */
+export interface MessageEvent {
   teamId: string;
   channel: string;
   user: string;
@@ -40,10 +40,10 @@ export interface SaidInSlack {
 }
 
 /**
- * Reads an event in which somebody mentions us or writes to us alone; `null` for anything else: what bots say, we among
- * them, edits, deletions, other channels, other apps and people of other workspaces.
+ * Reads a mention of the app or a direct message to it; `null` for anything else: messages of bots, the app included,
+ * edits, deletions, other channels, other apps and people of other workspaces.
  */
-export function saidInSlack(body: unknown, self: SlackSelf): SaidInSlack | null {
+export function readMessageEvent(body: unknown, self: SlackSelf): MessageEvent | null {
   const result = saidEvent.safeParse(body);
   if (!result.success) return null;
   const { team_id: teamId, api_app_id: appId, event } = result.data;

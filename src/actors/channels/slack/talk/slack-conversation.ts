@@ -11,19 +11,18 @@ import { escapeMarkup } from '../messages/escape.ts';
 import { plainText } from '../messages/read-markup.ts';
 import { longestMessage, slackMarkdown } from '../messages/slack-markdown.ts';
 import { cutAt, partsOf } from '../messages/text-parts.ts';
-import { type SaidInSlack, saidInSlack } from './said-in-slack.ts';
+import { type MessageEvent, readMessageEvent } from './said-in-slack.ts';
 import { SlackMarks } from './slack-marks.ts';
 
-/** What conversations in Slack stand on. */
 export interface SlackConversationOptions {
   web: Pick<WebClient, 'chat' | 'reactions' | 'filesUploadV2'>;
   people: Pick<UserDirectory, 'person' | 'find'>;
-  /** Who we are; `null` while that is not known, when nothing is heard. */
+  /** The app's identity in Slack; `null` while it is unknown and messages are ignored. */
   self: () => SlackSelf | null;
   log: Log;
 }
 
-/** Where to answer: the message, and the thread that it is part of or begins. */
+/** The address of an answer: the message, and the thread that it belongs to or begins. */
 interface Place {
   channel: string;
   ts: string;
@@ -33,10 +32,10 @@ interface Place {
 /** Characters of a long answer that stand in the thread beside its file. */
 const longestOpening = 600;
 
-/** What a long answer without a file is split into. */
+/** Length in characters and number of the parts of a long answer without a file. */
 const parts = { limit: 3_900, most: 10 };
 
-/** Refusals to tell of somebody that pass by themselves, as whatever else than a refusal may. */
+/** Slack's refusals of a user look-up that are transient, like any failure that is no refusal. */
 const passing: ReadonlySet<string | null> = new Set([
   null,
   'ratelimited',
@@ -46,7 +45,7 @@ const passing: ReadonlySet<string | null> = new Set([
   'request_timeout',
 ]);
 
-/** How the agent hears and speaks in Slack: mentions and direct messages, answered in their thread. */
+/** Reads and writes Slack: mentions and direct messages, answered in their thread. */
 export class SlackConversation implements ConversationPort {
   readonly #options: SlackConversationOptions;
   readonly #marks: SlackMarks;
@@ -60,8 +59,8 @@ export class SlackConversation implements ConversationPort {
   }
 
   /**
-   * Reads an `events_api` envelope and returns what was said to the agent in it, to be acknowledged by whoever takes it
-   * in. `null` when nothing was, which is acknowledged here, and when it could not be read yet, so that it comes
+   * Reads an `events_api` envelope and returns its message to the agent, which the caller acknowledges. Returns `null`
+   * for any other event, which is acknowledged here, and for a message that cannot be read yet, so that Slack sends it
    * again. Never rejects.
    */
   async read(envelope: SlackEnvelope): Promise<ChatMessage | null> {
@@ -69,7 +68,7 @@ export class SlackConversation implements ConversationPort {
     let message: ChatMessage | null = null;
     try {
       const us = self();
-      const said = us === null ? null : saidInSlack(envelope.body, us);
+      const said = us === null ? null : readMessageEvent(envelope.body, us);
       if (us !== null && said !== null) message = await this.#heard(said, us);
     } catch (error) {
       const failure = deliveryError(error, 'reading');
@@ -99,7 +98,7 @@ export class SlackConversation implements ConversationPort {
     }
   }
 
-  async #heard(said: SaidInSlack, self: SlackSelf): Promise<ChatMessage | null> {
+  async #heard(said: MessageEvent, self: SlackSelf): Promise<ChatMessage | null> {
     const { people } = this.#options;
     const { teamId, channel, user, ts, threadTs } = said;
     const ref = { channel, ts, thread: threadTs };
@@ -124,8 +123,8 @@ export class SlackConversation implements ConversationPort {
   }
 
   /**
-   * Whom Slack tells of only later is heard later: somebody whose email nobody knows could release their own call.
-   * Rejects with DeliveryError.
+   * Looks up the author of a message. Rejects with DeliveryError on a transient failure: without their email people
+   * could approve their own calls.
    */
   async #speaker(user: string): Promise<SlackPerson> {
     const { people } = this.#options;

@@ -4,7 +4,6 @@ import type { Log } from '../../../ports.ts';
 import type { ChatMark } from '../../conversation-port.ts';
 import { deliveryError, slackCode } from '../link/slack-failure.ts';
 
-/** What marks are put with. */
 export interface SlackMarksOptions {
   web: Pick<WebClient, 'reactions'>;
   log: Log;

@@ -5,8 +5,8 @@ import {
   type KeptNames,
 } from '../../../../../src/actors/channels/slack/link/channel-directory.ts';
 import { createSlackClient } from '../../../../../src/actors/channels/slack/link/slack-client.ts';
-import { fakeChannel } from '../../../../../src/cli/slack/fake/people.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../../src/cli/slack/fake-slack.ts';
+import { FakeSlack, type FakeSlackOptions } from '../../../../../src/fake-slack/fake-slack.ts';
+import { fakeChannel } from '../../../../../src/fake-slack/workspace/people.ts';
 import { ManualClock } from '../../../../helpers/manual-clock.ts';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Pace } from '../../../../../src/actors/channels/slack/link/pace.ts';
+import { RateLimiter } from '../../../../../src/actors/channels/slack/link/pace.ts';
 import { ManualClock } from '../../../../helpers/manual-clock.ts';
 
 /** Whether a turn has come by now, without waiting for it. */
@@ -9,29 +9,29 @@ async function hasCome(turn: Promise<void>): Promise<boolean> {
 }
 
 it('lets messages follow each other at once until Slack asks for less', async () => {
-  const pace = new Pace(new ManualClock(0));
-  await pace.turn('C1');
-  pace.taken('C1');
-  await pace.turn('C1');
+  const limiter = new RateLimiter(new ManualClock(0));
+  await limiter.turn('C1');
+  limiter.taken('C1');
+  await limiter.turn('C1');
 });
 
 it('keeps a channel to one message a second for a minute, and no other channel', async () => {
   const clock = new ManualClock(0);
-  const pace = new Pace(clock);
-  pace.slow('C1');
-  await pace.turn('C2');
-  const first = pace.turn('C1');
+  const limiter = new RateLimiter(clock);
+  limiter.slow('C1');
+  await limiter.turn('C2');
+  const first = limiter.turn('C1');
   clock.advance(1_049);
   expect(await hasCome(first)).toBe(false);
   clock.advance(1);
   await first;
-  pace.taken('C1');
-  const second = pace.turn('C1');
+  limiter.taken('C1');
+  const second = limiter.turn('C1');
   expect(await hasCome(second)).toBe(false);
   clock.advance(1_050);
   await second;
   clock.advance(60_000);
-  pace.taken('C1');
-  await pace.turn('C1');
-  await pace.turn('C1');
+  limiter.taken('C1');
+  await limiter.turn('C1');
+  await limiter.turn('C1');
 });

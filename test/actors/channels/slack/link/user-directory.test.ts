@@ -4,8 +4,8 @@ import {
   UserDirectory,
   type UserDirectoryOptions,
 } from '../../../../../src/actors/channels/slack/link/user-directory.ts';
-import { fakeUser } from '../../../../../src/cli/slack/fake/people.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../../src/cli/slack/fake-slack.ts';
+import { FakeSlack, type FakeSlackOptions } from '../../../../../src/fake-slack/fake-slack.ts';
+import { fakeUser } from '../../../../../src/fake-slack/workspace/people.ts';
 import { ManualClock } from '../../../../helpers/manual-clock.ts';
 
 async function openDirectory(

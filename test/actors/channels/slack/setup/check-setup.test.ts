@@ -6,9 +6,9 @@ import {
   type SetupFinding,
 } from '../../../../../src/actors/channels/slack/setup/check-setup.ts';
 import { systemClock } from '../../../../../src/actors/clock.ts';
-import { fakeChannel, usualChannels } from '../../../../../src/cli/slack/fake/people.ts';
-import { FakeSlack, type FakeSlackOptions } from '../../../../../src/cli/slack/fake-slack.ts';
 import { botScopes } from '../../../../../src/cli/slack/manifest.ts';
+import { FakeSlack, type FakeSlackOptions } from '../../../../../src/fake-slack/fake-slack.ts';
+import { fakeChannel, usualChannels } from '../../../../../src/fake-slack/workspace/people.ts';
 
 /** What a test looks at; the app-level token is not tried unless `appToken` says so. */
 interface Wanted {

@@ -8,7 +8,7 @@ import type {
 import { UserDirectory } from '../../../../../src/actors/channels/slack/link/user-directory.ts';
 import { SlackConversation } from '../../../../../src/actors/channels/slack/talk/slack-conversation.ts';
 import { EgressError } from '../../../../../src/actors/outbound/egress/egress.ts';
-import { FakeSlack } from '../../../../../src/cli/slack/fake-slack.ts';
+import { FakeSlack } from '../../../../../src/fake-slack/fake-slack.ts';
 import { hintText } from '../../../../../src/machines/channels/conversation-words.ts';
 import type { JsonObject } from '../../../../../src/machines/json.ts';
 import { ManualClock } from '../../../../helpers/manual-clock.ts';

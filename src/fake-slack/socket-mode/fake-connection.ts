@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import type { Clock } from '../../actors/ports.ts';
+
+export interface ConnectionOptions {
+  clock: Clock;
+  appId: string;
+  /** Milliseconds between two pings. */
+  pingEvery: number;
+  /** The number of connections, this one included. */
+  count: number;
+  /** False for one that never says hello. */
+  greets: boolean;
+  /** True while pings are neither sent nor answered. */
+  isMute: () => boolean;
+  onFrame: (frame: string) => void;
+  onGone: () => void;
+}
+
+/** One WebSocket of the app: sends Slack's greeting and pings. */
+export class Connection {
+  readonly #socket: WebSocket;
+  readonly #options: ConnectionOptions;
+  #timer: unknown = null;
+  #isLive: boolean;
+
+  constructor(socket: WebSocket, options: ConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#isLive = options.greets;
+    socket.on('message', (data: Buffer) => options.onFrame(data.toString('utf8')));
+    socket.on('ping', (data) => {
+      if (!options.isMute()) socket.pong(data);
+    });
+    socket.on('error', () => socket.terminate());
+    socket.on('close', () => {
+      this.#isLive = false;
+      options.clock.clearTimeout(this.#timer);
+      options.onGone();
+    });
+    if (options.greets) this.#greet();
+    this.#ping();
+  }
+
+  /** True from the greeting until the socket closes; envelopes go to live connections. */
+  get isLive(): boolean {
+    return this.#isLive && this.#socket.readyState === this.#socket.OPEN;
+  }
+
+  /** Sends a frame as it is. */
+  send(frame: string): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(frame);
+  }
+
+  /** Asks the app to connect anew; envelopes still come here until the socket is closed. */
+  retire(reason: string): void {
+    this.send(JSON.stringify({ type: 'disconnect', reason, debug_info: { host: 'fake' } }));
+  }
+
+  /** Closes as a server does that goes away in order. */
+  close(): void {
+    this.#socket.close(1001);
+  }
+
+  /** Breaks the line without a word. */
+  drop(): void {
+    this.#socket.terminate();
+  }
+
+  #greet(): void {
+    const { appId, count } = this.#options;
+    this.send(
+      JSON.stringify({
+        type: 'hello',
+        num_connections: count,
+        connection_info: { app_id: appId },
+        debug_info: {
+          host: `fake-${randomBytes(2).toString('hex')}`,
+          build_number: 1,
+          approximate_connection_time: 18_060,
+        },
+      }),
+    );
+  }
+
+  #ping(): void {
+    const { clock, pingEvery, isMute } = this.#options;
+    if (!isMute() && this.#socket.readyState === this.#socket.OPEN) this.#socket.ping('Ping');
+    this.#timer = clock.setTimeout(() => this.#ping(), pingEvery);
+  }
+}

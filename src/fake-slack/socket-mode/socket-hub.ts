@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { JsonObject } from '../../machines/json.ts';
+import { type Envelope, EnvelopePost, type EnvelopePostOptions } from './envelope-post.ts';
+import { Connection } from './fake-connection.ts';
+
+export interface SocketHubOptions extends EnvelopePostOptions {
+  appId: string;
+  /** Milliseconds between two pings. */
+  pingEvery: number;
+}
+
+/** The side of Slack of Socket Mode: several connections, each envelope for one of them until it is acknowledged. */
+export class SocketHub {
+  /** Pings are neither sent nor answered while this is true. */
+  isMute = false;
+  readonly #options: SocketHubOptions;
+  readonly #post: EnvelopePost;
+  readonly #server = new WebSocketServer({ noServer: true, autoPong: false });
+  readonly #connections = new Set<Connection>();
+  readonly #tickets = new Set<string>();
+  #refused = 0;
+  #silent = 0;
+  #last: Connection | null = null;
+
+  constructor(options: SocketHubOptions) {
+    this.#options = options;
+    this.#post = new EnvelopePost(options, (frame) => this.#next()?.send(frame));
+  }
+
+  /** Every envelope, oldest first. */
+  get envelopes(): readonly Envelope[] {
+    return this.#post.envelopes;
+  }
+
+  /** The number of connections that receive envelopes. */
+  get connections(): number {
+    return this.#live().length;
+  }
+
+  /** Makes a key that opens one connection. */
+  newTicket(): string {
+    const ticket = randomUUID();
+    this.#tickets.add(ticket);
+    return ticket;
+  }
+
+  /** Takes a connection with a ticket; refuses any other. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const ticket = URL.parse(request.url ?? '/', 'http://fake')?.searchParams.get('ticket') ?? '';
+    const isRefused = this.#refused > 0;
+    if (isRefused) this.#refused -= 1;
+    if (!this.#tickets.delete(ticket) || isRefused) {
+      socket.on('error', () => socket.destroy());
+      socket.end('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    this.#server.handleUpgrade(request, socket, head, (opened) => this.#welcome(opened));
+  }
+
+  /**
+   * Sends an envelope until it is acknowledged, and answers how it was taken. Rejects when no app is
+   * connected, and when it was sent as often as it may be.
+   */
+  async deliver(type: string, payload: JsonObject, takesAnswer: boolean): Promise<Envelope> {
+    if (this.connections === 0) throw new Error('no app is connected to the fake Slack');
+    return this.#post.deliver(type, payload, takesAnswer);
+  }
+
+  /** Sends a frame as it is to every connection. */
+  frame(frame: string): void {
+    for (const connection of this.#connections) connection.send(frame);
+  }
+
+  /** Asks every connection to connect anew, as Slack does about once an hour. */
+  retire(reason: 'refresh_requested' | 'warning' | 'link_disabled'): void {
+    for (const connection of this.#connections) connection.retire(reason);
+  }
+
+  /** Breaks every connection without a word, or closes it in order. */
+  drop(isOrderly: boolean): void {
+    for (const connection of this.#connections) {
+      if (isOrderly) connection.close();
+      else connection.drop();
+    }
+  }
+
+  /** Refuses the next connections, lets them in without a greeting, or sends the next envelopes twice. */
+  spoil(what: 'refuse' | 'silence' | 'double', times: number): void {
+    if (what === 'refuse') this.#refused += times;
+    else if (what === 'silence') this.#silent += times;
+    else this.#post.doubled += times;
+  }
+
+  /** Ends every connection and timer. */
+  close(): void {
+    this.#post.close();
+    this.drop(false);
+    this.#server.close();
+  }
+
+  #welcome(opened: WebSocket): void {
+    const greets = this.#silent === 0;
+    if (!greets) this.#silent -= 1;
+    const connection: Connection = new Connection(opened, {
+      ...this.#options,
+      count: this.#connections.size + 1,
+      greets,
+      isMute: () => this.isMute,
+      onFrame: (frame) => this.#post.hear(frame),
+      onGone: () => {
+        this.#connections.delete(connection);
+        this.#options.watch.look();
+      },
+    });
+    this.#connections.add(connection);
+    this.#options.watch.look();
+  }
+
+  /** Takes the connections in turn, so that what is sent again goes another way where there is one. */
+  #next(): Connection | undefined {
+    const live = this.#live();
+    const next = live[(live.findIndex((each) => each === this.#last) + 1) % live.length];
+    if (next !== undefined) this.#last = next;
+    return next;
+  }
+
+  #live(): Connection[] {
+    return [...this.#connections].filter(({ isLive }) => isLive);
+  }
+}

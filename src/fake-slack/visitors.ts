@@ -1,0 +1,168 @@
+import { isJsonObject, type JsonObject } from '../machines/json.ts';
+import type { Envelope } from './socket-mode/envelope-post.ts';
+import { blockActions, eventCallback, viewClosed, viewSubmission } from './socket-mode/payloads.ts';
+import type { SocketHub } from './socket-mode/socket-hub.ts';
+import { replaceView } from './web-api/view-methods.ts';
+import type {
+  FakeChannel,
+  FakeMessage,
+  FakeUser,
+  FakeView,
+  Workspace,
+} from './workspace/workspace.ts';
+
+/** A click on a button. */
+export interface Click {
+  /** By id or name. */
+  channel: string;
+  /** The latest message with such a button without it. */
+  ts?: string;
+  /** The `action_id` of the button, or its text. */
+  action: string;
+  /** By id, name or email; ann without it. */
+  user?: string;
+}
+
+/** The values typed into a modal. */
+export interface Submission {
+  /** Defaults to the user who opened it. */
+  user?: string;
+  /** Texts by `action_id`, or by `block_id`. */
+  values?: Record<string, string>;
+}
+
+/** A message to the bot. */
+export interface Mention {
+  /** By id or name. */
+  channel: string;
+  /** By id, name or email; ann without it. */
+  user?: string;
+  text: string;
+  /** The message that starts the thread. */
+  thread_ts?: string;
+}
+
+/** The people of the fake workspace, as far as the app hears of them. */
+export class Visitors {
+  readonly #workspace: Workspace;
+  readonly #hub: SocketHub;
+
+  constructor(workspace: Workspace, hub: SocketHub) {
+    this.#workspace = workspace;
+    this.#hub = hub;
+  }
+
+  /** Clicks a button. Rejects when there is none, or nobody acknowledges it. */
+  async click({ channel: where, ts, action, user = 'ann' }: Click): Promise<Envelope> {
+    const channel = this.#channel(where);
+    const messages = this.#workspace.messages.filter(
+      (message) => message.channel === channel.id && (ts ?? message.ts) === message.ts,
+    );
+    for (const message of messages.toReversed()) {
+      const button = buttonOf(message, action);
+      if (button === null) continue;
+      const click = { channel, message, ...button, user: this.#user(user) };
+      return this.#hub.deliver('interactive', blockActions(this.#workspace, click), false);
+    }
+    throw new Error(`no message in ${where} has a button ${action}`);
+  }
+
+  /** Sends a modal, and does with it what the app answers. Rejects when a field that is needed is empty. */
+  async submit(view: FakeView, { user, values = {} }: Submission): Promise<JsonObject | null> {
+    if (!view.isOpen) throw new Error('the modal is not open any more');
+    const who = this.#user(user ?? view.user);
+    const payload = viewSubmission(this.#workspace, view, who, values);
+    const { answer } = await this.#hub.deliver('interactive', payload, true);
+    const action = answer?.['response_action'];
+    if (action === 'update') replaceView(view, answer?.['view'] ?? null);
+    else view.isOpen = action === 'errors' || action === 'push';
+    return answer;
+  }
+
+  /** Closes a modal; `null` when the app did not ask to be told. */
+  async closeView(view: FakeView): Promise<Envelope | null> {
+    view.isOpen = false;
+    if (view.content['notify_on_close'] !== true) return null;
+    const payload = viewClosed(this.#workspace, view, this.#user(view.user));
+    return this.#hub.deliver('interactive', payload, false);
+  }
+
+  /** Mentions the bot where others read along. */
+  async mention({ channel, user = 'ann', text, thread_ts }: Mention): Promise<Envelope> {
+    const { botUserId } = this.#workspace;
+    const words = `<@${botUserId}> ${text}`;
+    return this.#say('app_mention', this.#channel(channel), this.#user(user), words, thread_ts);
+  }
+
+  /** Writes to the bot alone. */
+  async directMessage({
+    user = 'ann',
+    text,
+    thread_ts,
+  }: Omit<Mention, 'channel'>): Promise<Envelope> {
+    const who = this.#user(user);
+    return this.#say('message', this.#workspace.directChannel(who.id), who, text, thread_ts);
+  }
+
+  /** Tells the app of any event. */
+  events(event: JsonObject): Promise<Envelope> {
+    return this.#hub.deliver('events_api', eventCallback(this.#workspace, event), false);
+  }
+
+  #say(
+    type: string,
+    channel: FakeChannel,
+    user: FakeUser,
+    text: string,
+    thread: string | undefined,
+  ): Promise<Envelope> {
+    const said = this.#workspace.say({
+      channel: channel.id,
+      user: user.id,
+      text,
+      threadTs: thread ?? null,
+    });
+    return this.events({
+      type,
+      user: user.id,
+      client_msg_id: crypto.randomUUID(),
+      text,
+      ts: said.ts,
+      event_ts: said.ts,
+      team: this.#workspace.teamId,
+      channel: channel.id,
+      ...(channel.partner !== null && { channel_type: 'im' }),
+      ...(thread !== undefined && { thread_ts: thread }),
+    });
+  }
+
+  #channel(idOrName: string): FakeChannel {
+    const channel = this.#workspace.channel(idOrName);
+    if (channel === undefined) throw new Error(`there is no channel ${idOrName}`);
+    return channel;
+  }
+
+  #user(key: string): FakeUser {
+    const user = this.#workspace.user(key);
+    if (user === undefined) throw new Error(`there is no user ${key}`);
+    return user;
+  }
+}
+
+/** Finds a button by its `action_id` or its text. */
+export function buttonOf(
+  { blocks }: FakeMessage,
+  action: string,
+): { blockId: string; element: JsonObject } | null {
+  for (const [index, block] of blocks.entries()) {
+    const id = block['block_id'];
+    const elements = [block['elements'], block['accessory']].flat();
+    for (const element of elements) {
+      if (!isJsonObject(element) || element['type'] !== 'button') continue;
+      const label = isJsonObject(element['text']) ? element['text']['text'] : null;
+      if (element['action_id'] !== action && label !== action) continue;
+      return { blockId: typeof id === 'string' ? id : `b${index}`, element };
+    }
+  }
+  return null;
+}

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../actors/ports.ts';
+import type { JsonObject, JsonValue } from '../../machines/json.ts';
+
+/** A user of the workspace; guests and strangers have no email. */
+export interface FakeUser {
+  id: string;
+  /** The handle, without `@`. */
+  name: string;
+  realName: string;
+  email: string | null;
+  isBot: boolean;
+  isDeleted: boolean;
+}
+
+/** A channel, or with `partner` the conversation that one user has with the bot. */
+export interface FakeChannel {
+  id: string;
+  name: string;
+  isPrivate: boolean;
+  isArchived: boolean;
+  /** True when the bot is in it. */
+  hasBot: boolean;
+  partner: string | null;
+}
+
+/** The current state of a message. */
+export interface FakeMessage {
+  channel: string;
+  /** Epoch seconds with six decimals; unique in the workspace and ever greater. */
+  ts: string;
+  threadTs: string | null;
+  user: string;
+  text: string;
+  blocks: JsonObject[];
+  metadata: JsonValue;
+  /** The number of edits. */
+  edits: number;
+  /** Names of the reactions of the bot, in the order they were added. */
+  reactions: string[];
+  files: FakeFile[];
+  /** The only one who sees it; `null` when everybody does. */
+  onlyFor: string | null;
+}
+
+/** A file that was uploaded; `content` is `null` until it was. */
+export interface FakeFile {
+  id: string;
+  name: string;
+  content: string | null;
+}
+
+/** A modal that is open, or was. */
+export interface FakeView {
+  id: string;
+  hash: string;
+  user: string;
+  isOpen: boolean;
+  /** The view as it was sent. */
+  content: JsonObject;
+}
+
+interface Trigger {
+  user: string;
+  at: number;
+  isUsed: boolean;
+}
+
+/** The state of the fake Slack: users, channels, messages and modals. */
+export class Workspace {
+  readonly teamId = 'T0HOLDPNT1';
+  readonly teamDomain = 'holdpoint-demo';
+  readonly appId = 'A0HOLDPNT1';
+  readonly botUserId = 'U0HOLDPNT1';
+  readonly botId = 'B0HOLDPNT1';
+  readonly users: FakeUser[];
+  readonly channels: FakeChannel[];
+  readonly messages: FakeMessage[] = [];
+  readonly files: FakeFile[] = [];
+  readonly views: FakeView[] = [];
+  readonly #triggers = new Map<string, Trigger>();
+  readonly #clock: Clock;
+  #lastTs = 0;
+
+  constructor(clock: Clock, users: FakeUser[], channels: FakeChannel[]) {
+    this.#clock = clock;
+    this.users = [botUser(this.botUserId), ...users];
+    this.channels = [...channels];
+  }
+
+  /** Finds a channel by id, or by name with or without `#`. */
+  channel(idOrName: string): FakeChannel | undefined {
+    const name = idOrName.replace(/^#/, '');
+    return this.channels.find((channel) => channel.id === idOrName || channel.name === name);
+  }
+
+  /** Finds a user by id, by name with or without `@`, or by email. */
+  user(key: string): FakeUser | undefined {
+    const name = key.replace(/^@/, '');
+    return this.users.find(
+      ({ id, name: own, email }) => id === key || own === name || email === key.toLowerCase(),
+    );
+  }
+
+  /** Finds the conversation of a user with the bot, and makes it when there is none. */
+  directChannel(user: string): FakeChannel {
+    const found = this.channels.find(({ partner }) => partner === user);
+    if (found !== undefined) return found;
+    const id = `D${user.slice(1)}`;
+    const made = {
+      id,
+      name: id.toLowerCase(),
+      isPrivate: true,
+      isArchived: false,
+      hasBot: true,
+      partner: user,
+    };
+    this.channels.push(made);
+    return made;
+  }
+
+  /** Adds a message and gives it the next `ts`. */
+  say(message: Pick<FakeMessage, 'channel' | 'user' | 'text'> & Partial<FakeMessage>): FakeMessage {
+    const said: FakeMessage = {
+      threadTs: null,
+      blocks: [],
+      metadata: null,
+      edits: 0,
+      reactions: [],
+      files: [],
+      onlyFor: null,
+      ...message,
+      ts: this.nextTs(),
+    };
+    this.messages.push(said);
+    return said;
+  }
+
+  /** Finds what everybody can see in a channel. */
+  message(channel: string, ts: string): FakeMessage | undefined {
+    return this.messages.find(
+      (message) => message.channel === channel && message.ts === ts && message.onlyFor === null,
+    );
+  }
+
+  /** Makes the `ts` of something that happens now. */
+  nextTs(): string {
+    this.#lastTs = Math.max(this.#clock.now() * 1_000, this.#lastTs + 1);
+    const digits = String(Math.trunc(this.#lastTs)).padStart(7, '0');
+    return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
+  }
+
+  /** Makes the key that lets the app open one modal for a user, shaped as Slack's. */
+  newTrigger(user: string): string {
+    const number = (): string => randomBytes(5).readUIntBE(0, 5).toString().padStart(13, '7');
+    const id = `${number()}.${number()}.${randomBytes(16).toString('hex')}`;
+    this.#triggers.set(id, { user, at: this.#clock.now(), isUsed: false });
+    return id;
+  }
+
+  /**
+   * Uses a trigger up and answers for whom; else the code that Slack refuses it with. `life` is in
+   * milliseconds.
+   */
+  useTrigger(id: string, life: number): { user: string } | { error: string } {
+    const trigger = this.#triggers.get(id);
+    if (trigger === undefined) return { error: 'invalid_trigger_id' };
+    if (trigger.isUsed) return { error: 'exchanged_trigger_id' };
+    if (this.#clock.now() - trigger.at > life) return { error: 'expired_trigger_id' };
+    trigger.isUsed = true;
+    return { user: trigger.user };
+  }
+}
+
+function botUser(id: string): FakeUser {
+  const name = 'holdpoint';
+  return { id, name, realName: 'Holdpoint', email: null, isBot: true, isDeleted: false };
+}

@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { brief } from '../../src/machines/brief.ts';
+
+describe('brief', () => {
+  it('cuts to one line of a length', () => {
+    expect(brief('  one\n two   three ', 9)).toBe('one two …');
+    expect(brief('short', 9)).toBe('short');
+  });
+
+  it('shows what could draw on a terminal as an escape', () => {
+    expect(brief('\u001b[2Jred\u202e', 40)).toBe('\\u001b[2Jred\\u202e');
+  });
+});
