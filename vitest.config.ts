@@ -1,10 +1,12 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { kindsOfTests } from './test/tooling/kinds-of-tests.ts';
+
+const { pure, sockets, processes } = kindsOfTests(import.meta.dirname);
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globals: false,
     // Agents that tests run are not on the list of whoever runs the tests.
     env: { XDG_STATE_HOME: join(tmpdir(), `holdpoint-test-state-${process.pid}`) },
@@ -14,6 +16,20 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     execArgv: ['--disable-warning=ExperimentalWarning'],
+    // Files share a worker, and each starts from the same state.
+    isolate: false,
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
+    setupFiles: ['test/tooling/leave-as-found.ts'],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'pure', include: pure, setupFiles: ['test/tooling/pure-tripwire.ts'] },
+      },
+      { extends: true, test: { name: 'sockets', include: sockets } },
+      { extends: true, test: { name: 'processes', include: processes, isolate: true } },
+    ],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

@@ -1,9 +1,9 @@
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/actors/clock.ts';
 
-const boot = vi.hoisted(() => ({ seconds: 0 }));
-vi.mock('node:os', () => ({ uptime: () => boot.seconds }));
-
+const boot = { seconds: 0 };
 const nine = Date.UTC(2026, 6, 1, 9);
 let running = 0;
 
@@ -12,10 +12,13 @@ beforeEach(() => {
   boot.seconds = 100;
   vi.useFakeTimers({ toFake: ['Date'], now: nine });
   vi.spyOn(performance, 'now').mockImplementation(() => running);
+  vi.spyOn(os, 'uptime').mockImplementation(() => boot.seconds);
+  syncBuiltinESMExports();
 });
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+  syncBuiltinESMExports();
 });
 
 /** Time passes while the process runs. */

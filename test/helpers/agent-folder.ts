@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   closeSync,
   constants,
@@ -45,7 +44,7 @@ const scripts: Record<string, string> = {
   grant: 'cat\n',
   echo: 'cat\n',
   break: 'echo "the till is stuck" >&2\nexit 3\n',
-  hold: 'echo "$SERVICE_TOOL_CALL_ID" >> "$SERVICE_AGENT_DIR/held"\ncat "$SERVICE_AGENT_DIR/gate"\n',
+  hold: 'mkfifo "$SERVICE_AGENT_DIR/gate" 2> /dev/null\necho "$SERVICE_TOOL_CALL_ID" >> "$SERVICE_AGENT_DIR/held"\ncat "$SERVICE_AGENT_DIR/gate"\n',
 };
 
 const skill = `---
@@ -71,7 +70,6 @@ export class AgentFolder {
     for (const [name, body] of Object.entries(scripts)) {
       writeFileSync(join(this.path, 'scripts', `${name}.sh`), body);
     }
-    execFileSync('mkfifo', [join(this.path, 'gate')]);
   }
 
   /** Calls that `pay` has served, in order. */
@@ -109,7 +107,8 @@ export class AgentFolder {
       closeSync(gate);
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENXIO') return false;
+      // Without a `hold` there is no gate, or nobody at it.
+      if (['ENOENT', 'ENXIO'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
       throw error;
     }
   }

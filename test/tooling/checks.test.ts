@@ -1,11 +1,88 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runCommand } from './run-command.ts';
+import { runCheck } from '../../scripts/test/run-check.ts';
+import { temporaryFolder } from '../helpers/test-system.ts';
+import { root, runCommand } from './run-command.ts';
 
-it.each(['format:check', 'lint', 'types', 'arrows', 'knip', 'statecharts:check'])(
-  'passes npm run %s',
-  { timeout: 120_000 },
-  async (script) => {
-    const { status, stdout, stderr } = await runCommand('npm', ['run', '--silent', script]);
-    expect(status, `${stdout}${stderr}`).toBe(0);
-  },
-);
+const checks = [
+  'format:check',
+  'lint',
+  'arrows',
+  'types',
+  'configuration:check',
+  'statecharts:check',
+  'knip',
+];
+
+/** A package whose checks do what these lines of a shell say. */
+function aPackage(scripts: Record<string, string>): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', scripts }));
+  return folder;
+}
+
+it('tells what a check said and how it ended', async () => {
+  const folder = aPackage({ types: 'echo one; echo two >&2; exit 3', lint: 'true' });
+  const seconds = expect.any(Number);
+  expect(await runCheck('lint', folder)).toEqual({
+    name: 'lint',
+    passed: true,
+    output: '',
+    seconds,
+  });
+  expect(await runCheck('types', folder)).toEqual({
+    name: 'types',
+    passed: false,
+    output: 'one\ntwo',
+    seconds,
+  });
+});
+
+it('takes a check that is not there for one that failed', async () => {
+  expect(await runCheck('none', aPackage({}))).toMatchObject({
+    passed: false,
+    output: expect.stringContaining('none'),
+  });
+});
+
+/** Runs the whole of `npm test` on a package with these tests, and tells how it ended. */
+async function testIn(
+  broken: Record<string, string>,
+  tests: string,
+  ...args: string[]
+): Promise<{ status: number; stdout: string; tally: string | undefined }> {
+  const passing = Object.fromEntries(checks.map((name) => [name, 'true']));
+  const folder = aPackage({ ...passing, ...broken });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'test'));
+  writeFileSync(join(folder, 'test/one.test.ts'), `import { expect, it } from 'vitest';\n${tests}`);
+  const flags = ['--disable-warning=ExperimentalWarning', join(root, 'scripts/test.ts')];
+  const { status, stdout } = await runCommand('node', [...flags, ...args], folder);
+  return { status, stdout, tally: stdout.trimEnd().split('\n').at(-1) };
+}
+
+const good = "it('holds', () => expect(1).toBe(1));\n";
+
+it('counts tests and checks together, and fails by a check alone, with its name and what it said', async () => {
+  const { status, stdout, tally } = await testIn({ knip: 'echo unused.ts; exit 1' }, good);
+  expect({ status, tally }).toEqual({ status: 1, tally: '7 passed, 1 failed' });
+  expect(stdout).toContain('npm run knip failed:\nunused.ts\n');
+});
+
+it.each([
+  ['a test that fails', `${good}it('breaks', () => expect(1).toBe(2));`, '1 passed, 1 failed'],
+  ['a file that cannot be loaded', `${good}throw new Error('no');`, '0 passed, 1 failed'],
+  [
+    'an error that no test caught',
+    `it('holds', () => void Promise.reject(new Error('no')));`,
+    '1 passed, 1 failed',
+  ],
+])('fails by %s', async (_, tests, tally) => {
+  expect(await testIn({}, tests, 'one')).toMatchObject({ status: 1, tally });
+});
+
+it('runs no check for whoever names a file, and fails when there is none', async () => {
+  expect(await testIn({}, good, 'one')).toMatchObject({ status: 0, tally: '1 passed, 0 failed' });
+  expect(await testIn({}, good, 'two')).toMatchObject({ status: 1, tally: '0 passed, 1 failed' });
+});

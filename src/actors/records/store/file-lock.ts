@@ -7,8 +7,8 @@ export class FileLockedError extends Error {
   readonly code = 'already_running';
 }
 
-/** Milliseconds that somebody may take to read who holds a lock. */
-const patience = 500;
+/** How long somebody may take to read who holds a lock, in milliseconds. */
+const readingTime = 500;
 
 const busy = 5;
 
@@ -19,10 +19,16 @@ const busy = 5;
  *
  * @param holder what this process is, for whoever comes second
  * @param hint what that one may do besides
+ * @param patience how long it waits for whoever reads who holds the lock, in milliseconds
  */
-export function lockFile(path: string, holder: string, hint: string): { release(): void } {
+export function lockFile(
+  path: string,
+  holder: string,
+  hint: string,
+  patience: number = readingTime,
+): { release(): void } {
   const file = resolved(path);
-  const lock = openLock(`${file}.lock`);
+  const lock = openLock(`${file}.lock`, patience);
   try {
     // Who holds the lock is written under it, and can be read as long as it is held.
     lock.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF;
@@ -40,7 +46,7 @@ export function lockFile(path: string, holder: string, hint: string): { release(
   return { release: () => lock.close() };
 }
 
-function openLock(path: string): DatabaseSync {
+function openLock(path: string, patience: number): DatabaseSync {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {

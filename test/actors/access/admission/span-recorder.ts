@@ -24,26 +24,26 @@ export interface EndedSpan {
 
 const names = new WeakMap<Span, string>();
 
-/** Where spans go; the library lets a provider be set once in a process. */
-let recorded: EndedSpan[] | null = null;
+/** Where spans go. */
+let recorded: EndedSpan[] = [];
 
 /** Records every span until the test has finished, in the order in which they end. */
 export function recordSpans(): EndedSpan[] {
   const ended: EndedSpan[] = [];
-  if (recorded === null) {
-    trace.setGlobalTracerProvider({ getTracer: () => recordingTracer });
-    context.setGlobalContextManager(asyncContexts());
-  }
+  trace.setGlobalTracerProvider({ getTracer: () => recordingTracer });
+  context.setGlobalContextManager(asyncContexts());
   recorded = ended;
   onTestFinished(() => {
     recorded = [];
+    trace.disable();
+    context.disable();
   });
   return ended;
 }
 
 const recordingTracer: Tracer = {
   startSpan: (name, options, parent = context.active()) =>
-    createSpan(name, options?.attributes ?? {}, parent, recorded ?? []),
+    createSpan(name, options?.attributes ?? {}, parent, recorded),
   startActiveSpan(name: string, ...rest: unknown[]) {
     const run = rest.at(-1) as (span: Span) => any;
     const options = rest.length > 1 ? (rest[0] as { attributes?: Attributes }) : {};

@@ -39,7 +39,7 @@ describe('the lock of a file', () => {
       for (const held of paths) {
         const lock = lockFile(join(folder, held), 'one', hint);
         for (const path of paths) {
-          expect(() => lockFile(join(folder, path), 'two', hint)).toThrow(
+          expect(() => lockFile(join(folder, path), 'two', hint, 1)).toThrow(
             join(folder, 'there/tasks.db'),
           );
         }

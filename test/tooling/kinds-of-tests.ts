@@ -1,0 +1,87 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/**
+ * What tests need: nothing but their worker; sockets and scripts of tools in it; or programs beside it, such as daemons
+ * and browsers.
+ */
+export type KindOfTest = 'pure' | 'sockets' | 'processes';
+
+/** What a test, or what it has from outside of the product, imports to start programs. */
+const startsPrograms = new Set(['node:child_process', 'playwright-core']);
+
+/** What it imports to listen and to connect. */
+const speaks = new Set([
+  '@copilotkit/aimock',
+  'node:dgram',
+  'node:http',
+  'node:https',
+  'node:net',
+  'node:tls',
+  'oidc-provider',
+  'undici',
+  'ws',
+]);
+
+/** How the product, or a test itself, listens or runs a script. */
+const listensOrRuns = /\bcreateServer\(|\bnew WebSocketServer\(|'node:child_process'/;
+const listensItself = /\.listen\(/;
+
+/** An import or export of values, which types are not. */
+const importOf = /^(?:import|export)\s(?!type\b)(?:[^'";]*?\sfrom\s)?'([^']+)'/gm;
+
+/**
+ * Tells the tests of the repository at `root` apart by what they reach, so that a file that is moved, or changes what it
+ * needs, changes its project by itself. Returns paths from `root`, sorted.
+ */
+export function kindsOfTests(root: string): Record<KindOfTest, string[]> {
+  const kinds: Record<KindOfTest, string[]> = { pure: [], sockets: [], processes: [] };
+  const sources = new Sources();
+  for (const test of globSync('test/**/*.test.ts', { cwd: root }).toSorted()) {
+    kinds[kindOf(join(root, test), join(root, 'src/'), sources)].push(test);
+  }
+  return kinds;
+}
+
+function kindOf(test: string, product: string, sources: Sources): KindOfTest {
+  const reached = sources.reachedFrom(test);
+  const own = reached.filter((path) => !path.startsWith(product));
+  const names = new Set(own.flatMap((path) => sources.importsOf(path).packages));
+  if (!names.isDisjointFrom(startsPrograms)) return 'processes';
+  if (!names.isDisjointFrom(speaks)) return 'sockets';
+  if (own.some((path) => listensItself.test(sources.textOf(path)))) return 'sockets';
+  return reached.some((path) => listensOrRuns.test(sources.textOf(path))) ? 'sockets' : 'pure';
+}
+
+/** The files that tests reach, each read once. */
+class Sources {
+  readonly #texts = new Map<string, string>();
+  readonly #imports = new Map<string, { files: string[]; packages: string[] }>();
+
+  textOf(path: string): string {
+    const text = this.#texts.get(path) ?? readFileSync(path, 'utf8');
+    this.#texts.set(path, text);
+    return text;
+  }
+
+  importsOf(path: string): { files: string[]; packages: string[] } {
+    const known = this.#imports.get(path);
+    if (known !== undefined) return known;
+    const names = [...this.textOf(path).matchAll(importOf)].map(([, name = '']) => name);
+    const files = names
+      .filter((name) => name.startsWith('.') && name.endsWith('.ts'))
+      .map((name) => resolve(dirname(path), name))
+      .filter((file) => existsSync(file));
+    const imports = { files, packages: names.filter((name) => !name.startsWith('.')) };
+    this.#imports.set(path, imports);
+    return imports;
+  }
+
+  /** The file itself and all that it imports, and what these import. */
+  reachedFrom(start: string): string[] {
+    const reached = new Set([start]);
+    // A set visits what is added while it is walked.
+    for (const path of reached) for (const file of this.importsOf(path).files) reached.add(file);
+    return [...reached];
+  }
+}
