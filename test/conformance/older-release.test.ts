@@ -54,4 +54,24 @@ describe.each(readdirSync(stores))('a store that a daemon left in %s', (version)
     expect(agent.folder.paid).toHaveLength(2);
     await expectIntact(agent.auditPath);
   });
+
+  it('runs no call again that was running, and says so', async () => {
+    const running = readAudit(join(stores, version, 'audit.ndjson'), 'running');
+    const agent = await startedOn(version);
+    if (running.length === 0) return expect(agent.folder.held).toEqual([]);
+    const task = await agent.reached('running', 'failed');
+    const text = 'interrupted by service restart: hold had started and its outcome is unknown';
+    expect(textOf({ body: task })).toBe(text);
+    expect(
+      agent
+        .audit('running')
+        .slice(running.length)
+        .map(({ event, fields }) => [event, fields]),
+    ).toEqual([
+      ['tool_exec', expect.objectContaining({ tool: 'hold', phase: 'end', error: text })],
+      ['session_end', { state: 'failed' }],
+    ]);
+    expect(agent.folder.held).toEqual([]);
+    await expectIntact(agent.auditPath);
+  });
 });

@@ -3,8 +3,8 @@ import {
   type ActorRefFrom,
   assign,
   createActor,
-  fromCallback,
   fromPromise,
+  raise,
   SimulatedClock,
   type Snapshot,
 } from 'xstate';
@@ -14,11 +14,10 @@ import type { ToolRules } from '../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
 import { describeTask } from '../../src/machines/task/describe-task.ts';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
-import type { Task, ToolCall } from '../../src/machines/task/task.ts';
+import type { Task } from '../../src/machines/task/task.ts';
 import type {
   MintInput,
   MintOutcome,
-  RecordedStart,
   RunToolInput,
   TaskEvent,
   ThinkInput,
@@ -27,22 +26,18 @@ import type {
 } from '../../src/machines/task/task-events.ts';
 import type { TaskInput } from '../../src/machines/task/task-input.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
-import { aDeferRule, aTaskInput, times, toolRules } from './task-fixtures.ts';
+import { aDeferRule, aTaskInput, saved, times, toolRules } from './task-fixtures.ts';
 
 interface Outputs {
   think: Thought;
   mint: MintOutcome;
-  recordStart: RecordedStart;
   runTool: ToolOutcome;
-  recordEnd: void;
 }
 
 interface Inputs {
   think: ThinkInput;
   mint: MintInput;
-  recordStart: { taskId: string; call: ToolCall };
   runTool: RunToolInput;
-  recordEnd: { taskId: string };
 }
 
 type HeldPort = keyof Outputs;
@@ -51,7 +46,6 @@ interface Held {
   port: HeldPort;
   signal: AbortSignal;
   resolve: (output: unknown) => void;
-  reject: (error: Error) => void;
 }
 
 /** What governance demands of the tools of these stories; any other tool is unknown. */
@@ -73,15 +67,15 @@ export class TaskRun {
   readonly inputs: { [Port in HeldPort]: Inputs[Port][] } = {
     think: [],
     mint: [],
-    recordStart: [],
     runTool: [],
-    recordEnd: [],
   };
   readonly errors: unknown[] = [];
   /** Ids of the calls whose credentials were let go of. */
   readonly dropped: string[] = [];
   readonly actor: ActorRefFrom<typeof taskMachine>;
   readonly #held: Held[] = [];
+  #timer: unknown = null;
+  #wakeAt: number | null = null;
 
   constructor(
     options: {
@@ -98,8 +92,12 @@ export class TaskRun {
       ...(snapshot === undefined ? {} : { snapshot }),
     });
     this.actor.on('decision.answered', ({ answer }) => this.answers.push(answer));
-    this.actor.subscribe({ error: (error) => this.errors.push(error) });
+    this.actor.subscribe({
+      next: () => this.#watchDeadline(),
+      error: (error) => this.errors.push(error),
+    });
     this.actor.start();
+    this.#watchDeadline();
   }
 
   /** The public task, as the outside would be told. */
@@ -122,8 +120,9 @@ export class TaskRun {
     );
   }
 
-  /** The port that is waited for, if any. */
-  get awaited(): HeldPort | null {
+  /** The port that is waited for, or the disk, if any. */
+  get awaited(): HeldPort | 'disk' | null {
+    if (this.actor.getSnapshot().hasTag('saving')) return 'disk';
     return this.#held.find(({ signal }) => !signal.aborted)?.port ?? null;
   }
 
@@ -133,17 +132,11 @@ export class TaskRun {
     await setImmediate();
   }
 
-  /** Lets the port that is waited for break. */
-  async breaks(port: HeldPort, error: Error): Promise<void> {
-    this.#release(port).reject(error);
-    await setImmediate();
-  }
-
   /** Lets a call that is recorded as started run and end, up to the step after it. */
   async runsTool(outcome: ToolOutcome): Promise<void> {
-    await this.finish('recordStart', { standing: 'first', at: times.began });
+    this.send(saved());
     await this.finish('runTool', outcome);
-    if (outcome.kind === 'returned') await this.finish('recordEnd', undefined);
+    if (outcome.kind === 'returned') this.send(saved());
   }
 
   send(event: TaskEvent): void {
@@ -171,10 +164,10 @@ export class TaskRun {
 
   #hold<Port extends HeldPort>(port: Port) {
     return fromPromise<Outputs[Port], Inputs[Port]>(({ input, signal }) => {
-      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const { promise, resolve } = Promise.withResolvers<unknown>();
       this.journal.push(port);
       this.inputs[port].push(input);
-      this.#held.push({ port, signal, resolve, reject });
+      this.#held.push({ port, signal, resolve });
       signal.addEventListener('abort', () => this.journal.push(`aborted ${port}`));
       return promise as Promise<Outputs[Port]>;
     });
@@ -186,15 +179,14 @@ export class TaskRun {
         think: this.#hold('think'),
         govern: toolCallMachine.provide({
           actions: {
-            consultPolicy: assign(({ context }) => ({ rules: rulesFor(context.call.tool) })),
-            modifyCall: assign({ modification: { kind: 'unchanged' } }),
+            consultPolicy: assign(({ context }) => ({
+              rules: { ...rulesFor(context.call.tool), took: 0 },
+            })),
+            modifyCall: assign({ modification: { kind: 'unchanged', took: 0 } }),
           },
         }),
         mint: this.#hold('mint'),
-        recordStart: this.#hold('recordStart'),
         runTool: this.#hold('runTool'),
-        recordEnd: this.#hold('recordEnd'),
-        deadline: this.#deadline(),
       },
       actions: {
         note: (_, facts) => {
@@ -203,18 +195,23 @@ export class TaskRun {
             this.journal.push(`note ${fact.type}`);
           }
         },
+        screenPrompt: raise({ type: 'prompt.screened', refusal: null, took: 0 }),
         dropCredential: (_, callId) => void this.dropped.push(callId),
       },
     });
   }
 
-  #deadline() {
-    return fromCallback<{ type: 'none' }, { at: number }>(({ input, sendBack }) => {
-      const reached = (): void =>
-        sendBack({ type: 'deadline.reached', at: this.clock.now() } satisfies TaskEvent);
-      const timer = this.clock.setTimeout(reached, input.at - this.clock.now());
-      return () => this.clock.clearTimeout(timer);
-    });
+  /** Does what the one scheduler of a daemon does for all tasks. */
+  #watchDeadline(): void {
+    const { wakeAt } = this.task;
+    if (wakeAt === this.#wakeAt) return;
+    this.#wakeAt = wakeAt;
+    this.clock.clearTimeout(this.#timer as never);
+    if (wakeAt === null) return;
+    this.#timer = this.clock.setTimeout(() => {
+      this.#wakeAt = null;
+      this.send({ type: 'deadline.reached', at: this.clock.now() });
+    }, wakeAt - this.clock.now());
   }
 }
 

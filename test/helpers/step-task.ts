@@ -1,4 +1,4 @@
-import { type EventFrom, initialTransition, type SnapshotFrom, transition } from 'xstate';
+import { type EventFrom, initialTransition, raise, type SnapshotFrom, transition } from 'xstate';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
 import type { Deferral, TaskState } from '../../src/machines/task/task.ts';
 import type { TaskEmitted, TaskEvent } from '../../src/machines/task/task-events.ts';
@@ -14,20 +14,14 @@ import {
   modelFailed,
   returned,
   said,
+  saved,
   times,
 } from './task-fixtures.ts';
 
 export type TaskSnapshot = SnapshotFrom<typeof taskMachine>;
 
 /** The ports that the task chart invokes. */
-export type TaskPort =
-  | 'think'
-  | 'govern'
-  | 'mint'
-  | 'recordStart'
-  | 'runTool'
-  | 'recordEnd'
-  | 'deadline';
+export type TaskPort = 'think' | 'govern' | 'mint' | 'runTool';
 
 /** One thing that a transition asks of the outside, in the order asked. */
 export type Effect =
@@ -46,9 +40,17 @@ export interface Step {
 type Executable = ReturnType<typeof transition<typeof taskMachine>>[1][number];
 type MachineEvent = EventFrom<typeof taskMachine>;
 
-/** Accepts a task, without running anything. */
-export function begin(input: Partial<TaskInput> = {}): Step {
-  const [snapshot, actions] = initialTransition(taskMachine, aTaskInput(input));
+type Screened = Omit<Extract<TaskEvent, { type: 'prompt.screened' }>, 'type'>;
+
+/** Accepts a task whose message is screened so, without running anything. */
+export function begin(
+  input: Partial<TaskInput> = {},
+  screened: Screened = { refusal: null, took: 0 },
+): Step {
+  const logic = taskMachine.provide({
+    actions: { screenPrompt: raise({ type: 'prompt.screened', ...screened }) },
+  });
+  const [snapshot, actions] = initialTransition(logic, aTaskInput(input));
   return { snapshot, effects: actions.flatMap(effectsOf) };
 }
 
@@ -87,12 +89,8 @@ export const restingStates = {
     finish(restingStates.governing(), 'govern', { ...allowed(), credential: 'static' }),
   starting: (): Step => finish(restingStates.governing(), 'govern', allowed()),
   mintingAgain: (): Step =>
-    finish(finish(restingStates.minting(), 'mint', minted()), 'recordStart', {
-      standing: 'repeatable',
-      at: times.began,
-    }),
-  running: (): Step =>
-    finish(restingStates.starting(), 'recordStart', { standing: 'first', at: times.began }),
+    step(finish(restingStates.minting(), 'mint', minted()), saved('repeatable')),
+  running: (): Step => step(restingStates.starting(), saved()),
   recording: (): Step => finish(restingStates.running(), 'runTool', returned('done')),
   completed: (): Step => finish(begin(), 'think', said('hello')),
   failed: (): Step => finish(begin(), 'think', modelFailed('no quota')),
@@ -134,6 +132,8 @@ function effectsOf({ type: named, params }: Executable): Effect[] {
     const facts: TaskFact | TaskFact[] = given;
     return [facts].flat().map((fact) => ['note', fact]);
   }
+  // An event that the chart raises for itself asks nothing of anybody.
+  if (type === 'xstate.raise') return [];
   if (type === 'xstate.emit') return [['emit', (given as { event: TaskEmitted }).event]];
   if (type === 'xstate.stopChild') return [['stop', (given as { src: TaskPort }).src]];
   if (type === 'xstate.spawnChild') {

@@ -9,7 +9,13 @@ import type {
   Message,
   ToolCall,
 } from '../../src/machines/task/task.ts';
-import type { MintOutcome, Thought, ToolOutcome } from '../../src/machines/task/task-events.ts';
+import type {
+  MintOutcome,
+  StartStanding,
+  TaskEvent,
+  Thought,
+  ToolOutcome,
+} from '../../src/machines/task/task-events.ts';
 import type { TaskInput } from '../../src/machines/task/task-input.ts';
 
 /** The times of one story, in epoch milliseconds. */
@@ -45,7 +51,6 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     history: [],
     leftOut: 0,
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },
-    refusal: null,
     settled: null,
     createdAt: times.created,
     ...overrides,
@@ -201,4 +206,9 @@ function ending(at: number) {
 
 function turn(at: number): Omit<Thought, 'outcome'> {
   return { provider: 'scripted', model: 'demo', duration: 12, at, inputTokens: 3, outputTokens: 5 };
+}
+
+/** Everything that was reported is on disk. */
+export function saved(standing: StartStanding = 'first', at: number = times.began): TaskEvent {
+  return { type: 'task.saved', standing, at };
 }

@@ -2,10 +2,12 @@ import type { Snapshot } from 'xstate';
 import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
 import type { ToolRules } from '../../src/machines/governance/ruling.ts';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
+import type { KeptSnapshot } from '../../src/machines/task/migrate-snapshot.ts';
+import { rewindCall } from '../../src/machines/task/rewind-call.ts';
 import { isFinal, type Task } from '../../src/machines/task/task.ts';
 import type {
-  RecordedStart,
   RunToolInput,
+  StartStanding,
   ThinkInput,
 } from '../../src/machines/task/task-events.ts';
 import { TaskRun } from './run-task.ts';
@@ -18,6 +20,7 @@ import {
   modelFailed,
   returned,
   said,
+  saved,
   toolFailed,
   toolRules,
 } from './task-fixtures.ts';
@@ -59,7 +62,7 @@ export class TaskStory {
   repeats = 0;
   readonly #quorum: number;
   #run: TaskRun;
-  #standing: RecordedStart['standing'] = 'first';
+  #standing: StartStanding = 'first';
 
   constructor(quorum: number) {
     this.#quorum = quorum;
@@ -107,27 +110,25 @@ export class TaskStory {
       }
       case 'mint':
         return run.finish('mint', minted(goesWell ? null : 'no'));
-      case 'recordStart': {
+      case 'disk': {
         const standing = this.#standing;
         this.#standing = 'first';
         if (standing === 'repeatable') this.repeats += 1;
-        return run.finish('recordStart', { standing, at });
+        return run.send(saved(standing, at));
       }
       case 'runTool':
         return run.finish('runTool', goesWell ? returned('done', at) : toolFailed('no', at));
-      case 'recordEnd':
-        return run.finish('recordEnd', undefined);
       case null:
     }
   }
 
-  /** A snapshot is stored with a fact, so never while a tool runs. */
+  /** A call that had started is taken up where it waits for its standing, whatever it was doing. */
   #restore(isIdempotent: boolean): void {
-    const { state, clock } = this.#run;
-    if (state === 'running') return;
-    if (state === 'starting') this.#standing = isIdempotent ? 'repeatable' : 'unknown';
+    const { actor, clock } = this.#run;
+    const hasStarted = actor.getSnapshot().context.startedAt !== null;
+    this.#standing = !hasStarted ? 'first' : isIdempotent ? 'repeatable' : 'unknown';
     this.#collect();
-    const snapshot = this.#run.stored();
+    const snapshot = rewindCall(this.#run.stored() as unknown as KeptSnapshot) as never;
     this.#run.actor.stop();
     this.#run = new TaskRun({ snapshot, now: clock.now(), rulesFor: () => this.#rules() });
   }

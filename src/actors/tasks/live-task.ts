@@ -4,6 +4,7 @@ import * as factOf from '../../machines/task/fact-of.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
+import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskRun } from '../../machines/task/task-input.ts';
 import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
@@ -55,12 +56,11 @@ export class LiveTask {
   #committed: Task | null;
   #revision: number;
   #auditSeq: number;
-  #startedCall: string | null;
   #events: AuditEvent[] = [];
   #sent: SentMessage[] = [];
   #saving: Promise<void> | null = null;
   #isQueued = false;
-  #pending: { task: Task; passed: PassedStates } | null = null;
+  #pending: { task: Task; passed: PassedStates; auditSeq: number } | null = null;
   readonly #states: EnteredStates;
   #crashed = false;
   #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
@@ -78,7 +78,6 @@ export class LiveTask {
     this.#committed = stored?.task ?? null;
     this.#revision = stored?.task.revision ?? 0;
     this.#auditSeq = stored?.auditSeq ?? 0;
-    this.#startedCall = stored?.startedCall ?? null;
     const state = stored?.task.state ?? null;
     this.#states = new EnteredStates(state !== null && isFinal(state) ? null : state);
   }
@@ -109,9 +108,10 @@ export class LiveTask {
     return this.#committed;
   }
 
-  /** The call whose start was on disk when the actor was restored. */
-  get startedCall(): string | null {
-    return this.#startedCall;
+  /** Tells whether a deadline that is on disk has come, at a time in epoch milliseconds. */
+  isDue(at: number): boolean {
+    const wakeAt = this.#committed?.wakeAt ?? null;
+    return wakeAt !== null && wakeAt <= at && this.actor.getSnapshot().status === 'active';
   }
 
   /** True while something waits for the next commit. */
@@ -149,10 +149,10 @@ export class LiveTask {
   /** Ends the task after a defect stopped its chart. */
   crash(): void {
     this.#crashed = true;
-    const { context, tags } = this.actor.getSnapshot();
-    if (tags.has('calling')) {
-      const at = this.#ports.clock.now();
-      this.note(factOf.toolCutOff(context, at, failureOf.crashed.text), context.run);
+    const { context } = this.actor.getSnapshot();
+    const at = this.#ports.clock.now();
+    for (const cutOff of factOf.toolCutOff(context, at, failureOf.crashed.text)) {
+      this.note(cutOff, context.run);
     }
     this.note({ type: 'session.ended', state: 'failed' }, context.run);
   }
@@ -160,6 +160,13 @@ export class LiveTask {
   /** Resolves when everything noted so far is on disk. Rejects when it could not be saved. */
   saved(): Promise<void> {
     return this.#saving ?? Promise.resolve();
+  }
+
+  /** Lets a task that waits for the disk go on; `standing` is that of the start of its call. */
+  goOn(standing: StartStanding): void {
+    const snapshot = this.actor.getSnapshot();
+    if (snapshot.status !== 'active' || !snapshot.hasTag('saving')) return;
+    this.actor.send({ type: 'task.saved', standing, at: this.#ports.clock.now() });
   }
 
   #save(): void {
@@ -194,7 +201,7 @@ export class LiveTask {
     this.#events = [];
     const sent = this.#sent;
     if (sent.length > 0) this.#sent = [];
-    this.#pending = { task, passed };
+    this.#pending = { task, passed, auditSeq: this.#auditSeq };
     return {
       change: {
         task,
@@ -202,8 +209,7 @@ export class LiveTask {
         snapshot: final ? null : JSON.stringify(persisted(snapshot)),
         machineVersion: taskMachineVersion,
         auditSeq: this.#auditSeq,
-        startedCall:
-          !final && snapshot.hasTag('calling') ? (snapshot.context.pending[0]?.id ?? null) : null,
+        startedCall: final ? null : startedCallOf(snapshot.context),
         ...(sent.length === 0 ? {} : { sent }),
       },
       events,
@@ -213,13 +219,18 @@ export class LiveTask {
   #committedTo(saving: Promise<void>): void {
     if (this.#saving === saving) this.#saving = null;
     if (this.#pending === null || this.#pending.task.revision === this.#revision) return;
-    const { task, passed } = this.#pending;
+    const { task, passed, auditSeq } = this.#pending;
     this.#pending = null;
     this.#traceWait(this.#committed, task);
     if (isFinal(task.state)) this.trace.end(task.state);
     this.#committed = task;
     this.#revision = task.revision;
-    this.#ports.onCommitted(this, task, passed);
+    try {
+      this.#ports.onCommitted(this, task, passed);
+    } finally {
+      // What was reported since is not on disk, so the next commit is the one that counts.
+      if (auditSeq === this.#auditSeq) this.goOn('first');
+    }
   }
 
   #measure(fact: TaskFact): void {
@@ -251,6 +262,10 @@ export class LiveTask {
     const milliseconds = to - waited.requestedAt;
     this.#ports.onMeasured({ type: 'wait', decision: end.outcome, milliseconds });
   }
+}
+
+function startedCallOf({ startedAt, pending }: TaskContext): string | null {
+  return startedAt === null ? null : (pending[0]?.id ?? null);
 }
 
 /** The context is plain JSON without actors in it, so it is spared the search for them. */

@@ -11,13 +11,13 @@ import {
   type KeptSnapshot,
   migrateSnapshot,
 } from '../../machines/task/migrate-snapshot.ts';
+import { rewindCall } from '../../machines/task/rewind-call.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
-import type { TaskEvent } from '../../machines/task/task-events.ts';
+import type { StartStanding, TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
 import { type taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { EgressRecord } from '../ports.ts';
 import {
-  ConflictError,
   type SentMessage,
   type StoredTask,
   type TaskStore,
@@ -86,10 +86,15 @@ export class LiveTasks {
       onLost: (task, error) => this.#onLost(task, error),
       onMeasured: options.onMeasured,
     };
-    const wake = (id: string): void => this.#wake(id);
     this.#registry = createActor(
       registryMachine.provide({
-        actors: { watchDeadlines: createWatchDeadlines({ rows: store.rows, clock, wake }) },
+        actors: {
+          watchDeadlines: createWatchDeadlines({
+            rows: store.rows,
+            clock,
+            wake: (id) => this.#wake(id),
+          }),
+        },
         actions: { buryTask: (_, broken) => this.#bury(broken) },
       }),
       { id: 'registry', ...(inspect === undefined ? {} : { inspect }) },
@@ -97,7 +102,7 @@ export class LiveTasks {
     this.#registry.subscribe({ error: (error) => log.error({ error }, 'registry: failed') });
   }
 
-  /** Starts the registry, which from then on watches the deadlines of tasks at rest. */
+  /** Starts the registry, which from then on watches the deadlines of all tasks. */
   start(): void {
     this.#registry.start();
     this.#registry.send({ type: 'registry.accept' });
@@ -232,8 +237,16 @@ export class LiveTasks {
 
   #bringBack(stored: StoredTask | undefined): LiveTask | undefined {
     const task = this.#restore(stored, this.#logic);
-    if (task !== undefined) this.#noticeParked(task);
+    if (task === undefined) return undefined;
+    this.#noticeParked(task);
+    task.goOn(this.#standingOf(task.actor.getSnapshot().context));
     return task;
+  }
+
+  /** A call whose start was on disk ran, or may have: only one that does no harm twice runs again. */
+  #standingOf({ startedAt, pending: [call] }: TaskContext): StartStanding {
+    if (startedAt === null || call === undefined) return 'first';
+    return this.#options.tools.get(call.tool)?.idempotent === true ? 'repeatable' : 'unknown';
   }
 
   #restore(stored: StoredTask | undefined, logic: TaskLogic): LiveTask | undefined {
@@ -294,16 +307,19 @@ export class LiveTasks {
       );
   }
 
-  #rest(task: LiveTask, deadlineAt = task.committed?.wakeAt ?? null): void {
+  #rest(task: LiveTask): void {
     this.#live.delete(task.id);
     this.#parked.delete(task.id);
     task.trace.end(task.committed?.state ?? 'submitted');
-    this.#registry.send({ type: 'task.rest', ref: task.actor, deadlineAt });
+    this.#registry.send({ type: 'task.rest', ref: task.actor });
   }
 
+  /** Has a task go on: one that was interrupted, and one whose deadline has come. */
   #wake(id: string): void {
+    const at = this.#options.clock.now();
     try {
-      this.activate(id);
+      const task = this.activate(id);
+      if (task?.isDue(at) === true) task.actor.send({ type: 'deadline.reached', at });
     } catch (error) {
       this.#options.log.error({ error, task_id: id }, 'task: cannot be brought back to life');
     }
@@ -317,6 +333,9 @@ export class LiveTasks {
   }
 
   #onCommitted(task: LiveTask, committed: Task, passed: PassedStates): void {
+    const { wakeAt: at } = committed;
+    if (at !== null)
+      this.#registry.getSnapshot().children.deadlines?.send({ type: 'deadline.known', at });
     if (isFinal(committed.state)) {
       if (this.#live.get(task.id) === task) this.#live.delete(task.id);
     } else this.#noticeParked(task);
@@ -331,12 +350,8 @@ export class LiveTasks {
   #onLost(task: LiveTask, error: Error): void {
     if (this.#live.get(task.id) !== task) return;
     this.#options.log.error({ error, task_id: task.id }, 'task: a change could not be saved');
-    if (error instanceof ConflictError) this.#rest(task);
-    else {
-      // Not woken by its deadline: the disk would refuse it again at once, and again.
-      this.#rest(task, null);
-      if (error instanceof UnrecordedError) this.#unrecorded.add(task.id);
-    }
+    this.#rest(task);
+    if (error instanceof UnrecordedError) this.#unrecorded.add(task.id);
     this.#options.watchers.lost(
       task.id,
       new SystemError('unrecorded', 'the task could not be recorded; try again later', {
@@ -348,6 +363,6 @@ export class LiveTasks {
 
 /** Brings what is kept of a task to a snapshot of the present chart. */
 function restorable({ snapshot, machineVersion }: StoredTask) {
-  const migrated: unknown = migrateSnapshot(snapshot as KeptSnapshot, machineVersion);
+  const migrated: unknown = rewindCall(migrateSnapshot(snapshot as KeptSnapshot, machineVersion));
   return migrated as Snapshot<unknown> & { context: Partial<TaskContext> };
 }

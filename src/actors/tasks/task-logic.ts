@@ -1,13 +1,10 @@
 import { context as traceContext } from '@opentelemetry/api';
-import { fromCallback, fromPromise, type PromiseActorLogic } from 'xstate';
+import { fromPromise, type PromiseActorLogic, raise } from 'xstate';
 import type { TaskFact } from '../../machines/task/facts.ts';
-import type { ToolCall } from '../../machines/task/task.ts';
 import type {
   MintInput,
   MintOutcome,
-  RecordedStart,
   RunToolInput,
-  TaskEvent,
   ThinkInput,
   Thought,
   ToolOutcome,
@@ -20,6 +17,7 @@ import {
   CredentialVault,
   createGovern,
   type Policy,
+  screenPrompt,
 } from '../governance/governance.ts';
 import type {
   Clock,
@@ -71,9 +69,8 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           onToken: (id, text) => onProgress(id, { phase: 'token', text }),
         }),
       ),
-      govern: createGovern({ policy, judge, tools, log }),
+      govern: createGovern({ policy, judge, tools, log, attribute: served }),
       mint: served(createMint({ issuer, vault, clock, log })),
-      recordStart: served(createRecordStart(ports)),
       runTool: called(
         createRunTool({
           tools,
@@ -85,13 +82,13 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
         }),
       ),
-      recordEnd: served(
-        fromPromise<void, { taskId: string }>(({ input }) => live(input.taskId).saved()),
-      ),
-      deadline: createDeadline(clock),
     },
     actions: {
       note: noteWith(live),
+      screenPrompt: raise(
+        ({ context }) =>
+          ({ type: 'prompt.screened', ...screenPrompt(context.run.request, ports) }) as const,
+      ),
       dropCredential: (_, callId: string) => vault.drop(callId),
     },
   });
@@ -107,9 +104,7 @@ export function createIdleTaskLogic(live: (id: string) => LiveTask) {
     actors: {
       think: fromPromise<Thought, ThinkInput>(never),
       mint: fromPromise<MintOutcome, MintInput>(never),
-      recordStart: fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(never),
       runTool: fromPromise<ToolOutcome, RunToolInput>(never),
-      recordEnd: fromPromise<void, { taskId: string }>(never),
     },
     actions: { note: noteWith(live) },
   });
@@ -133,31 +128,6 @@ function beneathRun({ live, egress }: TaskLogicPorts, own: Pick<EgressScope, 'is
         egress === null ? start() : egress.within({ ...task.scope, ...own }, start);
       traceContext.with(task.trace.context, attributed);
     },
-  });
-}
-
-/** Waits until the start of a call is on disk, unless it already was when the task was restored. */
-function createRecordStart({ live, tools, clock }: TaskLogicPorts) {
-  return fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(async ({ input }) => {
-    const task = live(input.taskId);
-    if (task.startedCall === input.call.id) {
-      const isIdempotent = tools.get(input.call.tool)?.idempotent === true;
-      return { standing: isIdempotent ? 'repeatable' : 'unknown', at: clock.now() };
-    }
-    await task.saved();
-    return { standing: 'first', at: clock.now() };
-  });
-}
-
-function createDeadline(clock: Clock) {
-  return fromCallback<{ type: 'none' }, { at: number }>(({ input, sendBack }) => {
-    const reached = (): void => {
-      const now = clock.now();
-      if (now < input.at) timer = clock.setTimeout(reached, input.at - now);
-      else sendBack({ type: 'deadline.reached', at: now } satisfies TaskEvent);
-    };
-    let timer = clock.setTimeout(reached, input.at - clock.now());
-    return () => clock.clearTimeout(timer);
   });
 }
 

@@ -172,7 +172,6 @@ export class TaskSystem {
         history: before?.task.history ?? [],
         leftOut: before?.task.leftOut ?? 0,
         request: request.message,
-        refusal: screenPrompt(request.message, this.#options),
         settled: before?.task.settled ?? null,
         createdAt: before?.task.createdAt ?? clock.now(),
       },
@@ -254,7 +253,7 @@ export class TaskSystem {
   #refusalOf(id: string, { message, requester }: SaidMessage): Refusal | null {
     const asker = this.find(id)?.requester ?? null;
     const refusal = this.#options.policy.refusalOfSpeaker(requester, asker);
-    return refusal ?? screenPrompt(message, this.#options);
+    return refusal ?? screenPrompt(message, this.#options).refusal;
   }
 
   /** Puts a decision to a task and returns the task's answer, once it is on disk. Throws SystemError. */

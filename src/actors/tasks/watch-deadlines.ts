@@ -3,18 +3,18 @@ import type { DeadlineEvent } from '../../machines/registry/registry-machine.ts'
 import type { Clock } from '../ports.ts';
 import type { TaskRows } from '../records/records.ts';
 
-/** What watching the deadlines of tasks at rest needs. */
+/** What watching the deadlines of tasks needs. */
 export interface WatchDeadlinesPorts {
   rows: TaskRows;
   clock: Clock;
-  /** Brings a task to life, whose own chart then notices that its time is up. */
+  /** Tells a task that its deadline has come, bringing it to life when it is at rest. */
   wake: (id: string) => void;
 }
 
 /** Tasks woken in one turn of the event loop, so that requests are served in between. */
 const wokenAtOnce = 100;
 
-/** Fills the `watchDeadlines` port: one timer over the store's index of deadlines, however many tasks wait. */
+/** Fills the `watchDeadlines` port: one timer to the earliest deadline in the store, however many tasks wait. */
 export function createWatchDeadlines({ rows, clock, wake }: WatchDeadlinesPorts) {
   return fromCallback<DeadlineEvent>(({ receive }) => {
     let timer: unknown = null;

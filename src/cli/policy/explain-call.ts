@@ -72,9 +72,9 @@ export async function explainCall(
 
 /** Denies a call whose message would not have reached the model; `null` when it would (contract section 7). */
 function refusedMessage(request: Message, ports: ExplainPorts): Ruling | null {
-  const refusal = screenPrompt(request, ports);
+  const { refusal, took: duration } = screenPrompt(request, ports);
   if (refusal === null) return null;
-  const { text, duration } = refusal;
+  const { text } = refusal;
   const said = { layer: 'prompt', decision: 'deny', reason: text, duration } as const;
   const records = [{ callId: null, tool: null, ...said }];
   return { kind: 'deny', layer: 'prompt', text, records, facts: [], score: null };

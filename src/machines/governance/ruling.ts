@@ -7,6 +7,9 @@ import type { DriftRule } from './intent-alignment.ts';
 /** What makes the credentials of a call (contract section 3). */
 export type CredentialProvider = 'static' | 'sts_assume_role';
 
+/** What a port answered, and in how many milliseconds. */
+export type Timed<Answer> = Answer & { took: number };
+
 /** What governance demands of one call of one tool, looked up when the call is made. */
 export interface ToolRules {
   /** Why the call can never run (unknown tool, malformed arguments, a guardrail); `null` when it can. */

@@ -4,7 +4,7 @@ import { openDeferral } from './defer-policy.ts';
 import { factsOfFindings } from './facts-of-findings.ts';
 import { governanceFailed, type Refusal } from './finding.ts';
 import { findDrift } from './intent-alignment.ts';
-import type { IntentVerdict, Modification, Ruling, Verdict } from './ruling.ts';
+import type { IntentVerdict, Modification, Ruling, Timed, Verdict } from './ruling.ts';
 import { stepUpReason } from './step-up.ts';
 import {
   noModification,
@@ -45,12 +45,14 @@ export const toolCallMachine = toolCallSetup.createMachine({
           guard: 'isRefused',
           target: 'ruled',
           actions: [
-            { type: 'deny', params: ({ context }) => denialOf('alignment', context.rules.refusal) },
+            {
+              type: 'deny',
+              params: ({ context: { rules } }) => denialOf('alignment', rules.refusal, rules.took),
+            },
             {
               type: 'report',
               params: ({ context }) => findingsOf(context, context.rules.refusal),
             },
-            'timeLayer',
           ],
         },
         { guard: 'judgesIntent', target: 'judgingIntent' },
@@ -59,9 +61,13 @@ export const toolCallMachine = toolCallSetup.createMachine({
           actions: [
             {
               type: 'record',
-              params: { layer: 'alignment', decision: 'allow', reason: 'no rule denies it' },
+              params: ({ context }) => ({
+                layer: 'alignment',
+                decision: 'allow',
+                reason: 'no rule denies it',
+                took: context.rules.took,
+              }),
             },
-            'timeLayer',
           ],
         },
       ],
@@ -83,12 +89,12 @@ export const toolCallMachine = toolCallSetup.createMachine({
               },
               {
                 type: 'deny',
-                params: ({ event }) => ({
+                params: ({ context, event }) => ({
                   layer: 'alignment',
                   text: `denied by intent alignment: ${event.output.reason}`,
+                  took: tookToJudge(context, event.output),
                 }),
               },
-              'timeLayer',
             ],
           },
           {
@@ -101,22 +107,24 @@ export const toolCallMachine = toolCallSetup.createMachine({
               },
               {
                 type: 'record',
-                params: ({ event }) => ({
+                params: ({ context, event }) => ({
                   layer: 'alignment',
                   decision: 'allow',
                   reason: event.output.reason,
+                  took: tookToJudge(context, event.output),
                 }),
               },
-              'timeLayer',
             ],
           },
         ],
         onError: {
           target: 'ruled',
           actions: [
-            { type: 'deny', params: denialOf('alignment', brokenLayer) },
+            {
+              type: 'deny',
+              params: ({ context }) => denialOf('alignment', brokenLayer, context.rules.took),
+            },
             { type: 'report', params: ({ context }) => findingsOf(context, brokenLayer) },
-            'timeLayer',
           ],
         },
       },
@@ -130,7 +138,6 @@ export const toolCallMachine = toolCallSetup.createMachine({
           actions: [
             { type: 'demandStepUp', params: ({ context }) => stepUpRequired(context) },
             { type: 'report', params: ({ context }) => [stepUpRequired(context)] },
-            'timeLayer',
           ],
         },
         {
@@ -147,7 +154,6 @@ export const toolCallMachine = toolCallSetup.createMachine({
                     : 'acr is sufficient',
               }),
             },
-            'timeLayer',
           ],
         },
       ],
@@ -162,13 +168,13 @@ export const toolCallMachine = toolCallSetup.createMachine({
           actions: [
             {
               type: 'deny',
-              params: ({ context }) => denialOf('modify', refusalOf(context.modification)),
+              params: ({ context: { modification } }) =>
+                denialOf('modify', refusalOf(modification), modification.took),
             },
             {
               type: 'report',
               params: ({ context }) => findingsOf(context, refusalOf(context.modification)),
             },
-            'timeLayer',
           ],
         },
         {
@@ -182,10 +188,10 @@ export const toolCallMachine = toolCallSetup.createMachine({
                 layer: 'modify',
                 decision: 'modify',
                 reason: `rewritten by ${namesOf(context.modification)}`,
+                took: context.modification.took,
               }),
             },
             { type: 'report', params: ({ context }) => modifiedFacts(context) },
-            'timeLayer',
           ],
         },
         {
@@ -193,9 +199,13 @@ export const toolCallMachine = toolCallSetup.createMachine({
           actions: [
             {
               type: 'record',
-              params: { layer: 'modify', decision: 'allow', reason: 'no rule rewrites it' },
+              params: ({ context }) => ({
+                layer: 'modify',
+                decision: 'allow',
+                reason: 'no rule rewrites it',
+                took: context.modification.took,
+              }),
             },
-            'timeLayer',
           ],
         },
       ],
@@ -206,9 +216,9 @@ export const toolCallMachine = toolCallSetup.createMachine({
         {
           guard: 'needsApproval',
           target: 'ruled',
-          actions: [{ type: 'defer', params: ({ context }) => deferralOf(context) }, 'timeLayer'],
+          actions: { type: 'defer', params: ({ context }) => deferralOf(context) },
         },
-        { target: 'ruled', actions: ['allow', 'timeLayer'] },
+        { target: 'ruled', actions: 'allow' },
       ],
     },
     ruled: { description: 'The ruling stands; nothing is asked after it.', type: 'final' },
@@ -220,8 +230,8 @@ function rulingOf({ verdict, records, facts, score }: ToolCallContext): Ruling {
   return { ...(verdict ?? (unruled as Verdict)), records, facts, score };
 }
 
-function denialOf(layer: Layer, refusal: Refusal | null) {
-  return { layer, text: refusal?.text ?? 'governance failed' };
+function denialOf(layer: Layer, refusal: Refusal | null, took: number) {
+  return { layer, text: refusal?.text ?? 'governance failed', took };
 }
 
 function findingsOf({ call }: ToolCallContext, refusal: Refusal | null): TaskFact[] {
@@ -232,10 +242,17 @@ function refusalOf(modification: Modification): Refusal | null {
   return modification.kind === 'refused' ? modification.refusal : null;
 }
 
-function intentFacts({ call, rules, scores }: ToolCallContext, verdict: IntentVerdict): TaskFact[] {
-  const judged: TaskFact = { type: 'intent.judged', tool: call.tool, ...verdict };
-  if (rules.drift === null || verdict.score === null) return [judged];
-  const drift = findDrift([...scores, verdict.score], rules.drift);
+function tookToJudge({ rules }: ToolCallContext, { took }: Timed<IntentVerdict>): number {
+  return Math.round((rules.took + took) * 1_000) / 1_000;
+}
+
+function intentFacts(
+  { call, rules, scores }: ToolCallContext,
+  { decision, score, reason }: IntentVerdict,
+): TaskFact[] {
+  const judged: TaskFact = { type: 'intent.judged', tool: call.tool, decision, score, reason };
+  if (rules.drift === null || score === null) return [judged];
+  const drift = findDrift([...scores, score], rules.drift);
   if (drift === null) return [judged];
   return [judged, { type: 'intent.drifted', tool: call.tool, reason: drift.reason }];
 }

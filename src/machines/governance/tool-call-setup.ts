@@ -1,8 +1,8 @@
 import { assign, fromPromise, setup } from 'xstate';
 import type { TaskFact } from '../task/facts.ts';
-import type { Caller, DecisionRecord, Deferral, Message, ToolCall } from '../task/task.ts';
+import type { Caller, DecisionRecord, Deferral, Layer, Message, ToolCall } from '../task/task.ts';
 import { governanceFailed } from './finding.ts';
-import type { IntentVerdict, Modification, Ruling, ToolRules, Verdict } from './ruling.ts';
+import type { IntentVerdict, Modification, Ruling, Timed, ToolRules, Verdict } from './ruling.ts';
 import { satisfiesAcr } from './step-up.ts';
 
 export interface ToolCallInput {
@@ -18,8 +18,8 @@ export interface ToolCallInput {
 }
 
 export interface ToolCallContext extends ToolCallInput {
-  rules: ToolRules;
-  modification: Modification;
+  rules: Timed<ToolRules>;
+  modification: Timed<Modification>;
   score: number | null;
   records: DecisionRecord[];
   facts: TaskFact[];
@@ -36,11 +36,11 @@ export interface JudgeIntentInput {
 /** The fact of a demand to sign in again at a higher level. */
 export type StepUpRequired = Extract<TaskFact, { type: 'stepUp.required' }>;
 
-/** What a layer has said, as it is recorded. */
-type Saying = Pick<DecisionRecord, 'layer' | 'decision' | 'reason'>;
+/** What a layer has said, as it is recorded; one that compared and asked nobody took no time. */
+type Saying = Pick<DecisionRecord, 'layer' | 'decision' | 'reason'> & { took?: number };
 
 /** What holds until the policy has been consulted: nothing may run. */
-export const noPolicy: ToolRules = {
+export const noPolicy: Timed<ToolRules> = {
   refusal: governanceFailed('the policy was not consulted'),
   judgesIntent: false,
   drift: null,
@@ -48,12 +48,14 @@ export const noPolicy: ToolRules = {
   acrHierarchy: [],
   defer: null,
   credential: null,
+  took: 0,
 };
 
 /** What holds until MODIFY has been consulted. */
-export const noModification: Modification = {
+export const noModification: Timed<Modification> = {
   kind: 'refused',
   refusal: governanceFailed('MODIFY was not consulted'),
+  took: 0,
 };
 
 /** The vocabulary of the tool-call chart: its ports, which stay unfilled here, its actions and its guards. */
@@ -64,7 +66,7 @@ export const toolCallSetup = setup({
     output: {} as Ruling,
   },
   actors: {
-    judgeIntent: fromPromise<IntentVerdict, JudgeIntentInput>(() =>
+    judgeIntent: fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(() =>
       Promise.reject(new Error('the port is not filled')),
     ),
   },
@@ -73,21 +75,15 @@ export const toolCallSetup = setup({
     consultPolicy: assign({ rules: noPolicy }),
     /** A port: what MODIFY makes of the call. Unfilled, it lets nothing pass. */
     modifyCall: assign({ modification: noModification }),
-    /** A port: writes into the last record how long its layer took. */
-    timeLayer: () => undefined,
     record: assign(({ context }, saying: Saying) => ({ records: recorded(context, saying) })),
     report: assign(({ context }, facts: TaskFact[]) => ({ facts: [...context.facts, ...facts] })),
     keepScore: assign((_, { score }: IntentVerdict) => ({ score })),
     takeModified: assign(({ context: { call, modification } }) => ({
       call: modification.kind === 'modified' ? modification.call : call,
     })),
-    deny: assign(({ context }, denial: { layer: Saying['layer']; text: string }) => ({
-      verdict: { kind: 'deny', ...denial } as const,
-      records: recorded(context, {
-        layer: denial.layer,
-        decision: 'deny',
-        reason: denial.text,
-      }),
+    deny: assign(({ context }, { layer, text, took }: Timed<{ layer: Layer; text: string }>) => ({
+      verdict: { kind: 'deny', layer, text } as const,
+      records: recorded(context, { layer, decision: 'deny', reason: text, took }),
     })),
     demandStepUp: assign(({ context }, { requiredAcr, reason }: StepUpRequired) => ({
       verdict: { kind: 'stepUp', requiredAcr, text: reason } as const,
@@ -128,6 +124,9 @@ export const toolCallSetup = setup({
   },
 });
 
-function recorded({ call, records }: ToolCallContext, saying: Saying): DecisionRecord[] {
-  return [...records, { callId: call.id, tool: call.tool, ...saying, duration: 0 }];
+function recorded(
+  { call, records }: ToolCallContext,
+  { took = 0, ...said }: Saying,
+): DecisionRecord[] {
+  return [...records, { callId: call.id, tool: call.tool, ...said, duration: took }];
 }

@@ -3,16 +3,15 @@ import {
   type DoneActorEvent,
   type ErrorActorEvent,
   fromCallback,
-  sendTo,
   setup,
   stopChild,
 } from 'xstate';
 
-/** A deadline that the scheduler should know of, in epoch milliseconds. */
+/** A deadline of a task that is on disk, in epoch milliseconds. */
 export type DeadlineEvent = { type: 'deadline.known'; at: number };
 
 export type RegistryEvent =
-  | { type: 'task.rest'; ref: AnyActorRef; deadlineAt: number | null }
+  | { type: 'task.rest'; ref: AnyActorRef }
   | { type: 'registry.accept' }
   | { type: 'registry.drain' }
   | DoneActorEvent<unknown, string>
@@ -27,30 +26,16 @@ export const registryMachine = setup({
   actors: { watchDeadlines: fromCallback<DeadlineEvent>(() => undefined) },
   actions: {
     stopTask: stopChild((_, { ref }: { ref: AnyActorRef }) => ref),
-    tellDeadline: sendTo('deadlines', (_, { at }: { at: number }) => ({
-      type: 'deadline.known' as const,
-      at,
-    })),
     buryTask: (_, _broken: { actorId: string; error: unknown }) => undefined,
   },
-  guards: { hasDeadline: (_, { at }: { at: number | null }) => at !== null },
 }).createMachine({
   id: 'registry',
   description:
-    'Supervises every live task. It takes in tasks while it accepts, and none while it starts or drains, puts a parked one to rest, and buries one that breaks without harm to any other. One scheduler watches the deadlines of all tasks at rest.',
+    'Supervises every live task. It takes in tasks while it accepts, and none while it starts or drains, puts a parked one to rest, and buries one that breaks without harm to any other. One scheduler watches the deadlines of all tasks.',
   initial: 'starting',
   invoke: { id: 'deadlines', src: 'watchDeadlines' },
   on: {
-    'task.rest': [
-      {
-        guard: { type: 'hasDeadline', params: ({ event }) => ({ at: event.deadlineAt }) },
-        actions: [
-          { type: 'stopTask', params: ({ event }) => ({ ref: event.ref }) },
-          { type: 'tellDeadline', params: ({ event }) => ({ at: event.deadlineAt ?? 0 }) },
-        ],
-      },
-      { actions: { type: 'stopTask', params: ({ event }) => ({ ref: event.ref }) } },
-    ],
+    'task.rest': { actions: { type: 'stopTask', params: ({ event }) => ({ ref: event.ref }) } },
     'xstate.error.actor.*': {
       actions: {
         type: 'buryTask',

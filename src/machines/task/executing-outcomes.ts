@@ -1,21 +1,24 @@
 import * as factOf from './fact-of.ts';
 import * as failureOf from './failure-of.ts';
-import { fromContext, fromOutput, fromTime, withOutput, withReason } from './params-from.ts';
+import {
+  fromContext,
+  fromOutput,
+  fromTime,
+  type On,
+  withOutput,
+  withReason,
+  withTime,
+} from './params-from.ts';
 import * as recordOf from './record-of.ts';
-import type { MintOutcome, RecordedStart, TaskEvent, ToolOutcome } from './task-events.ts';
+import type { MintOutcome, ToolOutcome } from './task-events.ts';
 import { currentCall, type TaskContext } from './task-input.ts';
 
-type In<Type extends TaskEvent['type']> = {
-  context: TaskContext;
-  event: Extract<TaskEvent, { type: Type }>;
-};
-
-/** A call that has started is cut off. */
+/** The work is ended from outside; a call that has started is cut off. */
 export const whenCutOff = {
   canceled: [
     {
       type: 'note',
-      params: ({ context, event }: In<'task.cancel'>) =>
+      params: ({ context, event }: On<'task.cancel'>) =>
         factOf.toolCutOff(context, event.at, `canceled: ${event.reason}`),
     },
     withReason('callOff'),
@@ -27,39 +30,33 @@ export const whenCutOff = {
 } as const;
 
 const keptRecord = fromOutput('keepRecord', recordOf.credentials);
-const made = [fromOutput('note', factOf.credentialMade), keptRecord] as const;
 
-const failedFor = fromOutput('fail', (context, outcome: MintOutcome) =>
-  failureOf.ofMint(currentCall(context), outcome),
-);
+const notMinted = (context: TaskContext, outcome: MintOutcome) =>
+  failureOf.ofMint(currentCall(context), outcome);
 
-/** The credentials of a call were to be made. */
-export const whenMinted = { failed: [...made, failedFor], issued: made } as const;
-
-/** They were to be made again, for a call that a restart repeats. */
-export const whenMintedAgain = {
+/** The credentials of a call were to be made; a call that a restart repeats had started before. */
+export const whenMinted = {
   failed: [
     fromOutput('note', (context, outcome: MintOutcome) => [
       factOf.credentialMade(context, outcome),
-      factOf.toolCutOff(context, outcome.at, failureOf.ofMint(currentCall(context), outcome).text),
+      ...factOf.toolCutOff(context, outcome.at, notMinted(context, outcome).text),
     ]),
     keptRecord,
-    failedFor,
+    fromOutput('fail', notMinted),
   ],
-  issued: made,
+  issued: [fromOutput('note', factOf.credentialMade), keptRecord],
 } as const;
 
 const outcomeUnknown = (context: TaskContext) => failureOf.outcomeUnknown(currentCall(context));
 
-/** The start of a call is on disk, or was when the task was restored. */
+/** A call starts: its start is reported, and then it is on disk, or was when the task was restored. */
 export const whenStarted = {
+  reported: [fromContext('note', factOf.toolStarted), { type: 'keepStart', params: 0 }],
   unknown: [
-    fromOutput('note', (context, { at }: RecordedStart) =>
-      factOf.toolCutOff(context, at, outcomeUnknown(context).text),
-    ),
+    fromTime('note', (context, at) => factOf.toolCutOff(context, at, outcomeUnknown(context).text)),
     fromContext('fail', outcomeUnknown),
   ],
-  known: withOutput('keepStart'),
+  known: withTime('keepStart'),
 } as const;
 
 const ended = [

@@ -1,13 +1,6 @@
-import {
-  whenCutOff,
-  whenMinted,
-  whenMintedAgain,
-  whenRun,
-  whenStarted,
-} from './executing-outcomes.ts';
-import * as factOf from './fact-of.ts';
+import { whenMinted, whenRun, whenStarted } from './executing-outcomes.ts';
 import * as failureOf from './failure-of.ts';
-import { fromContext, withOutput } from './params-from.ts';
+import { fromContext, withOutput, withStanding } from './params-from.ts';
 import { approvedDigest, currentCall, mintInput } from './task-input.ts';
 import { maxTurns, taskSetup } from './task-setup.ts';
 
@@ -21,60 +14,40 @@ export const executing = taskSetup.createStateConfig({
       always: [{ guard: 'needsCredential', target: 'minting' }, { target: 'calling' }],
     },
     minting: {
-      description: 'Makes the credentials of the call, for this call alone.',
+      description:
+        'Makes the credentials of the call, for this call alone. They do not outlive the daemon, so a call that a restart repeats gets new ones.',
       invoke: {
         src: 'mint',
         input: ({ context }) => mintInput(context),
         onDone: [
           { guard: withOutput('mintFailed'), target: '#task.failed', actions: whenMinted.failed },
+          { guard: 'hasStarted', target: 'calling.running', actions: whenMinted.issued },
           { target: 'calling', actions: whenMinted.issued },
         ],
       },
     },
     calling: {
       description: 'The start is on disk before the tool starts, and every start has an end.',
-      tags: 'calling',
       initial: 'starting',
-      entry: fromContext('note', factOf.toolStarted),
       exit: fromContext('dropCredential', (context) => currentCall(context).id),
-      on: {
-        'task.cancel': { target: '#task.canceled', actions: whenCutOff.canceled },
-        'service.restarted': { target: '#task.failed', actions: whenCutOff.restarted },
-      },
       states: {
         starting: {
-          description: 'Waits until the start is recorded, or finds that it already was.',
-          invoke: {
-            src: 'recordStart',
-            input: ({ context }) => ({ taskId: context.run.id, call: currentCall(context) }),
-            onDone: [
+          description: 'Waits until the start is on disk, or finds that it was before a restart.',
+          tags: 'saving',
+          entry: whenStarted.reported,
+          on: {
+            'task.saved': [
               {
-                guard: withOutput('outcomeIsUnknown'),
+                guard: withStanding('outcomeIsUnknown'),
                 target: '#task.failed',
                 actions: whenStarted.unknown,
               },
               {
-                guard: withOutput('needsCredentialAgain'),
-                target: 'mintingAgain',
+                guard: withStanding('needsCredentialAgain'),
+                target: '#task.working.executing.minting',
                 actions: whenStarted.known,
               },
               { target: 'running', actions: whenStarted.known },
-            ],
-          },
-        },
-        mintingAgain: {
-          description:
-            'Credentials do not outlive the daemon, so a call that a restart repeats gets new ones.',
-          invoke: {
-            src: 'mint',
-            input: ({ context }) => mintInput(context),
-            onDone: [
-              {
-                guard: withOutput('mintFailed'),
-                target: '#task.failed',
-                actions: whenMintedAgain.failed,
-              },
-              { target: 'running', actions: whenMintedAgain.issued },
             ],
           },
         },
@@ -100,11 +73,10 @@ export const executing = taskSetup.createStateConfig({
     },
     recording: {
       description:
-        'The end is on disk before the next call of the turn is taken up or the model hears the results.',
-      invoke: {
-        src: 'recordEnd',
-        input: ({ context }) => ({ taskId: context.run.id }),
-        onDone: [
+        'Waits until the end is on disk; then the next call of the turn is taken up, or the model hears the results.',
+      tags: 'saving',
+      on: {
+        'task.saved': [
           { guard: 'hasMoreCalls', target: '#task.working.governing' },
           { guard: 'hasTurnsLeft', target: '#task.working.thinking' },
           {

@@ -34,11 +34,6 @@ function heardBy({ run, turns, exchanges, followUps, told }: TaskContext): Heard
   };
 }
 
-/** Reports the rules by which the message that began the run was denied. */
-export function promptRefused({ run }: TaskContext): TaskFact[] {
-  return messageRefused(run.refusal);
-}
-
 /** Reports the rules by which a message was denied. */
 export function messageRefused(refusal: Refusal | null): TaskFact[] {
   return factsOfFindings(null, refusal?.findings ?? []);
@@ -91,10 +86,12 @@ function toolEnd(context: TaskContext, outcome: ToolOutcome): TaskFact {
   }
 }
 
-/** Reports that the current call was cut off at a time, with the reason. */
-export function toolCutOff(context: TaskContext, at: number, error: string): TaskFact {
-  const duration = context.startedAt === 0 ? 0 : Math.max(0, at - context.startedAt);
-  return endOf(context, duration, '', error);
+/** Reports that the current call was cut off at a time, with the reason; nothing of one that has not started. */
+export function toolCutOff(context: TaskContext, at: number, error: string): TaskFact[] {
+  const { startedAt } = context;
+  if (startedAt === null) return [];
+  const duration = startedAt === 0 ? 0 : Math.max(0, at - startedAt);
+  return [endOf(context, duration, '', error)];
 }
 
 /** Reports that approvers were reminded of what waits for them. */

@@ -1,4 +1,5 @@
 import { formatDuration } from '../duration.ts';
+import type { Refusal } from '../governance/finding.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import type { AbandonReason } from './facts.ts';
 import type { Failure, ToolCall } from './task.ts';
@@ -43,7 +44,7 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
 }
 
 /** What the caller asked for may not reach the model. */
-export function ofPrompt({ run: { refusal } }: TaskContext): Failure {
+export function ofPrompt(refusal: Refusal | null): Failure {
   return { kind: 'denied', tool: null, layer: 'prompt', text: refusal?.text ?? '' };
 }
 

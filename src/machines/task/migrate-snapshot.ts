@@ -27,7 +27,21 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
     const run = Object.fromEntries(asked);
     return { ...snapshot, context: { run, told: 0, ...Object.fromEntries(rest) } };
   },
+  /** Nothing is invoked to wait since, a refused message is never kept, and a call that has not started has no time. */
+  5: ({ context, ...snapshot }) => {
+    const { refusal: _, ...run } = context['run'] as { refusal: unknown };
+    const children = Object.entries(snapshot['children'] as { [id: string]: { src: string } });
+    const startedAt = isCalling(snapshot['value']) ? context['startedAt'] : null;
+    return {
+      ...snapshot,
+      children: Object.fromEntries(children.filter(([, { src }]) => !waitingActors.has(src))),
+      context: { ...context, run, startedAt },
+    };
+  },
 };
+
+/** The actors of version 5 that did nothing but wait. */
+const waitingActors = new Set(['recordStart', 'recordEnd', 'deadline']);
 
 /** What of the context of version 4 was what the run was asked for. */
 const keysOfRun = new Set([
@@ -45,6 +59,10 @@ const keysOfRun = new Set([
   'refusal',
   'createdAt',
 ]);
+
+function isCalling(value: unknown): boolean {
+  return JSON.stringify(value).includes('"calling"');
+}
 
 /** The oldest version whose snapshots can be gone on with. */
 export const oldestTaskMachineVersion = Math.min(...Object.keys(migrations).map(Number));

@@ -1,5 +1,6 @@
 import type { DoneActorEvent } from 'xstate';
 import type { DecisionAttempt } from '../governance/approvers.ts';
+import type { StartStanding, TaskEvent } from './task-events.ts';
 import type { TaskContext } from './task-input.ts';
 
 /** What an action or a guard is given. */
@@ -7,6 +8,9 @@ interface Given<Event> {
   context: TaskContext;
   event: Event;
 }
+
+/** What an action or a guard is given when a task hears an event of a type. */
+export type On<Type extends TaskEvent['type']> = Given<Extract<TaskEvent, { type: Type }>>;
 
 /** Names an action whose parameters follow from what the task knows. */
 export function fromContext<Type extends string, Params>(
@@ -53,9 +57,14 @@ export function withAttempt<Type extends string>(type: Type) {
   return { type, params: ({ event }: { event: { attempt: DecisionAttempt } }) => event.attempt };
 }
 
-/** Names a guard that is given when something happened, in epoch milliseconds. */
+/** Names an action or a guard that is given when something happened, in epoch milliseconds. */
 export function withTime<Type extends string>(type: Type) {
   return { type, params: ({ event }: { event: { at: number } }) => event.at };
+}
+
+/** Names a guard that is given the standing of a start that is on disk. */
+export function withStanding<Type extends string>(type: Type) {
+  return { type, params: ({ event }: { event: { standing: StartStanding } }) => event.standing };
 }
 
 /** Names an action that is given why somebody calls the task off. */

@@ -1,10 +1,11 @@
+import type { Refusal } from '../governance/finding.ts';
 import type { DecisionRecord } from './task.ts';
 import type { MintOutcome, ToolOutcome } from './task-events.ts';
 import { currentCall, type TaskContext } from './task-input.ts';
 
-/** Records that the message itself was denied. */
-export function prompt({ run: { refusal } }: TaskContext): DecisionRecord {
-  const { text: reason, duration } = refusal ?? { text: '', duration: 0 };
+/** Records that the message itself was denied, and in how many milliseconds. */
+export function prompt(refusal: Refusal | null, duration: number): DecisionRecord {
+  const reason = refusal?.text ?? '';
   return { callId: null, tool: null, layer: 'prompt', decision: 'deny', reason, duration };
 }
 

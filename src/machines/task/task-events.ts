@@ -15,10 +15,15 @@ export type TaskEvent =
       refusal: Refusal | null;
       sender: PersonKey | null;
     }
+  /** A time to remind, to ask somebody else or to end the wait has come, or may have. */
   | { type: 'deadline.reached'; at: number }
   | { type: 'caller.left'; at: number }
   | { type: 'task.cancel'; reason: string; at: number }
   | { type: 'service.restarted'; at: number }
+  /** The message that began the run was looked at, for `took` milliseconds; `refusal` is `null` when the model may hear it. */
+  | { type: 'prompt.screened'; refusal: Refusal | null; took: number }
+  /** Everything reported so far is on disk; `standing` is that of the start of the current call. */
+  | { type: 'task.saved'; standing: StartStanding; at: number }
   /** The egress policy had its say on one hop of the task; `reason` is `null` when it was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };
 
@@ -105,9 +110,8 @@ export type ToolOutcome = {
   | { kind: 'withheld'; error: string }
 );
 
-/** Whether a start now on disk is the first of its call, one that may be repeated, or one whose outcome is unknown. */
-export interface RecordedStart {
-  standing: 'first' | 'repeatable' | 'unknown';
-  /** Epoch milliseconds. */
-  at: number;
-}
+/**
+ * What a start on disk means for its call: it is the first, or it is from before a restart, and the call may be
+ * repeated or its outcome is unknown.
+ */
+export type StartStanding = 'first' | 'repeatable' | 'unknown';

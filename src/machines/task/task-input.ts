@@ -1,12 +1,9 @@
-import { nextMoment } from '../governance/defer-policy.ts';
-import type { Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import { boundHistory } from './bound-history.ts';
 import type {
   Caller,
   DecisionRecord,
   Deferral,
-  DeferralStage,
   Exchange,
   Failure,
   FollowUp,
@@ -38,8 +35,6 @@ export interface TaskRun {
   /** How many messages came before them and are not kept. */
   leftOut: number;
   request: Message;
-  /** Why the message may not reach the model, and how long that took to find out; `null` when it may. */
-  refusal: (Refusal & { duration: number }) | null;
   /** Epoch milliseconds. */
   createdAt: number;
 }
@@ -63,8 +58,11 @@ export interface TaskContext {
   turns: number;
   /** When the last effect ended, in epoch milliseconds: the time that a deferral counts from. */
   now: number;
-  /** Epoch milliseconds at which the current tool call started. */
-  startedAt: number;
+  /**
+   * Epoch milliseconds at which the current call started, 0 until its start is on disk; `null` while none of it is
+   * reported.
+   */
+  startedAt: number | null;
   deferral: Deferral | null;
   /** The decision of the last deferral, which may be one of an earlier run. */
   settled: SettledDeferral | null;
@@ -91,7 +89,7 @@ export function initialContext({ settled, ...asked }: TaskInput): TaskContext {
     told: 0,
     turns: 0,
     now: asked.createdAt,
-    startedAt: 0,
+    startedAt: null,
     deferral: null,
     settled,
     approvedCallId: null,
@@ -116,9 +114,15 @@ export function pendingDeferral({ deferral }: TaskContext): Deferral {
   return deferral;
 }
 
-/** Tells when a parked task next has something to do, in epoch milliseconds. Throws when none is pending. */
-export function momentAfter(context: TaskContext, stage: DeferralStage): { at: number } {
-  return { at: nextMoment(pendingDeferral(context), stage) };
+/** Returns what a task knows once its current call has ended, at a time in epoch milliseconds, with a text for the model. */
+export function endCall(context: TaskContext, result: string, at: number): Partial<TaskContext> {
+  const { exchanges, pending } = context;
+  return {
+    exchanges: [...exchanges, { call: currentCall(context), result }],
+    pending: pending.slice(1),
+    startedAt: null,
+    now: at,
+  };
 }
 
 /** Returns the digest a person released for the current call, or `null` when it needed nobody. */

@@ -1,8 +1,8 @@
 import { answerWithoutPending } from '../governance/decision.ts';
+import { whenCutOff } from './executing-outcomes.ts';
 import { executing } from './executing-state.ts';
-import * as failureOf from './failure-of.ts';
-import { withAttempt, withOutput, withReason, withTime } from './params-from.ts';
-import { currentCall, initialContext, momentAfter } from './task-input.ts';
+import { withAttempt, withOutput, withTime } from './params-from.ts';
+import { currentCall, initialContext } from './task-input.ts';
 import {
   promptRefused,
   whenDecided,
@@ -18,7 +18,7 @@ import { taskSetup } from './task-setup.ts';
  * Stored with every snapshot. Raise it when an older snapshot could not be restored as it is, and say in
  * `migrate-snapshot.ts` what leads from one to the other.
  */
-export const taskMachineVersion = 5;
+export const taskMachineVersion = 6;
 
 /**
  * One A2A task from its acceptance to its end.
@@ -44,25 +44,25 @@ export const taskMachine = taskSetup.createMachine({
     submitted: {
       description: 'Accepted; work begins at once, unless the message itself is denied.',
       tags: 'submitted',
-      entry: { type: 'note', params: { type: 'session.started' } },
-      always: [
-        { guard: 'isPromptRefused', target: 'failed', actions: promptRefused },
-        { target: 'working' },
-      ],
+      entry: [{ type: 'note', params: { type: 'session.started' } }, 'screenPrompt'],
+      on: {
+        'prompt.screened': [
+          {
+            guard: { type: 'isMessageRefused', params: ({ event }) => event.refusal },
+            target: 'failed',
+            actions: promptRefused,
+          },
+          { target: 'working' },
+        ],
+      },
     },
     working: {
       description: 'The agent is at work.',
       tags: 'working',
       initial: 'thinking',
       on: {
-        'task.cancel': {
-          target: 'canceled',
-          actions: withReason('callOff'),
-        },
-        'service.restarted': {
-          target: 'failed',
-          actions: { type: 'fail', params: failureOf.interrupted },
-        },
+        'task.cancel': { target: 'canceled', actions: whenCutOff.canceled },
+        'service.restarted': { target: 'failed', actions: whenCutOff.restarted },
       },
       states: {
         thinking: {
@@ -154,7 +154,11 @@ export const taskMachine = taskSetup.createMachine({
           },
           { actions: whenTold.kept },
         ],
-        'deadline.reached': { target: 'failed', actions: whenEnded.timedOut },
+        'deadline.reached': {
+          guard: withTime('isTimeUp'),
+          target: 'failed',
+          actions: whenEnded.timedOut,
+        },
         'caller.left': { target: 'failed', actions: whenEnded.callerLeft },
         'service.restarted': { target: 'failed', actions: whenEnded.restarted },
         'task.cancel': { target: 'canceled', actions: whenEnded.canceled },
@@ -163,7 +167,6 @@ export const taskMachine = taskSetup.createMachine({
         asked: {
           description: 'The approvers have been asked.',
           tags: 'asked',
-          invoke: { src: 'deadline', input: ({ context }) => momentAfter(context, 'asked') },
           on: {
             'deadline.reached': [
               {
@@ -178,7 +181,6 @@ export const taskMachine = taskSetup.createMachine({
         reminded: {
           description: 'Half of the time is over and the approvers were reminded.',
           tags: 'reminded',
-          invoke: { src: 'deadline', input: ({ context }) => momentAfter(context, 'reminded') },
           on: {
             'deadline.reached': {
               guard: withTime('escalationIsDue'),
@@ -190,7 +192,6 @@ export const taskMachine = taskSetup.createMachine({
         escalated: {
           description: 'Three quarters of the time are over and another target was asked as well.',
           tags: 'escalated',
-          invoke: { src: 'deadline', input: ({ context }) => momentAfter(context, 'escalated') },
         },
       },
     },

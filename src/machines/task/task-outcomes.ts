@@ -9,19 +9,25 @@ import {
   fromContext,
   fromOutput,
   fromTime,
+  type On,
   withAttempt,
   withOutput,
   withReason,
 } from './params-from.ts';
 import * as recordOf from './record-of.ts';
-import type { TaskEvent, Thought } from './task-events.ts';
+import type { Thought } from './task-events.ts';
 import { pendingDeferral, type TaskContext } from './task-input.ts';
+
+type Screened = On<'prompt.screened'>;
 
 /** The message itself is denied. */
 export const promptRefused = [
-  fromContext('note', factOf.promptRefused),
-  fromContext('keepRecord', recordOf.prompt),
-  fromContext('fail', failureOf.ofPrompt),
+  { type: 'note', params: ({ event }: Screened) => factOf.messageRefused(event.refusal) },
+  {
+    type: 'keepRecord',
+    params: ({ event }: Screened) => recordOf.prompt(event.refusal, event.took),
+  },
+  { type: 'fail', params: ({ event }: Screened) => failureOf.ofPrompt(event.refusal) },
 ] as const;
 
 const heard = fromOutput('note', factOf.modelCalled);
@@ -74,7 +80,7 @@ export const whenDecided = {
   approved: settled,
 } as const;
 
-type Said = { event: Extract<TaskEvent, { type: 'message.received' }> };
+type Said = On<'message.received'>;
 
 /** Somebody says something while a call waits. */
 export const whenTold = {

@@ -1,4 +1,4 @@
-import { assign, emit, fromCallback, fromPromise, setup } from 'xstate';
+import { assign, emit, fromPromise, raise, setup } from 'xstate';
 import { type DecisionAttempt, isRefused } from '../governance/approvers.ts';
 import {
   answerMispinned,
@@ -7,7 +7,7 @@ import {
   settle,
   withApproval,
 } from '../governance/decision.ts';
-import type { Refusal } from '../governance/finding.ts';
+import { governanceFailed, type Refusal } from '../governance/finding.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import type { TaskFact } from './facts.ts';
@@ -20,21 +20,20 @@ import type {
   FollowUp,
   Message,
   TaskState,
-  ToolCall,
 } from './task.ts';
 import type {
   MessageAnswer,
   MintInput,
   MintOutcome,
-  RecordedStart,
   RunToolInput,
+  StartStanding,
   TaskEmitted,
   TaskEvent,
   ThinkInput,
   Thought,
   ToolOutcome,
 } from './task-events.ts';
-import { currentCall, pendingDeferral, type TaskContext, type TaskInput } from './task-input.ts';
+import { endCall, pendingDeferral, type TaskContext, type TaskInput } from './task-input.ts';
 
 /** Model turns after which a run is ended (contract section 13). */
 export const maxTurns = 50;
@@ -46,20 +45,23 @@ export const taskSetup = setup({
     context: {} as TaskContext,
     events: {} as TaskEvent,
     emitted: {} as TaskEmitted,
-    tags: {} as TaskState | DeferralStage | 'calling' | 'final',
+    tags: {} as TaskState | DeferralStage | 'saving' | 'final',
   },
   actors: {
     think: fromPromise<Thought, ThinkInput>(unfilledPort),
     govern: toolCallMachine,
     mint: fromPromise<MintOutcome, MintInput>(unfilledPort),
-    recordStart: fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(unfilledPort),
     runTool: fromPromise<ToolOutcome, RunToolInput>(unfilledPort),
-    recordEnd: fromPromise<void, { taskId: string }>(unfilledPort),
-    deadline: fromCallback<{ type: 'none' }, { at: number }>(() => undefined),
   },
   actions: {
     /** A port: has facts recorded together with the state they lead to. */
     note: (_, _facts: TaskFact | readonly TaskFact[]) => undefined,
+    /** A port: says in `prompt.screened` whether the model may hear the message. Unfilled, it may not. */
+    screenPrompt: raise({
+      type: 'prompt.screened',
+      refusal: governanceFailed('the message was not screened'),
+      took: 0,
+    }),
     /** A port: lets go of the credentials of a call, used or not. */
     dropCredential: (_, _callId: string) => undefined,
     answer: emit((_, answer: DecisionAnswer) => ({ type: 'decision.answered', answer }) as const),
@@ -95,27 +97,13 @@ export const taskSetup = setup({
     keepRecord: assign(({ context }, record: DecisionRecord) => ({
       records: [...context.records, record],
     })),
-    keepStart: assign((_, { at }: RecordedStart) => ({ startedAt: at })),
-    keepResult: assign(({ context }, outcome: ToolOutcome) => ({
-      exchanges: [
-        ...context.exchanges,
-        {
-          call: currentCall(context),
-          result: outcome.kind === 'returned' ? outcome.result : outcome.error,
-        },
-      ],
-      pending: context.pending.slice(1),
-      startedAt: 0,
-      now: outcome.at,
-    })),
-    keepRejection: assign(({ context }, { at }: DecisionAttempt) => ({
-      exchanges: [
-        ...context.exchanges,
-        { call: currentCall(context), result: failureOf.rejected(context).text },
-      ],
-      pending: context.pending.slice(1),
-      now: at,
-    })),
+    keepStart: assign((_, at: number) => ({ startedAt: at })),
+    keepResult: assign(({ context }, outcome: ToolOutcome) =>
+      endCall(context, outcome.kind === 'returned' ? outcome.result : outcome.error, outcome.at),
+    ),
+    keepRejection: assign(({ context }, { at }: DecisionAttempt) =>
+      endCall(context, failureOf.rejected(context).text, at),
+    ),
     countApproval: assign(({ context }, attempt: DecisionAttempt) => ({
       deferral: withApproval(pendingDeferral(context), attempt),
     })),
@@ -133,15 +121,16 @@ export const taskSetup = setup({
     hasTurnsLeft: ({ context }) => context.turns < maxTurns,
     isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'stepUp',
     needsApproval: (_, { kind }: Ruling) => kind === 'defer',
-    outcomeIsUnknown: (_, { standing }: RecordedStart) => standing === 'unknown',
+    hasStarted: ({ context }) => context.startedAt !== null,
+    outcomeIsUnknown: (_, standing: StartStanding) => standing === 'unknown',
     isMessageRefused: (_, refusal: Refusal | null) => refusal !== null,
     hasNoRoomFor: ({ context }, message: Message) => isFull(context, message),
-    isPromptRefused: ({ context }) => context.run.refusal !== null,
     needsCredential: ({ context }) => context.credential !== null,
-    needsCredentialAgain: ({ context }, { standing }: RecordedStart) =>
+    needsCredentialAgain: ({ context }, standing: StartStanding) =>
       standing === 'repeatable' && context.credential !== null,
     mintFailed: (_, { kind }: MintOutcome) => kind === 'failed',
     toolFailed: (_, { kind }: ToolOutcome) => kind !== 'returned',
+    isTimeUp: ({ context }, at: number) => at >= pendingDeferral(context).expiresAt,
     reminderIsDue: ({ context }, at: number) =>
       isDue(pendingDeferral(context).remindAt, at) && at < pendingDeferral(context).expiresAt,
     escalationIsDue: ({ context }, at: number) =>

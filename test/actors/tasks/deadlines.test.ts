@@ -112,7 +112,7 @@ describe('a machine that slept', () => {
     const resting = await parks(rig.system);
     putToRest(rig);
     const live = await parks(rig.system);
-    expect(rig.clock.pending).toBe(2);
+    expect(rig.clock.pending).toBe(1);
     rig.clock.fireEarly();
     await turn();
     expect([resting, live].map(({ id }) => rig.system.find(id)?.state)).toEqual([

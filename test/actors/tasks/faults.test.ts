@@ -119,8 +119,14 @@ describe('a disk that takes no writes', () => {
 });
 
 describe('a defect in one task', () => {
+  const brokenAnswer = {
+    ...toolRules(),
+    get refusal(): never {
+      throw new Error('a defect');
+    },
+  };
   const brokenRules = aPolicy({
-    rulesFor: ({ tool }) => (tool === 'broken' ? (undefined as never) : toolRules()),
+    rulesFor: ({ tool }) => (tool === 'broken' ? brokenAnswer : toolRules()),
   });
 
   it('ends that task with a log of its own, and harms no other', async () => {

@@ -18,9 +18,10 @@ interface KeptRow {
 
 const snapshots = join(import.meta.dirname, '../../machines/task/snapshots');
 
-/** A store with the tasks that a release with version 2 of the task chart left behind. */
-async function leftByVersion2(): Promise<string> {
-  const rows: KeptRow[] = JSON.parse(readFileSync(join(snapshots, 'version-2.json'), 'utf8'));
+/** A store with the tasks that a release with a version of the task chart left behind. */
+async function leftBy(version: number): Promise<string> {
+  const file = join(snapshots, `version-${version}.json`);
+  const rows: KeptRow[] = JSON.parse(readFileSync(file, 'utf8'));
   const directory = temporaryFolder();
   const store = await openStore(directory);
   for (const { task, snapshot, ...row } of rows) {
@@ -40,7 +41,7 @@ function versionsIn(directory: string): unknown {
 
 describe('tasks that an older release left behind', () => {
   it('are gone on with: the one that waits is decided, the one at work works on', async () => {
-    const directory = await leftByVersion2();
+    const directory = await leftBy(2);
     const pay = toolCalled('pay', async () => 'paid');
     const hang = toolCalled('hang', async () => 'back', { idempotent: true });
     const { system, clock, events, logged } = await openSystem({
@@ -73,8 +74,49 @@ describe('tasks that an older release left behind', () => {
     expect([system.metrics.strangers(), logged]).toEqual([0, []]);
   });
 
+  const unknown = 'interrupted by service restart: hang had started and its outcome is unknown';
+
+  it.each([
+    [true, { starting: 'done: back', running: 'done: back', 'minting-again': 'done: back' }, 3],
+    [false, { starting: unknown, running: unknown, 'minting-again': unknown }, 0],
+  ])(
+    'are gone on with at every step of a call, run again only if it may be (%s)',
+    async (idempotent, texts, runs) => {
+      const directory = await leftBy(5);
+      const hang = toolCalled('hang', async () => 'back', { idempotent });
+      const issue = async () => ({
+        provider: 'static' as const,
+        ttl: null,
+        env: () => ({}),
+        secretValues: () => [],
+        revoke: () => undefined,
+      });
+      const issuer = { providerOf: () => 'static' as const, issue };
+      const { system, clock, events } = await openSystem({ directory, issuer, tools: [hang] });
+      for (const [id, text] of Object.entries({ ...texts, recording: 'done: back' })) {
+        expect([id, (await ends(system, id)).text]).toEqual([id, text]);
+        const execs = briefly(events(id)).filter((event) => event.startsWith('tool_exec'));
+        expect(execs).toEqual(id === 'recording' ? [] : ['tool_exec end']);
+      }
+      expect(hang.runs).toHaveLength(runs);
+      expect(['parked', 'reminded'].map((id) => system.find(id)?.stage)).toEqual([
+        'asked',
+        'reminded',
+      ]);
+      clock.advance(24 * 3_600_000);
+      for (const id of ['parked', 'reminded']) {
+        expect((await ends(system, id)).text).toBe('defer: no decision within 24h0m0s (auto-deny)');
+      }
+      expect(briefly(events('reminded'))).toEqual([
+        'task_deferred_escalated',
+        'task_deferred_timeout',
+        'session_end failed',
+      ]);
+    },
+  );
+
   it('are given up in the words of a restart where that is configured', async () => {
-    const directory = await leftByVersion2();
+    const directory = await leftBy(2);
     const { system, events } = await openSystem({ directory, onRestart: 'abandon' });
     expect(['parked', 'running'].map((id) => system.find(id)?.text)).toEqual([
       'defer: abandoned by service restart',

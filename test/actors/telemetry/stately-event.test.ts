@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
-import { createActor, fromPromise, waitFor } from 'xstate';
+import { createActor, fromPromise, raise, waitFor } from 'xstate';
 import { statelyEvent } from '../../../src/actors/telemetry/stately-event.ts';
-import type { ToolCall } from '../../../src/machines/task/task.ts';
-import type { RecordedStart } from '../../../src/machines/task/task-events.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import {
   aCall,
@@ -13,7 +11,7 @@ import {
   deferred,
   returned,
   said,
-  times,
+  saved,
 } from '../../helpers/task-fixtures.ts';
 
 const canary = 'CANARY-4f1d';
@@ -28,12 +26,9 @@ it('shows the life of a task without anything that was said in it', async () => 
       govern: fromPromise(() =>
         Promise.resolve(deferred(aDeferral({ args: call.args, context: canary }))),
       ) as never,
-      recordStart: fromPromise<RecordedStart, { taskId: string; call: ToolCall }>(() =>
-        Promise.resolve({ standing: 'first', at: times.began }),
-      ),
       runTool: fromPromise(() => Promise.resolve(returned(canary))),
-      recordEnd: fromPromise(() => Promise.resolve()),
     },
+    actions: { screenPrompt: raise({ type: 'prompt.screened', refusal: null, took: 0 }) },
   });
   const task = createActor(machine, {
     id: 'task:task-1',
@@ -45,6 +40,9 @@ it('shows the life of a task without anything that was said in it', async () => 
   }).start();
   await waitFor(task, (snapshot) => snapshot.hasTag('deferred'));
   task.send({ type: 'deferral.decide', attempt: anAttempt({ approver: canary, note: canary }) });
+  task.send(saved());
+  await waitFor(task, (snapshot) => snapshot.matches({ working: { executing: 'recording' } }));
+  task.send(saved());
   await waitFor(task, (snapshot) => snapshot.status === 'done');
 
   expect(task.getSnapshot().value).toBe('completed');

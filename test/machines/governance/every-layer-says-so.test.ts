@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createActor, fromCallback, fromPromise, toPromise } from 'xstate';
+import { createActor, fromPromise, raise, toPromise } from 'xstate';
 import { createGovern } from '../../../src/actors/governance/policy/govern.ts';
 import type { IntentVerdict, Ruling, ToolRules } from '../../../src/machines/governance/ruling.ts';
 import type { DecisionRecord, ToolCall } from '../../../src/machines/task/task.ts';
@@ -16,6 +16,7 @@ import {
   minted,
   returned,
   said,
+  saved,
   times,
   toolFailed,
   toolRules,
@@ -193,11 +194,6 @@ async function live(isPromptRefused: boolean, plan: Opinions[]): Promise<Life> {
         note('mint', call);
         return minted(opinionsOn(call).credentials === 'failed' ? 'no key' : null);
       }),
-      recordStart: fromPromise(async ({ input: { call } }) => {
-        await Promise.resolve();
-        note('recordStart', call);
-        return { standing: 'first' as const, at: times.began };
-      }),
       runTool: fromPromise(async ({ input: { call } }) => {
         await Promise.resolve();
         note('runTool', call);
@@ -205,22 +201,29 @@ async function live(isPromptRefused: boolean, plan: Opinions[]): Promise<Life> {
         if (output === 'returned') return returned('done');
         return output === 'failed' ? toolFailed('no') : withheld('no');
       }),
-      recordEnd: fromPromise<void, { taskId: string }>(() => Promise.resolve()),
-      deadline: fromCallback<{ type: 'none' }, { at: number }>(({ sendBack }) => {
-        const { pending } = actor.getSnapshot().context;
-        const call = pending[0]!;
-        const event = endOfWait(opinionsOn(call).defer);
-        (event.type === 'deferral.decide' && event.attempt.verb === 'approve'
-          ? life.approved
-          : life.refused
-        ).add(call.id);
-        queueMicrotask(() => sendBack(event));
+    },
+    actions: {
+      screenPrompt: raise({
+        type: 'prompt.screened',
+        refusal: isPromptRefused ? aRefusal() : null,
+        took: 1,
       }),
     },
   });
-  const refusal = isPromptRefused ? { ...aRefusal(), duration: 1 } : null;
-  const input = aTaskInput({ requester: aCaller({ acr: 'gold' }), refusal });
+  const input = aTaskInput({ requester: aCaller({ acr: 'gold' }) });
   const actor = createActor(logic, { input });
+  actor.subscribe((snapshot) => {
+    const [call] = snapshot.context.pending;
+    if (snapshot.hasTag('saving')) {
+      if (snapshot.context.startedAt !== null) note('start', call);
+      queueMicrotask(() => actor.send(saved()));
+    }
+    if (!snapshot.hasTag('deferred') || call === undefined) return;
+    const event = endOfWait(opinionsOn(call).defer);
+    const isApproval = event.type === 'deferral.decide' && event.attempt.verb === 'approve';
+    (isApproval ? life.approved : life.refused).add(call.id);
+    queueMicrotask(() => actor.send(event));
+  });
   const ended = toPromise(actor);
   actor.start();
   await ended;

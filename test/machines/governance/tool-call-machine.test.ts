@@ -4,6 +4,7 @@ import type {
   IntentVerdict,
   Modification,
   Ruling,
+  Timed,
   ToolRules,
 } from '../../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../src/machines/governance/tool-call-machine.ts';
@@ -51,26 +52,32 @@ function toolCallInput(input: Partial<ToolCallInput> = {}): ToolCallInput {
 interface Ports {
   modification?: Modification;
   verdict?: IntentVerdict | Error;
+  /** How many milliseconds each takes; none when left out. */
+  took?: { policy: number; judge: number; modify: number };
 }
 
 function ruleWith(ports: Ports, rules: Partial<ToolRules>, input: Partial<ToolCallInput> = {}) {
+  const took = { policy: 0, judge: 0, modify: 0, ...ports.took };
   const asked: string[] = [];
   const judged: JudgeIntentInput[] = [];
   const logic = toolCallMachine.provide({
     actions: {
-      consultPolicy: assign(() => ({ rules: toolRules(rules) })),
+      consultPolicy: assign(() => ({ rules: { ...toolRules(rules), took: took.policy } })),
       modifyCall: assign(() => {
         asked.push('modify');
-        return { modification: ports.modification ?? ({ kind: 'unchanged' } as const) };
+        const modification = ports.modification ?? ({ kind: 'unchanged' } as const);
+        return { modification: { ...modification, took: took.modify } };
       }),
     },
     actors: {
-      judgeIntent: fromPromise<IntentVerdict, JudgeIntentInput>(async ({ input: question }) => {
-        asked.push('judge');
-        judged.push(question);
-        if (ports.verdict instanceof Error) throw ports.verdict;
-        return ports.verdict ?? fits;
-      }),
+      judgeIntent: fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(
+        async ({ input: question }) => {
+          asked.push('judge');
+          judged.push(question);
+          if (ports.verdict instanceof Error) throw ports.verdict;
+          return { ...(ports.verdict ?? fits), took: took.judge };
+        },
+      ),
     },
   });
   const actor = createActor(logic, { input: toolCallInput(input) }).start();
@@ -392,7 +399,7 @@ describe('a port that is not filled', () => {
 
   it('lets nothing pass: MODIFY', () => {
     const logic = toolCallMachine.provide({
-      actions: { consultPolicy: assign(() => ({ rules: toolRules() })) },
+      actions: { consultPolicy: assign(() => ({ rules: { ...toolRules(), took: 0 } })) },
     });
     const actor = createActor(logic, { input: toolCallInput() }).start();
     expect(actor.getSnapshot().output).toEqual(
@@ -402,7 +409,9 @@ describe('a port that is not filled', () => {
 
   it('lets nothing pass: intent alignment', async () => {
     const logic = toolCallMachine.provide({
-      actions: { consultPolicy: assign(() => ({ rules: toolRules({ judgesIntent: true }) })) },
+      actions: {
+        consultPolicy: assign(() => ({ rules: { ...toolRules({ judgesIntent: true }), took: 0 } })),
+      },
     });
     const actor = createActor(logic, { input: toolCallInput() }).start();
     expect(await toPromise(actor)).toEqual(denial('alignment', 'intent alignment broke', []));
@@ -424,5 +433,22 @@ describe('a port that is not filled', () => {
       output: undefined,
       error: new Error('the layer broke'),
     });
+  });
+});
+
+describe('the time that a layer took', () => {
+  it('is what its ports say, summed where two were asked, and none for a comparison', async () => {
+    const took = { policy: 0.1, judge: 0.2, modify: 4 };
+    const times = async (rules: Partial<ToolRules>) => {
+      const { records } = await ruleWith({ took }, rules).ruling;
+      return records.map(({ layer, duration }) => [layer, duration]);
+    };
+    const later = [
+      ['assurance', 0],
+      ['modify', 4],
+      ['defer', 0],
+    ];
+    expect(await times({})).toEqual([['alignment', 0.1], ...later]);
+    expect(await times({ judgesIntent: true })).toEqual([['alignment', 0.3], ...later]);
   });
 });

@@ -51,25 +51,18 @@ describe('the registry', () => {
     expect(registry.getSnapshot().hasTag('draining')).toBe(true);
   });
 
-  it.each([
-    ['tells the scheduler the deadline of a task', 5_000, [5_000]],
-    ['has nothing to tell of a task without a deadline', null, []],
-    ['tells a deadline at the epoch', 0, [0]],
-  ])('%s it puts to rest', (_, deadlineAt, expected) => {
-    const { registry, deadlines } = startRegistry();
+  it.each([false, true])('puts a task to rest (draining: %s)', (isDraining) => {
+    const { registry } = startRegistry();
+    if (isDraining) registry.send({ type: 'registry.drain' });
     const ref = createActor(parkedTask, { id: 'task-1', parent: registry }).start();
-    registry.send({ type: 'task.rest', ref, deadlineAt });
+    registry.send({ type: 'task.rest', ref });
     expect(ref.getSnapshot().status).toBe('stopped');
-    expect(deadlines).toEqual(expected);
   });
 
-  it('puts tasks to rest while it drains', () => {
+  it('has a scheduler that can be told of deadlines', () => {
     const { registry, deadlines } = startRegistry();
-    const ref = createActor(parkedTask, { id: 'task-1', parent: registry }).start();
-    registry.send({ type: 'registry.drain' });
-    registry.send({ type: 'task.rest', ref, deadlineAt: 7_000 });
-    expect(ref.getSnapshot().status).toBe('stopped');
-    expect(deadlines).toEqual([7_000]);
+    registry.getSnapshot().children.deadlines?.send({ type: 'deadline.known', at: 5_000 });
+    expect(deadlines).toEqual([5_000]);
   });
 
   it.each([false, true])('buries a task that breaks alone (draining: %s)', (isDraining) => {

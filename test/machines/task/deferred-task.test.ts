@@ -1,15 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
 import type { Deferral } from '../../../src/machines/task/task.ts';
-import {
-  type Effect,
-  finish,
-  restingStates,
-  type Step,
-  seen,
-  step,
-} from '../../helpers/step-task.ts';
-import { aCall, aDeferral, anAttempt, digest, times } from '../../helpers/task-fixtures.ts';
+import { type Effect, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
+import { aCall, aDeferral, anAttempt, digest, saved, times } from '../../helpers/task-fixtures.ts';
 
 function decide(attempt: Partial<DecisionAttempt>, deferral: Partial<Deferral> = {}): Step {
   return decideAgain(restingStates.asked(aDeferral(deferral)), attempt);
@@ -41,13 +34,11 @@ describe('a deferred task that is approved', () => {
     const approved = decide({});
     expect(seen(approved)).toEqual({
       value: { working: { executing: { calling: 'starting' } } },
-      tags: ['working', 'calling'],
+      tags: ['working', 'saving'],
       effects: [
-        ['stop', 'deadline'],
         decided('approve', 'Ann'),
         counted('resolved', 'approve', 'Ann'),
         ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11, args: { order: 7 } }],
-        ['start', 'recordStart', { taskId: 'task-1', call: aCall() }],
       ],
     });
     expect(approved.snapshot.context).toMatchObject({
@@ -93,12 +84,7 @@ describe('a deferred task that is rejected', () => {
     expect(seen(rejected)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
-      effects: [
-        ['stop', 'deadline'],
-        decided('reject', name, note),
-        counted('resolved', 'reject', name),
-        ended,
-      ],
+      effects: [decided('reject', name, note), counted('resolved', 'reject', name), ended],
     });
     expect(rejected.snapshot.context).toMatchObject({
       deferral: null,
@@ -117,13 +103,8 @@ describe('a deferred task whose rejection the model is told of', () => {
     const rejected = decide({ verb: 'reject', note: 'no receipt' }, told);
     expect(seen(rejected)).toEqual({
       value: { working: { executing: 'recording' } },
-      tags: ['working'],
-      effects: [
-        ['stop', 'deadline'],
-        decided('reject', 'Ann', 'no receipt'),
-        counted('resolved', 'reject', 'Ann'),
-        ['start', 'recordEnd', { taskId: 'task-1' }],
-      ],
+      tags: ['working', 'saving'],
+      effects: [decided('reject', 'Ann', 'no receipt'), counted('resolved', 'reject', 'Ann')],
     });
     expect(rejected.snapshot.context).toMatchObject({
       deferral: null,
@@ -134,7 +115,7 @@ describe('a deferred task whose rejection the model is told of', () => {
       exchanges: [{ call: aCall(), result: 'defer: rejected by Ann: no receipt' }],
       settled: { id: 'call-1', decision: 'reject', approver: 'Ann', note: 'no receipt' },
     });
-    const heard = finish(rejected, 'recordEnd', undefined);
+    const heard = step(rejected, saved());
     expect(heard.effects.at(-1)).toMatchObject([
       'start',
       'think',
@@ -229,8 +210,7 @@ describe('a deferred task that stays deferred', () => {
       { approver: 'Ann', at: times.decided },
     ]);
     const last = decideAgain(first, { approver: 'Bob' });
-    expect(last.effects.slice(0, 3)).toEqual([
-      ['stop', 'deadline'],
+    expect(last.effects.slice(0, 2)).toEqual([
       decided('approve', 'Bob'),
       counted('resolved', 'approve', 'Bob'),
     ]);
@@ -261,7 +241,7 @@ describe('a deferred task whose wait ends without a decision', () => {
     expect(seen(late)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
-      effects: [['stop', 'deadline'], timedOut, ended],
+      effects: [timedOut, ended],
     });
     expect(late.snapshot.context).toMatchObject({
       deferral: null,
@@ -276,7 +256,6 @@ describe('a deferred task whose wait ends without a decision', () => {
       value: 'failed',
       tags: ['failed', 'final'],
       effects: [
-        ['stop', 'deadline'],
         timedOut,
         ['emit', { type: 'decision.answered', answer: { kind: 'notPending' } }],
         ended,
@@ -302,7 +281,6 @@ describe('a deferred task whose wait ends without a decision', () => {
       value: 'failed',
       tags: ['failed', 'final'],
       effects: [
-        ['stop', 'deadline'],
         ['note', { type: 'deferral.abandoned', tool: 'issue_refund', reason, wait: 28_000 }],
         ended,
       ],
@@ -321,7 +299,6 @@ describe('a deferred task whose wait ends without a decision', () => {
       value: 'canceled',
       tags: ['canceled', 'final'],
       effects: [
-        ['stop', 'deadline'],
         [
           'note',
           { type: 'deferral.abandoned', tool: 'issue_refund', reason: 'canceled', wait: 28_000 },

@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest';
+import { initialTransition } from 'xstate';
+import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { begin, seen } from '../../helpers/step-task.ts';
+import { aTaskInput } from '../../helpers/task-fixtures.ts';
 
 const text = 'denied by guardrail: no secrets';
 const rule = { gate: 'deny_prompts', decision: 'deny', rule: 'deny_prompts[0]' } as const;
 
 it('ends a task whose message is denied before the model hears of it', () => {
-  const denied = begin({ refusal: { text, findings: [rule], duration: 0.2 } });
+  const denied = begin({}, { refusal: { text, findings: [rule] }, took: 0.2 });
   expect(seen(denied)).toEqual({
     value: 'failed',
     tags: ['failed', 'final'],
@@ -22,4 +25,17 @@ it('ends a task whose message is denied before the model hears of it', () => {
     ],
     turns: 0,
   });
+});
+
+it('lets no message through while nobody screens it', () => {
+  const [{ value, context }] = initialTransition(taskMachine, aTaskInput());
+  expect([value, context.failure]).toEqual([
+    'failed',
+    {
+      kind: 'denied',
+      tool: null,
+      layer: 'prompt',
+      text: 'governance failed: the message was not screened',
+    },
+  ]);
 });

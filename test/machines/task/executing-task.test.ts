@@ -8,6 +8,7 @@ import {
   digest,
   returned,
   said,
+  saved,
   times,
   toolFailed,
   withheld,
@@ -35,12 +36,11 @@ const failedEnd = ['note', { type: 'session.ended', state: 'failed' }];
 
 describe('a call whose start is being recorded', () => {
   it.each(['first', 'repeatable'] as const)('runs when its start is the %s', (standing) => {
-    const begun = finish(starting(), 'recordStart', { standing, at: times.began });
+    const begun = step(starting(), saved(standing));
     expect(seen(begun)).toEqual({
       value: { working: { executing: { calling: 'running' } } },
-      tags: ['working', 'calling'],
+      tags: ['working'],
       effects: [
-        ['stop', 'recordStart'],
         [
           'start',
           'runTool',
@@ -61,23 +61,18 @@ describe('a call whose start is being recorded', () => {
   it('is bound to the digest that was approved', () => {
     const attempt = anAttempt();
     const approved = step(restingStates.asked(), { type: 'deferral.decide', attempt });
-    const begun = finish(approved, 'recordStart', { standing: 'first', at: times.began });
+    const begun = step(approved, saved());
     expect(begun.effects.at(-1)).toMatchObject(['start', 'runTool', { approvedSha256: digest }]);
   });
 
   it('does not run again when its outcome is unknown', () => {
-    const unknown = finish(starting(), 'recordStart', { standing: 'unknown', at: times.began });
+    const unknown = step(starting(), saved('unknown'));
     const text =
       'interrupted by service restart: issue_refund had started and its outcome is unknown';
     expect(seen(unknown)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
-      effects: [
-        ['stop', 'recordStart'],
-        dropped,
-        ['note', { ...toolEnded, duration: 0, error: text }],
-        failedEnd,
-      ],
+      effects: [dropped, ['note', { ...toolEnded, duration: 0, error: text }], failedEnd],
     });
     expect(unknown.snapshot.context.failure).toEqual({ kind: 'interrupted', text });
   });
@@ -88,18 +83,17 @@ describe('a call that runs', () => {
     const ended = finish(running(), 'runTool', returned('güt'));
     expect(seen(ended)).toEqual({
       value: { working: { executing: 'recording' } },
-      tags: ['working'],
+      tags: ['working', 'saving'],
       effects: [
         ['stop', 'runTool'],
         dropped,
         ['note', { ...toolEnded, resultSize: 4, result: 'güt' }],
-        ['start', 'recordEnd', { taskId: 'task-1' }],
       ],
     });
     expect(ended.snapshot.context).toMatchObject({
       exchanges: [{ call: aCall(), result: 'güt' }],
       pending: [],
-      startedAt: 0,
+      startedAt: null,
       now: times.ended,
     });
   });
@@ -184,7 +178,7 @@ describe('a call that runs', () => {
   });
 
   it.each([
-    ['starting', starting, 'recordStart', 0],
+    ['starting', starting, null, 0],
     ['running', running, 'runTool', 500],
   ] as const)('is cut off by a cancel while %s', (_, from, port, duration) => {
     const event = { type: 'task.cancel', reason: 'timeout', at: times.ended } as const;
@@ -192,7 +186,7 @@ describe('a call that runs', () => {
       value: 'canceled',
       tags: ['canceled', 'final'],
       effects: [
-        ['stop', port],
+        ...(port === null ? [] : [['stop', port]]),
         dropped,
         ['note', { ...toolEnded, duration, error: 'canceled: timeout' }],
         ['note', { type: 'invocation.cancelled', reason: 'timeout' }],
@@ -202,7 +196,7 @@ describe('a call that runs', () => {
   });
 
   it.each([
-    ['starting', starting, 'recordStart', 0],
+    ['starting', starting, null, 0],
     ['running', running, 'runTool', 500],
   ] as const)('is cut off by a restart while %s', (_, from, port, duration) => {
     const cut = step(from(), { type: 'service.restarted', at: times.ended });
@@ -210,7 +204,7 @@ describe('a call that runs', () => {
       value: 'failed',
       tags: ['failed', 'final'],
       effects: [
-        ['stop', port],
+        ...(port === null ? [] : [['stop', port]]),
         dropped,
         ['note', { ...toolEnded, duration, error: 'interrupted by service restart' }],
         failedEnd,
@@ -227,26 +221,20 @@ describe('a call whose end is on disk', () => {
   it('is followed by the next call of the turn, counted from the end of this one', () => {
     const second = aCall({ id: 'call-2', tool: 'look_up' });
     const first = finish(governing([aCall(), second]), 'govern', allowed());
-    const begun = finish(first, 'recordStart', { standing: 'first', at: times.began });
-    const next = finish(finish(begun, 'runTool', returned('done')), 'recordEnd', undefined);
+    const begun = step(first, saved());
+    const next = step(finish(begun, 'runTool', returned('done')), saved());
     expect(seen(next)).toMatchObject({
       value: { working: 'governing' },
-      effects: [
-        ['stop', 'recordEnd'],
-        ['start', 'govern', { call: second, now: times.ended }],
-      ],
+      effects: [['start', 'govern', { call: second, now: times.ended }]],
     });
     expect(next.snapshot.context.pending).toEqual([second]);
   });
 
   it('is followed by the next turn of the model, which is told the result', () => {
-    const next = finish(recording(), 'recordEnd', undefined);
+    const next = step(recording(), saved());
     expect(seen(next)).toMatchObject({
       value: { working: 'thinking' },
-      effects: [
-        ['stop', 'recordEnd'],
-        ['start', 'think', { exchanges: [{ call: aCall(), result: 'done' }], turns: 1 }],
-      ],
+      effects: [['start', 'think', { exchanges: [{ call: aCall(), result: 'done' }], turns: 1 }]],
     });
     expect(next.snapshot.context.turns).toBe(2);
   });
@@ -260,8 +248,8 @@ describe('the scores of the calls of a task', () => {
     for (const { id, score } of calls) {
       heard.push(state.effects.at(-1));
       state = finish(state, 'govern', { ...allowed(aCall({ id })), score });
-      state = finish(state, 'recordStart', { standing: 'first', at: times.began });
-      state = finish(finish(state, 'runTool', returned('done')), 'recordEnd', undefined);
+      state = step(state, saved());
+      state = step(finish(state, 'runTool', returned('done')), saved());
     }
     expect(heard).toMatchObject([
       ['start', 'govern', { scores: [] }],
@@ -278,8 +266,8 @@ describe('the turn limit', () => {
     for (let turn = 1; turn <= turns; turn += 1) {
       const call = aCall({ id: `call-${turn}` });
       state = finish(finish(state, 'think', said('', [call])), 'govern', allowed(call));
-      state = finish(state, 'recordStart', { standing: 'first', at: times.began });
-      state = finish(finish(state, 'runTool', returned('done')), 'recordEnd', undefined);
+      state = step(state, saved());
+      state = step(finish(state, 'runTool', returned('done')), saved());
     }
     return state;
   }
@@ -299,7 +287,7 @@ describe('the turn limit', () => {
     expect(seen(ended)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
-      effects: [['stop', 'recordEnd'], failedEnd],
+      effects: [failedEnd],
     });
     expect(ended.snapshot.context.failure).toEqual({
       kind: 'turnLimit',

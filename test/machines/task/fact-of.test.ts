@@ -90,12 +90,18 @@ describe('the length of a wait', () => {
 });
 
 describe('the duration of a call that was cut off', () => {
+  it('is that of none while it has not started', () => {
+    expect(factOf.toolCutOff(aContext(), times.ended, 'canceled')).toEqual([]);
+  });
+
   it.each([
     [0, times.ended, 0],
     [times.began, times.ended, 500],
     [times.ended, times.began, 0],
   ])('from %d to %d is %d ms', (startedAt, at, duration) => {
-    expect(factOf.toolCutOff(aContext({ startedAt }), at, 'canceled')).toMatchObject({ duration });
+    expect(factOf.toolCutOff(aContext({ startedAt }), at, 'canceled')).toMatchObject([
+      { duration },
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
-import { aCall, returned, said, times } from '../../helpers/task-fixtures.ts';
+import { aCall, returned, said, saved, times } from '../../helpers/task-fixtures.ts';
 
 const lookUp = aCall({ tool: 'look_up' });
 const cancel: TaskEvent = { type: 'task.cancel', reason: 'workflow_failure', at: times.ended };
@@ -9,35 +9,37 @@ const restart: TaskEvent = { type: 'service.restarted', at: times.ended };
 
 type Interruptible = 'thinking' | 'starting' | 'running' | 'recording';
 
-/** Running tasks in every state that can be interrupted, with the port that is then under way. */
-const interruptible: Record<Interruptible, { port: string; reach: () => Promise<TaskRun> }> = {
-  thinking: { port: 'think', reach: async () => new TaskRun() },
-  starting: {
-    port: 'recordStart',
-    reach: async () => {
-      const run = new TaskRun();
-      await run.finish('think', said('', [lookUp]));
-      return run;
+/** Running tasks in every state that can be interrupted, with the port that is then under way; `null` for the disk. */
+const interruptible: Record<Interruptible, { port: string | null; reach: () => Promise<TaskRun> }> =
+  {
+    thinking: { port: 'think', reach: async () => new TaskRun() },
+    starting: {
+      port: null,
+      reach: async () => {
+        const run = new TaskRun();
+        await run.finish('think', said('', [lookUp]));
+        return run;
+      },
     },
-  },
-  running: {
-    port: 'runTool',
-    reach: async () => {
-      const run = await interruptible.starting.reach();
-      await run.finish('recordStart', { standing: 'first', at: times.began });
-      return run;
+    running: {
+      port: 'runTool',
+      reach: async () => {
+        const run = await interruptible.starting.reach();
+        run.send(saved());
+        return run;
+      },
     },
-  },
-  recording: {
-    port: 'recordEnd',
-    reach: async () => {
-      const run = await interruptible.running.reach();
-      await run.finish('runTool', returned('paid'));
-      return run;
+    recording: {
+      port: null,
+      reach: async () => {
+        const run = await interruptible.running.reach();
+        await run.finish('runTool', returned('paid'));
+        return run;
+      },
     },
-  },
-};
+  };
 
+const isAbort = (line: string): boolean => line.startsWith('aborted');
 const states = Object.entries(interruptible);
 
 describe('a task that is called off', () => {
@@ -48,7 +50,7 @@ describe('a task that is called off', () => {
       expect(run.state).toBe(state);
       run.send(cancel);
       expect(run.task).toMatchObject({ state: 'canceled', text: 'canceled: workflow_failure' });
-      expect(run.journal.at(-1)).toBe(`aborted ${port}`);
+      expect(run.journal.filter(isAbort)).toEqual(port === null ? [] : [`aborted ${port}`]);
       expect(run.facts.slice(-2)).toEqual([
         { type: 'invocation.cancelled', reason: 'workflow_failure' },
         { type: 'session.ended', state: 'canceled' },
@@ -67,7 +69,7 @@ describe('a task that is called off', () => {
       { type: 'invocation.cancelled', reason: 'workflow_failure' },
       { type: 'session.ended', state: 'canceled' },
     ]);
-    expect(run.inputs.recordStart).toEqual([]);
+    expect(run.factsOf('tool.started')).toEqual([]);
   });
 
   it('does not hear a result that comes too late', async () => {
@@ -85,7 +87,7 @@ describe('a task that a restart interrupts', () => {
     const run = await reach();
     run.send(restart);
     expect(run.task).toMatchObject({ state: 'failed', text: 'interrupted by service restart' });
-    expect(run.journal.at(-1)).toBe(`aborted ${port}`);
+    expect(run.journal.filter(isAbort)).toEqual(port === null ? [] : [`aborted ${port}`]);
   });
 
   it('while deferred is abandoned', async () => {
@@ -122,29 +124,29 @@ describe('a caller that leaves', () => {
 describe('a tool', () => {
   it('starts only after its start was recorded', async () => {
     const run = await interruptible.starting.reach();
-    expect(run.journal.slice(-2)).toEqual(['note tool.started', 'recordStart']);
+    expect(run.journal.at(-1)).toBe('note tool.started');
+    expect(run.awaited).toBe('disk');
     expect(run.inputs.runTool).toEqual([]);
-    await run.finish('recordStart', { standing: 'first', at: times.began });
+    run.send(saved());
     expect(run.journal.at(-1)).toBe('runTool');
   });
 
-  it('does not start when its start could not be recorded', async () => {
-    const run = await interruptible.starting.reach();
-    await run.breaks('recordStart', new Error('the disk is full'));
-    expect(run.errors).toEqual([new Error('the disk is full')]);
-    expect(run.inputs.runTool).toEqual([]);
+  it('does not start a second time when something else is saved while it runs', async () => {
+    const run = await interruptible.running.reach();
+    for (const standing of ['first', 'repeatable', 'unknown'] as const) run.send(saved(standing));
+    expect([run.state, run.inputs.runTool.length]).toEqual(['running', 1]);
   });
 
   it('is not aborted when it has ended by itself', async () => {
     const run = await interruptible.recording.reach();
-    await run.finish('recordEnd', undefined);
+    run.send(saved());
     expect(run.journal.filter((line) => line.startsWith('aborted'))).toEqual([]);
   });
 
   it('holds back the next turn until its end was recorded', async () => {
     const run = await interruptible.recording.reach();
     expect(run.inputs.think).toHaveLength(1);
-    await run.finish('recordEnd', undefined);
+    run.send(saved());
     expect(run.inputs.think).toHaveLength(2);
   });
 });

@@ -7,6 +7,7 @@ import {
   deferred,
   minted,
   returned,
+  saved,
   times,
 } from '../../helpers/task-fixtures.ts';
 
@@ -46,18 +47,17 @@ describe('a call that needs credentials', () => {
     const begun = finish(minting(), 'mint', minted());
     expect(seen(begun)).toEqual({
       value: { working: { executing: { calling: 'starting' } } },
-      tags: ['working', 'calling'],
+      tags: ['working', 'saving'],
       effects: [
         ['stop', 'mint'],
         ['note', issued],
         ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11, args: { order: 7 } }],
-        ['start', 'recordStart', { taskId: 'task-1', call: aCall() }],
       ],
     });
     expect(begun.snapshot.context.records).toEqual([
       { ...record, decision: 'allow', reason: 'issued by static' },
     ]);
-    const running = finish(begun, 'recordStart', { standing: 'first', at: times.began });
+    const running = step(begun, saved());
     expect(running.effects.at(-1)).toMatchObject(['start', 'runTool', { needsCredential: true }]);
   });
 
@@ -97,13 +97,13 @@ describe('a call that needs credentials', () => {
 describe('a call that a restart repeats', () => {
   it('gets new credentials, and no second start', () => {
     expect(seen(mintingAgain())).toEqual({
-      value: { working: { executing: { calling: 'mintingAgain' } } },
-      tags: ['working', 'calling'],
-      effects: [['stop', 'recordStart'], mint],
+      value: { working: { executing: 'minting' } },
+      tags: ['working'],
+      effects: [['dropCredential', 'call-1'], mint],
     });
     expect(seen(finish(mintingAgain(), 'mint', minted()))).toEqual({
       value: { working: { executing: { calling: 'running' } } },
-      tags: ['working', 'calling'],
+      tags: ['working'],
       effects: [
         ['stop', 'mint'],
         ['note', issued],
@@ -130,7 +130,6 @@ describe('a call that a restart repeats', () => {
       tags: ['failed', 'final'],
       effects: [
         ['stop', 'mint'],
-        ['dropCredential', 'call-1'],
         ['note', refused],
         [
           'note',
@@ -155,15 +154,9 @@ describe('the next call of a turn', () => {
     const second = aCall({ id: 'call-2', tool: 'look_up' });
     const ruling = { ...allowed(), credential: 'static' as const };
     const first = finish(governing([aCall(), second]), 'govern', ruling);
-    const begun = finish(finish(first, 'mint', minted()), 'recordStart', {
-      standing: 'first',
-      at: times.began,
-    });
-    const next = finish(finish(begun, 'runTool', returned('done')), 'recordEnd', undefined);
-    const started = finish(finish(next, 'govern', allowed(second)), 'recordStart', {
-      standing: 'first',
-      at: times.began,
-    });
+    const begun = step(finish(first, 'mint', minted()), saved());
+    const next = step(finish(begun, 'runTool', returned('done')), saved());
+    const started = step(finish(next, 'govern', allowed(second)), saved());
     expect(started.effects.at(-1)).toMatchObject([
       'start',
       'runTool',

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { TaskRun } from '../../helpers/run-task.ts';
-import { aCall, anAttempt, digest, returned, said, times } from '../../helpers/task-fixtures.ts';
+import {
+  aCall,
+  anAttempt,
+  digest,
+  returned,
+  said,
+  saved,
+  times,
+} from '../../helpers/task-fixtures.ts';
 
 const second = aCall({ id: 'call-2', tool: 'look_up' });
 
@@ -18,7 +26,7 @@ async function startingRun(): Promise<TaskRun> {
 
 async function recordingRun(): Promise<TaskRun> {
   const run = await startingRun();
-  await run.finish('recordStart', { standing: 'first', at: times.began });
+  run.send(saved());
   await run.finish('runTool', returned('refunded'));
   return run;
 }
@@ -76,7 +84,7 @@ describe('a stored task that was deferred', () => {
     expect(restored.factsOf('deferral.decided')).toMatchObject([{ wait: 28_000 }]);
     await restored.runsTool(returned('refunded'));
     expect(restored.inputs.runTool).toMatchObject([{ call: aCall(), approvedSha256: digest }]);
-    expect(restored.inputs.recordStart[1]?.call).toEqual(second);
+    expect(restored.facts.at(-1)).toMatchObject({ type: 'tool.started', tool: second.tool });
   });
 
   it('keeps the approvals of its quorum', async () => {
@@ -95,13 +103,12 @@ describe('a stored task that was deferred', () => {
 describe('a stored task whose call had started', () => {
   it('asks for the standing of the start and notes it no second time', async () => {
     const restored = restore(await startingRun(), times.decided);
-    expect(restored.journal).toEqual(['recordStart']);
-    expect(restored.inputs.recordStart).toEqual([{ taskId: 'task-1', call: aCall() }]);
+    expect([restored.journal, restored.awaited]).toEqual([[], 'disk']);
   });
 
   it('fails without running it when nobody knows how it ended', async () => {
     const restored = restore(await startingRun(), times.decided);
-    await restored.finish('recordStart', { standing: 'unknown', at: times.ended });
+    restored.send(saved('unknown', times.ended));
     const text =
       'interrupted by service restart: issue_refund had started and its outcome is unknown';
     expect(restored.task).toMatchObject({ state: 'failed', text });
@@ -121,7 +128,7 @@ describe('a stored task whose call had started', () => {
 
   it('runs it again under the same id when it may be repeated', async () => {
     const restored = restore(await startingRun(), times.decided);
-    await restored.finish('recordStart', { standing: 'repeatable', at: times.began });
+    restored.send(saved('repeatable'));
     await restored.finish('runTool', returned('refunded'));
     expect(restored.inputs.runTool).toMatchObject([{ call: { id: 'call-1' } }]);
     expect(restored.facts.map(({ type }) => type)).toEqual(['tool.ended']);
@@ -138,9 +145,9 @@ describe('a stored task whose call had started', () => {
 describe('a stored task whose call had ended', () => {
   it('records the end again and goes on with the next call', async () => {
     const restored = restore(await recordingRun(), times.ended);
-    expect(restored.journal).toEqual(['recordEnd']);
-    await restored.finish('recordEnd', undefined);
-    expect(restored.inputs.recordStart.map(({ call }) => call)).toEqual([second]);
+    expect([restored.journal, restored.awaited]).toEqual([[], 'disk']);
+    restored.send(saved());
+    expect(restored.factsOf('tool.started').map(({ tool }) => tool)).toEqual([second.tool]);
     await restored.runsTool(returned('it is paid'));
     expect(restored.inputs.think[0]?.exchanges.map(({ result }) => result)).toEqual([
       'refunded',

@@ -123,7 +123,6 @@ describe('a task that is working', () => {
       effects: [
         ['stop', 'govern'],
         ['note', { type: 'deferral.opened', deferral: aDeferral() }],
-        ['start', 'deadline', { at: times.expired }],
       ],
     });
     expect(parked.snapshot.context).toMatchObject({ deferral: aDeferral(), settled: null });
@@ -132,11 +131,10 @@ describe('a task that is working', () => {
   it('runs the call when every layer allows it', () => {
     expect(seen(finish(governing(), 'govern', allowed()))).toEqual({
       value: { working: { executing: { calling: 'starting' } } },
-      tags: ['working', 'calling'],
+      tags: ['working', 'saving'],
       effects: [
         ['stop', 'govern'],
         ['note', { type: 'tool.started', tool: 'issue_refund', argsSize: 11, args: { order: 7 } }],
-        ['start', 'recordStart', { taskId: 'task-1', call: aCall() }],
       ],
     });
   });
@@ -258,7 +256,7 @@ describe('a task that is working and called off or interrupted', () => {
   it.each([
     ['thinking', thinking, 'think'],
     ['governing', governing, 'govern'],
-    ['recording', restingStates.recording, 'recordEnd'],
+    ['recording', restingStates.recording, null],
   ] as const)('is canceled while %s, and the port under way is stopped', (_, from, port) => {
     const reason = 'cost_limit_exceeded';
     const off = step(from(), { type: 'task.cancel', reason, at: times.ended });
@@ -266,7 +264,7 @@ describe('a task that is working and called off or interrupted', () => {
       value: 'canceled',
       tags: ['canceled', 'final'],
       effects: [
-        ['stop', port],
+        ...(port === null ? [] : [['stop', port]]),
         ['note', { type: 'invocation.cancelled', reason }],
         ['note', { type: 'session.ended', state: 'canceled' }],
       ],
@@ -277,14 +275,14 @@ describe('a task that is working and called off or interrupted', () => {
   it.each([
     ['thinking', thinking, 'think'],
     ['governing', governing, 'govern'],
-    ['recording', restingStates.recording, 'recordEnd'],
+    ['recording', restingStates.recording, null],
   ] as const)('fails as interrupted by a restart while %s', (_, from, port) => {
     const interrupted = step(from(), { type: 'service.restarted', at: times.ended });
     expect(seen(interrupted)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
       effects: [
-        ['stop', port],
+        ...(port === null ? [] : [['stop', port]]),
         ['note', { type: 'session.ended', state: 'failed' }],
       ],
     });

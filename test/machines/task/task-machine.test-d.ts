@@ -22,11 +22,7 @@ describe('the types of the task chart', () => {
         | 'thinking'
         | 'governing'
         | {
-            executing:
-              | 'admitted'
-              | 'minting'
-              | 'recording'
-              | { calling: 'starting' | 'mintingAgain' | 'running' };
+            executing: 'admitted' | 'minting' | 'recording' | { calling: 'starting' | 'running' };
           };
     }>();
   });
@@ -39,7 +35,7 @@ describe('the types of the task chart', () => {
 
   it('is read by its tags', () => {
     expectTypeOf<Parameters<TaskSnapshot['hasTag']>[0]>().toEqualTypeOf<
-      TaskState | DeferralStage | 'calling' | 'final'
+      TaskState | DeferralStage | 'saving' | 'final'
     >();
   });
 

@@ -107,10 +107,8 @@ describe('a task from its acceptance to its end', () => {
       'note deferral.opened',
       'note deferral.decided',
       'note tool.started',
-      'recordStart',
       'runTool',
       'note tool.ended',
-      'recordEnd',
       'think',
       'note model.called',
       'note session.ended',
@@ -125,7 +123,7 @@ describe('a task from its acceptance to its end', () => {
       text: 'defer: rejected by unknown: no receipt',
       settled: { decision: 'reject', approver: 'unknown', note: 'no receipt' },
     });
-    expect(run.inputs.recordStart).toEqual([]);
+    expect(run.factsOf('tool.started')).toEqual([]);
   });
 
   it('denies at the deadline, not before, and never twice', async () => {

@@ -1,13 +1,14 @@
-import { assign, fromPromise } from 'xstate';
+import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
 import { governanceFailed } from '../../../machines/governance/finding.ts';
 import type {
   IntentVerdict,
   Modification,
+  Timed,
   ToolRules,
 } from '../../../machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../machines/governance/tool-call-machine.ts';
 import { type JudgeIntentInput, noPolicy } from '../../../machines/governance/tool-call-setup.ts';
-import type { DecisionRecord, ToolCall } from '../../../machines/task/task.ts';
+import type { ToolCall } from '../../../machines/task/task.ts';
 import { elapsed } from '../../elapsed.ts';
 import type { Log, Tool } from '../../ports.ts';
 import type { AlignmentJudge } from '../alignment/alignment.ts';
@@ -20,11 +21,15 @@ export interface GovernPorts {
   judge: AlignmentJudge | null;
   tools: ReadonlyMap<string, Tool>;
   log: Log;
+  /** Attributes what the judge asks of the outside to the run it asks for; to nobody when left out. */
+  attribute?: (logic: JudgeIntent) => JudgeIntent;
 }
 
+type JudgeIntent = PromiseActorLogic<Timed<IntentVerdict>, JudgeIntentInput>;
+
 /** Fills the ports of the tool-call chart with what is configured. A layer that breaks lets nothing pass. */
-export function createGovern({ policy, judge, tools, log }: GovernPorts) {
-  const stopwatch = new WeakMap<object, number>();
+export function createGovern(ports: GovernPorts) {
+  const { policy, judge, tools, log, attribute = (logic) => logic } = ports;
   const failed = (error: unknown, call: ToolCall, what: string) => {
     log.error({ error, tool: call.tool, call_id: call.id }, `governance: ${what}`);
     return governanceFailed(what);
@@ -43,39 +48,35 @@ export function createGovern({ policy, judge, tools, log }: GovernPorts) {
       return { kind: 'refused', refusal: failed(error, call, 'MODIFY could not be carried out') };
     }
   };
+  const judgeIntent = fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(
+    async ({ input, signal }) => {
+      const { call, request } = input;
+      const { tool, args } = call;
+      const began = performance.now();
+      try {
+        if (judge === null) throw new Error('intent alignment has no judge');
+        const toolDescription = tools.get(tool)?.description ?? '';
+        const verdict = await judge({ request, tool, toolDescription, args, signal });
+        return { ...verdict, took: elapsed(began) };
+      } catch (error) {
+        if (!signal.aborted) failed(error, call, 'intent alignment broke');
+        throw error;
+      }
+    },
+  );
   return toolCallMachine.provide({
     actions: {
-      consultPolicy: assign(({ context, self }) => {
-        stopwatch.set(self, performance.now());
-        return { rules: rulesFor(context.call) };
-      }),
-      modifyCall: assign(({ context }) => ({ modification: modificationOf(context.call) })),
-      timeLayer: assign(({ context, self }) => {
-        const now = performance.now();
-        const spent = elapsed(stopwatch.get(self) ?? now, now);
-        stopwatch.set(self, now);
-        return { records: timed(context.records, spent) };
-      }),
+      consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context.call)) })),
+      modifyCall: assign(({ context }) => ({
+        modification: timed(() => modificationOf(context.call)),
+      })),
     },
-    actors: {
-      judgeIntent: fromPromise<IntentVerdict, JudgeIntentInput>(async ({ input, signal }) => {
-        const { call, request } = input;
-        const { tool, args } = call;
-        try {
-          if (judge === null) throw new Error('intent alignment has no judge');
-          const toolDescription = tools.get(tool)?.description ?? '';
-          return await judge({ request, tool, toolDescription, args, signal });
-        } catch (error) {
-          if (!signal.aborted) failed(error, call, 'intent alignment broke');
-          throw error;
-        }
-      }),
-    },
+    actors: { judgeIntent: attribute(judgeIntent) },
   });
 }
 
-function timed(records: readonly DecisionRecord[], spent: number): DecisionRecord[] {
-  const last = records.at(-1);
-  if (last === undefined) return [];
-  return [...records.slice(0, -1), { ...last, duration: spent }];
+function timed<Answer extends object>(ask: () => Answer): Timed<Answer> {
+  const began = performance.now();
+  const answer = ask();
+  return { ...answer, took: elapsed(began) };
 }

@@ -1,18 +1,18 @@
 import { governanceFailed, type Refusal } from '../../../machines/governance/finding.ts';
+import type { Timed } from '../../../machines/governance/ruling.ts';
 import type { Message } from '../../../machines/task/task.ts';
-import type { TaskInput } from '../../../machines/task/task-input.ts';
 import { elapsed } from '../../elapsed.ts';
 import type { Log } from '../../ports.ts';
 import type { Policy } from './policy.ts';
 
 /**
- * Says why a message may not reach the model and how long it took to find out; `null` when it may.
+ * Says why a message may not reach the model, and how long it took to find out; `refusal` is `null` when it may.
  * A message that cannot be looked at may not.
  */
 export function screenPrompt(
   message: Message,
   { policy, log }: { policy: Policy; log: Log },
-): TaskInput['refusal'] {
+): Timed<{ refusal: Refusal | null }> {
   const began = performance.now();
   let refusal: Refusal | null;
   try {
@@ -21,5 +21,5 @@ export function screenPrompt(
     log.error({ error }, 'governance: the message could not be checked');
     refusal = governanceFailed('the message could not be checked');
   }
-  return refusal === null ? null : { ...refusal, duration: elapsed(began) };
+  return { refusal, took: elapsed(began) };
 }
