@@ -9,14 +9,15 @@ const wings = {
   process: [],
   telemetry: [],
   records: [],
-  governance: ['process'],
+  providers: [],
+  governance: ['process', 'providers'],
   outbound: ['process', 'records', 'telemetry'],
   tools: ['governance', 'outbound', 'process'],
   channels: ['outbound', 'records'],
-  config: ['channels', 'governance', 'outbound', 'records', 'telemetry'],
+  config: ['channels', 'governance', 'outbound', 'providers', 'records', 'telemetry'],
   access: ['config', 'telemetry'],
   card: ['config', 'tools'],
-  tasks: ['governance', 'records', 'telemetry'],
+  tasks: ['governance', 'providers', 'records', 'telemetry'],
 };
 
 const insideOf = (names) => `^src/actors/(${names.join('|')})/`;

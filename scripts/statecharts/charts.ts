@@ -6,6 +6,7 @@ import { conversationMachine } from '../../src/machines/channels/conversation-ma
 import { deliveryMachine } from '../../src/machines/channels/delivery-machine.ts';
 import { laneMachine } from '../../src/machines/channels/lane-machine.ts';
 import { toolCallMachine } from '../../src/machines/governance/tool-call-machine.ts';
+import { fallbackMachine } from '../../src/machines/models/fallback-machine.ts';
 import { pushDeliveryMachine } from '../../src/machines/push/push-delivery-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
@@ -18,6 +19,11 @@ export const charts: Chart[] = [
     name: 'tool-call',
     source: 'src/machines/governance/tool-call-machine.ts',
     machine: toolCallMachine,
+  },
+  {
+    name: 'fallback',
+    source: 'src/machines/models/fallback-machine.ts',
+    machine: fallbackMachine,
   },
   {
     name: 'registry',

@@ -131,17 +131,31 @@ export interface Turn {
   calls: { tool: string; args: JsonValue }[];
   inputTokens: number;
   outputTokens: number;
+  /** Which model answered, where several may; the one that was asked when absent. */
+  by?: ModelCall;
+}
+
+/** One call to a model; `duration` is milliseconds. */
+export interface ModelCall {
+  provider: string;
+  model: string;
+  duration: number;
+}
+
+/** Who hears of a turn while it is taken. */
+export interface ModelListener {
+  /** Hears the text as it comes. */
+  onToken: (text: string) => void;
+  /** Hears of each call that failed, with what was wrong in words for the caller. */
+  onFailedCall?: (call: ModelCall & { error: string }) => void;
 }
 
 /** A model behind one provider. */
 export interface LanguageModel {
   readonly provider: string;
   readonly name: string;
-  /** Takes one turn; `onToken` hears the text as it comes. Rejects with a ModelError whose message the caller reads. */
-  next(
-    conversation: Conversation,
-    options: { signal: AbortSignal; onToken: (text: string) => void },
-  ): Promise<Turn>;
+  /** Takes one turn. Rejects with a ModelError whose message the caller reads, or with the reason of the signal. */
+  next(conversation: Conversation, options: ModelListener & { signal: AbortSignal }): Promise<Turn>;
 }
 
 /** A failure of a model in words for the caller; anything else a model throws is a defect. */

@@ -26,6 +26,8 @@ export async function readWritable(
     ...[config.store.path, config.audit.path, config.secrets?.path ?? '.service'],
     // Whoever may write beside the socket of a collector can stand in its place, or speak to it.
     ...config.audit.sinks.flatMap((sink) => (sink.type === 'unix' ? [sink.path] : [])),
+    // Whoever may write what the model is told could tell it anything.
+    ...(typeof config.instructions === 'string' ? [] : [config.instructions.file]),
     ...config.channels.map((channel) => `${channel}-config.yaml`),
     ...skills.flatMap(({ file, tools }) => [file, ...tools.map(({ script }) => script)]),
   ].map((path) => resolve(agentDirectory, path));

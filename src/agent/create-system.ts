@@ -3,7 +3,7 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Guardrails, Modify } from '../actors/governance/governance.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
 import type { Clock, Ids, Log } from '../actors/ports.ts';
-import { scriptedModel, TaskSystem } from '../actors/tasks/tasks.ts';
+import { createModel, systemPrompt, TaskSystem } from '../actors/tasks/tasks.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
 import { createAgentCapture } from './agent-capture.ts';
@@ -16,6 +16,8 @@ export interface SystemParts {
   toolbox: Toolbox;
   guardrails: Guardrails | null;
   modify: Modify | null;
+  /** What the model is told before anything else; empty for nothing. */
+  instructions: string;
   isAuthOn: boolean;
   directory: string;
   env: NodeJS.ProcessEnv;
@@ -32,9 +34,16 @@ export interface SystemParts {
 export function createSystem(parts: SystemParts): TaskSystem {
   const { config, toolbox, egress, audit, inspect } = parts;
   const { tools, skills } = toolbox;
+  const prompt = systemPrompt(parts.instructions, skills);
   return new TaskSystem({
     store: audit.store,
-    model: scriptedModel(config.model.name, config.model.script),
+    model: createModel(config.model, {
+      env: parts.env,
+      clock: parts.clock,
+      fetch: egress.fetch,
+      tools: () => tools.values(),
+      instructions: () => prompt,
+    }),
     ...createGovernance({ ...parts, tools, outbound: egress }),
     tools,
     clock: parts.clock,

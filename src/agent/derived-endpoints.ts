@@ -1,8 +1,9 @@
-import { providerAddress } from '../actors/access/access.ts';
+import { providerAddress as verifierAddress } from '../actors/access/access.ts';
 import type { ChannelsReading } from '../actors/channels/channels.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { credentialAddresses, embedderAddress } from '../actors/governance/governance.ts';
 import { type DerivedEndpoint, readHostPattern } from '../actors/outbound/outbound.ts';
+import { providerAddress } from '../actors/providers/providers.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 
 /** What besides `service.yaml` names hosts. */
@@ -32,7 +33,7 @@ export function derivedEndpoints(
   const { env, admissionUrl, tracingUrl, skills, channels } = settings;
   const named: Named[] = [
     ...config.auth.providers.map(
-      (provider, index): Named => [`auth.providers.${index}`, providerAddress(provider)],
+      (provider, index): Named => [`auth.providers.${index}`, verifierAddress(provider)],
     ),
     ['SERVICE_ADMISSION_URL', admissionUrl],
     ['security.intent_alignment', embedderAddress(security.intent_alignment)],
@@ -61,21 +62,14 @@ export function declaredEndpoints(skills: EndpointSettings['skills']): DerivedEn
   );
 }
 
-/** Where the providers of models answer, unless `base_url` says otherwise. */
-const modelHosts: Partial<Record<ServiceConfig['model']['provider'], string>> = {
-  openai: 'https://api.openai.com',
-  anthropic: 'https://api.anthropic.com',
-  google: 'https://generativelanguage.googleapis.com',
-  ollama: 'http://127.0.0.1:11434',
-};
-
 function modelAddresses({ provider, base_url, fallbacks }: ServiceConfig['model']): Named[] {
-  const usual = (name: typeof provider) => modelHosts[name] ?? null;
-  const address = provider === 'scripted' || base_url === '' ? usual(provider) : base_url;
   return [
-    ['model', address],
+    ['model', providerAddress(provider, base_url)],
     ...fallbacks.map(
-      (fallback, index): Named => [`model.fallbacks.${index}`, usual(fallback.provider)],
+      (fallback, index): Named => [
+        `model.fallbacks.${index}`,
+        providerAddress(fallback.provider, fallback.base_url),
+      ],
     ),
   ];
 }

@@ -14,6 +14,7 @@ import {
   type Toolbox,
 } from '../actors/tools/tools.ts';
 import { readGuardrails } from './agent-guardrails.ts';
+import { readInstructions } from './agent-instructions.ts';
 import { readWritable } from './agent-writable.ts';
 import { rulesWithoutTool } from './ruled-tools.ts';
 
@@ -31,6 +32,8 @@ export interface AgentReading {
     channels: ChannelsReading;
     /** The folders that scripts may write and keep, absolute; not all of them need be there. */
     writable: readonly string[];
+    /** What the model is told before anything else; empty for nothing. */
+    instructions: string;
   } | null;
 }
 
@@ -57,6 +60,7 @@ export async function readAgent(
   const toolbox = await createToolbox({ directory, config, env, clock, isolation });
   const files = readChannelFiles(directory, env, loaded);
   const writable = await readWritable(directory, loaded, toolbox.skills);
+  const instructions = await readInstructions(directory, loaded);
   const { guardrails, problems } = readGuardrails(
     config.security.guardrails,
     layers.guardrails,
@@ -72,6 +76,7 @@ export async function readAgent(
       ...idle.problems,
       ...files.problems,
       ...writable.problems,
+      ...instructions.problems,
       ...[...toolbox.problems, ...problems].map(asProblem),
     ],
     warnings: [
@@ -85,6 +90,7 @@ export async function readAgent(
       ...{ config, toolbox, guardrails, channels: files.channels },
       modify: layers.modify,
       writable: writable.folders,
+      instructions: instructions.text,
     },
   };
 }

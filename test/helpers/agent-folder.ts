@@ -16,7 +16,8 @@ import { vi } from 'vitest';
 /** The parts of `service.yaml` that a test may set. */
 export interface ServiceSettings {
   description?: string;
-  model?: { script: object[] };
+  model?: object;
+  instructions?: string | object;
   channels?: string[];
   tools?: { name: string; idempotent: boolean }[];
   auth?: object;

@@ -9,6 +9,7 @@ import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
 import { checkInlineTokens } from './check-inline-tokens.ts';
 import { type CompiledLayers, checkLayers } from './check-layers.ts';
+import { checkModel } from './check-model.ts';
 import { checkRuleNames } from './check-rule-names.ts';
 import { checkServer } from './check-server.ts';
 import { checkShape } from './check-shape.ts';
@@ -99,6 +100,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...checkInlineTokens(config, tree.isFilled),
     ...checkAuditSinks(config, env),
     ...checkAudit(config, env),
+    ...checkModel(config, env),
     ...checkTools(config),
     ...checkCapture(config),
     ...checkServer(config),

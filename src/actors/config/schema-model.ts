@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { jsonObject, name } from './schema-value.ts';
+import { jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
 
 const providers = [
   'scripted',
@@ -28,36 +28,63 @@ const scriptStep = z.union(
   { error: 'a step of the script must be {tool, args} or {say}' },
 );
 
-/** `model` (contract sections 3 and 13). */
-export const modelSchema = z.object({
-  provider: z.enum(providers).default('scripted').meta({
-    description:
-      'Who thinks: `scripted` plays steps and needs no key; every other value is not available in this version and is refused.',
-    example: 'scripted',
-  }),
-  name: name.default('demo').meta({
-    description: 'Name of the model, which the log and the traces repeat.',
-    example: 'demo',
-  }),
+/** What is said of a model, be it the first one or a fallback. */
+const reach = {
   base_url: z.string().default('').meta({
-    description: 'Address of the provider, where it is not the usual one.',
+    description:
+      'Address of the provider, where it is not the usual one; required for `openai-compatible`.',
     example: 'https://models.example.com/v1',
+  }),
+  api_key_env: variableName.optional().meta({
+    description:
+      'Variable that holds the key; when it is left out `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GOOGLE_GENERATIVE_AI_API_KEY`, and none for `openai-compatible` and `ollama`.',
+    example: 'MODEL_KEY',
   }),
   organization_id: z
     .string()
     .default('')
-    .meta({ description: 'Organisation that the provider bills.', example: 'org-42' }),
+    .meta({ description: 'Organisation that openai bills.', example: 'org-42' }),
+  api: z.enum(['responses', 'chat']).optional().meta({
+    description:
+      'Wire that the provider `openai` is spoken to by; `responses` at its usual address and `chat` at another one when it is left out.',
+    example: 'chat',
+  }),
+};
+
+/** `model` (contract sections 3 and 13); the timeout is milliseconds. */
+export const modelSchema = z.object({
+  provider: z.enum(providers).default('scripted').meta({
+    description:
+      'Who thinks: `scripted` plays steps and needs no key, `openai-compatible` is any server that speaks the chat wire of openai.',
+    example: 'anthropic',
+  }),
+  name: name.default('demo').meta({
+    description: 'Name of the model as its provider knows it; the log and the traces repeat it.',
+    example: 'claude-sonnet-4-5',
+  }),
+  ...reach,
+  timeout: positiveDuration.prefault('5m').meta({
+    description:
+      'How long one answer of a model may take as a whole; then the next fallback is asked.',
+    example: '10m',
+  }),
+  max_output_tokens: z.int().min(1).optional().meta({
+    description:
+      'How many tokens one answer may have; what the provider allows when it is left out, and 4096 for models of anthropic that this version does not know.',
+    example: 32_000,
+  }),
   fallbacks: z
     .array(
       z.object({
         provider: z.enum(providers).describe('Provider of the fallback.'),
         name: name.meta({ description: 'Model of the fallback.', example: 'gemini-2.5-pro' }),
+        ...reach,
       }),
     )
     .default([])
     .meta({
       description:
-        'Models that are asked when the first one fails; not available in this version, which warns of it.',
+        'Models that are asked in turn when the one before is busy, too slow, broken or out of reach (429, 408, 5xx, network).',
       example: [{ provider: 'google', name: 'gemini-2.5-pro' }],
     }),
   script: z

@@ -76,6 +76,25 @@ export const serviceSchema = z.object({
     example: 'Handles refunds',
   }),
   model: modelSchema.prefault({}).describe('The model that works on the tasks.'),
+  instructions: z
+    .union(
+      [
+        z.string(),
+        z.object({
+          file: name.meta({
+            description: 'File in the folder of the agent that holds the instructions.',
+            example: 'AGENT.md',
+          }),
+        }),
+      ],
+      { error: 'this must be a text, or {file: AGENT.md}' },
+    )
+    .default('')
+    .meta({
+      description:
+        'What the model is told before anything else, the system prompt; the text of skills without scripts follows it.',
+      example: 'You handle refunds. Look the order up before you say anything about it.',
+    }),
   builtin_tools: z
     .array(z.enum(builtinTools))
     .default([])

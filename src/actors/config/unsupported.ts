@@ -10,18 +10,12 @@ interface Control {
 }
 
 const controls: Control[] = [
-  refused('a model provider other than scripted', (config) =>
-    when(config.model.provider !== 'scripted', 'model.provider'),
-  ),
   refused('a builtin tool other than datetime_now, http_request and uuid_generate', (config) =>
     each(
       config.builtin_tools,
       (tool) => !['datetime_now', 'http_request', 'uuid_generate'].includes(tool),
       'builtin_tools',
     ),
-  ),
-  warned('fallback to another model', (config) =>
-    when(config.model.fallbacks.length > 0, 'model.fallbacks'),
   ),
   warned('the store of secrets', (config) => when(config.secrets !== undefined, 'secrets')),
 ];

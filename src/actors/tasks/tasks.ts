@@ -1,7 +1,8 @@
 // Who works: the system of live tasks, the effects of their chart, and the models.
 
 export { acceptCall } from './effects/accept-call.ts';
-export { scriptedModel } from './models/scripted-model.ts';
+export { createModel } from './models/create-model.ts';
+export { systemPrompt } from './models/system-prompt.ts';
 export {
   type ChangedQuery,
   type Measured,

@@ -8,6 +8,7 @@ export {
   type ScriptIsolation,
   scriptTool,
 } from './scripts/script-tool.ts';
+export { resolveInside } from './skills/inside-directory.ts';
 export {
   type MentionedHost,
   mentionedHosts,

@@ -4,21 +4,9 @@ import { linesOf, read } from './reading.ts';
 
 it.each([
   [
-    'model: {provider: openai}',
-    'error 2:19 model.provider',
-    'a model provider other than scripted',
-    'remove it',
-  ],
-  [
     'builtin_tools: [uuid_generate, datetime_now, http_request, file_read]',
     'error 2:60 builtin_tools.3',
     'a builtin tool other than datetime_now, http_request and uuid_generate',
-    'remove it',
-  ],
-  [
-    'model: {fallbacks: [{provider: ollama, name: m}]}',
-    'warning 2:20 model.fallbacks',
-    'fallback to another model',
     'remove it',
   ],
   ['secrets: {}', 'warning 2:10 secrets', 'the store of secrets', 'remove it'],

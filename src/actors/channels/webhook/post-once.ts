@@ -1,7 +1,7 @@
 import { EgressError } from '../../outbound/outbound.ts';
 import type { Clock, Outbound } from '../../ports.ts';
+import { readRetryAfter } from '../../read-retry-after.ts';
 import { DeliveryError } from '../channel-adapter.ts';
-import { readRetryAfter } from './read-retry-after.ts';
 
 /** A request to the receiver of a webhook. */
 export interface WebhookPost {

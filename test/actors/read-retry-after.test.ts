@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRetryAfter } from '../../../../src/actors/channels/webhook/read-retry-after.ts';
+import { readRetryAfter } from '../../src/actors/read-retry-after.ts';
 
 const now = Date.UTC(2026, 2, 4, 5, 6, 7);
 

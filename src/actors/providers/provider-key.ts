@@ -1,0 +1,37 @@
+/** The variables that hold a key when no other is named; a server of somebody's own gets none unasked. */
+const defaultVariables: Readonly<Record<string, string>> = {
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+};
+
+/** A key and the variable that holds it; both `null` for a provider that needs none. */
+export type ProviderKey =
+  | { ok: true; key: string | null; variable: string | null }
+  | { ok: false; message: string };
+
+/** Whose key is looked for, and what it is for, such as `the model`. */
+export interface KeyQuestion {
+  provider: string;
+  api_key_env?: string | undefined;
+  purpose: string;
+}
+
+/** Reads the key of a provider from the environment. What is wrong names the variable, never its value. */
+export function providerKey(
+  { provider, api_key_env, purpose }: KeyQuestion,
+  env: Readonly<Record<string, string | undefined>>,
+): ProviderKey {
+  const variable = api_key_env ?? defaultVariables[provider] ?? null;
+  if (variable === null) return { ok: true, key: null, variable };
+  const key = (Object.hasOwn(env, variable) ? env[variable] : undefined)?.trim() ?? '';
+  if (key === '') {
+    const message = `the environment variable ${variable} is not set; it must hold the key of ${purpose}`;
+    return { ok: false, message };
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    const message = `the environment variable ${variable} holds characters that no key has; set it to the key alone`;
+    return { ok: false, message };
+  }
+  return { ok: true, key, variable };
+}

@@ -1,0 +1,6 @@
+// Whose models are asked: where providers of models answer, with which key, and the one factory of their packages.
+
+export { guardFetch, PageError, TooLongError } from './guard-fetch.ts';
+export { loadProvider, type Provider } from './load-provider.ts';
+export { type ProviderName, providerAddress } from './provider-address.ts';
+export { providerKey } from './provider-key.ts';

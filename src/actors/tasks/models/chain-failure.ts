@@ -1,0 +1,29 @@
+import { formatDuration } from '../../../machines/duration.ts';
+import type { Candidate } from '../../../machines/models/fallback-machine.ts';
+import type { FailedCall, ModelName } from '../../../machines/models/model-call.ts';
+import { nameOf } from './model-subject.ts';
+
+/**
+ * Says in one sentence why no model of a chain took a turn: what the last call to each came to, or for how long they are left
+ * alone when none was asked. `now` is epoch milliseconds.
+ */
+export function chainFailure(
+  failures: readonly FailedCall[],
+  candidates: readonly Candidate[],
+  now: number,
+): string {
+  const texts = new Map(failures.map((failure) => [keyOf(failure), failure.text]));
+  if (texts.size === 0) return candidates.map((one) => resting(one, now)).join('; ');
+  const said = [...texts.values()].join('; ');
+  return texts.size === 1 ? said : `no model answered: ${said}`;
+}
+
+function resting(candidate: Candidate, now: number): string {
+  const seconds = Math.max(1, Math.ceil((candidate.readyAt - now) / 1_000));
+  const rest = formatDuration(seconds * 1_000);
+  return `${nameOf(candidate)} failed a moment ago and is asked again in ${rest}; try again then`;
+}
+
+function keyOf({ provider, model }: ModelName): string {
+  return `${provider} ${model}`;
+}

@@ -1,0 +1,109 @@
+import { AsyncResource } from 'node:async_hooks';
+import { createActor, fromPromise, toPromise } from 'xstate';
+import { fallbackMachine } from '../../../machines/models/fallback-machine.ts';
+import type { CallOutcome } from '../../../machines/models/model-call.ts';
+import {
+  type Clock,
+  type Conversation,
+  type LanguageModel,
+  ModelError,
+  type ModelListener,
+  type Turn,
+} from '../../ports.ts';
+import { chainFailure } from './chain-failure.ts';
+import { ModelFailure } from './model-failure.ts';
+import type { ProviderModel } from './provider-model.ts';
+import { Standings } from './standings.ts';
+
+/** What one turn is taken with. */
+interface ChainTurn {
+  chain: readonly ProviderModel[];
+  standings: Standings;
+  clock: Clock;
+  conversation: Conversation;
+  listener: ModelListener;
+  /** Takes the turn of the model that answered. */
+  onTurn: (turn: Turn) => void;
+}
+
+/**
+ * Makes one model of a chain of models: the chart `fallback` says who is asked, and what one turn leaves alone is left alone
+ * by all. Throws TypeError for an empty chain.
+ */
+export function createChainModel(chain: readonly ProviderModel[], clock: Clock): LanguageModel {
+  const [first] = chain;
+  if (first === undefined) throw new TypeError('a chain has at least one model');
+  const standings = new Standings();
+  return {
+    provider: first.subject.provider,
+    name: first.subject.model,
+    async next(conversation, { signal, ...listener }) {
+      signal.throwIfAborted();
+      let turn: Turn | null = null;
+      const onTurn = (taken: Turn): void => {
+        turn = taken;
+      };
+      const ask = createAsk({ chain, standings, clock, conversation, listener, onTurn });
+      const now = clock.now();
+      const candidates = chain.map(({ subject: { provider, model } }, index) => ({
+        provider,
+        model,
+        readyAt: standings.readyAt(index),
+      }));
+      const machine = fallbackMachine.provide({ actors: { ask } });
+      const actor = createActor(machine, { input: { candidates, now }, clock });
+      const stop = (): void => void actor.stop();
+      signal.addEventListener('abort', stop);
+      try {
+        const ended = toPromise(actor);
+        actor.start();
+        const { failures } = (await ended) ?? { failures: [] };
+        signal.throwIfAborted();
+        if (turn === null) throw new ModelError(chainFailure(failures, candidates, now));
+        return turn;
+      } finally {
+        signal.removeEventListener('abort', stop);
+        stop();
+      }
+    },
+  };
+}
+
+/** Fills the port of the chart; a call that failed is an outcome, and leaving the state aborts it. */
+function createAsk({ chain, standings, clock, conversation, listener, onTurn }: ChainTurn) {
+  const attempt = async (index: number, signal: AbortSignal): Promise<CallOutcome> => {
+    const model = chain[index];
+    if (model === undefined) throw new RangeError(`the chain has no model ${index}`);
+    const { provider, model: name } = model.subject;
+    const began = performance.now();
+    const spent = () => ({
+      provider,
+      model: name,
+      duration: Math.round(performance.now() - began),
+    });
+    let hasSpoken = false;
+    const onToken = (text: string): void => {
+      hasSpoken = true;
+      listener.onToken(text);
+    };
+    try {
+      const turn = await model.ask(conversation, { signal, onToken });
+      standings.answered(index);
+      onTurn({ ...turn, by: spent() });
+      return { kind: 'answered' };
+    } catch (error) {
+      if (!(error instanceof ModelFailure)) throw error;
+      const at = clock.now();
+      const { fault, message: text } = error;
+      listener.onFailedCall?.({ ...spent(), error: text });
+      const readyAt = standings.failed(index, error, at);
+      const failure = { provider, model: name, fault, text, hasSpoken, at, readyAt };
+      return { kind: 'failed', failure };
+    }
+  };
+  // A call after a pause begins in the turn of a timer, and is on behalf of the same task.
+  const bound = AsyncResource.bind(attempt);
+  return fromPromise<CallOutcome, { index: number }>(({ input, signal }) =>
+    bound(input.index, signal),
+  );
+}

@@ -1,0 +1,60 @@
+import type { Clock, LanguageModel, Tool } from '../../ports.ts';
+import { guardFetch, loadProvider, type Provider } from '../../providers/providers.ts';
+import { createChainModel } from './chain-model.ts';
+import { type ChainSettings, type ModelChoice, modelChoices } from './model-choices.ts';
+import { createProviderModel, type ProviderModel } from './provider-model.ts';
+import { type ScriptStep, scriptedModel } from './scripted-model.ts';
+
+/** How the model of an agent is configured (contract section 13); the timeout is milliseconds. */
+export interface ModelSettings extends ChainSettings {
+  /** How long one answer may take as a whole. */
+  timeout: number;
+  max_output_tokens?: number | undefined;
+  /** What the provider `scripted` plays. */
+  script: readonly ScriptStep[];
+}
+
+/** What the model of an agent is made with. */
+export interface ModelPorts {
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  /** The way out, under the egress policy. */
+  fetch: typeof globalThis.fetch;
+  /** What the model may ask for; read anew at each turn. */
+  tools: () => Iterable<Tool>;
+  /** What it is told before anything else; `null` for nothing. */
+  instructions: () => string | null;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** A megabyte of answer is sent as some thirty, one event for each word. */
+const bounds = { bytes: 64 * mebibyte, errorBytes: 64 * 1024 };
+
+/**
+ * Makes the model of an agent as its configuration says, with its fallbacks; nothing is asked yet. Throws ModelError when a
+ * key is missing, which `validate` says with its line.
+ */
+export function createModel(config: ModelSettings, ports: ModelPorts): LanguageModel {
+  if (config.provider === 'scripted') return scriptedModel(config.name, config.script);
+  const chain = modelChoices(config, ports.env).map((choice) =>
+    providerModelOf(choice, config, ports),
+  );
+  return createChainModel(chain, ports.clock);
+}
+
+function providerModelOf(
+  { subject, api, apiKey, organization }: ModelChoice,
+  { timeout, max_output_tokens: maxOutputTokens }: ModelSettings,
+  { clock, tools, instructions, ...ports }: ModelPorts,
+): ProviderModel {
+  const fetch = guardFetch(ports.fetch, bounds);
+  const { provider, address: baseURL } = subject;
+  let loading: Promise<Provider> | null = null;
+  const load = (): Promise<Provider> => {
+    loading ??= loadProvider({ provider, baseURL, apiKey, organization, fetch });
+    return loading;
+  };
+  const limits = { timeout, maxOutputTokens };
+  return createProviderModel({ subject, api, ...limits, load, tools, instructions, clock });
+}

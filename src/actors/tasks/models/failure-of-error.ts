@@ -1,0 +1,136 @@
+import { PageError, TooLongError } from '../../providers/providers.ts';
+import { readRetryAfter } from '../../read-retry-after.ts';
+import { failureOfStatus } from './failure-of-status.ts';
+import { ModelFailure } from './model-failure.ts';
+import { type ModelSubject, nameOf, placeOf } from './model-subject.ts';
+
+/**
+ * Puts what a provider's package threw, or reported in the middle of a stream, into our own words. Nothing of its message
+ * is taken over: it may quote the key, the text that was sent or the body that came back. `now` is epoch milliseconds.
+ */
+export async function failureOfError(
+  error: unknown,
+  subject: ModelSubject,
+  now: number,
+): Promise<ModelFailure> {
+  if (error instanceof ModelFailure) return error;
+  const stopped = egressFailure(error, subject);
+  if (stopped !== null) return stopped;
+  if (causes(error).some((cause) => cause instanceof TooLongError)) return tooLong(subject);
+  if (error instanceof PageError) return unreadable(subject);
+  const { APICallError, RetryError } = await import('ai');
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  if (APICallError.isInstance(last)) {
+    const { statusCode, responseHeaders = {}, message, responseBody = '' } = last;
+    const retryAfter = readRetryAfter(responseHeaders['retry-after'] ?? null, now);
+    const said = `${message} ${responseBody.slice(0, 10_000)}`;
+    if (statusCode === undefined) return failureOfConnection(last, subject);
+    if (statusCode < 200 || statusCode >= 300) {
+      return failureOfStatus(statusCode, subject, { retryAfter, message: said });
+    }
+    // A connection that breaks in the middle of an answer is reported with the status that the answer began with.
+    return codeOf(last) === null ? unreadable(subject) : brokenOff(subject);
+  }
+  return failureInStream(last, subject);
+}
+
+/** What the egress policy says of a refusal is its own sentence; its errors are known by their codes. */
+function egressFailure(error: unknown, subject: ModelSubject): ModelFailure | null {
+  for (const cause of causes(error)) {
+    const { code } = cause as { code?: unknown };
+    if (code === 'egress_blocked') return new ModelFailure('refused', cause.message);
+    if (code === 'egress_limit') {
+      return new ModelFailure('late', `${placeOf(subject)} did not answer in time`);
+    }
+  }
+  return null;
+}
+
+/** An answer that came to no end. */
+export function brokenOff(subject: ModelSubject): ModelFailure {
+  return new ModelFailure('broken', `the answer of ${nameOf(subject)} broke off; try again`);
+}
+
+/** An answer that grew beyond what is read of one. */
+export function tooLong(subject: ModelSubject): ModelFailure {
+  const text = `the answer of ${nameOf(subject)} is longer than 1 MiB; ask for less at once`;
+  return new ModelFailure('unusable', text);
+}
+
+const statusOfType: Readonly<Record<string, number>> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 429,
+  timeout_error: 408,
+  api_error: 500,
+  server_error: 500,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  invalid_request_error: 400,
+  context_length_exceeded: 413,
+};
+
+/** Providers report an error in the middle of a stream as an object of their own, or the connection just ends. */
+function failureInStream(error: unknown, subject: ModelSubject): ModelFailure {
+  if (isNetworkError(error)) return brokenOff(subject);
+  if (typeof error !== 'object' || error === null) return brokenOff(subject);
+  const { name, message, statusCode, type, code } = error as Record<string, unknown>;
+  if (name === 'AI_JSONParseError' || name === 'AI_TypeValidationError') return unreadable(subject);
+  // The packages say so of a stream that ended without a word on why.
+  if (name === 'AI_InvalidResponseDataError') return brokenOff(subject);
+  const status = [
+    statusCode,
+    statusOfType[String(code)],
+    statusOfType[String(type)],
+    Number(code),
+  ].find((found) => typeof found === 'number' && found >= 400 && found < 600);
+  const details = { retryAfter: null, message: typeof message === 'string' ? message : '' };
+  if (typeof status === 'number') return failureOfStatus(status, subject, details);
+  return new ModelFailure(
+    'broken',
+    `${nameOf(subject)} reported an error in its answer; try again`,
+  );
+}
+
+function unreadable(subject: ModelSubject): ModelFailure {
+  const text = `the answer of ${placeOf(subject)} could not be read; check that model.base_url speaks the wire of ${subject.provider}`;
+  return new ModelFailure('unusable', text);
+}
+
+/** What a connection fails with after it was made. */
+const broken: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+function failureOfConnection(error: unknown, subject: ModelSubject): ModelFailure {
+  const code = codeOf(error);
+  if (code !== null && broken.has(code)) return brokenOff(subject);
+  const why = code === null ? '' : ` (${code})`;
+  const mend =
+    subject.provider === 'ollama'
+      ? 'start it with ollama serve, or mend model.base_url'
+      : 'check model.base_url and the network';
+  const text = `${placeOf(subject)} could not be reached${why}; ${mend}`;
+  return new ModelFailure('unreachable', text);
+}
+
+function isNetworkError(error: unknown): boolean {
+  return error instanceof TypeError || codeOf(error) !== null;
+}
+
+/** The system's word for a broken connection, such as `ECONNREFUSED`. */
+function codeOf(error: unknown): string | null {
+  for (const cause of causes(error)) {
+    const { code } = cause as { code?: unknown };
+    if (typeof code === 'string' && /^(E[A-Z]{3,20}|UND_ERR_[A-Z_]{3,30})$/.test(code)) return code;
+  }
+  return null;
+}
+
+function causes(error: unknown): Error[] {
+  const found: Error[] = [];
+  for (let cause = error; cause instanceof Error && found.length < 6; cause = cause.cause) {
+    found.push(cause);
+  }
+  return found;
+}

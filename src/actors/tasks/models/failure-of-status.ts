@@ -1,0 +1,72 @@
+import { ModelFailure } from './model-failure.ts';
+import { type ModelSubject, nameOf, placeOf } from './model-subject.ts';
+
+/** What a provider said besides the status; its message is only looked at, never repeated. */
+export interface StatusDetails {
+  /** Milliseconds for which it asked to be left alone. */
+  retryAfter: number | null;
+  message: string;
+}
+
+const tooLong =
+  /context.?length|maximum context|prompt is too long|input is too long|too many (input )?tokens|token count .* exceeds/i;
+
+const noQuota = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
+
+const noTools = /does not support (tools|function)|tool use is not supported/i;
+
+/** Says what a status of a provider means, and whether another model may be asked instead (contract section 13). */
+export function failureOfStatus(
+  status: number,
+  subject: ModelSubject,
+  { retryAfter, message }: StatusDetails,
+): ModelFailure {
+  const who = nameOf(subject);
+  if (status === 429) {
+    const why = noQuota.test(message) ? 'has no quota left' : 'is rate limited';
+    return new ModelFailure('busy', `${who} ${why} (429); wait, or raise its limit`, retryAfter);
+  }
+  if (status === 408) return new ModelFailure('late', `${who} took too long (408)`, retryAfter);
+  if (status === 529 || status === 503) {
+    return new ModelFailure('broken', `${who} is overloaded (${status}); try again`, retryAfter);
+  }
+  if (status >= 500) {
+    return new ModelFailure('broken', `${who} failed (${status}); try again`, retryAfter);
+  }
+  const size = status === 413 || (status < 500 && tooLong.test(message));
+  if (size) {
+    const text = `the conversation is longer than ${who} can take (${status}); begin a new one, or name a model that takes more`;
+    return new ModelFailure('unusable', text);
+  }
+  return new ModelFailure('refused', refusalOf(status, subject, message));
+}
+
+function refusalOf(status: number, subject: ModelSubject, message: string): string {
+  const who = nameOf(subject);
+  const { provider, model, keyVariable } = subject;
+  if (noQuota.test(message) || status === 402) {
+    return `${provider} has no credit left (${status}); add some, or use another key`;
+  }
+  switch (status) {
+    case 401:
+    case 403:
+      return keyVariable === null
+        ? `${placeOf(subject)} wants a key (${status}); name the variable that holds it in model.api_key_env`
+        : `${provider} refused the key in ${keyVariable} (${status}); check that it is right and may use ${model}`;
+    case 404: {
+      const mend =
+        provider === 'ollama'
+          ? `run ollama pull ${model}, or mend model.name`
+          : 'mend model.name or model.base_url';
+      return `${placeOf(subject)} does not know the model ${model} (404); ${mend}`;
+    }
+    case 400:
+      return noTools.test(message)
+        ? `${who} takes no tools (400); name a model that does`
+        : `${who} did not take the request (400); check model.name and the schemas of the tools`;
+    default:
+      return status >= 300 && status < 400
+        ? `${placeOf(subject)} answered with a redirect (${status}), which is not followed; write the address it leads to as model.base_url`
+        : `${who} answered with status ${status}; check model.base_url and model.name`;
+  }
+}

@@ -1,0 +1,63 @@
+import type { FilePart, TextPart } from 'ai';
+import type { Message, Part } from '../../../machines/task/task.ts';
+
+/** The longest piece of data that a model is shown of one part, in characters. */
+const longestData = 16 * 1024;
+
+/** What models look at as it is; every other file is told by its name. */
+const shown: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'application/pdf',
+]);
+
+/**
+ * Returns what a message says as a model is told it. A file that only has an address is named and not fetched: the caller
+ * wrote the address, and whoever fetched it would do so in the daemon's name.
+ */
+export function messageContent({ parts }: Message): (TextPart | FilePart)[] {
+  return parts.map(contentOf).filter((part) => part.type !== 'text' || part.text !== '');
+}
+
+/** Returns the text of a message alone, for the side of the model that takes no files. */
+export function messageText(message: Message): string {
+  return messageContent(message)
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n');
+}
+
+function contentOf(part: Part): TextPart | FilePart {
+  switch (part.kind) {
+    case 'text':
+      return textOf(part.text);
+    case 'data':
+      return textOf(cut(JSON.stringify(part.data)));
+    case 'file':
+      return fileOf(part.file);
+  }
+}
+
+function fileOf({ name, mimeType = '', uri, bytes }: FileOf): TextPart | FilePart {
+  const label = name ?? 'a file';
+  if (bytes === undefined) return textOf(`[${label}: ${uri ?? 'no content'}]`);
+  if (shown.has(mimeType)) {
+    const filename = name === undefined ? {} : { filename: name };
+    return { type: 'file', data: bytes, mediaType: mimeType, ...filename };
+  }
+  const isText = mimeType.startsWith('text/') || mimeType === 'application/json';
+  if (!isText) return textOf(`[${label}: ${mimeType || 'of unknown type'}, not shown]`);
+  return textOf(`[${label}]\n${Buffer.from(bytes, 'base64').toString('utf8')}`);
+}
+
+type FileOf = Extract<Part, { kind: 'file' }>['file'];
+
+function textOf(text: string): TextPart {
+  return { type: 'text', text: text.toWellFormed() };
+}
+
+function cut(json: string): string {
+  if (json.length <= longestData) return json;
+  return `${json.slice(0, longestData)}… (${json.length - longestData} characters more)`;
+}

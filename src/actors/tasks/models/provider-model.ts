@@ -1,0 +1,121 @@
+import type * as Library from 'ai';
+import { formatDuration } from '../../../machines/duration.ts';
+import type { Clock, Conversation, Tool, Turn } from '../../ports.ts';
+import type { Provider } from '../../providers/providers.ts';
+import { failureOfError } from './failure-of-error.ts';
+import { ModelFailure } from './model-failure.ts';
+import { type ModelSubject, nameOf } from './model-subject.ts';
+import { promptMessages } from './prompt-messages.ts';
+import { readTurn } from './read-turn.ts';
+import { type WireNames, wireNames } from './wire-names.ts';
+
+/** A model of a provider, and what it is offered. */
+export interface ProviderModelOptions {
+  subject: ModelSubject;
+  /** Which wire of openai is spoken. */
+  api: 'chat' | 'responses';
+  /** How long one answer may take as a whole, in milliseconds. */
+  timeout: number;
+  /** How many tokens one answer may have; as the provider sees fit when absent. */
+  maxOutputTokens?: number | undefined;
+  load: () => Promise<Provider>;
+  /** What the model may ask for; read anew at each turn. */
+  tools: () => Iterable<Tool>;
+  /** What it is told before anything else; `null` for nothing. */
+  instructions: () => string | null;
+  clock: Clock;
+}
+
+/** One model of one provider. */
+export interface ProviderModel {
+  readonly subject: ModelSubject;
+  /**
+   * Takes one turn by one request; nothing is tried twice. Rejects with a ModelFailure, or with the reason of the
+   * signal when that aborts.
+   */
+  ask(
+    conversation: Conversation,
+    options: { signal: AbortSignal; onToken: (text: string) => void },
+  ): Promise<Turn>;
+}
+
+/** Makes a model of a provider, whose package is loaded with the first turn. */
+export function createProviderModel(options: ProviderModelOptions): ProviderModel {
+  const { subject, timeout, clock } = options;
+  return {
+    subject,
+    async ask(conversation, { signal, onToken }) {
+      signal.throwIfAborted();
+      // Ends the request in whatever way this turn ends, so that no connection outlives it.
+      const over = new AbortController();
+      let isLate = false;
+      const timer = clock.setTimeout(() => {
+        isLate = true;
+        over.abort();
+      }, timeout);
+      try {
+        const abortSignal = AbortSignal.any([signal, over.signal]);
+        return await request(options, conversation, { abortSignal, onToken });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isLate) throw await failureOfError(error, subject, clock.now());
+        const limit = formatDuration(timeout);
+        throw new ModelFailure(
+          'late',
+          `${nameOf(subject)} did not finish its answer within ${limit}; raise model.timeout if it needs longer`,
+        );
+      } finally {
+        clock.clearTimeout(timer);
+        over.abort();
+      }
+    },
+  };
+}
+
+async function request(
+  { subject, api, maxOutputTokens, load, tools, instructions }: ProviderModelOptions,
+  conversation: Conversation,
+  { abortSignal, onToken }: { abortSignal: AbortSignal; onToken: (text: string) => void },
+): Promise<Turn> {
+  const [provider, { streamText, jsonSchema }] = await Promise.all([load(), loadLibrary()]);
+  const offered = [...tools()];
+  const names = wireNames(offered.map(({ name }) => name));
+  const prompt = instructions();
+  const { stream } = streamText({
+    model: provider.language(subject.model, api),
+    messages: promptMessages(conversation, names),
+    ...(prompt === null ? {} : { instructions: prompt }),
+    ...(offered.length === 0 ? {} : { tools: toolSet(offered, names, jsonSchema) }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    // The chain tries again, and knows which failures may pass.
+    maxRetries: 0,
+    abortSignal,
+    telemetry: { isEnabled: false },
+    // What has come to an end with an answer is not kept at the provider.
+    providerOptions: { openai: { store: false } },
+    // Nothing is fetched on behalf of whoever wrote an address into a message.
+    experimental_download: async (files) => files.map(() => null),
+    onError: () => undefined,
+  });
+  return readTurn(stream, { subject, names, onToken });
+}
+
+/** Loads what speaks to every provider; its warnings would go to the console of the daemon. */
+async function loadLibrary(): Promise<typeof Library> {
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  return import('ai');
+}
+
+/** Without a function to run them, the library hands every call back: the chart rules on it and runs it. */
+function toolSet(
+  tools: readonly Tool[],
+  names: WireNames,
+  jsonSchema: typeof Library.jsonSchema,
+): Library.ToolSet {
+  return Object.fromEntries(
+    tools.map(({ name, description, parameters }) => [
+      names.toWire(name),
+      { description, inputSchema: jsonSchema(parameters) },
+    ]),
+  );
+}

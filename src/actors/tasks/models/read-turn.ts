@@ -1,0 +1,91 @@
+import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
+import type { JsonValue } from '../../../machines/json.ts';
+import type { Turn } from '../../ports.ts';
+import { brokenOff, tooLong } from './failure-of-error.ts';
+import { ModelFailure } from './model-failure.ts';
+import { type ModelSubject, nameOf } from './model-subject.ts';
+import type { WireNames } from './wire-names.ts';
+
+/** The longest answer that is taken: text, thoughts and arguments together, in characters. */
+const longest = 1024 * 1024;
+
+/** What reading an answer needs. */
+export interface ReadTurnOptions {
+  subject: ModelSubject;
+  names: WireNames;
+  /** Hears the text as it comes. */
+  onToken: (text: string) => void;
+}
+
+/**
+ * Reads the stream of one answer to its end. Rejects with what the provider reported, with a ModelFailure for an answer
+ * that is empty, too long or broke off, or with the reason of an abort. Arguments that are no JSON stay the text they are, for
+ * governance to deny.
+ */
+export async function readTurn(
+  stream: AsyncIterable<TextStreamPart<ToolSet>>,
+  { subject, names, onToken }: ReadTurnOptions,
+): Promise<Turn> {
+  const turn: Turn = { text: '', calls: [], inputTokens: 0, outputTokens: 0 };
+  let ending: { reason: FinishReason; isSaid: boolean } | null = null;
+  let length = 0;
+  for await (const part of stream) {
+    length += lengthOf(part);
+    if (length > longest) throw tooLong(subject);
+    switch (part.type) {
+      case 'text-delta':
+        turn.text += part.text;
+        if (part.text !== '') onToken(part.text);
+        break;
+      case 'tool-call':
+        turn.calls.push({ tool: names.fromWire(part.toolName), args: part.input as JsonValue });
+        break;
+      case 'error':
+        throw part.error;
+      case 'abort':
+        throw new DOMException('the call was aborted', 'AbortError');
+      case 'finish':
+        turn.inputTokens = part.totalUsage.inputTokens ?? 0;
+        turn.outputTokens = part.totalUsage.outputTokens ?? 0;
+        ending = { reason: part.finishReason, isSaid: part.rawFinishReason !== undefined };
+        break;
+      default:
+    }
+  }
+  const fault = faultOf(turn, ending, subject);
+  if (fault !== null) throw fault;
+  return { ...turn, text: turn.text.toWellFormed() };
+}
+
+function lengthOf(part: TextStreamPart<ToolSet>): number {
+  switch (part.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+      return part.text.length;
+    case 'tool-input-delta':
+      return part.delta.length;
+    default:
+      return 0;
+  }
+}
+
+function faultOf(
+  { text, calls }: Turn,
+  ending: { reason: FinishReason; isSaid: boolean } | null,
+  subject: ModelSubject,
+): ModelFailure | null {
+  const isCut = ending?.reason === 'other' && !ending.isSaid;
+  if (ending === null || ending.reason === 'interrupted' || ending.reason === 'error' || isCut) {
+    return brokenOff(subject);
+  }
+  if (text.trim() !== '' || calls.length > 0) return null;
+  const who = nameOf(subject);
+  switch (ending.reason) {
+    case 'content-filter':
+      return new ModelFailure('unusable', `${who} held its answer back (content filter)`);
+    case 'length':
+      return new ModelFailure('unusable', `${who} used up its tokens before it said anything`);
+    default:
+      return new ModelFailure('unusable', `${who} answered with nothing; ask again in other words`);
+  }
+}

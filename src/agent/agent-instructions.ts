@@ -1,0 +1,37 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { ConfigReading, Problem } from '../actors/config/config.ts';
+import { resolveInside } from '../actors/tools/tools.ts';
+
+const largestFile = 256 * 1024;
+
+/**
+ * Reads what the model is told before anything else (contract section 3): the text in `service.yaml`, or that of a file in the
+ * agent's folder once links are resolved, 256 KiB at most.
+ */
+export async function readInstructions(
+  directory: string,
+  { config: { instructions }, problemAt }: Extract<ConfigReading, { ok: true }>,
+): Promise<{ text: string; problems: Problem[] }> {
+  if (typeof instructions === 'string') return { text: instructions, problems: [] };
+  const refused = (message: string) => ({
+    text: '',
+    problems: [problemAt(['instructions', 'file'], message)],
+  });
+  const agentDirectory = await realpath(directory);
+  const found = await resolveInside(agentDirectory, resolve(agentDirectory, instructions.file));
+  if (found.kind === 'missing') {
+    return refused('the file of the instructions does not exist; write it, or mend its name');
+  }
+  if (found.kind === 'outside') {
+    return refused('the file of the instructions leads out of the folder of the agent; move it in');
+  }
+  const facts = await stat(found.path);
+  if (!facts.isFile()) return refused('the instructions are not a file; name one');
+  if (facts.size > largestFile) {
+    return refused('the file of the instructions is larger than 256 KiB; shorten it');
+  }
+  const text = await readFile(found.path, 'utf8').catch(() => null);
+  if (text === null) return refused('the file of the instructions cannot be read; mend its mode');
+  return { text, problems: [] };
+}

@@ -1,0 +1,143 @@
+import { assign, fromPromise, setup } from 'xstate';
+import { type CallOutcome, type FailedCall, isPassing, type ModelName } from './model-call.ts';
+
+/** A model of the chain, with the time in epoch milliseconds before which it is left alone. */
+export interface Candidate extends ModelName {
+  readyAt: number;
+}
+
+/** What one turn of a model starts from: the chain in its order, and the time in epoch milliseconds. */
+export interface FallbackInput {
+  candidates: readonly Candidate[];
+  now: number;
+}
+
+export interface FallbackContext {
+  candidates: (Candidate & { tries: number })[];
+  /** Index of the model that was asked last; -1 before any. */
+  current: number;
+  /** When the last call ended or the last wait was over, in epoch milliseconds. */
+  now: number;
+  /** Nobody is waited for beyond this, in epoch milliseconds. */
+  giveUpAt: number;
+  /** Index of the model that took the turn; `null` when none did. */
+  answeredBy: number | null;
+  /** Calls that failed, oldest first. */
+  failures: FailedCall[];
+}
+
+/** How often one model is asked in one turn, at most. */
+const maximumTries = 3;
+
+/** How long a turn waits, all in all, for a model that is left alone, in milliseconds. */
+const patience = 20_000;
+
+/**
+ * One turn of a model along a chain (contract section 13). The first model that is not left alone is asked; a failure
+ * that may pass moves on to the next one, any other ends the turn, and so does a stream that broke after somebody was
+ * shown its words.
+ */
+export const fallbackMachine = setup({
+  types: {
+    input: {} as FallbackInput,
+    context: {} as FallbackContext,
+    output: {} as Pick<FallbackContext, 'answeredBy' | 'failures'>,
+  },
+  actors: {
+    ask: fromPromise<CallOutcome, { index: number }>(() =>
+      Promise.reject(new Error('the port is not filled')),
+    ),
+  },
+  actions: {
+    take: assign(({ context }) => ({ current: readyOf(context) })),
+    wakeUp: assign(({ context }) => ({ now: soonestOf(context) })),
+    keepAnswerer: assign(({ context }) => ({ answeredBy: context.current })),
+    keepFailure: assign(({ context }, outcome: CallOutcome) => {
+      if (outcome.kind === 'answered') return {};
+      const { failure } = outcome;
+      return {
+        now: failure.at,
+        failures: [...context.failures, failure],
+        candidates: context.candidates.map((candidate, index) =>
+          index === context.current
+            ? { ...candidate, readyAt: failure.readyAt, tries: candidate.tries + 1 }
+            : candidate,
+        ),
+      };
+    }),
+  },
+  guards: {
+    someoneIsReady: ({ context }) => readyOf(context) >= 0,
+    someoneWillBeReady: ({ context }) => soonestOf(context) <= context.giveUpAt,
+    hasAnswered: (_, { kind }: CallOutcome) => kind === 'answered',
+    mayAskAgain: (_, outcome: CallOutcome) =>
+      outcome.kind === 'failed' && isPassing(outcome.failure.fault) && !outcome.failure.hasSpoken,
+  },
+  delays: {
+    untilReady: ({ context }) => Math.max(0, soonestOf(context) - context.now),
+  },
+}).createMachine({
+  id: 'fallback',
+  description:
+    'One turn of a model along a chain. The first model that is not left alone is asked. A failure that may pass leaves that model alone for a while and moves on to the next one; any other failure ends the turn, and so does a stream that breaks after its words were shown to somebody.',
+  context: ({ input: { candidates, now } }) => ({
+    candidates: candidates.map((candidate) => ({ ...candidate, tries: 0 })),
+    current: -1,
+    now,
+    giveUpAt: now + patience,
+    answeredBy: null,
+    failures: [],
+  }),
+  initial: 'choosing',
+  states: {
+    choosing: {
+      description: 'Looks for the first model that may be asked now.',
+      always: [
+        { guard: 'someoneIsReady', target: 'asking', actions: 'take' },
+        { guard: 'someoneWillBeReady', target: 'waiting' },
+        { target: 'failed' },
+      ],
+    },
+    waiting: {
+      description: 'Every model is left alone, and one of them not for long.',
+      after: { untilReady: { target: 'choosing', actions: 'wakeUp' } },
+    },
+    asking: {
+      description: 'The model answers; leaving this state closes the connection to it.',
+      invoke: {
+        src: 'ask',
+        input: ({ context }) => ({ index: context.current }),
+        onDone: [
+          {
+            guard: { type: 'hasAnswered', params: ({ event }) => event.output },
+            target: 'answered',
+            actions: 'keepAnswerer',
+          },
+          {
+            guard: { type: 'mayAskAgain', params: ({ event }) => event.output },
+            target: 'choosing',
+            actions: { type: 'keepFailure', params: ({ event }) => event.output },
+          },
+          {
+            target: 'failed',
+            actions: { type: 'keepFailure', params: ({ event }) => event.output },
+          },
+        ],
+      },
+    },
+    answered: { description: 'The model has taken its turn.', type: 'final' },
+    failed: { description: 'No model has taken the turn.', type: 'final' },
+  },
+  output: ({ context: { answeredBy, failures } }) => ({ answeredBy, failures }),
+});
+
+/** The first model that may be asked now; -1 when there is none. */
+function readyOf({ candidates, now }: FallbackContext): number {
+  return candidates.findIndex(({ readyAt, tries }) => tries < maximumTries && readyAt <= now);
+}
+
+/** When the next model may be asked, in epoch milliseconds; never when each has been asked often enough. */
+function soonestOf({ candidates }: FallbackContext): number {
+  const times = candidates.filter(({ tries }) => tries < maximumTries);
+  return Math.min(...times.map(({ readyAt }) => readyAt));
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { failureOfStatus } from '../../../../src/actors/tasks/models/failure-of-status.ts';
+
+const subject = {
+  provider: 'openai',
+  model: 'gpt',
+  address: 'https://api.openai.com/v1',
+  keyVariable: 'OPENAI_API_KEY',
+} as const;
+const ollama = {
+  provider: 'ollama',
+  model: 'llama',
+  address: 'http://127.0.0.1:11434/v1',
+  keyVariable: null,
+} as const;
+
+function told(status: number, message = '', who: typeof subject | typeof ollama = subject) {
+  const failure = failureOfStatus(status, who, { retryAfter: 5, message });
+  return [failure.fault, failure.message];
+}
+
+describe('a status of a provider', () => {
+  it.each([
+    [429, '', 'busy', 'openai gpt is rate limited (429); wait, or raise its limit'],
+    [
+      429,
+      'insufficient_quota',
+      'busy',
+      'openai gpt has no quota left (429); wait, or raise its limit',
+    ],
+    [408, '', 'late', 'openai gpt took too long (408)'],
+    [500, '', 'broken', 'openai gpt failed (500); try again'],
+    [529, '', 'broken', 'openai gpt is overloaded (529); try again'],
+    [
+      401,
+      'sk-1234',
+      'refused',
+      'openai refused the key in OPENAI_API_KEY (401); check that it is right and may use gpt',
+    ],
+    [
+      400,
+      'This model’s maximum context length is 8192 tokens',
+      'unusable',
+      'the conversation is longer than openai gpt can take (400); begin a new one, or name a model that takes more',
+    ],
+    [402, '', 'refused', 'openai has no credit left (402); add some, or use another key'],
+    [
+      400,
+      'sk-1234 is odd',
+      'refused',
+      'openai gpt did not take the request (400); check model.name and the schemas of the tools',
+    ],
+    [
+      418,
+      '',
+      'refused',
+      'openai gpt answered with status 418; check model.base_url and model.name',
+    ],
+  ])('%d %s is %s', (status, message, fault, text) => {
+    expect(told(status, message)).toEqual([fault, text]);
+  });
+
+  it('says how ollama gets a model, and which models take no tools', () => {
+    expect([
+      told(404, 'model "llama" not found', ollama),
+      told(400, 'llama does not support tools', ollama),
+    ]).toEqual([
+      [
+        'refused',
+        'ollama at http://127.0.0.1:11434 does not know the model llama (404); run ollama pull llama, or mend model.name',
+      ],
+      ['refused', 'ollama llama takes no tools (400); name a model that does'],
+    ]);
+  });
+
+  it('says that a server wants a key where none was sent', () => {
+    expect(told(401, '', ollama)).toEqual([
+      'refused',
+      'ollama at http://127.0.0.1:11434 wants a key (401); name the variable that holds it in model.api_key_env',
+    ]);
+  });
+});

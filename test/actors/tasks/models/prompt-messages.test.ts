@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { promptMessages } from '../../../../src/actors/tasks/models/prompt-messages.ts';
+import { wireNames } from '../../../../src/actors/tasks/models/wire-names.ts';
+import type { Message, Part } from '../../../../src/machines/task/task.ts';
+import { conversationOf } from '../../../helpers/model-conversation.ts';
+
+const names = wireNames(['shop.pay']);
+
+function message(role: Message['role'], ...parts: Part[]): Message {
+  return { role, parts, messageId: 'm' };
+}
+
+const text = (said: string): Part => ({ kind: 'text', text: said });
+
+function exchange(id: string, result: string) {
+  return { call: { id, tool: 'shop.pay', args: { id }, argsSha256: '' }, result };
+}
+
+describe('what a model is told', () => {
+  it('is what was said and done, in order, with each result right behind its call', () => {
+    const conversation = conversationOf('refund me', {
+      history: [message('user', text('hello')), message('agent', text('hi'))],
+      exchanges: [exchange('c1', 'paid'), exchange('c2', 'twice')],
+      followUps: [{ message: message('user', text('hurry')), after: 1, sender: null }],
+    });
+    const told = promptMessages(conversation, names);
+    const [first, second] = ['c1', 'c2'].map((id) =>
+      JSON.stringify(told)
+        .split(`"input":{"id":"${id}"}`)[0]
+        ?.match(/"toolCallId":"(\w{9})"/g)
+        ?.at(-1),
+    );
+    expect(first).not.toBe(second);
+    const name = names.toWire('shop.pay');
+    const toolCallId = expect.stringMatching(/^[0-9a-f]{9}$/);
+    const pair = (id: string, value: string) => [
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', toolCallId, toolName: name, input: { id } }],
+      },
+      {
+        role: 'tool',
+        content: [
+          { type: 'tool-result', toolCallId, toolName: name, output: { type: 'text', value } },
+        ],
+      },
+    ];
+    expect(told).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'hello' }] },
+      { role: 'assistant', content: 'hi' },
+      { role: 'user', content: [{ type: 'text', text: 'refund me' }] },
+      ...pair('c1', 'paid'),
+      { role: 'user', content: [{ type: 'text', text: 'hurry' }] },
+      ...pair('c2', 'twice'),
+    ]);
+  });
+
+  it('names a file that only has an address, and shows one whose content is there', () => {
+    const file = (more: object): Part => ({ kind: 'file', file: { name: 'a', ...more } });
+    const bytes = Buffer.from('10 €').toString('base64');
+    const request = message(
+      'user',
+      file({ uri: 'http://169.254.169.254/secret', mimeType: 'image/png' }),
+      file({ bytes, mimeType: 'text/plain' }),
+      file({ bytes, mimeType: 'image/png' }),
+      file({ bytes, mimeType: 'application/zip' }),
+      { kind: 'data', data: { order: 7 } },
+    );
+    const [told] = promptMessages(conversationOf('', { request }), names);
+    expect(told).toEqual({
+      role: 'user',
+      content: [
+        { type: 'text', text: '[a: http://169.254.169.254/secret]' },
+        { type: 'text', text: '[a]\n10 €' },
+        { type: 'file', data: bytes, mediaType: 'image/png', filename: 'a' },
+        { type: 'text', text: '[a: application/zip, not shown]' },
+        { type: 'text', text: '{"order":7}' },
+      ],
+    });
+  });
+
+  it('leaves out what says nothing, and cuts data that is too long', () => {
+    const long = message('user', { kind: 'data', data: 'x'.repeat(20_000) });
+    const history = [message('agent', text('')), message('user', text('')), long];
+    const told = promptMessages(conversationOf('go on', { history }), names);
+    expect(told).toHaveLength(2);
+    expect(JSON.stringify(told[0])).toMatch(/x… \(3618 characters more\)/);
+  });
+});

@@ -1,0 +1,266 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import {
+  beginChat,
+  canaryKey,
+  chatEvent,
+  endChat,
+  keys,
+  startModelServer,
+  startRawModel,
+  wires,
+} from '../../helpers/model-server.ts';
+import { startTestAgent, type TestAgent, textOf } from '../../helpers/test-agent.ts';
+
+const ask = (id: string) => ({
+  task: { id, message: { parts: [{ kind: 'text', text: 'hello' }] } },
+});
+
+/** An agent whose model is at this address. */
+function agentAt(url: string, more: object = {}): Promise<TestAgent> {
+  const model = {
+    name: 'm',
+    ...wires['openai-compatible'](url),
+    api_key_env: 'MODEL_KEY',
+    ...more,
+  };
+  return startTestAgent({ model }, { env: { ...keys, MODEL_KEY: canaryKey } });
+}
+
+/** An address where nobody listens any more. */
+async function nobodyAt(): Promise<string> {
+  const mock = await startModelServer();
+  const { url } = mock;
+  await mock.stop();
+  return url;
+}
+
+/** Expects the daemon to have gone on after a task that failed, and to have kept the key to itself. */
+async function expectUnharmed(agent: TestAgent): Promise<void> {
+  expect((await agent.get('/readyz')).status).toBe(200);
+  expect(
+    JSON.stringify([agent.audit(), agent.log, (await agent.get('/tasks')).body]),
+  ).not.toContain(canaryKey);
+}
+
+const faults: [name: string, answer: (response: ServerResponse) => void, said: RegExp][] = [
+  [
+    'is reset in the middle of a stream',
+    (response) => {
+      beginChat(response, 'Hel');
+      response.write(chatEvent({ content: 'lo' }), () => response.destroy());
+    },
+    /^the answer of openai-compatible m broke off; try again$/,
+  ],
+  [
+    'ends its stream before the answer has ended',
+    (response) => {
+      beginChat(response, 'Hello');
+      response.end();
+    },
+    /^the answer of openai-compatible m broke off; try again$/,
+  ],
+  [
+    'answers with ten megabytes of words',
+    (response) => {
+      const piece = chatEvent({ content: 'x'.repeat(100_000) });
+      beginChat(response);
+      for (let count = 0; count < 100; count += 1) response.write(piece);
+      endChat(response);
+    },
+    /^the answer of openai-compatible m is longer than 1 MiB; ask for less at once$/,
+  ],
+  [
+    'answers with one word of ten megabytes',
+    (response) => {
+      beginChat(response, 'x'.repeat(10_000_000));
+      endChat(response);
+    },
+    /^the answer of openai-compatible m is longer than 1 MiB; ask for less at once$/,
+  ],
+  [
+    'answers with nothing',
+    (response) => {
+      beginChat(response);
+      endChat(response);
+    },
+    /^openai-compatible m answered with nothing; ask again in other words$/,
+  ],
+  [
+    'answers with a page for people',
+    (response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end(`<html>${canaryKey}</html>`);
+    },
+    /could not be read; check that model.base_url speaks the wire of openai-compatible$/,
+  ],
+  [
+    'answers with what is no JSON',
+    (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`data: {"${canaryKey}\n\n`);
+    },
+    /could not be read; check that model.base_url speaks the wire of openai-compatible$/,
+  ],
+  [
+    'refuses with a page of ten megabytes',
+    (response) => {
+      response.writeHead(400, { 'content-type': 'text/plain' });
+      response.end(canaryKey.repeat(500_000));
+    },
+    /^openai-compatible m did not take the request \(400\)/,
+  ],
+  [
+    'does not know the model',
+    (response) => {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message: `no model for ${canaryKey}` } }));
+    },
+    /does not know the model m \(404\); mend model.name or model.base_url$/,
+  ],
+  [
+    'is somewhere else',
+    (response) => {
+      response.writeHead(307, { location: 'http://127.0.0.1:9/v1/chat/completions' });
+      response.end();
+    },
+    /answered with a redirect \(307\), which is not followed/,
+  ],
+  [
+    'gives arguments that are no JSON',
+    (response) => {
+      beginChat(response);
+      const call = { index: 0, id: 'c1', function: { name: 'pay', arguments: '{"amount":' } };
+      response.write(chatEvent({ tool_calls: [call] }));
+      response.end(`${chatEvent({}, 'tool_calls')}data: [DONE]\n\n`);
+    },
+    /^the arguments of pay must be an object$/,
+  ],
+  [
+    'reports in the middle of its stream that it is not allowed',
+    (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const error = { message: `bad key ${canaryKey}`, type: 'authentication_error' };
+      response.end(`data: ${JSON.stringify({ error })}\n\n`);
+    },
+    /^openai-compatible refused the key in MODEL_KEY \(401\)/,
+  ],
+];
+
+describe('a model that', () => {
+  it.each(faults)('%s fails the task in one sentence', async (_, answer, said) => {
+    const url = await startRawModel(answer);
+    const agent = await agentAt(url);
+
+    const failed = await agent.post('/tasks/send', ask('t1'));
+
+    expect(failed.body.status.state).toBe('failed');
+    expect(textOf(failed)).toMatch(said);
+    expect(agent.folder.paid).toEqual([]);
+    await expectUnharmed(agent);
+  });
+
+  it('cannot be reached fails the task with what to do', async () => {
+    const url = await nobodyAt();
+    const agent = await agentAt(url);
+    const failed = await agent.post('/tasks/send', ask('t1'));
+    expect(textOf(failed)).toBe(
+      `openai-compatible at ${url} could not be reached (ECONNREFUSED); check model.base_url and the network`,
+    );
+    await expectUnharmed(agent);
+  });
+
+  it('never ends its stream is cut off at its time limit, and its connection is closed', async () => {
+    const closed = Promise.withResolvers<void>();
+    const url = await startRawModel((response) => {
+      response.on('close', closed.resolve);
+      beginChat(response, 'on ');
+      const timer = setInterval(() => response.write(chatEvent({ content: 'and on ' })), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    const agent = await agentAt(url, { timeout: '300ms' });
+
+    const failed = await agent.post('/tasks/send', ask('t1'));
+
+    expect(textOf(failed)).toBe(
+      'openai-compatible m did not finish its answer within 300ms; raise model.timeout if it needs longer',
+    );
+    await closed.promise;
+    await expectUnharmed(agent);
+  });
+
+  it('is being asked when its task is cancelled has its connection closed', async () => {
+    const asked = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<void>();
+    const url = await startRawModel((response) => {
+      response.on('close', closed.resolve);
+      beginChat(response, 'let me ');
+      asked.resolve();
+    });
+    const agent = await agentAt(url);
+    const sent = agent.post('/tasks/send', ask('t1'));
+    await asked.promise;
+
+    await agent.post('/tasks/t1/cancel', { reason: 'cost_limit_exceeded' });
+
+    await closed.promise;
+    expect((await sent).body.status).toMatchObject({ state: 'canceled' });
+    await expectUnharmed(agent);
+  });
+
+  it.each([429, 529, 503])(
+    'answers %d has its fallback asked, and is left alone for a while',
+    async (status) => {
+      const mock = await startModelServer();
+      const second = await startModelServer();
+      mock.on({ userMessage: 'hello' }, { error: { message: canaryKey }, status, retryAfter: 60 });
+      second.on({ userMessage: 'hello' }, { content: 'Hello from the second.' });
+      const fallback = { name: 'f', ...wires.anthropic(second.url) };
+      const agent = await agentAt(mock.url, { fallbacks: [fallback] });
+
+      const answers = [
+        await agent.post('/tasks/send', ask('t1')),
+        await agent.post('/tasks/send', ask('t2')),
+      ];
+
+      expect(answers.map(textOf)).toEqual(['Hello from the second.', 'Hello from the second.']);
+      // The first one is left alone while it cools down.
+      expect([mock.getRequests().length, second.getRequests().length]).toEqual([1, 2]);
+      await expectUnharmed(agent);
+    },
+  );
+
+  it.each([400, 401, 403])(
+    'answers %d fails the task, and no fallback is asked',
+    async (status) => {
+      const mock = await startModelServer();
+      const second = await startModelServer();
+      mock.on({ userMessage: 'hello' }, { error: { message: canaryKey }, status });
+      const fallback = { name: 'f', ...wires.anthropic(second.url) };
+      const agent = await agentAt(mock.url, { fallbacks: [fallback] });
+
+      const failed = await agent.post('/tasks/send', ask('t1'));
+
+      expect(textOf(failed)).toContain(`(${status})`);
+      expect(second.getRequests()).toEqual([]);
+      await expectUnharmed(agent);
+    },
+  );
+
+  it('breaks off after its words were streamed is not asked again, nor is its fallback', async () => {
+    let asked = 0;
+    const url = await startRawModel((response) => {
+      asked += 1;
+      beginChat(response, 'Dear ');
+      response.write(chatEvent({ content: 'customer' }), () => response.destroy());
+    });
+    const second = await startModelServer();
+    const fallback = { name: 'f', ...wires.anthropic(second.url) };
+    const agent = await agentAt(url, { fallbacks: [fallback] });
+
+    const failed = await agent.post('/tasks/send', ask('t1'));
+
+    expect(textOf(failed)).toBe('the answer of openai-compatible m broke off; try again');
+    expect([asked, second.getRequests().length]).toEqual([1, 0]);
+  });
+});

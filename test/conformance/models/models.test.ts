@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { canaryKey, keys, startModelServer, wireNames, wires } from '../../helpers/model-server.ts';
+import { deferring, startTestAgent, story, textOf } from '../../helpers/test-agent.ts';
+
+const ask = (id: string, text: string) => ({
+  task: { id, message: { parts: [{ kind: 'text', text }] } },
+});
+
+const usage = {
+  prompt_tokens: 11,
+  completion_tokens: 7,
+  input_tokens: 11,
+  output_tokens: 7,
+  promptTokenCount: 11,
+  candidatesTokenCount: 7,
+};
+
+describe.each(wireNames)('an agent whose model answers over the wire of %s', (wire) => {
+  it('has every tool call held, released and run by the chart, and its tokens counted', async () => {
+    const mock = await startModelServer();
+    const toolCalls = [{ name: 'pay', arguments: '{"amount":5}' }];
+    mock.on({ userMessage: 'refund', hasToolResult: false }, { toolCalls, usage });
+    mock.on({ userMessage: 'refund', hasToolResult: true }, { content: 'It is paid.', usage });
+    const model = { name: 'some-model', ...wires[wire](mock.url) };
+    const agent = await startTestAgent({ ...deferring(), model }, { env: keys });
+
+    const sent = agent.post('/tasks/send', ask('t1', 'refund me'));
+    const waiting = await agent.reached('t1', 'deferred');
+    expect(agent.folder.paid).toEqual([]);
+    expect(waiting.metadata.deferral).toMatchObject({ tool: 'pay', context: expect.any(String) });
+    await agent.decide('t1', { decision: 'approve', approver: 'ann@example.com' });
+    const ended = await sent;
+
+    expect([ended.body.status.state, textOf(ended)]).toEqual(['completed', 'It is paid.']);
+    expect(agent.folder.paid).toHaveLength(1);
+    const called = story(agent.audit('t1')).filter(([event]) => event === 'llm_call');
+    const { provider } = model;
+    const fields = { provider, model: 'some-model', input_tokens: 11, output_tokens: 7 };
+    expect(called).toEqual([
+      ['llm_call', fields],
+      ['llm_call', fields],
+    ]);
+    const second = JSON.stringify(mock.getRequests().at(-1)?.body);
+    expect(second).toContain('{\\"amount\\":5}');
+  });
+
+  it('fails a task in one sentence without the key when the key is refused, and goes on', async () => {
+    const mock = await startModelServer();
+    const refusal = { message: `Incorrect API key provided: ${canaryKey}` };
+    mock.on({ userMessage: 'refund' }, { error: refusal, status: 401 });
+    mock.on({ userMessage: 'hello' }, { content: 'Hello.' });
+    const model = { name: 'some-model', ...wires[wire](mock.url) };
+    const agent = await startTestAgent({ model }, { env: keys });
+
+    const failed = await agent.post('/tasks/send', ask('t1', 'refund me'));
+
+    expect([failed.status, failed.body.status.state]).toEqual([200, 'failed']);
+    expect(textOf(failed)).toMatch(/\(401\)/);
+    const again = await agent.post('/tasks/send', ask('t2', 'hello'));
+    expect(textOf(again)).toBe('Hello.');
+    const everything = JSON.stringify([failed.body, agent.audit(), agent.log]);
+    expect(everything).not.toContain(canaryKey);
+  });
+});
