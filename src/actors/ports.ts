@@ -32,7 +32,7 @@ export interface Credentials {
   orgId: string | null;
 }
 
-/** What kind of credential was judged (contract section 8). */
+/** The kind of credential that was verified (contract section 8). */
 export type TokenKind = 'none' | 'bearer' | 'jwt' | 'iap' | 'sigv4' | 'runtime';
 
 /**
@@ -49,7 +49,7 @@ export type Verification =
 
 /** The authentication chain (contract section 8). */
 export interface Authenticator {
-  /** Judges what a request shows. Never rejects. */
+  /** Verifies what a request shows. Never rejects. */
   verify(credentials: Credentials): Promise<Verification>;
 }
 
@@ -173,7 +173,7 @@ export interface ToolRun {
   /** What the call may sign in with elsewhere, for as long as it runs; `null` when it needs nothing. */
   credential: ToolCredential | null;
   signal: AbortSignal;
-  /** The one way out of a tool; without it nothing can be reached. */
+  /** The egress of a tool; without it nothing can be reached. */
   outbound?: Outbound;
 }
 
@@ -193,7 +193,7 @@ export interface Tool {
   readonly parameters: JsonObject;
   /** True when running it twice under one call id is harmless. */
   readonly idempotent: boolean;
-  /** Says what is wrong with some arguments, in one sentence; `null` when they will do. */
+  /** Returns what is wrong with some arguments, in one sentence; `null` when they will do. */
   check?(args: JsonObject): string | null;
   /** Runs the call and resolves with its result as text. Rejects with a ToolError whose message the caller reads. */
   run(args: JsonObject, run: ToolRun): Promise<string>;
@@ -209,7 +209,10 @@ export class ToolError extends Error {
     this.#kind = options.kind ?? 'failed';
   }
 
-  /** What kind of failure it is, for a log that holds nothing of what was said: no word of the tool, the caller or the model. */
+  /**
+   * What kind of failure it is, for a log that holds nothing of what was said: no word of the tool, the caller or the
+   * model.
+   */
   get kind(): string {
     return this.#kind;
   }
@@ -241,21 +244,21 @@ export interface EgressRecord {
   reason: string | null;
 }
 
-/** The way out of the daemon: whatever is sent through it is judged by the egress policy (contract section 11). */
+/** The egress of the daemon: the egress policy rules on whatever is sent through it (contract section 11). */
 export interface Outbound {
   fetch: typeof globalThis.fetch;
   dispatcher: Dispatcher;
-  /** Names a host for the daemon that an issuer has named; it must be public, as the operator has not named it. */
+  /** Opens a host to the daemon that an issuer has named; it must be public, as the operator has not named it. */
   discovered?: (endpoint: { host: string; port: number; source: string }) => void;
 }
 
-/** A way out that tells on whose behalf something is sent. */
+/** An egress that tells on whose behalf something is sent. */
 export interface ScopedOutbound extends Outbound {
   /** Attributes whatever `run` sends to a scope. */
   within<Result>(scope: EgressScope, run: () => Result): Result;
 }
 
-/** Somebody who wants to be told what becomes of a task (5-a2a.md). */
+/** A receiver of push notifications for one task (5-a2a.md). */
 export interface PushTarget {
   taskId: string;
   /** Unique within the task. */
@@ -282,7 +285,7 @@ export interface PushTargets {
   find(taskId: string, id: string): PushTarget | undefined;
   /** Returns the receivers of a task, by their ids. */
   list(taskId: string): PushTarget[];
-  /** Forgets a receiver and tells whether there was one. */
+  /** Forgets a receiver; returns whether there was one. */
   delete(taskId: string, id: string): boolean;
 }
 

@@ -40,7 +40,7 @@ export const rateLimitReaders: { [Key in keyof RateLimits]: (text: string) => Ra
 };
 
 /**
- * Settles the limits of a daemon: flags win over the variables `SERVICE_RATE_LIMIT_*`, which win over
+ * Resolves the limits of a daemon: flags win over the variables `SERVICE_RATE_LIMIT_*`, which win over
  * the file. A variable that is empty counts as not set. Throws RateLimitError that names the variable.
  */
 export function resolveRateLimit({ flags, env, file }: RateLimitSources): RateLimits {
@@ -56,7 +56,7 @@ export function resolveRateLimit({ flags, env, file }: RateLimitSources): RateLi
   };
 }
 
-/** Tells whether a trusted proxy is an address, a network such as `10.0.0.0/8`, or a range that has a name. */
+/** Returns whether a trusted proxy is an address, a network such as `10.0.0.0/8`, or a range that has a name. */
 export function isProxy(text: string): boolean {
   try {
     proxyAddress.compile(text);

@@ -6,7 +6,7 @@ import { type Capture, createCapture } from '../actors/records/records.ts';
 import type { Skill } from '../actors/tools/tools.ts';
 import { isJsonObject, type JsonValue } from '../machines/json.ts';
 
-/** What the capture of an agent is made from; its configuration has been checked. */
+/** The configuration has been checked. */
 export interface CaptureParts {
   config: ServiceConfig;
   skills: readonly Skill[];
@@ -26,9 +26,9 @@ const usualVariables = [
 ];
 
 /**
- * Makes what takes contents into the audit log, as `audit.capture` asks; `null` while nothing is captured. Scrubbed
- * are what the built-in redaction rules of the group `secrets` find, and the values of every variable that the
- * configuration takes a secret from or that a skill declares for its scripts, and the daemon's own token.
+ * Creates the capture of contents into the audit log, as `audit.capture` asks; `null` while nothing is captured.
+ * Scrubbed are what the built-in redaction rules of the group `secrets` find, and the values of every variable that
+ * the configuration takes a secret from or that a skill declares for its scripts, and the daemon's own token.
  */
 export function createAgentCapture(parts: CaptureParts): Capture | null {
   const values = knownSecrets(parts);

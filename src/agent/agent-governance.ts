@@ -1,13 +1,13 @@
 import type { ServiceConfig } from '../actors/config/config.ts';
 import {
-  type AlignmentJudge,
   type CredentialIssuer,
-  createAlignmentJudge,
   createCachingEmbedder,
   createCredentialIssuer,
   createEmbedder,
+  createIntentScorer,
   createPolicy,
   type Guardrails,
+  type IntentScorer,
   type Modify,
   type Policy,
 } from '../actors/governance/governance.ts';
@@ -16,11 +16,11 @@ import type { Clock, Log, Outbound, Tool } from '../actors/ports.ts';
 /** What governs an agent; the layers that need the outside are `null` while they are off. */
 export interface Governance {
   policy: Policy;
-  judge: AlignmentJudge | null;
+  judge: IntentScorer | null;
   issuer: CredentialIssuer | null;
 }
 
-/** What the governance of an agent is made from; its configuration has been checked, and its rules compiled. */
+/** The configuration has been checked and its rules compiled. */
 export interface GovernanceParts {
   config: Pick<ServiceConfig, 'security' | 'credentials'>;
   /** True when every caller is known. */
@@ -38,7 +38,7 @@ export interface GovernanceParts {
 /** Action texts whose embeddings are kept. */
 const keptEmbeddings = 1_000;
 
-/** Puts together every layer that judges the calls of an agent (contract section 7). */
+/** Assembles every layer that governs the calls of an agent (contract section 7). */
 export function createGovernance(parts: GovernanceParts): Governance {
   const { security, credentials } = parts.config;
   const issuer = credentials.length === 0 ? null : createCredentialIssuer(credentials, parts);
@@ -50,18 +50,18 @@ export function createGovernance(parts: GovernanceParts): Governance {
     modify: parts.modify,
     credentials: issuer,
   });
-  return { policy, judge: judgeOf(security.intent_alignment, parts), issuer };
+  return { policy, judge: intentScorerOf(security.intent_alignment, parts), issuer };
 }
 
-function judgeOf(
+function intentScorerOf(
   alignment: ServiceConfig['security']['intent_alignment'],
   parts: GovernanceParts,
-): AlignmentJudge | null {
+): IntentScorer | null {
   if (!alignment.enabled) return null;
   const { threshold, hard_threshold: hardThreshold } = alignment;
   const { env, clock, outbound } = parts;
   const ports = { env, clock, ...(outbound === undefined ? {} : { fetch: outbound.fetch }) };
-  return createAlignmentJudge({
+  return createIntentScorer({
     embedder: createCachingEmbedder(createEmbedder(alignment, ports), { max: keptEmbeddings }),
     thresholds: { threshold, hardThreshold },
     log: parts.log,

@@ -5,7 +5,7 @@ import {
   type Guardrails,
   mergeGuardrails,
 } from '../actors/governance/governance.ts';
-import type { Problem, Skill } from '../actors/tools/tools.ts';
+import type { Skill, SkillProblem } from '../actors/tools/tools.ts';
 
 const noRules: GuardrailRules = {
   deny_commands: [],
@@ -19,11 +19,11 @@ const noRules: GuardrailRules = {
 export interface GuardrailsReading {
   /** `null` when there are none, or when some are malformed. */
   guardrails: Guardrails | null;
-  problems: Problem[];
+  problems: SkillProblem[];
 }
 
 /**
- * Puts together the guardrails of the configuration, as compiled when it was checked, and of the skills (contract
+ * Assembles the guardrails of the configuration, as compiled when it was checked, and of the skills (contract
  * section 7). Switching them off in the configuration switches off its own alone: a skill's rules hold as long as it
  * is there.
  */
@@ -37,7 +37,7 @@ export function readGuardrails(
   );
   if (writing.length === 0) return { guardrails: compiled, problems: [] };
   let rules: GuardrailRules = configured.enabled ? configured : noRules;
-  const problems: Problem[] = [];
+  const problems: SkillProblem[] = [];
   for (const { id, file, written } of writing) {
     const merged = mergeGuardrails(rules, { id, value: written.value });
     rules = merged.rules;

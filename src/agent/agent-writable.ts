@@ -1,14 +1,14 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConfigReading, Problem } from '../actors/config/config.ts';
+import type { ConfigProblem, ConfigReading } from '../actors/config/config.ts';
 import { type Skill, writableFolder } from '../actors/tools/tools.ts';
 
 /** What `egress.writable` comes to. */
 export interface WritableReading {
   /** Absolute, links resolved; not all of them need be there. */
   folders: string[];
-  problems: Problem[];
-  warnings: Problem[];
+  problems: ConfigProblem[];
+  warnings: ConfigProblem[];
 }
 
 /**
@@ -48,7 +48,7 @@ export async function readWritable(
   return reading;
 }
 
-/** What lies in a folder that scripts write could be a link to elsewhere at the moment it is opened to them. */
+/** True when one folder lies in the other: scripts could swap it for a link before it is opened. */
 function overlap(one: string, other: string): boolean {
   return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
 }

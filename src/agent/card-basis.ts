@@ -5,7 +5,6 @@ import type { Log } from '../actors/ports.ts';
 import { normalName } from '../actors/tool-name.ts';
 import { builtinToolNames, type Toolbox } from '../actors/tools/tools.ts';
 
-/** What the basis of a card is made from. */
 interface BasisParts {
   config: ServiceConfig;
   toolbox: Toolbox;

@@ -8,10 +8,14 @@ import { openFilesLimit } from '../http/limit-connections.ts';
 const fewFiles = 256;
 
 /**
- * Sees that this user may use the files of an agent, wherever its configuration puts them, and warns of a
+ * Checks that this user may use the files of an agent, wherever its configuration puts them, and warns of a
  * process that may open too few. Throws ForeignFileError.
  */
-export function checkMachine(directory: string, { store, audit }: ServiceConfig, log: Log): void {
+export function checkFileAccess(
+  directory: string,
+  { store, audit }: ServiceConfig,
+  log: Log,
+): void {
   const stateFolder = join(directory, '.service');
   const files = [store.path, audit.path].map((path) => resolve(directory, path));
   checkUsable([

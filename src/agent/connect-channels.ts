@@ -5,7 +5,6 @@ import type { Clock, Log } from '../actors/ports.ts';
 import type { TaskStore } from '../actors/records/records.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
 
-/** What the channels of an agent are connected to. */
 export interface ConnectionParts {
   config: ServiceConfig;
   settings: ChannelsReading;

@@ -8,9 +8,8 @@ import type { Toolbox } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
 import { createAgentCapture } from './agent-capture.ts';
 import { createGovernance } from './agent-governance.ts';
-import type { OpenLog } from './open-records.ts';
+import type { AgentRecords } from './open-records.ts';
 
-/** What the tasks of an agent are run with. */
 export interface SystemParts {
   config: ServiceConfig;
   toolbox: Toolbox;
@@ -25,12 +24,12 @@ export interface SystemParts {
   ids: Ids;
   log: Log;
   egress: Egress;
-  audit: Pick<OpenLog, 'store' | 'entity'>;
+  audit: Pick<AgentRecords, 'store' | 'entity'>;
   /** Sees every event of every chart; `undefined` while the inspector is off. */
   inspect: Observer<InspectionEvent> | undefined;
 }
 
-/** Makes the task system of an agent as its configuration says; it does not work yet. */
+/** Creates the task system of an agent as its configuration says; it does not work yet. */
 export function createSystem(parts: SystemParts): TaskSystem {
   const { config, toolbox, egress, audit, inspect } = parts;
   const { tools, skills } = toolbox;

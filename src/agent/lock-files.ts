@@ -3,7 +3,7 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import { lockDirectory, lockFile } from '../actors/records/records.ts';
 
 /**
- * Keeps every other daemon off the files of an agent, in whatever folder it is and by whatever path, until the
+ * Locks the files of an agent against every other daemon, by whatever path, until the
  * stack is disposed of. Throws DirectoryLockedError or FileLockedError.
  */
 export function lockFiles(

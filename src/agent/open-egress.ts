@@ -17,7 +17,7 @@ import { openTogether } from './open-together.ts';
 import { StartError } from './read-access.ts';
 
 /** What the agent reaches the outside through. */
-export interface WayOut {
+export interface AgentEgress {
   egress: Egress;
   /** How scripts are kept apart; `null` when the agent has none. */
   isolation: ScriptIsolation | null;
@@ -31,8 +31,7 @@ const delivery: EgressScope = { taskId: null, correlationId: null, tags: {} };
 /** Spans are posted in the turn of whoever ended the last of them, and are the daemon's own all the same. */
 const spans: EgressScope = { taskId: null, correlationId: null, tags: {} };
 
-/** What the way out of an agent is made from. */
-export interface WayOutParts {
+export interface EgressParts {
   config: ServiceConfig;
   toolbox: Pick<Toolbox, 'tools' | 'skills'>;
   channels: ChannelsReading;
@@ -50,14 +49,14 @@ export interface WayOutParts {
 }
 
 /**
- * Opens the one way out of an agent: the egress policy, tracing that goes through it, and for scripts the
+ * Opens the egress of an agent: the egress policy, tracing that goes through it, and for scripts the
  * proxy and the sandbox (contract section 11). Throws StartError when the sandbox that is asked for cannot be had.
  */
-export function openWayOut(parts: WayOutParts): Promise<WayOut & AsyncDisposable> {
+export function openEgress(parts: EgressParts): Promise<AgentEgress & AsyncDisposable> {
   return openTogether((stack) => openOn(stack, parts));
 }
 
-async function openOn(stack: AsyncDisposableStack, parts: WayOutParts): Promise<WayOut> {
+async function openOn(stack: AsyncDisposableStack, parts: EgressParts): Promise<AgentEgress> {
   const { config, log, record } = parts;
   warnOfLoopback(parts);
   const tracing = tracingSettings(parts);
@@ -98,8 +97,8 @@ async function openOn(stack: AsyncDisposableStack, parts: WayOutParts): Promise<
   };
 }
 
-/** The agent itself is closed to its tools; whatever else listens here is not. */
-function warnOfLoopback({ config, isAuthOn, log }: WayOutParts): void {
+/** Warns when tools may reach what else listens on loopback; the agent itself stays closed. */
+function warnOfLoopback({ config, isAuthOn, log }: EgressParts): void {
   const setting = isAuthOn ? null : opensLoopback(config);
   if (setting === null) return;
   log.warn(
@@ -108,7 +107,7 @@ function warnOfLoopback({ config, isAuthOn, log }: WayOutParts): void {
   );
 }
 
-function tracingSettings({ config, env }: WayOutParts) {
+function tracingSettings({ config, env }: EgressParts) {
   const { tracing } = config.observability;
   return tracing.enabled ? readTracing(tracing, { agentId: config.agent_id, env }) : null;
 }
@@ -126,7 +125,7 @@ const tookWords = {
 
 async function isolateScripts(
   stack: AsyncDisposableStack,
-  { config, toolbox, directory, writable, log }: WayOutParts,
+  { config, toolbox, directory, writable, log }: EgressParts,
   egress: Egress,
 ): Promise<ScriptIsolation | null> {
   if (toolbox.skills.every(({ tools }) => tools.length === 0)) return null;

@@ -22,7 +22,7 @@ import { policyEvent } from './policy-event.ts';
 export type DaemonEvent = Pick<AuditEvent, 'event' | 'fields'>;
 
 /** The store of an agent with its audit log, which is kept inside the same commits. */
-export interface OpenLog {
+export interface AgentRecords {
   store: TaskStore;
   sinks: AuditSinks;
   keys: AuditKeys;
@@ -35,8 +35,7 @@ export interface OpenLog {
   recordStart: () => Promise<void>;
 }
 
-/** What the log is opened with. */
-export interface LogParts {
+export interface RecordsParts {
   config: ServiceConfig;
   guardrails: Guardrails | null;
   toolbox: Pick<Toolbox, 'tools'>;
@@ -56,11 +55,11 @@ export interface LogParts {
  * Opens the log of an agent with its store: lines are signed as configured, and every sink is given what
  * is on disk. Throws StoreError, StoreBehindError, SigningKeyError or PublicKeyError.
  */
-export function openLog(parts: LogParts): Promise<OpenLog & AsyncDisposable> {
+export function openRecords(parts: RecordsParts): Promise<AgentRecords & AsyncDisposable> {
   return openTogether((stack) => openOn(stack, parts));
 }
 
-async function openOn(stack: AsyncDisposableStack, parts: LogParts): Promise<OpenLog> {
+async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise<AgentRecords> {
   const { config, directory, env, clock, log } = parts;
   const { audit } = config;
   const path = resolve(directory, audit.path);
@@ -114,7 +113,7 @@ async function openOn(stack: AsyncDisposableStack, parts: LogParts): Promise<Ope
   return { store, sinks, keys, path, entity, record, recordStart };
 }
 
-/** Says on the daemon's own log what is not as it was left. */
+/** Logs what had to be mended. */
 function tellOpening({ recovery: { torn, replayed }, opening }: TaskStore, log: Log): void {
   const { behind, lost } = opening;
   if (torn !== null || replayed > 0) {

@@ -3,9 +3,9 @@
  * what it rejects with, or when the result is disposed of. A part that cannot be closed keeps none of the others
  * open; disposing rejects with the first failure then.
  */
-export async function openTogether<Opened extends object>(
-  open: (stack: AsyncDisposableStack) => Promise<Opened>,
-): Promise<Opened & AsyncDisposable> {
+export async function openTogether<Resource extends object>(
+  open: (stack: AsyncDisposableStack) => Promise<Resource>,
+): Promise<Resource & AsyncDisposable> {
   const stack = new AsyncDisposableStack();
   try {
     const opened = await open(stack);
@@ -21,7 +21,7 @@ async function close(stack: AsyncDisposableStack): Promise<void> {
   await stack.disposeAsync().catch((error: unknown) => Promise.reject(firstError(error)));
 }
 
-/** A clean-up that fails after another one wraps that one's error. */
+/** Unwraps the first error of failed clean-ups. */
 function firstError(error: unknown): unknown {
   return error instanceof SuppressedError ? firstError(error.suppressed) : error;
 }

@@ -13,8 +13,8 @@ export class StartError extends Error {
   readonly code = 'cannot_start';
 }
 
-/** What stands before the agent, as its configuration, the command line and the environment settle it. */
-export interface Door {
+/** Who may call the agent, how often, and whether the platform admits. */
+export interface AccessSettings {
   /** True when callers must sign in. */
   isAuthOn: boolean;
   limits: RateLimits;
@@ -22,8 +22,8 @@ export interface Door {
   admission: AdmissionSettings | null;
 }
 
-/** How the agent is started, as far as the door goes. */
-export interface DoorOptions {
+/** Flags and environment that settle who may call. */
+export interface AccessOptions {
   host: string;
   noAuth: boolean;
   rateLimit?: Partial<RateLimits>;
@@ -31,8 +31,8 @@ export interface DoorOptions {
   log: Log;
 }
 
-/** Settles what stands before the agent. Throws StartError for what would leave it open or cannot be read. */
-export function readDoor(config: ServiceConfig, options: DoorOptions): Door {
+/** Settles who may call the agent. Throws StartError for what would leave it open or cannot be read. */
+export function readAccess(config: ServiceConfig, options: AccessOptions): AccessSettings {
   return {
     isAuthOn: checkAuthentication(config, options),
     limits: rateLimits(config, options),
@@ -40,10 +40,10 @@ export function readDoor(config: ServiceConfig, options: DoorOptions): Door {
   };
 }
 
-/** Tells whether callers must sign in. Throws StartError for a combination that would leave the agent open. */
+/** Returns whether callers must sign in. Throws StartError for a combination that would leave the agent open. */
 function checkAuthentication(
   { auth, security }: ServiceConfig,
-  { noAuth, host }: DoorOptions,
+  { noAuth, host }: AccessOptions,
 ): boolean {
   if (noAuth && auth.required) {
     throw new StartError('--no-auth conflicts with auth.required: true; drop one of the two');
@@ -67,8 +67,8 @@ function checkAuthentication(
   return isAuthOn;
 }
 
-/** Settles how quickly one address may call. Throws StartError. */
-function rateLimits({ server }: ServiceConfig, { rateLimit, env }: DoorOptions): RateLimits {
+/** Resolves the rate limits. Throws StartError. */
+function rateLimits({ server }: ServiceConfig, { rateLimit, env }: AccessOptions): RateLimits {
   try {
     return resolveRateLimit({ flags: rateLimit ?? {}, env, file: server.rate_limit });
   } catch (error) {
@@ -76,8 +76,8 @@ function rateLimits({ server }: ServiceConfig, { rateLimit, env }: DoorOptions):
   }
 }
 
-/** Reads how admission is set up, and says it in the log. Throws StartError. */
-function admissionSettings({ env, log }: DoorOptions): AdmissionSettings | null {
+/** Reads the settings of admission, and logs them. Throws StartError. */
+function admissionSettings({ env, log }: AccessOptions): AdmissionSettings | null {
   try {
     const { settings, warning, info } = admissionFromEnvironment(env);
     if (warning !== null) log.warn({}, warning);

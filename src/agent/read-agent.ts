@@ -1,7 +1,7 @@
 import type { ChannelsReading } from '../actors/channels/channels.ts';
 import {
+  type ConfigProblem,
   loadConfig,
-  type Problem,
   readChannelFiles,
   type ServiceConfig,
 } from '../actors/config/config.ts';
@@ -21,8 +21,8 @@ import { rulesWithoutTool } from './ruled-tools.ts';
 /** What an agent's folder holds, with everything that is wrong in it. */
 export interface AgentReading {
   /** The agent can be started when there are none. */
-  problems: Problem[];
-  warnings: Problem[];
+  problems: ConfigProblem[];
+  warnings: ConfigProblem[];
   /** `null` when `service.yaml` cannot be used. */
   agent: {
     config: ServiceConfig;
@@ -104,6 +104,6 @@ async function readSkillsAnyway(directory: string) {
   }
 }
 
-function asProblem(problem: Omit<Problem, 'path'>): Problem {
+function asProblem(problem: Omit<ConfigProblem, 'path'>): ConfigProblem {
   return { path: '', ...problem };
 }

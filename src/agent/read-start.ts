@@ -1,38 +1,38 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../actors/clock.ts';
-import type { Problem } from '../actors/config/config.ts';
+import type { ConfigProblem } from '../actors/config/config.ts';
 import { randomIds } from '../actors/ids.ts';
 import type { Clock, Ids } from '../actors/ports.ts';
 import { ScriptGate } from '../actors/tools/tools.ts';
-import { type Door, type DoorOptions, readDoor } from './read-access.ts';
+import { type AccessOptions, type AccessSettings, readAccess } from './read-access.ts';
 import { type AgentReading, readAgent } from './read-agent.ts';
 
 /** The agent cannot be started as it is configured; each problem says where and what to do. */
 export class ConfigError extends Error {
   readonly code = 'config_invalid';
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly ConfigProblem[]) {
     super(`${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration`);
     this.problems = problems;
   }
 }
 
 /** What an agent is started with, as its folder, the command line and the environment settle it. */
-export interface Start extends NonNullable<AgentReading['agent']>, Door {
+export interface Start extends NonNullable<AgentReading['agent']>, AccessSettings {
   /** The agent's folder, absolute. */
   directory: string;
-  warnings: Problem[];
+  warnings: ConfigProblem[];
   clock: Clock;
   ids: Ids;
-  /** Keeps scripts from running before the way out is open. */
+  /** Keeps scripts from running before egress is open. */
   scripts: ScriptGate;
   /** Epoch milliseconds of the wall clock at which reading the agent's files began. */
   readAt: number;
 }
 
 /** Reads what an agent is started with, and opens nothing. Throws ConfigError or StartError. */
-export async function readStart(options: DoorOptions & { directory: string }): Promise<Start> {
+export async function readStart(options: AccessOptions & { directory: string }): Promise<Start> {
   const directory = resolve(options.directory);
   const clock = systemClock();
   const scripts = new ScriptGate();
@@ -41,6 +41,6 @@ export async function readStart(options: DoorOptions & { directory: string }): P
     scripts.isolation(),
   );
   if (agent === null || problems.length > 0) throw new ConfigError(problems);
-  const door = readDoor(agent.config, options);
-  return { ...agent, ...door, directory, warnings, clock, ids: randomIds(), scripts, readAt };
+  const access = readAccess(agent.config, options);
+  return { ...agent, ...access, directory, warnings, clock, ids: randomIds(), scripts, readAt };
 }

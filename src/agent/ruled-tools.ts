@@ -1,5 +1,5 @@
 import { closest } from 'fastest-levenshtein';
-import type { ConfigReading, Problem, ServiceConfig } from '../actors/config/config.ts';
+import type { ConfigProblem, ConfigReading, ServiceConfig } from '../actors/config/config.ts';
 import { normalName, ToolMap } from '../actors/tool-name.ts';
 
 /** A configuration that can be used, and how its places are spoken of. */
@@ -22,7 +22,7 @@ interface RuleOfTool {
 export function rulesWithoutTool(
   { config, problemAt }: Loaded,
   tools: readonly string[],
-): { problems: Problem[]; warnings: Problem[] } {
+): { problems: ConfigProblem[]; warnings: ConfigProblem[] } {
   const known = new Set(tools.map(normalName));
   const nearest = (tool: string) =>
     tools.length === 0 ? 'it has none at all' : `the nearest is ${closest(tool, [...tools])}`;

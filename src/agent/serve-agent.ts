@@ -9,21 +9,20 @@ import type { TaskSystem } from '../actors/tasks/tasks.ts';
 import { createApp } from '../http/app.ts';
 import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';
-import type { OpenLog } from './open-records.ts';
+import type { AgentRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
-import type { Door } from './read-access.ts';
+import type { AccessSettings } from './read-access.ts';
 
 const defaultPort = 8080;
 
-/** What requests are answered with. */
-export interface ServingParts extends Door {
+export interface ServingParts extends AccessSettings {
   config: ServiceConfig;
   host: string;
   /** `null` takes 8080 or one of the ten ports after it. */
   port: number | null;
   system: TaskSystem;
   push: PushNotifications;
-  audit: OpenLog;
+  audit: AgentRecords;
   egress: Egress;
   authenticator: Authenticator;
   card: CardSource;

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { configuredVerifiers, createAuthenticator } from '../actors/access/access.ts';
 import { CardPublisher } from '../actors/card/card.ts';
 import { type Channels, hearsPeople } from '../actors/channels/channels.ts';
-import type { Problem } from '../actors/config/config.ts';
+import type { ConfigProblem } from '../actors/config/config.ts';
 import { PushNotifications } from '../actors/outbound/outbound.ts';
 import type { Authenticator, EgressRecord, Log, Outbound, RateLimits } from '../actors/ports.ts';
 import { agentProof, challengePattern, sweepRunFolders } from '../actors/process/process.ts';
@@ -13,13 +13,13 @@ import { writePush } from '../http/a2a/push-writer.ts';
 import { namedUrl, urlOf } from '../named-url.ts';
 import { version } from '../version.ts';
 import { cardBasis } from './card-basis.ts';
-import { checkMachine } from './check-file-access.ts';
+import { checkFileAccess } from './check-file-access.ts';
 import { connectChannels } from './connect-channels.ts';
 import { createSystem } from './create-system.ts';
 import { lockFiles } from './lock-files.ts';
-import { openWayOut } from './open-egress.ts';
+import { openEgress } from './open-egress.ts';
 import { openInspector } from './open-inspector.ts';
-import { openLog } from './open-records.ts';
+import { openRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
 import { readStart, type Start } from './read-start.ts';
 import { serveAgent } from './serve-agent.ts';
@@ -27,7 +27,6 @@ import { randomToken, removeServeFile, writeRuntimeToken, writeServeFile } from 
 
 export { ConfigError } from './read-start.ts';
 
-/** How an agent is started. */
 export interface AgentOptions {
   /** The agent's folder. */
   directory: string;
@@ -56,13 +55,13 @@ export interface Agent {
   url: string;
   /** The page on which the live system can be watched, a secret; `null` while the inspector is off. */
   inspectorUrl: string | null;
-  warnings: Problem[];
+  warnings: ConfigProblem[];
   /** The daemon's own token. */
   token: string;
   auditPath: string;
   /** How many calls wait for a decision, and whether the store takes what happens. Throws when it cannot be read. */
   health(): { deferred: number; isWritable: boolean };
-  /** Lets held requests go, gives tasks at work some seconds to end, and closes everything. */
+  /** Releases held requests, gives tasks at work some seconds to end, and closes everything. */
   stop(): Promise<void>;
 }
 
@@ -76,7 +75,7 @@ const drainGrace = 5_000;
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const start = { ...options, ...(await readStart(options)) };
   const { directory, config, log } = start;
-  checkMachine(directory, config, log);
+  checkFileAccess(directory, config, log);
   void sweepRunFolders();
   try {
     const agent = await openTogether((stack) => openAgent(stack, start));
@@ -99,15 +98,15 @@ async function openAgent(
   // Nothing goes out before there is a system to hear of it.
   const record = (hop: EgressRecord): void => system.egress.record(hop);
   const admissionUrl = start.admission?.url ?? null;
-  const wayOut = stack.use(await openWayOut({ ...start, admissionUrl, record }));
-  const { egress, isolation, deliver: fetch } = wayOut;
+  const outbound = stack.use(await openEgress({ ...start, admissionUrl, record }));
+  const { egress, isolation, deliver: fetch } = outbound;
   if (isolation !== null) start.scripts.open(isolation);
   if (start.ownsProcess === true) stack.defer(egress.guardProcess());
   if (inspector !== null) egress.listensAt(inspector.listening);
 
   const sandbox = isolation?.sandbox ?? null;
   const keepLog = start.keepLog ?? false;
-  const audit = stack.use(await openLog({ ...start, fetch, sandbox, keepLog }));
+  const audit = stack.use(await openRecords({ ...start, fetch, sandbox, keepLog }));
   const system: TaskSystem = stack.adopt(
     createSystem({ ...start, egress, audit, inspect: inspector?.inspect }),
     (opened) => opened.stop(),
@@ -194,7 +193,7 @@ async function openAgent(
   };
 }
 
-/** Knows callers by the tokens of the daemon itself and, where callers must sign in, by what is configured. */
+/** Creates the authenticator: the daemon's own tokens and, where callers must sign in, the configured providers. */
 function authenticatorOf(
   { config, env, log, isAuthOn }: AgentOptions & Start,
   outbound: Outbound,

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, extname, relative, sep } from 'node:path';
-import type { Problem, ServiceConfig } from '../actors/config/config.ts';
+import type { ConfigProblem, ServiceConfig } from '../actors/config/config.ts';
 import {
   type EffectiveHosts,
   effectiveHosts,
@@ -21,7 +21,7 @@ export async function unlistedHosts(
   directory: string,
   { egress }: ServiceConfig,
   skills: readonly Skill[],
-): Promise<Problem[]> {
+): Promise<ConfigProblem[]> {
   if (egress.mode === 'dev-open') return [];
   const isClosed = egress.mode === 'deny-all';
   const listed = { domains: egress.allowed_domains, private: egress.allowed_private };
@@ -48,7 +48,7 @@ export async function unlistedHosts(
   return [...(await Promise.all(found)).flat(), ...idle];
 }
 
-/** Says why a host that a script mentions is out of its reach, and what to do; `null` when it is not. */
+/** Returns why a host that a script mentions is out of its reach, and what to do; `null` when it is not. */
 function uncovered(
   { path, url }: MentionedHost,
   owners: readonly Skill[],
@@ -70,7 +70,7 @@ function uncovered(
 }
 
 /** Hosts are declared for scripts; builtin tools go by what is listed. */
-function declaredInVain(skill: Skill, hosts: EffectiveHosts): Problem[] {
+function declaredInVain(skill: Skill, hosts: EffectiveHosts): ConfigProblem[] {
   if (skill.tools.length > 0) return [];
   const isListed = declaredEndpoints([skill]).every(({ host, port }) => {
     const place = normaliseHost(host.replace(/^\*/, 'any')) ?? '';

@@ -1,10 +1,10 @@
-import { formatProblem, type Problem } from '../actors/config/config.ts';
+import { type ConfigProblem, formatProblem } from '../actors/config/config.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
 /** Says that an agent's configuration cannot be used, with every problem where it stands. */
 export function configFailure(
-  problems: readonly Problem[],
-  warnings: readonly Problem[] = [],
+  problems: readonly ConfigProblem[],
+  warnings: readonly ConfigProblem[] = [],
 ): CliError {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
   return new CliError(`${count} in the agent's files`, {
@@ -17,6 +17,6 @@ export function configFailure(
 }
 
 /** A problem as it stands in a JSON document. */
-export function asJson({ file, line, column, path, message }: Problem) {
+export function asJson({ file, line, column, path, message }: ConfigProblem) {
   return { file, line, column, path, message };
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../actors/clock.ts';
-import type { Problem, ServiceConfig } from '../actors/config/config.ts';
+import type { ConfigProblem, ServiceConfig } from '../actors/config/config.ts';
 import { type AgentReading, readAgent } from '../agent/read-agent.ts';
 import { heldTools } from '../agent/ruled-tools.ts';
 import { unlistedHosts } from '../agent/unlisted-hosts.ts';
@@ -14,8 +14,8 @@ export interface ValidateOptions {
 
 /** The result of a check of an agent's files; without problems the agent can start. */
 export interface Findings {
-  problems: Problem[];
-  warnings: Problem[];
+  problems: ConfigProblem[];
+  warnings: ConfigProblem[];
   /** `null` when `service.yaml` cannot be used. */
   config: ServiceConfig | null;
   /** The settings of its channels; `null` as `config` is. */
@@ -56,7 +56,7 @@ export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Pro
   };
 }
 
-function inOrder(problems: Problem[]): Problem[] {
+function inOrder(problems: ConfigProblem[]): ConfigProblem[] {
   return problems.toSorted(
     (one, other) =>
       one.file.localeCompare(other.file) || one.line - other.line || one.column - other.column,

@@ -35,7 +35,7 @@ import {
 } from './routes/agent-card-routes.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
-import { frontDoor } from './routes/front-page-route.ts';
+import { serveFrontPage } from './routes/front-page-route.ts';
 import { auditKeys, type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import { type MetricsPorts, metrics } from './routes/metrics.ts';
@@ -144,8 +144,8 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
     jsonRpc({ ...ports, a2a }),
   );
   for (const { verb, path, isSend } of restRoutes) {
-    const door = isSend ? [admit(ports, messageInvocation)] : [];
-    router[verb](path, readJson(a2aBody), ...door, rest);
+    const admitted = isSend ? [admit(ports, messageInvocation)] : [];
+    router[verb](path, readJson(a2aBody), ...admitted, rest);
   }
   router.get('/healthz', healthz(ports));
   router.get('/readyz', readyz({ system }));
@@ -154,7 +154,7 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
   router.get(restCardPath, restAgentCard(ports));
   router.get(cardPath, agentCard(ports));
   router.get(legacyCardPath, legacyAgentCard(ports));
-  router.get('/', frontDoor(ports));
+  router.get('/', serveFrontPage(ports));
   router.get(openApiPath, openApi(ports, router));
   return router;
 }

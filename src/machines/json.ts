@@ -6,7 +6,7 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** Tells whether a value is a JSON object: neither a list nor `null`. */
+/** Returns whether a value is a JSON object: neither a list nor `null`. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -16,7 +16,7 @@ export const tenancyHeaders: readonly TagHeader[] = [
   ['X-Service-Workspace-ID', 'workspace_id'],
 ];
 
-/** Tells whether a text may be the value of such a header: printable ASCII, 1 to 256 characters. */
+/** Returns whether a text may be the value of such a header: printable ASCII, 1 to 256 characters. */
 export function isTagValue(text: string): boolean {
   return /^[\x20-\x7e]{1,256}$/.test(text);
 }

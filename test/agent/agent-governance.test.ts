@@ -50,7 +50,7 @@ const question = {
 
 const call = { tool: 'refund', taskId: 't', callId: 'c', signal: new AbortController().signal };
 
-it('asks the embedder through the way out', async () => {
+it('asks the embedder through egress', async () => {
   const { address, seen } = await startServer((_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(
@@ -74,7 +74,7 @@ it('lets no call pass when the embedder may not be asked', async () => {
   expect(seen).toEqual([]);
 });
 
-it('asks the token service through the way out', async () => {
+it('asks the token service through egress', async () => {
   const values = { key: 'ASIAKEY', secret: 'canary-secret', token: 'canary-token' };
   const body = assumedRole(values, '2026-03-01T12:15:00Z');
   const { url, requests } = await fakeSts(() => ({ status: 200, body }));

@@ -4,7 +4,7 @@ import { serviceSchema } from '../../src/actors/config/service-schema.ts';
 import type { EgressRecord, EgressScope } from '../../src/actors/ports.ts';
 import { inSpan } from '../../src/actors/telemetry/spans.ts';
 import { readSkills } from '../../src/actors/tools/skills/skills.ts';
-import { openWayOut, type WayOutParts } from '../../src/agent/open-egress.ts';
+import { type EgressParts, openEgress } from '../../src/agent/open-egress.ts';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { startCollector } from '../helpers/trace-collector.ts';
 
@@ -17,11 +17,11 @@ const batch = 512;
 
 const tools = new Map();
 
-/** Opens the way out of an agent with these settings; it is closed after the test. */
-async function open(settings: object, parts: Partial<WayOutParts> = {}) {
+/** Opens the egress of an agent with these settings; it is closed after the test. */
+async function open(settings: object, parts: Partial<EgressParts> = {}) {
   const warned: string[] = [];
   const records: EgressRecord[] = [];
-  const wayOut = await openWayOut({
+  const wayOut = await openEgress({
     config: serviceSchema.parse({ agent_id: 'x', ...settings }),
     toolbox: { tools, skills: [] },
     channels: { slack: null, telegram: null, webhook: null },
@@ -38,7 +38,7 @@ async function open(settings: object, parts: Partial<WayOutParts> = {}) {
   return { ...wayOut, warned, records };
 }
 
-describe('the way out of an agent', () => {
+describe('the egress of an agent', () => {
   const openToken =
     "scripts run without a sandbox while tools wait for approval: a script could read the operator's token in .service and decide itself; install the package bubblewrap and set egress.sandbox to bwrap";
   const openKey =

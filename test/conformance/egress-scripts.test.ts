@@ -176,7 +176,7 @@ printf '%s' "$password" | tr 'A-Za-z' 'N-ZA-Mn-za-m'
 describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
   const settings = { egress: { ...loopbackOpen, sandbox: 'bwrap' } };
 
-  it('has no way out but the proxy', async () => {
+  it('has no egress but the proxy', async () => {
     const { port, seen } = await aServer();
     const folder = outwardFolder(settings, {
       'dial.py': `import json, socket, sys, urllib.request

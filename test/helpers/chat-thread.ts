@@ -1,7 +1,7 @@
-import type { Saying, Turn } from '../../src/machines/channels/turn.ts';
+import type { ChatMessage, Turn } from '../../src/machines/channels/turn.ts';
 
 /** Something that Ann said in a thread. */
-export function aSaying(overrides: Partial<Saying> = {}): Saying {
+export function aSaying(overrides: Partial<ChatMessage> = {}): ChatMessage {
   return {
     adapter: 'memory',
     id: 'm-1',
@@ -14,6 +14,6 @@ export function aSaying(overrides: Partial<Saying> = {}): Saying {
 }
 
 /** A message that nothing has been done about. */
-export function aTurn(overrides: Partial<Saying> = {}): Turn {
+export function aTurn(overrides: Partial<ChatMessage> = {}): Turn {
   return { message: aSaying(overrides), heldId: null, isLate: false };
 }

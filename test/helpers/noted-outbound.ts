@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { EgressError } from '../../src/actors/outbound/egress/egress.ts';
 import type { Outbound } from '../../src/actors/ports.ts';
 
-/** A way out that notes what passes, such as `GET http://127.0.0.1:80/keys`. */
+/** An egress that notes what passes, such as `GET http://127.0.0.1:80/keys`. */
 export interface NotedOutbound extends Outbound {
   passed: string[];
 }

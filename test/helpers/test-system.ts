@@ -5,7 +5,7 @@ import { onTestFinished, vi } from 'vitest';
 import type { InspectionEvent } from 'xstate';
 import type { ServiceConfig } from '../../src/actors/config/config.ts';
 import { securitySchema } from '../../src/actors/config/schema-security.ts';
-import type { AlignmentJudge } from '../../src/actors/governance/alignment/alignment.ts';
+import type { IntentScorer } from '../../src/actors/governance/alignment/alignment.ts';
 import type { CredentialIssuer } from '../../src/actors/governance/credentials/credentials.ts';
 import { compileGuardrails } from '../../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../../src/actors/governance/modify/modify.ts';
@@ -33,7 +33,7 @@ export interface TestSystemOptions {
   /** The rest of `security`, as `service.yaml` has it. */
   security?: object;
   policy?: Policy;
-  judge?: AlignmentJudge;
+  judge?: IntentScorer;
   issuer?: CredentialIssuer;
   onRestart?: 'abandon' | 'resume';
   restAfter?: number;

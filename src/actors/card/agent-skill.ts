@@ -13,7 +13,7 @@ export function skillOfTool({ name, description }: Pick<Tool, 'name' | 'descript
   return { id: name, name, description, tags: ['tool'] };
 }
 
-/** Puts skills in the order of their ids, whatever order they come in; of several with one id the first counts. */
+/** Sorts skills by id; of several with one id the first counts. */
 export function inOrder(skills: readonly AgentSkill[]): AgentSkill[] {
   const known = new Map<string, AgentSkill>();
   for (const skill of skills) if (!known.has(skill.id)) known.set(skill.id, skill);

@@ -64,7 +64,7 @@ const noSpec: AgentSpec = {
   securitySchemes: {},
 };
 
-/** Reads the build spec of an agent's folder. One that is missing says nothing; one that is broken is ignored with a warning. */
+/** Reads the build spec of an agent's folder; a missing one is empty, a broken one is ignored with a warning. */
 export function readAgentSpec(directory: string): AgentSpecReading {
   try {
     const path = join(directory, agentSpecPath);
@@ -82,7 +82,7 @@ export function readAgentSpec(directory: string): AgentSpecReading {
 }
 
 /**
- * Puts into words what an agent's folder holds for its card: JSON with a newline at its end. The same
+ * Encodes the build spec of an agent's folder: JSON with a newline at its end. The same
  * files give the same bytes.
  */
 export function formatAgentSpec(config: ServiceConfig, skills: readonly Skill[]): string {

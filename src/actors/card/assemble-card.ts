@@ -51,7 +51,7 @@ export function securitySchemes({ declared, written }: CardParts): [string, Json
   return [...ofProviders, ...[...byHand].filter(([key]) => !taken.has(key))];
 }
 
-/** Only what a card has, in one order, whatever else an object that is passed in may hold. */
+/** Copies the fields that a card has, in one order. */
 function plainSkill({ id, name, description, tags }: AgentCard['skills'][number]) {
   return { id, name, description, tags };
 }

@@ -8,7 +8,6 @@ import { type EncodedCard, encodeCard } from './encode-card.ts';
 import { type CardBasis, CardFilesError, gatherParts, partsOf } from './gather-parts.ts';
 import { type FileWatch, watchFiles } from './watch-files.ts';
 
-/** What showing a card stands on. */
 export interface CardPublisherOptions {
   clock: Clock;
   /** Writes an event to the audit log. */
@@ -23,7 +22,7 @@ export interface StartedWith {
   readAt: number;
 }
 
-/** Shows the agent card, and keeps it true to the agent's files (document 2 section 4). */
+/** Publishes the agent card, and keeps it true to the agent's files (document 2 section 4). */
 export class CardPublisher implements CardSource {
   readonly #options: CardPublisherOptions;
   #encoded: EncodedCard | null = null;
@@ -38,7 +37,7 @@ export class CardPublisher implements CardSource {
     return this.#encoded?.[forRest ? 'restVersions' : 'versions'][version] ?? null;
   }
 
-  /** Shows the first card. Resolves once it is recorded. */
+  /** Publishes the first card. Resolves once it is recorded. */
   start(basis: CardBasis, { config, skills }: StartedWith): Promise<void> {
     return this.#publish(partsOf(basis, config, skills));
   }
@@ -55,7 +54,7 @@ export class CardPublisher implements CardSource {
     this.#actor = actor;
   }
 
-  /** Watches no more; the card stays. */
+  /** Stops watching; the card stays. */
   async stop(): Promise<void> {
     this.#actor?.stop();
     await (await this.#watching)?.close();

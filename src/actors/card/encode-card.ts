@@ -33,7 +33,7 @@ export function encodeCard(parts: CardParts): EncodedCard {
   };
 }
 
-/** Says in the words of the audit log which card is shown from now on (document 2 section 6.1). */
+/** Words the event of a new card for the audit log (document 2 section 6.1). */
 function cardEvent(
   { declared }: CardParts,
   card: AgentCard,
@@ -60,7 +60,7 @@ function cardEvent(
   };
 }
 
-/** With a strong validator: equal bytes alone have equal tags. */
+/** Adds a strong validator: only equal bytes have equal tags. */
 function published(card: object): PublishedCard {
   const body = Buffer.from(JSON.stringify(card));
   return { body, etag: `"${hash('sha256', body)}"` };

@@ -3,7 +3,7 @@ import type { AgentSkill, CardParts, DeclaredScheme } from '../../machines/card/
 import { commandLine } from '../command-line.ts';
 import { loadConfig, type ServiceConfig } from '../config/config.ts';
 import type { Log } from '../ports.ts';
-import { type Problem, readSkills, type Skill } from '../tools/tools.ts';
+import { readSkills, type Skill, type SkillProblem } from '../tools/tools.ts';
 import { skillOfFile } from './agent-skill.ts';
 import { type AgentSpec, agentSpecPath, readAgentSpec } from './agent-spec.ts';
 import { servedCapabilities, servedInterfaces } from './served-card.ts';
@@ -29,15 +29,15 @@ export interface CardBasis {
 /** The files do not make a card; each problem says where and what to do. */
 export class CardFilesError extends Error {
   readonly code = 'card_files_invalid';
-  readonly problems: readonly Problem[];
+  readonly problems: readonly SkillProblem[];
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly SkillProblem[]) {
     super(`${problems.length} problem${problems.length === 1 ? '' : 's'} in the agent's files`);
     this.problems = problems;
   }
 }
 
-/** Reads all files anew for the card. Rejects with a CardFilesError when one of them cannot be used. */
+/** Rereads all files of the card. Rejects with a CardFilesError when one of them cannot be used. */
 export async function gatherParts(basis: CardBasis): Promise<CardParts> {
   const loaded = loadConfig(basis.directory, basis.env);
   if (!loaded.ok) throw new CardFilesError(loaded.problems);
@@ -48,8 +48,7 @@ export async function gatherParts(basis: CardBasis): Promise<CardParts> {
 }
 
 /**
- * Puts together what a card is made from (document 2 section 4). What the build spec says counts first;
- * the files fill the gaps.
+ * Assembles the parts of a card (document 2 section 4): the build spec first, the files where it is silent.
  */
 export function partsOf(
   { directory, agentId, tools, declared, isAuthOn, address, log }: CardBasis,
@@ -80,7 +79,7 @@ export function partsOf(
   };
 }
 
-/** Names what the build spec says otherwise than the files do now. */
+/** Names where the build spec contradicts the files. */
 function differences(
   spec: AgentSpec,
   { version, description }: ServiceConfig,

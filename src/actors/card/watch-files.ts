@@ -10,7 +10,6 @@ export interface FileWatch {
   close(): Promise<void>;
 }
 
-/** What is watched, and who is told. */
 export interface WatchOptions {
   /** The agent's folder. */
   directory: string;
@@ -42,9 +41,9 @@ export async function watchFiles(options: WatchOptions): Promise<FileWatch> {
   let isReady = false;
   watcher.on('all', (event, path, stats) => {
     // The first look at the folder shows every file once; only what is newer than the card counts.
-    const isNews = isReady || (stats !== undefined && stats.ctimeMs > options.since);
+    const isChange = isReady || (stats !== undefined && stats.ctimeMs > options.since);
     const file = relative(directory, path);
-    if (isNews && fileEvents.has(event) && isCardFile(file, main)) options.onChange(file);
+    if (isChange && fileEvents.has(event) && isCardFile(file, main)) options.onChange(file);
   });
   watcher.on('ready', () => {
     isReady = true;

@@ -121,7 +121,7 @@ export class ApprovalCourier {
     if (this.#isCaughtUp) return true;
     return this.#attempt(() => {
       const { rows } = this.#options;
-      rows.adopt();
+      rows.queueUnasked();
       for (const id of rows.waiting()) this.#waiting.add(id);
       this.#isCaughtUp = true;
     });

@@ -5,7 +5,7 @@ import {
   deliveryMachine,
   type NoticeVersion,
   type PostOutcome,
-  type Told,
+  type ToldNotice,
   type UpdateInput,
   type UpdateOutcome,
 } from '../../machines/channels/delivery-machine.ts';
@@ -45,7 +45,7 @@ export type DeliveryLogic = ReturnType<typeof createDeliveryLogic>;
 export function createDeliveryLogic({ keep, onFailure, onGivenUp, ...service }: DeliveryPorts) {
   const write = (
     id: string,
-    { version, notice, isClosed }: Told,
+    { version, notice, isClosed }: ToldNotice,
     ref: ApprovalWrite['ref'],
   ): void => keep({ position: Number(id), version, ref, told: notice, isClosed });
   return deliveryMachine.provide({
@@ -65,7 +65,7 @@ export function createDeliveryLogic({ keep, onFailure, onGivenUp, ...service }: 
     },
     actions: {
       keepRef: ({ self }, { ref, told }) => write(self.id, told, ref),
-      keepTold: ({ self }, told: Told) => write(self.id, told, null),
+      keepTold: ({ self }, told: ToldNotice) => write(self.id, told, null),
       noteFailure: ({ self }, failure: DeliveryFailure) => onFailure(Number(self.id), failure),
       noteGivenUp: (_, notice: ApprovalNotice) => onGivenUp(notice),
     },

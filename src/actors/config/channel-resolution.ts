@@ -21,10 +21,10 @@ export interface Secret {
   value: string | null;
 }
 
-/** What becomes of a held call that nobody is told of (document 1 section 8.1). */
+/** The end of the sentence about a held call that no adapter announces (document 1 section 8.1). */
 export const untold = 'the deferral holds until a direct POST to the decisions endpoint';
 
-/** Reads a secret from the environment; what is blank is as good as not set. */
+/** Reads a secret from the environment; a blank one counts as not set. */
 export function secretOf(path: Path, variable: string, env: Environment): Secret {
   const value = Object.hasOwn(env, variable) ? (env[variable] ?? '') : '';
   return { path, variable: shownName(variable), value: value.trim() === '' ? null : value };
@@ -61,12 +61,12 @@ export function plainFindings(text: string, path: Path): Finding[] {
   ];
 }
 
-/** Finds a mistake that keeps the agent from starting. */
+/** Creates a finding that keeps the agent from starting. */
 export function error(path: Path, message: string): Finding {
   return { path, message, severity: 'error' };
 }
 
-/** Finds something that the agent starts with all the same. */
+/** Creates a finding that the agent starts with all the same. */
 export function warning(path: Path, message: string): Finding {
   return { path, message, severity: 'warning' };
 }

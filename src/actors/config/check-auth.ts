@@ -65,7 +65,7 @@ function unprovenFindings(provider: Provider, path: Path): Finding[] {
   return [{ path: [...path, 'settings', 'claim_map', 'email'], message, severity: 'warning' }];
 }
 
-/** A request is judged by the first provider that takes its token, and this one takes them all. */
+/** The first provider that takes a token decides, and this one takes them all. */
 function swallowing(path: Path): Finding {
   const message = 'this provider takes every token, so those after it get none; put it last';
   return { path, message, severity: 'warning' };

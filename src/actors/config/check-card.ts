@@ -4,7 +4,7 @@ import type { ServiceConfig } from './service-schema.ts';
 
 const types = ['apiKey', 'http', 'oauth2', 'openIdConnect', 'mutualTLS'];
 
-/** Looks at the schemes set by hand, which are shown as written: callers must be able to make sense of them. */
+/** Checks the schemes set by hand, which the card shows as written. */
 export function checkCard({ card }: ServiceConfig): Finding[] {
   return Object.entries(card.security_schemes)
     .filter(([, scheme]) => !isKnown(scheme))

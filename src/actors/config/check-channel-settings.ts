@@ -7,7 +7,7 @@ import type { ServiceConfig } from './service-schema.ts';
 export const builtinAdapters = ['console', 'dashboard'];
 
 /** Checks that every adapter of `channels` is one that can be switched on there (contract section 14). */
-export function checkChannels({ channels }: ServiceConfig): Finding[] {
+export function checkChannelSettings({ channels }: ServiceConfig): Finding[] {
   return channels.flatMap((channel, index): Finding[] => {
     const message = faultOf(channel);
     return message === null ? [] : [{ path: ['channels', index], message, severity: 'warning' }];

@@ -42,7 +42,7 @@ function checkEntry(entry: DeferEntry): Finding[] {
   ];
 }
 
-/** Who approves is as sure as what tells who they are: a verified email, or what callers say of themselves. */
+/** Checks that approvers are named by a verified email and not by what callers say of themselves. */
 function checkBinding({ auth, security: { defer } }: ServiceConfig): Finding[] {
   if (auth.providers.length === 0) {
     if (!defer.bind_approver) return [];
@@ -59,7 +59,7 @@ function checkBinding({ auth, security: { defer } }: ServiceConfig): Finding[] {
   return [warning(binding, message, [[...root, 'tools']])];
 }
 
-/** Who asked must be known to be told from who approves. */
+/** Checks that requesters are known, so that they can be told from approvers. */
 function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
   if (!rule.four_eyes) return [];
   const key = [...path, 'four_eyes'];
@@ -72,7 +72,7 @@ function checkFourEyes({ rule, path, config }: DeferEntry): Finding[] {
   ];
 }
 
-/** Whoever waits on the open request must be able to wait for the decision (document 1 section 8). */
+/** Checks that the open request may last as long as the wait for a decision (document 1 section 8). */
 function checkWriteTimeout({ rule, path, config }: DeferEntry): Finding[] {
   const { write_timeout: limit } = config.server;
   if (limit === 0 || limit > rule.timeout) return [];

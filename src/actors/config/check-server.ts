@@ -2,7 +2,9 @@ import { isProxy } from '../rate-limit.ts';
 import type { Finding } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Checks the public address, and the origins and proxies that `server` lists: one that can never match is a mistake. */
+/**
+ * Checks the public address, and the origins and proxies that `server` lists: one that can never match is a mistake.
+ */
 export function checkServer({ server, auth }: ServiceConfig): Finding[] {
   const isOpen = !auth.required && auth.providers.length === 0;
   return [
@@ -41,7 +43,7 @@ export function checkServer({ server, auth }: ServiceConfig): Finding[] {
   ];
 }
 
-/** Everybody reads it on the card, so it must hold no credentials. */
+/** Checks that the address holds no credentials: everybody reads it on the card. */
 function isPublicUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || /[?#\s]/.test(text) || url.username !== '' || url.password !== '')

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../machines/json.ts';
 import type { Finding, Path } from './config-problem.ts';
 import { describeIssue } from './describe-issue.ts';
-import { Salvage, valueAt } from './partial-config.ts';
+import { PartialConfig, valueAt } from './partial-config.ts';
 import { type ServiceConfig, serviceSchema } from './service-schema.ts';
 
 /** A configuration with what is wrong in its shape. */
@@ -17,21 +17,21 @@ export interface Shape {
 
 /** Checks the values of a file against the schema and fills in the defaults. */
 export function checkShape(value: JsonObject): Shape {
-  const salvage = new Salvage(value);
+  const partial = new PartialConfig(value);
   let findings: Finding[] | undefined;
   for (;;) {
-    const result = serviceSchema.safeParse(salvage.rest, { error: describeIssue });
+    const result = serviceSchema.safeParse(partial.rest, { error: describeIssue });
     const issues = result.error?.issues ?? [];
     findings ??= issues
       .filter((issue) => !isIdle(issue, value))
       .map(({ path, message }) => findingAt(path as Path, message));
     if (result.success) {
-      const { dropped } = salvage;
-      return { config: result.data, findings, dropped, original: (path) => salvage.original(path) };
+      const { dropped } = partial;
+      return { config: result.data, findings, dropped, original: (path) => partial.original(path) };
     }
-    salvage.drop(issues.map(({ path }) => path as Path));
+    partial.drop(issues.map(({ path }) => path as Path));
     // The one key without a default: any id will do to go on with the other checks.
-    if (!Object.hasOwn(salvage.rest, 'agent_id')) salvage.rest['agent_id'] = 'unknown';
+    if (!Object.hasOwn(partial.rest, 'agent_id')) partial.rest['agent_id'] = 'unknown';
   }
 }
 
@@ -39,7 +39,7 @@ function findingAt(path: Path, message: string): Finding {
   return { path, message: `${path.join('.')}: ${message}`, severity: 'error' };
 }
 
-/** What a layer that is off is told to do is not looked at, as long as it can be read (document 1 section 2.5). */
+/** True for an issue inside a layer that is off, unless its value cannot be read (document 1 section 2.5). */
 function isIdle(issue: { code: string; path: PropertyKey[] }, value: JsonObject): boolean {
   if (issue.code === 'invalid_type' || issue.code === 'invalid_value') return false;
   const [section, layer] = issue.path;

@@ -1,5 +1,5 @@
-/** Something in `service.yaml` that a person should mend, and where. */
-export interface Problem {
+/** A problem in `service.yaml`, at the place to mend. */
+export interface ConfigProblem {
   /** One sentence; never a value of the file or of the environment that may be secret. */
   message: string;
   file: string;
@@ -30,6 +30,6 @@ export interface Finding {
 export type Path = readonly (string | number)[];
 
 /** Prints a problem for a terminal: `service.yaml:12:7: message`. */
-export function formatProblem(problem: Problem): string {
+export function formatProblem(problem: ConfigProblem): string {
   return `${problem.file}:${problem.line}:${problem.column}: ${problem.message}`;
 }

@@ -1,6 +1,6 @@
 // What is configured: `service.yaml` and the files of its channels, read and checked as one.
 
-export { formatProblem, type Problem } from './config-problem.ts';
+export { type ConfigProblem, formatProblem } from './config-problem.ts';
 export { loadConfig } from './load-config.ts';
 export { opensLoopback } from './opens-loopback.ts';
 export { type ConfigReading, parseConfig } from './parse-config.ts';

@@ -4,13 +4,13 @@ import type { Position } from './config-problem.ts';
 /** The largest `service.yaml` in bytes, and the largest file beside it (contract section 3). */
 export const maximumBytes = 256 * 1024;
 
-/** What is said of a file that is larger. */
+/** The message about a larger file. */
 export const tooLarge = 'the file is larger than 256 KiB; make it smaller';
 
 const maximumDepth = 64;
 const maximumAliases = 100;
 
-/** What to do about what the parser says, by how that begins. */
+/** Advice by the beginning of a message of the parser. */
 const adviceOf = [
   ['tab characters', '; use spaces'],
   ['missed comma', '; close the bracket before it, or add the comma'],

@@ -4,7 +4,7 @@ import { checkAuditSinks } from './check-audit-sinks.ts';
 import { checkAuth } from './check-auth.ts';
 import { checkCapture } from './check-capture.ts';
 import { checkCard } from './check-card.ts';
-import { checkChannels } from './check-channel-settings.ts';
+import { checkChannelSettings } from './check-channel-settings.ts';
 import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
 import { checkInlineTokens } from './check-inline-tokens.ts';
@@ -17,7 +17,7 @@ import { checkStepUp } from './check-step-up.ts';
 import { checkSwitches } from './check-switches.ts';
 import { checkTools } from './check-tools.ts';
 import { checkTracing } from './check-tracing.ts';
-import type { Finding, Path, Problem } from './config-problem.ts';
+import type { ConfigProblem, Finding, Path } from './config-problem.ts';
 import { guardYaml } from './guard-yaml.ts';
 import { PathSet } from './path-set.ts';
 import { type Placeable, placeFindings } from './place-findings.ts';
@@ -33,13 +33,12 @@ export type ConfigReading =
       config: ServiceConfig;
       /** The rules of `security.guardrails` and `security.modify` as they run. */
       layers: CompiledLayers;
-      warnings: Problem[];
+      warnings: ConfigProblem[];
       /** Says something about the key at a path, once more is known than the file itself tells. */
-      problemAt: (path: Path, message: string) => Problem;
+      problemAt: (path: Path, message: string) => ConfigProblem;
     }
-  | { ok: false; problems: Problem[]; warnings: Problem[] };
+  | { ok: false; problems: ConfigProblem[]; warnings: ConfigProblem[] };
 
-/** Where a configuration comes from. */
 export interface ParseOptions {
   /** The name that problems show. */
   file: string;
@@ -61,7 +60,7 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
   const findings = [...tree.complaints, ...checked.findings];
   const { problems, warnings } = placeFindings(findings, tree, options.file);
   if (problems.length > 0 || checked.config === null) return { ok: false, problems, warnings };
-  const problemAt = (path: Path, message: string): Problem => {
+  const problemAt = (path: Path, message: string): ConfigProblem => {
     const position = tree.locateKey(path);
     return { message, file: options.file, ...position, path: path.join('.') };
   };
@@ -108,7 +107,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...checkStepUp(config),
     ...checkDefer(config, tree.isWritten),
     ...checkRuleNames(config),
-    ...checkChannels(config),
+    ...checkChannelSettings(config),
     ...checkEgress(config),
     ...inLayers,
     ...checkTracing(config, env),
@@ -116,20 +115,20 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...unsupportedControls(config),
   ].map((finding) => ({ ...finding, path: original(finding.path) }));
   const unreadable = tree.complaints.map(({ path }) => path).filter((path) => path.length > 0);
-  const illegible = new PathSet(unreadable);
+  const unparsed = new PathSet(unreadable);
   const broken = new PathSet([...unreadable, ...dropped]);
   return {
     config,
     layers,
     findings: [
-      ...findings.filter(({ path }) => !illegible.touches(path)),
+      ...findings.filter(({ path }) => !unparsed.touches(path)),
       ...rules.filter((finding) => !followsFrom(broken, finding)),
       ...findUnknownKeys(value).map((finding) => ({ ...finding, isKey: true })),
     ],
   };
 }
 
-/** What follows from a broken place is not worth saying until that is mended. */
+/** True for a finding that follows from a broken place; it waits until that is mended. */
 function followsFrom(broken: PathSet, { path, restsOn = [] }: Finding): boolean {
   return [path, ...restsOn].some((place) => broken.touches(place));
 }

@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from '../../machines/json.ts';
 import type { Path } from './config-problem.ts';
 import { PathSet } from './path-set.ts';
 
-/** A document from which broken values are taken out, so that the rest can still be checked. */
-export class Salvage {
+/** A document without its invalid values, so that the rest can still be checked. */
+export class PartialConfig {
   readonly rest: JsonObject;
-  /** What was taken out, in the coordinates of the whole document. */
+  /** The places taken out, as paths of the whole document. */
   readonly dropped: Path[] = [];
   /** For each list that lost elements, the indexes that the others had at first. */
   readonly #origins = new Map<string, number[]>();

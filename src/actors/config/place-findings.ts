@@ -1,4 +1,4 @@
-import type { Finding, Problem } from './config-problem.ts';
+import type { ConfigProblem, Finding } from './config-problem.ts';
 import type { Complaint, Tree } from './read-tree.ts';
 
 /** A finding of a check, or a complaint about the text, which brings its own position. */
@@ -7,12 +7,12 @@ export type Placeable = (Finding | Complaint) & {
   isKey?: boolean;
 };
 
-/** Says where in a file the findings stand, each once, in the order of the file. */
+/** Places the findings in a file, each once, in the order of the file. */
 export function placeFindings(
   findings: readonly Placeable[],
   tree: Tree,
   file: string,
-): { problems: Problem[]; warnings: Problem[] } {
+): { problems: ConfigProblem[]; warnings: ConfigProblem[] } {
   const placed = (severity: Finding['severity']) =>
     inOrder(
       findings
@@ -22,7 +22,7 @@ export function placeFindings(
   return { problems: placed('error'), warnings: placed('warning') };
 }
 
-function place(finding: Placeable, tree: Tree, file: string): Problem {
+function place(finding: Placeable, tree: Tree, file: string): ConfigProblem {
   const { path, message } = finding;
   const { line, column } =
     'line' in finding ? finding : finding.isKey ? tree.locateKey(path) : tree.locate(path);
@@ -30,7 +30,7 @@ function place(finding: Placeable, tree: Tree, file: string): Problem {
   return { message: quoted, file, line, column, path: path.join('.') };
 }
 
-function inOrder(problems: readonly Problem[]): Problem[] {
+function inOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const unique = new Map(
     problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]),
   );

@@ -3,15 +3,15 @@ import { createAddressRules, readNetwork } from '../outbound/outbound.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-const judge = createAddressRules({ allowPrivateIps: false, allowedPrivateCidrs: [] });
+const checkAddress = createAddressRules({ allowPrivateIps: false, allowedPrivateCidrs: [] });
 
-/** Whether an address may be reached: by everybody, once it is opened, or never. */
+/** Returns who may reach an address: everybody, tasks once it is opened, or nobody. */
 export function reachOf(text: string): 'public' | 'private' | 'never' {
-  if (judge(text, false) === null) return 'public';
-  return judge(text, true) === null ? 'private' : 'never';
+  if (checkAddress(text, false) === null) return 'public';
+  return checkAddress(text, true) === null ? 'private' : 'never';
 }
 
-/** Says what is wrong with a network that is to be opened, in one sentence; `null` for nothing. */
+/** Returns in one sentence what is wrong with a network that is to be opened; `null` for nothing. */
 export function mistakeInNetwork(text: string): string | null {
   const reading = readNetwork(text);
   if (!reading.ok) return reading.message.replace(JSON.stringify(text), 'this');

@@ -3,7 +3,7 @@ import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import type { ChannelsReading } from '../channels/channels.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { Environment, Resolution } from './channel-resolution.ts';
-import type { Finding, Problem } from './config-problem.ts';
+import type { ConfigProblem, Finding } from './config-problem.ts';
 import type { ConfigReading } from './parse-config.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 import { resolveSlack } from './resolve-slack.ts';
@@ -22,8 +22,8 @@ type Service = Extract<ConfigReading, { ok: true }>;
 /** What the files of the adapters say, with everything that is wrong in them. */
 export interface ChannelFilesReading {
   channels: ChannelsReading;
-  problems: Problem[];
-  warnings: Problem[];
+  problems: ConfigProblem[];
+  warnings: ConfigProblem[];
 }
 
 /**
@@ -47,8 +47,8 @@ export function readChannelFiles(
 }
 
 class ChannelFileReader {
-  readonly problems: Problem[] = [];
-  readonly warnings: Problem[] = [];
+  readonly problems: ConfigProblem[] = [];
+  readonly warnings: ConfigProblem[] = [];
   readonly #directory: string;
   readonly #env: Environment;
   readonly #service: Service;
@@ -83,12 +83,12 @@ class ChannelFileReader {
     return settings;
   }
 
-  #add({ problems, warnings }: { problems: Problem[]; warnings: Problem[] }): void {
+  #add({ problems, warnings }: { problems: ConfigProblem[]; warnings: ConfigProblem[] }): void {
     this.problems.push(...problems);
     this.warnings.push(...warnings);
   }
 
-  /** Without a file, what is wrong is shown where the adapter is switched on. */
+  /** Places findings where the adapter is switched on, as there is no file. */
   #atList(index: number, findings: readonly Finding[]) {
     const placed = (wanted: Finding['severity']) =>
       findings
@@ -105,7 +105,7 @@ const noTargets =
 function webhookProblems(
   { config, problemAt }: Service,
   { targets }: ChannelFileSettings['webhook'],
-): Problem[] {
+): ConfigProblem[] {
   const names = Object.keys(targets);
   if (names.length === 0) {
     return [problemAt(['channels', config.channels.indexOf('webhook')], noTargets)];

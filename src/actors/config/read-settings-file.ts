@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import type { Environment } from './channel-resolution.ts';
-import type { Finding, Path, Problem } from './config-problem.ts';
+import type { ConfigProblem, Finding, Path } from './config-problem.ts';
 import { describeIssue } from './describe-issue.ts';
 import { guardYaml } from './guard-yaml.ts';
 import { PathSet } from './path-set.ts';
@@ -14,13 +14,12 @@ import { describeKeys, findKeysUnknownTo } from './unknown-keys.ts';
 export interface SettingsFile<Content> {
   /** `null` when it cannot be used. */
   content: Content | null;
-  problems: Problem[];
-  warnings: Problem[];
+  problems: ConfigProblem[];
+  warnings: ConfigProblem[];
   /** Says where in the file findings stand. */
-  place: (findings: readonly Finding[]) => { problems: Problem[]; warnings: Problem[] };
+  place: (findings: readonly Finding[]) => { problems: ConfigProblem[]; warnings: ConfigProblem[] };
 }
 
-/** What is read, and how. */
 export interface SettingsFileOptions<Content> {
   directory: string;
   /** The name of the file. */
@@ -50,7 +49,7 @@ export function readSettingsFile<Content>(
   return { content: problems.length > 0 ? null : content, problems, warnings, place };
 }
 
-function broken(problem: Problem): SettingsFile<never> {
+function broken(problem: ConfigProblem): SettingsFile<never> {
   const place = () => ({ problems: [], warnings: [] });
   return { content: null, ...withoutSecrets({ problems: [problem], warnings: [] }), place };
 }
@@ -69,10 +68,10 @@ function check<Content>(
   const issues = (result.error?.issues ?? []).map(({ path, message }) =>
     wrong(path as Path, `${path.join('.')}: ${message}`),
   );
-  const illegible = new PathSet(complaints.map(({ path }) => path).filter(isInside));
+  const unparsed = new PathSet(complaints.map(({ path }) => path).filter(isInside));
   const mistaken = new PathSet(issues.map(({ path }) => path));
   const findings: Placeable[] = [
-    ...issues.filter(({ path }) => !illegible.touches(path)),
+    ...issues.filter(({ path }) => !unparsed.touches(path)),
     ...secretsIn(written, []).filter(({ path }) => !mistaken.covers(path)),
     ...findKeysUnknownTo(describeKeys(schema), written).map(
       (finding): Placeable => ({ ...finding, severity: unknownKeys, isKey: true }),
@@ -94,8 +93,8 @@ function withoutEmptySettings({ settings, ...others }: JsonObject): JsonObject {
 const secretText = /(?:xox[a-z]|xapp)-[\w.-]+|whsec_[\w+/=-]+|\d{6,}:[\w-]{30,}/g;
 
 /** A secret can stand where a key belongs, and keys are shown. */
-function withoutSecrets(all: { problems: Problem[]; warnings: Problem[] }) {
-  const masked = ({ path, message, ...place }: Problem): Problem => ({
+function withoutSecrets(all: { problems: ConfigProblem[]; warnings: ConfigProblem[] }) {
+  const masked = ({ path, message, ...place }: ConfigProblem): ConfigProblem => ({
     ...place,
     path: path.replace(secretText, '***'),
     message: message.replace(secretText, '***'),

@@ -40,7 +40,7 @@ export interface Complaint extends Position {
   severity: 'error' | 'warning';
 }
 
-/** Counted with what aliases repeat, which a small text can use to stand for a huge value. */
+/** Values of a document, those repeated by aliases included: a small text can stand for a huge value. */
 const maximumValues = 20_000;
 
 /** Code points of a value that a message repeats. */
@@ -209,7 +209,7 @@ class TreeReader {
   }
 }
 
-/** Filled in, `token_env: ${TOKEN}` would put the secret itself where a name belongs. */
+/** Keeps `token_env: ${TOKEN}` from putting the secret itself where a name belongs. */
 function namesVariable(path: Path): boolean {
   const key = path.at(-1);
   if (path[0] === 'settings') return typeof key === 'string' && key.endsWith('_env');

@@ -73,7 +73,7 @@ function below(
   return result;
 }
 
-/** Leaves out what says nothing, and what the daemon judges in another way. */
+/** Leaves out what says nothing, and what the daemon checks in another way. */
 function cleaned(schema: JsonSchema): JsonSchema {
   const { format: _format, oneOf, example, ...rest } = below(schema, cleaned);
   const required = Object.keys(schema.properties ?? {}).filter((key) => isRequired(schema, key));

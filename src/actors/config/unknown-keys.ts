@@ -7,7 +7,7 @@ import { serviceSchema } from './service-schema.ts';
 /** Sections in which a mistyped key would switch a control off in silence (contract section 3). */
 const strictSections = new Set(['security', 'auth', 'egress', 'audit']);
 
-/** Says whether a key that is not known is an error in a section of `service.yaml`, and not a warning alone. */
+/** Returns whether a key that is not known is an error in a section of `service.yaml`, and not a warning alone. */
 export function isStrictSection(section: string): boolean {
   return strictSections.has(section);
 }

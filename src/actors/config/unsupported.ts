@@ -1,7 +1,7 @@
 import type { Finding, Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Something the configuration may ask for and this version cannot do. */
+/** A setting that this version cannot fulfil. */
 interface Control {
   thing: string;
   severity: Finding['severity'];

@@ -1,12 +1,12 @@
 // What may run: the policy of an agent, with its guardrails, rewriting, intent alignment and credentials.
 
 export {
-  type AlignmentJudge,
   checkAlignment,
-  createAlignmentJudge,
   createCachingEmbedder,
   createEmbedder,
+  createIntentScorer,
   embedderAddress,
+  type IntentScorer,
 } from './alignment/alignment.ts';
 export {
   type Credential,

@@ -48,9 +48,8 @@ const longestEntry = 16 * 1024;
 const entryName = /^[0-9a-f]{16}-\d+-\d+\.json$/;
 
 /**
- * Puts this process on the list of running agents of its user, under `$XDG_STATE_HOME/holdpoint/agents`, and answers
- * what takes it off again. The list holds no secret, only where agents are. Throws AgentListError, or the error of
- * a file.
+ * Lists this process among the running agents of its user, under `$XDG_STATE_HOME/holdpoint/agents`, and returns what
+ * removes it. The list holds no secret, only where agents are. Throws AgentListError, or the error of a file.
  */
 export function listAgent(
   { agentId, directory, url }: { agentId: string; directory: string; url: string },
@@ -76,7 +75,7 @@ export function listAgent(
 }
 
 /**
- * Answers the agents of this user that run, and takes those off the list whose process is gone. Throws
+ * Returns the running agents of this user, and removes those whose process is gone. Throws
  * AgentListError when others may write to the list.
  */
 export function runningAgents(env: NodeJS.ProcessEnv): ListedAgent[] {
@@ -114,7 +113,7 @@ function homeOf(env: NodeJS.ProcessEnv): string | null {
   }
 }
 
-/** Makes the folder where it would belong to this user: root that goes by another's HOME leaves that alone. */
+/** Creates the folder where it would belong to this user; root with another's HOME creates none. */
 function makeFolder(folder: string): void {
   const missing: string[] = [];
   let above = folder;
@@ -134,7 +133,7 @@ function makeOne(path: string): void {
   }
 }
 
-/** Whoever may write here could lead a command to an agent of theirs. */
+/** Throws for a folder that others may write: they could lead a command to an agent of theirs. */
 function assertOwn(folder: string): void {
   const { uid, mode } = lstatSync(folder);
   if (uid !== process.getuid?.()) throw new AgentListError(notOwn(folder));

@@ -7,8 +7,8 @@ export class ForeignFileError extends Error {
 }
 
 /**
- * Sees that files can be read and written and folders be written in, before any of them is opened; those that
- * are missing can be made. Throws ForeignFileError that names the first which cannot, and its owner.
+ * Checks that files can be read and written and folders be written in, before any is opened, and that missing ones
+ * can be made. Throws ForeignFileError that names the first which cannot, and its owner.
  */
 export function checkUsable(paths: readonly string[]): void {
   for (const path of paths) {

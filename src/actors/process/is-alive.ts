@@ -1,4 +1,4 @@
-/** Tells whether a process is there. */
+/** Returns whether a process is there. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

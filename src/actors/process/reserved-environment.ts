@@ -18,7 +18,7 @@ const reservedNames = new Set([
 
 const reservedPrefixes = ['LD_', 'DYLD_', 'NODE_', 'PYTHON', 'GIT_', 'PERL5', 'SERVICE_'];
 
-/** In words why a skill may not ask for an environment variable, or `null` when it may. */
+/** Returns why a skill may not ask for an environment variable; `null` when it may. */
 export function refusedVariable(name: string): string | null {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
     return `${JSON.stringify(name)} is not a variable name; use letters, digits and underscores`;

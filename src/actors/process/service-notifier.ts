@@ -33,8 +33,8 @@ export function takeNotifySettings(env: NodeJS.ProcessEnv): NotifySettings | nul
 }
 
 /**
- * Makes what tells systemd news. Node has no sockets of that kind, so the program `systemd-notify` of systemd itself is
- * called, one message after the other; it speaks for this process where the unit has `NotifyAccess=all`.
+ * Creates what tells systemd news. Node has no sockets of that kind, so the program `systemd-notify` of systemd
+ * itself is called, one message after the other; it speaks for this process where the unit has `NotifyAccess=all`.
  */
 export function createNotifier(
   { settings, log }: { settings: NotifySettings | null; log: Pick<Log, 'warn'> },

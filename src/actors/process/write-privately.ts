@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Replaces a file, which its owner alone can read, in one step, so that no reader ever sees half of it. */
+/** Replaces a file atomically; only its owner can read it. */
 export function writePrivately(path: string, content: string): void {
   const draft = `${path}.${process.pid}`;
   rmSync(draft, { force: true });

@@ -12,10 +12,10 @@ import type {
 import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachine } from '../../machines/task/task-machine.ts';
 import {
-  type AlignmentJudge,
   type CredentialIssuer,
   CredentialVault,
   createGovern,
+  type IntentScorer,
   type Policy,
   screenPrompt,
 } from '../governance/governance.ts';
@@ -40,7 +40,7 @@ export interface TaskLogicPorts {
   tools: ReadonlyMap<string, Tool>;
   policy: Policy;
   /** Compares calls with what was asked; `null` while intent alignment is off. */
-  judge: AlignmentJudge | null;
+  judge: IntentScorer | null;
   /** Makes the credentials of calls; `null` when no tool has any. */
   issuer: CredentialIssuer | null;
   /** The way out; tools that need one have none while it is `null`. */

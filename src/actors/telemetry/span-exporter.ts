@@ -3,7 +3,6 @@ import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Log } from '../ports.ts';
 
-/** Where spans go, and how. */
 export interface SpanExporterOptions {
   /** Where they are posted, as OTLP in JSON. */
   endpoint: string;

@@ -25,7 +25,6 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** What tracing stands on. */
 export interface TracingPorts {
   log: Log;
   /** The version of the agent, which every span carries. */

@@ -14,7 +14,7 @@ const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
 export const pageProtocol = 'holdpoint-inspector';
 
 /**
- * Judges who may read the page: the request names this machine and port and comes from no foreign web page.
+ * Checks who may read the page: the request names this machine and port and comes from no foreign web page.
  * Returns `null` when nothing stands against it.
  */
 export function readerRefusal(
@@ -29,7 +29,7 @@ export function readerRefusal(
 }
 
 /**
- * Judges who may watch: the request names this machine and port, comes from no foreign web page
+ * Checks who may watch: the request names this machine and port, comes from no foreign web page
  * and carries the token. Returns `null` when nothing stands against it.
  */
 export function watcherRefusal(

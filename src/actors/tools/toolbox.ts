@@ -8,10 +8,10 @@ import { missingInterpreters } from './scripts/interpreter.ts';
 import { type ScriptDependencies, scriptTool } from './scripts/script-tool.ts';
 import {
   missingRequirements,
-  type Problem,
   readSkills,
   type ScriptDefinition,
   type Skill,
+  type SkillProblem,
 } from './skills/skills.ts';
 
 /** The part of `service.yaml` that says which tools there are. */
@@ -25,11 +25,11 @@ export interface ToolSettings {
 export interface Toolbox {
   tools: Map<string, Tool>;
   skills: Skill[];
-  problems: Problem[];
-  warnings: Problem[];
+  problems: SkillProblem[];
+  warnings: SkillProblem[];
 }
 
-/** What a toolbox is made from; the rest is passed on to the tools. */
+/** The keys not named here are passed on to the tools. */
 export interface ToolboxInput extends Omit<ScriptDependencies, 'agentDirectory'> {
   /** The agent's folder. */
   directory: string;
@@ -73,7 +73,7 @@ function withSetting(tool: Tool, settings: ToolSettings['tools']): Tool {
   return isDeclared ? { ...tool, idempotent: true } : tool;
 }
 
-function unmet(skill: Skill, env: ToolboxInput['env']): Problem[] {
+function unmet(skill: Skill, env: ToolboxInput['env']): SkillProblem[] {
   return missingRequirements(skill, env, (name) => findProgram(name)).map((message) => ({
     message,
     file: skill.file,
@@ -82,12 +82,12 @@ function unmet(skill: Skill, env: ToolboxInput['env']): Problem[] {
   }));
 }
 
-function namedLikeBuiltin({ name, file, line }: ScriptDefinition): Problem {
+function namedLikeBuiltin({ name, file, line }: ScriptDefinition): SkillProblem {
   const message = `tool ${name} has the name of a builtin tool; rename it or leave the builtin out`;
   return { message, file, line, column: 1 };
 }
 
-function unknownBuiltins(names: readonly string[]): Problem[] {
+function unknownBuiltins(names: readonly string[]): SkillProblem[] {
   return names
     .filter((name) => !builtinToolNames.includes(name))
     .map((name) =>
@@ -97,7 +97,7 @@ function unknownBuiltins(names: readonly string[]): Problem[] {
     );
 }
 
-function unusedSettings(settings: ToolSettings['tools'], names: string[]): Problem[] {
+function unusedSettings(settings: ToolSettings['tools'], names: string[]): SkillProblem[] {
   const known = new Set(names.map(normalName));
   return settings
     .filter(({ name }) => !known.has(normalName(name)))
@@ -107,6 +107,6 @@ function unusedSettings(settings: ToolSettings['tools'], names: string[]): Probl
     });
 }
 
-function inSettings(message: string): Problem {
+function inSettings(message: string): SkillProblem {
   return { message, file: 'service.yaml', line: 1, column: 1 };
 }

@@ -12,8 +12,8 @@ export { resolveInside } from './skills/inside-directory.ts';
 export {
   type MentionedHost,
   mentionedHosts,
-  type Problem,
   readSkills,
   type Skill,
+  type SkillProblem,
 } from './skills/skills.ts';
 export { createToolbox, type Toolbox, type ToolSettings } from './toolbox.ts';

@@ -18,7 +18,7 @@ export interface TaskListener {
 }
 
 /** Reads a task's stream to its end and answers the result; `null` when it ended without one. */
-export async function follow(
+export async function readTaskStream(
   messages: AsyncIterable<EventSourceMessage>,
   { onEvent, onStatus, onProgress }: TaskListener,
 ): Promise<TaskJson | null> {

@@ -8,7 +8,7 @@ import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, type AgentSession, withAgent } from './agent-session.ts';
 import { answerOf, printEnd, progressLine, statusLine, throwIfUnfinished } from './print-task.ts';
-import { follow, streamBroken } from './read-task-stream.ts';
+import { readTaskStream, streamBroken } from './read-task-stream.ts';
 import { readAnswer } from './task-shape.ts';
 
 export interface SendOptions extends AgentOptions {
@@ -66,7 +66,7 @@ async function sendStreaming(
   { id, body }: Submission,
 ): Promise<void> {
   const call = { method: 'POST', path: '/tasks/sendSubscribe', body, taskId: id, signal } as const;
-  const task = await follow(agent.events(call), {
+  const task = await readTaskStream(agent.events(call), {
     onEvent: (event) => output.json(event),
     onStatus: (changed) => output.note(statusLine(output, changed)),
     onProgress: (progress) => {

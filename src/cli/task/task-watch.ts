@@ -5,7 +5,7 @@ import { agentFlags, findAgent } from '../find-agent.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, deadline } from './agent-session.ts';
 import { answerOf, progressLine, statusLine, throwIfUnfinished } from './print-task.ts';
-import { follow, streamBroken } from './read-task-stream.ts';
+import { readTaskStream, streamBroken } from './read-task-stream.ts';
 import type { TaskJson } from './task-shape.ts';
 
 /** Maximum failures of a connection in a row. */
@@ -75,17 +75,20 @@ async function joinOnce(
   const path = `/tasks/${encodeURIComponent(id)}/events`;
   const call = { method: 'GET', path, taskId: id, signal } as const;
   try {
-    return await follow(agent.events({ ...call, ...(lastEventId ? { lastEventId } : {}) }), {
-      onEvent: (event) => {
-        onSeen(event.id);
-        output.json(event);
+    return await readTaskStream(
+      agent.events({ ...call, ...(lastEventId ? { lastEventId } : {}) }),
+      {
+        onEvent: (event) => {
+          onSeen(event.id);
+          output.json(event);
+        },
+        onStatus: (task) => output.line(statusLine(output, task)),
+        onProgress: (progress) => {
+          const line = progressLine(progress);
+          if (line !== null) output.line(line);
+        },
       },
-      onStatus: (task) => output.line(statusLine(output, task)),
-      onProgress: (progress) => {
-        const line = progressLine(progress);
-        if (line !== null) output.line(line);
-      },
-    });
+    );
   } finally {
     await agent.close();
   }

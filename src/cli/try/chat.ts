@@ -2,7 +2,7 @@ import { v7 } from 'uuid';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { answerOf, deferralLines, progressLine, statusText } from '../task/print-task.ts';
-import { follow } from '../task/read-task-stream.ts';
+import { readTaskStream } from '../task/read-task-stream.ts';
 import { pendingDeferral } from '../task/task-get.ts';
 import type { ProgressJson, TaskJson } from '../task/task-shape.ts';
 import { askApproval } from './ask-approval.ts';
@@ -54,7 +54,7 @@ async function converse(
   };
   try {
     const call = await callFor(message, demo, signal);
-    const task = await follow(demo.client.events(call), { onStatus, onProgress });
+    const task = await readTaskStream(demo.client.events(call), { onStatus, onProgress });
     await withdraw();
     output.line(`${output.colours.bold('agent>')} ${endOf(task)}`);
     return false;

@@ -18,7 +18,7 @@ export interface ConnectionOptions {
 }
 
 /** One WebSocket of the app: sends Slack's greeting and pings. */
-export class Connection {
+export class FakeConnection {
   readonly #socket: WebSocket;
   readonly #options: ConnectionOptions;
   #timer: unknown = null;

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { JsonObject } from '../../machines/json.ts';
 import { type Envelope, EnvelopePost, type EnvelopePostOptions } from './envelope-post.ts';
-import { Connection } from './fake-connection.ts';
+import { FakeConnection } from './fake-connection.ts';
 
 export interface SocketHubOptions extends EnvelopePostOptions {
   appId: string;
@@ -19,11 +19,11 @@ export class SocketHub {
   readonly #options: SocketHubOptions;
   readonly #post: EnvelopePost;
   readonly #server = new WebSocketServer({ noServer: true, autoPong: false });
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new Set<FakeConnection>();
   readonly #tickets = new Set<string>();
   #refused = 0;
   #silent = 0;
-  #last: Connection | null = null;
+  #last: FakeConnection | null = null;
 
   constructor(options: SocketHubOptions) {
     this.#options = options;
@@ -104,7 +104,7 @@ export class SocketHub {
   #welcome(opened: WebSocket): void {
     const greets = this.#silent === 0;
     if (!greets) this.#silent -= 1;
-    const connection: Connection = new Connection(opened, {
+    const connection: FakeConnection = new FakeConnection(opened, {
       ...this.#options,
       count: this.#connections.size + 1,
       greets,
@@ -120,14 +120,14 @@ export class SocketHub {
   }
 
   /** Takes the connections in turn, so that what is sent again goes another way where there is one. */
-  #next(): Connection | undefined {
+  #next(): FakeConnection | undefined {
     const live = this.#live();
     const next = live[(live.findIndex((each) => each === this.#last) + 1) % live.length];
     if (next !== undefined) this.#last = next;
     return next;
   }
 
-  #live(): Connection[] {
+  #live(): FakeConnection[] {
     return [...this.#connections].filter(({ isLive }) => isLive);
   }
 }

@@ -235,7 +235,7 @@ export class TaskHandler implements A2ARequestHandler {
     try {
       yield* taskUpdates(this.#tasks, followTask(tasksOf(context), id, gone), beginning);
     } catch (error) {
-      throw this.#told(context, error);
+      throw this.#shown(context, error);
     }
   }
 
@@ -281,7 +281,7 @@ export class TaskHandler implements A2ARequestHandler {
     try {
       return await run();
     } catch (error) {
-      throw this.#told(context, error);
+      throw this.#shown(context, error);
     }
   }
 
@@ -296,7 +296,7 @@ export class TaskHandler implements A2ARequestHandler {
     return new RestUnsupportedOperationError({ message, statusCode, metadata: textsOf(body) });
   }
 
-  #told(context: ServerCallContext, error: unknown): Error {
+  #shown(context: ServerCallContext, error: unknown): Error {
     const { RequestMalformedError, TaskNotFoundError } = this.#sdk;
     if (error instanceof SystemError && error.code === 'unknown_task') {
       return new TaskNotFoundError(error.message);

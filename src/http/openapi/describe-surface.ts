@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { a2aOperation } from './a2a-operations.ts';
-import { doorAnswers } from './door-answers.ts';
+import { accessAnswers } from './door-answers.ts';
 import type { Answer, Operation, Parameter, Tag } from './operation.ts';
 import { operations } from './operations.ts';
 import * as schemas from './schemas.ts';
@@ -92,7 +92,7 @@ function presentOperation(operation: Operation, path: string): object {
     required: true,
     schema: { type: 'string' },
   }));
-  const answers = { ...doorAnswers(operation), ...operation.answers };
+  const answers = { ...accessAnswers(operation), ...operation.answers };
   return {
     operationId: id,
     tags: [tag],

@@ -10,7 +10,7 @@ const refusals: Record<RefusalForm, z.ZodType> = {
 };
 
 /** Says what an operation may be answered before it is reached (document 1 section 5, contract section 5). */
-export function doorAnswers(operation: Operation): Record<number, Answer> {
+export function accessAnswers(operation: Operation): Record<number, Answer> {
   const { form, isPublic = false, isAdmitted = false, isUnlimited = false, body } = operation;
   const refused = (says: string, more: Partial<Answer> = {}, own?: z.ZodType): Answer =>
     holding(says, form === 'sentence' ? (own ?? refusals[form]) : refusals[form], more);

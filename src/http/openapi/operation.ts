@@ -35,7 +35,7 @@ export interface Operation {
   parameters?: readonly Parameter[];
   /** Accepted bodies by media type. */
   body?: { schema: z.ZodType; types: readonly string[]; example: JsonValue; isOptional?: boolean };
-  /** The answers of the route itself; those of the door are added. */
+  /** The answers of the route itself; those of sign-in, rate limit and admission are added. */
   answers: Readonly<Record<number, Answer>>;
   form: RefusalForm;
   /** True for a route that anybody may read (contract section 8). */

@@ -8,7 +8,7 @@ import { agentCard } from './agent-card-routes.ts';
 const longestAccept = 1_024;
 
 /** `GET /`: a short page for a browser, and the card for everybody else, since clients ask the card's own url for it (contract section 5). */
-export function frontDoor(ports: { card: CardSource }) {
+export function serveFrontPage(ports: { card: CardSource }) {
   const showCard = agentCard(ports);
   return function show(ctx: RoutedContext) {
     ctx.vary('Accept');

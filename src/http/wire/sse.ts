@@ -55,7 +55,7 @@ export class EventStream {
     ctx.flushHeaders();
     const rest = keepAlive.comments.start(() => this.#beat());
     res.on('drain', () => this.#writeWaiting());
-    res.on('timeout', () => this.#letGo());
+    res.on('timeout', () => this.#disconnect());
     res.once('close', () => {
       rest();
       this.#waiting.length = 0;
@@ -110,10 +110,10 @@ export class EventStream {
     this.#countWaiting();
     // One event that waits is never too much: a reader who comes back must get past it.
     const isTooMuch = this.#backlog > maximumBacklog && this.#waiting.length > 1;
-    if (isTooMuch || !hasRoom) this.#letGo();
+    if (isTooMuch || !hasRoom) this.#disconnect();
   }
 
-  #letGo(): void {
+  #disconnect(): void {
     this.#isLetGo = true;
     this.#response.destroy();
   }
@@ -134,7 +134,7 @@ export class EventStream {
 
   #write(text: string): void {
     if (this.#response.destroyed || this.#response.writableEnded) return;
-    if (!this.#traffic.mayHave(text.length)) return this.#letGo();
+    if (!this.#traffic.mayHave(text.length)) return this.#disconnect();
     this.#isBlocked = !this.#response.write(text);
     if (!this.#isBlocked) return;
     this.#traffic.limitStall(this.#response);

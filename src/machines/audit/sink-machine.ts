@@ -19,7 +19,7 @@ export function sinkPause(failures: number): number {
 const unfilled = () => Promise.reject(new Error('the port is not filled'));
 
 /**
- * The way from the audit log to one place that wants its lines too. It only ever loses time: the log
+ * The delivery of the audit log to one sink. It only ever loses time: the log
  * does not wait for it, and lines stay queued while it is anywhere but open.
  */
 export const sinkMachine = setup({

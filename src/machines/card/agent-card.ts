@@ -37,7 +37,7 @@ export interface DeclaredScheme {
   scheme: SecurityScheme;
 }
 
-/** Everything a card is made from; nothing else of an agent reaches it. */
+/** Everything a card may show of an agent. */
 export interface CardParts {
   name: string;
   /** Empty when unknown. */

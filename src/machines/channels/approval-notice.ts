@@ -49,7 +49,7 @@ export type MessageRef = JsonObject;
 /** What a notice says that an earlier one did not. */
 export type ApprovalNews = 'reminded' | 'counted' | 'ended' | 'changed';
 
-/** Tells what a notice says that the one before it did not; `null` when it says the same. */
+/** Returns what a notice says that the one before it did not; `null` when it says the same. */
 export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNews | null {
   if (JSON.stringify(before) === JSON.stringify(now)) return null;
   if (now.outcome !== null) return 'ended';

@@ -23,7 +23,6 @@ export type LinkEvent =
 /** What happens to a connection. */
 export type ConnectionEvent = LinkEvent | { type: 'connection.close' };
 
-/** What a link is opened with. */
 export interface LinkInput {
   /** The name that the link gives in everything it tells. */
   link: string;
@@ -59,7 +58,7 @@ const lastingPause = 300_000;
 /** Faults in a row that may pass, after which they are taken to last: with their pauses a minute as a rule. */
 const mostDoubted = 8;
 
-/** Tells whether a fault is left to a person, after so many links in a row that did not last. */
+/** Returns whether a fault is left to a person, after so many links in a row that did not last. */
 function isLasting({ lasting }: LinkFault, failures: number): boolean {
   return lasting === 'maybe' ? failures >= mostDoubted : lasting;
 }
@@ -111,7 +110,7 @@ const hungUp = { type: 'countFailure', params: refusal } as const;
 
 const stayedSilent = { type: 'countFailure', params: silence } as const;
 
-/** What becomes of the connection when the link that carries everything is lost. */
+/** Names the transitions for the loss of the link that carries everything. */
 const whenLost = [
   { guard: about('isBroken'), target: '#connection.failed', actions: counted },
   { guard: about('isCurrent'), target: '#connection.backoff', actions: counted },

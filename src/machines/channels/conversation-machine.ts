@@ -12,8 +12,8 @@ import { fullText, heldText, lastWordsOf, lateText, wordsOf } from './conversati
 import { closedBy, lastWord, marking, withMark, word } from './outbox.ts';
 import type {
   Asked,
+  ChatMessage,
   HeldCall,
-  Saying,
   Spoken,
   Turn,
   TurnEnd,
@@ -105,7 +105,7 @@ export const conversationMachine = setup({
     noteFailure: assign((_, { retryAfter }: { retryAfter: number | null }) => ({
       speakAfter: retryAfter,
     })),
-    letGo: assign(({ context }) => ({
+    dequeue: assign(({ context }) => ({
       outbox: context.outbox.slice(1),
       attempts: 0,
       speakAfter: null,
@@ -113,7 +113,7 @@ export const conversationMachine = setup({
     /** A port: keeps on disk how far the answer to a message is. */
     keepTurn: (_, _turn: Turn) => undefined,
     /** A port: keeps on disk that a message has had its last word. */
-    closeTurn: (_, _message: Saying | null) => undefined,
+    closeTurn: (_, _message: ChatMessage | null) => undefined,
     /** A port: says that something could not be put into the thread. */
     noteUnsaid: (_, _lost: { utterance: Utterance; error: unknown }) => undefined,
   },
@@ -290,7 +290,7 @@ export const conversationMachine = setup({
                 target: 'silent',
                 actions: [
                   { type: 'closeTurn', params: ({ context }) => closedBy(firstOf(context)) },
-                  'letGo',
+                  'dequeue',
                 ],
               },
               {
@@ -309,7 +309,7 @@ export const conversationMachine = setup({
                     }),
                   },
                   { type: 'closeTurn', params: ({ context }) => closedBy(firstOf(context)) },
-                  'letGo',
+                  'dequeue',
                 ],
               },
             ],
@@ -324,7 +324,7 @@ export const conversationMachine = setup({
                   }),
                 },
                 { type: 'closeTurn', params: ({ context }) => closedBy(firstOf(context)) },
-                'letGo',
+                'dequeue',
               ],
             },
           },

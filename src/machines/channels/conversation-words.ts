@@ -25,17 +25,17 @@ const refusals: Record<Refusal, string> = {
   refused: 'The agent did not take this message; tell whoever runs it.',
 };
 
-/** Says who is waited for. */
+/** Words who is waited for. */
 export function heldText({ tool, to }: Pick<HeldCall, 'tool' | 'to'>): string {
   return `Waiting for a release of ${tool} by ${whomOf(to)}.`;
 }
 
-/** Says how a task ended, and marks it: the answer itself, or why there is none. Markdown. */
+/** Words how a task ended, and marks it: the answer itself, or why there is none. Markdown. */
 export function lastWordsOf(end: TurnEnd): { markdown: string; mark: TurnMark } {
   return { markdown: endText(end), mark: end.kind === 'completed' ? 'done' : 'failed' };
 }
 
-/** Says what came of asking the agent, once nothing more will. Markdown. */
+/** Words the outcome of asking the agent, once nothing more will come. Markdown. */
 export function wordsOf(asked: Asked): { markdown: string; mark: TurnMark } {
   if (asked.kind === 'ended') return lastWordsOf(asked.end);
   const refusal = asked.kind === 'refused' ? asked.refusal : 'refused';

@@ -13,7 +13,7 @@ export interface NoticeVersion {
   notice: ApprovalNotice;
 }
 
-/** What a delivery starts from: where the message is and what it says, both `null` while there is none. */
+/** The message as the store has it: `ref` and `told` are `null` before the first post. */
 export interface DeliveryInput {
   ref: MessageRef | null;
   told: ApprovalNotice | null;
@@ -40,7 +40,6 @@ export type PostOutcome = { kind: 'posted'; ref: MessageRef } | DeliveryFailure;
 /** What became of an update. */
 export type UpdateOutcome = { kind: 'updated' } | DeliveryFailure;
 
-/** What an update is made of. */
 export interface UpdateInput {
   ref: MessageRef;
   notice: ApprovalNotice;
@@ -48,7 +47,7 @@ export interface UpdateInput {
 }
 
 /** What is kept once a target knows, or is known never to learn, what a notice says. */
-export interface Told extends NoticeVersion {
+export interface ToldNotice extends NoticeVersion {
   /** True when there is nothing more to tell. */
   isClosed: boolean;
 }
@@ -128,9 +127,9 @@ export const deliveryMachine = setup({
       return { failures, pause: pauseAfter(failures, failure) };
     }),
     /** A port: keeps where the message is, and what it says. */
-    keepRef: (_, _kept: { ref: MessageRef; told: Told }) => undefined,
+    keepRef: (_, _kept: { ref: MessageRef; told: ToldNotice }) => undefined,
     /** A port: keeps what the message says, or that nothing more will be told. */
-    keepTold: (_, _told: Told) => undefined,
+    keepTold: (_, _told: ToldNotice) => undefined,
     /** A port: says that a try failed. */
     noteFailure: (_, _failure: DeliveryFailure) => undefined,
     /** A port: says that a message will not be brought up to date. */
@@ -292,11 +291,11 @@ function newsBetween(told: NoticeVersion | null, latest: NoticeVersion): Approva
   return latest.notice.outcome === null ? 'changed' : 'ended';
 }
 
-function telling({ version, notice }: NoticeVersion): Told {
+function telling({ version, notice }: NoticeVersion): ToldNotice {
   return { version, notice, isClosed: notice.outcome !== null };
 }
 
-function closing({ version, notice }: NoticeVersion): Told {
+function closing({ version, notice }: NoticeVersion): ToldNotice {
   return { version, notice, isClosed: true };
 }
 

@@ -1,7 +1,6 @@
 import { assign, setup } from 'xstate';
 import { doubledPause, longestRetryAfter } from '../back-off.ts';
 
-/** What a lane starts from. */
 export interface LaneInput {
   /** True when a service that asks for time means the whole target, and not the one message. */
   isPaced: boolean;

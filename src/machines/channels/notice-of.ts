@@ -25,7 +25,7 @@ export function noticeOf(
   };
 }
 
-/** Tells how the wait on a deferral ended. */
+/** Returns how the wait on a deferral ended. */
 export function outcomeOf({ id }: Pick<Deferral, 'id'>, ended: EndedRecord): ApprovalOutcome {
   const { state, text, settled, failure, changedAt: at } = ended;
   if (settled?.id === id) {

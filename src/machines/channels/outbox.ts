@@ -1,17 +1,17 @@
-import type { Saying, TurnMark, Utterance } from './turn.ts';
+import type { ChatMessage, TurnMark, Utterance } from './turn.ts';
 
 /** A mark beside a message. */
-export function marking(to: Saying, mark: TurnMark): Utterance {
+export function marking(to: ChatMessage, mark: TurnMark): Utterance {
   return { to, kind: 'mark', mark };
 }
 
 /** Something that is said while a message is worked on. Markdown. */
-export function word(to: Saying, markdown: string): Utterance {
+export function word(to: ChatMessage, markdown: string): Utterance {
   return { to, kind: 'say', markdown, isLast: false };
 }
 
 /** The answer to a message, or why there is none. Markdown. */
-export function lastWord(to: Saying, markdown: string): Utterance {
+export function lastWord(to: ChatMessage, markdown: string): Utterance {
   return { to, kind: 'say', markdown, isLast: true };
 }
 
@@ -23,6 +23,6 @@ export function withMark(outbox: readonly Utterance[], mark: Utterance): Utteran
 }
 
 /** Returns the message that has had its last word with this; `null` when none has. */
-export function closedBy(utterance: Utterance): Saying | null {
+export function closedBy(utterance: Utterance): ChatMessage | null {
   return utterance.kind === 'say' && utterance.isLast ? utterance.to : null;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
 
 /** What somebody said to the agent in a thread of a chat; the thread is a task and its `contextId`. */
-export interface Saying {
+export interface ChatMessage {
   adapter: string;
   /** Unique among what was said over the adapter. */
   id: string;
@@ -14,7 +14,7 @@ export interface Saying {
 
 /** One message of a thread on its way to its answer. */
 export interface Turn {
-  message: Saying;
+  message: ChatMessage;
   /** The deferral that the thread was told of last; `null` before any. */
   heldId: string | null;
   /** True once the thread was told that the answer comes later. */
@@ -48,8 +48,8 @@ export type Asked =
 /** How the answer to a message stands, shown beside the message. */
 export type TurnMark = 'working' | 'waiting' | 'done' | 'failed';
 
-/** Something to be put into a thread. */
-export type Utterance = { to: Saying } & (
+/** A message or a mark for a thread. */
+export type Utterance = { to: ChatMessage } & (
   | { kind: 'mark'; mark: TurnMark }
   /** `isLast` closes the turn of the message. */
   | { kind: 'say'; markdown: string; isLast: boolean }

@@ -45,14 +45,14 @@ export const pushDeliveryMachine = setup({
       latest: { state: task.state, text: task.text },
     })),
     countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1 })),
-    letGo: assign(({ context }) => ({ waiting: context.waiting.slice(1), attempts: 0 })),
+    dequeue: assign(({ context }) => ({ waiting: context.waiting.slice(1), attempts: 0 })),
     /** A port: keeps on disk that the receiver was told, or will not be told, of a change. */
     keepTold: (_, _task: Task) => undefined,
     /** A port: says that a change could not be delivered. */
     noteGivenUp: (_, _failure: { task: Task; error: unknown }) => undefined,
   },
   guards: {
-    isNews: ({ context: { latest } }, { state, text }: Task) =>
+    hasChanged: ({ context: { latest } }, { state, text }: Task) =>
       latest === null || latest.state !== state || latest.text !== text,
     isExhausted: ({ context }) => context.attempts >= mostAttempts,
     isWaiting: ({ context: { waiting } }) => waiting.length > 0,
@@ -68,7 +68,7 @@ export const pushDeliveryMachine = setup({
   initial: 'idle',
   on: {
     'task.changed': {
-      guard: { type: 'isNews', params: ({ event }) => event.task },
+      guard: { type: 'hasChanged', params: ({ event }) => event.task },
       actions: { type: 'takeIn', params: ({ event }) => event.task },
     },
   },
@@ -90,7 +90,7 @@ export const pushDeliveryMachine = setup({
           target: 'idle',
           actions: [
             { type: 'keepTold', params: ({ context }) => firstOf(context.waiting) },
-            'letGo',
+            'dequeue',
           ],
         },
         onError: [
@@ -106,7 +106,7 @@ export const pushDeliveryMachine = setup({
                 }),
               },
               { type: 'keepTold', params: ({ context }) => firstOf(context.waiting) },
-              'letGo',
+              'dequeue',
             ],
           },
           { target: 'pausing' },

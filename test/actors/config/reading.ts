@@ -1,6 +1,6 @@
 import {
+  type ConfigProblem,
   type ConfigReading,
-  type Problem,
   parseConfig,
 } from '../../../src/actors/config/config.ts';
 
@@ -11,7 +11,7 @@ export function read(text: string, env: Record<string, string | undefined> = {})
 
 /** A reading as lines a table can hold: `error 3:5 model.name message`. */
 export function linesOf(reading: ConfigReading): string[] {
-  const line = (severity: string) => (problem: Problem) =>
+  const line = (severity: string) => (problem: ConfigProblem) =>
     `${severity} ${problem.line}:${problem.column} ${problem.path} | ${problem.message}`;
   return [
     ...(reading.ok ? [] : reading.problems.map(line('error'))),

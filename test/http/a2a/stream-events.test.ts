@@ -65,7 +65,7 @@ it('answers plainly an error before the first event', async () => {
 it('lets go of a reader who takes nothing, and of the source with him', async () => {
   const large = 'x'.repeat(300_000);
   let given = 0;
-  const letGo = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
   const events = (async function* (): AsyncGenerator<object, void, undefined> {
     try {
       for (; given < 1_000; given += 1) {
@@ -73,14 +73,14 @@ it('lets go of a reader who takes nothing, and of the source with him', async ()
         await new Promise(setImmediate);
       }
     } finally {
-      letGo.resolve();
+      closed.resolve();
     }
   })();
   const { hostname, port } = new URL(await serve({ events }));
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined).pause();
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-  await letGo.promise;
+  await closed.promise;
   socket.destroy();
   // What the kernel holds for both ends, and 1 MiB.
   expect(given * large.length).toBeLessThan(24_000_000);

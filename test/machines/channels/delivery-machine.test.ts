@@ -13,7 +13,7 @@ import {
   type NoticeVersion,
   type PostOutcome,
   pauseAfter,
-  type Told,
+  type ToldNotice,
   type UpdateInput,
   type UpdateOutcome,
 } from '../../../src/machines/channels/delivery-machine.ts';
@@ -72,7 +72,7 @@ function startDelivery(input: Partial<DeliveryInput> = {}) {
       },
       actions: {
         keepRef: (_, { ref, told }) => void kept.push([told.version, told.isClosed, ref]),
-        keepTold: (_, { version, isClosed }: Told) => void kept.push([version, isClosed]),
+        keepTold: (_, { version, isClosed }: ToldNotice) => void kept.push([version, isClosed]),
         noteFailure: (_, { fault }: DeliveryFailure) => void noted.push(fault),
         noteGivenUp: () => void noted.push('given up'),
       },

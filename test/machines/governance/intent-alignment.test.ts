@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   cosine,
   findDrift,
-  judgeScore,
+  scoreIntent,
 } from '../../../src/machines/governance/intent-alignment.ts';
 
 /** Two vectors of one length. */
@@ -83,7 +83,7 @@ describe('cosine', () => {
   });
 });
 
-describe('judgeScore', () => {
+describe('scoreIntent', () => {
   const usual = { threshold: 0.5, hardThreshold: 0.3 };
   const zero = { threshold: 0, hardThreshold: 0 };
   const warnOnly = { threshold: 0.5, hardThreshold: -1 };
@@ -125,7 +125,7 @@ describe('judgeScore', () => {
       'score 0.90 is below the hard threshold NaN',
     ],
   ])('of %d under %j says %s', (score, thresholds, decision, reason) => {
-    expect(judgeScore(score, thresholds)).toEqual({ decision, reason });
+    expect(scoreIntent(score, thresholds)).toEqual({ decision, reason });
   });
 
   it('never denies a cosine under a hard threshold of -1', () => {
@@ -133,7 +133,7 @@ describe('judgeScore', () => {
     fc.assert(
       fc.property(score, score, (value, threshold) => {
         const expected = value >= threshold ? 'allow' : 'warn';
-        expect(judgeScore(value, { threshold, hardThreshold: -1 }).decision).toBe(expected);
+        expect(scoreIntent(value, { threshold, hardThreshold: -1 }).decision).toBe(expected);
       }),
     );
   });
@@ -144,7 +144,7 @@ describe('judgeScore', () => {
     fc.assert(
       fc.property(score, score, score, score, (one, other, threshold, hardThreshold) => {
         const rank = (value: number) =>
-          order.indexOf(judgeScore(value, { threshold, hardThreshold }).decision);
+          order.indexOf(scoreIntent(value, { threshold, hardThreshold }).decision);
         expect(rank(Math.min(one, other))).toBeLessThanOrEqual(rank(Math.max(one, other)));
       }),
     );

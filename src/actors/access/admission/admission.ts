@@ -19,7 +19,6 @@ export {
 } from './admission-settings.ts';
 export { AdmissionError, askPlatform, type PlatformReply } from './platform-client.ts';
 
-/** What asking the platform stands on. */
 export interface AdmissionOptions {
   settings: AdmissionSettings;
   /** The agent's configured identifier. */
@@ -30,7 +29,7 @@ export interface AdmissionOptions {
   outbound?: Outbound;
 }
 
-/** The platform's say in whether new invocations may start (document 1 section 1). */
+/** Asks the platform whether new invocations may start (document 1 section 1). */
 export class Admission {
   readonly #actor;
   /** Who waits for a verdict, in the order in which they came. */
@@ -50,7 +49,7 @@ export class Admission {
     this.#actor.start();
   }
 
-  /** Says whether an invocation may start. Never rejects: it admits when the platform cannot be asked. */
+  /** Resolves with whether an invocation may start. Never rejects: it admits when the platform cannot be asked. */
   check(): Promise<AdmissionVerdict> {
     return inSpan('admission.check', {}, async (span) => {
       const verdict = await this.#ask();
@@ -61,12 +60,12 @@ export class Admission {
     });
   }
 
-  /** How many requests were admitted because the platform could not be asked. */
+  /** Counts the requests admitted because the platform could not be asked. */
   fallbacks(): number {
     return this.#fallbacks;
   }
 
-  /** Ends a call under way and asks no more; whoever waits or still comes is admitted. */
+  /** Aborts a call under way and admits every request from then on. */
   stop(): void {
     this.#actor.stop();
     this.#giveUp();

@@ -46,7 +46,7 @@ export function askPlatform(
     } catch (error) {
       if (late.aborted) throw new AdmissionError('the platform did not answer in 2 s');
       if (signal.aborted) throw new AdmissionError('the call was called off');
-      throw told(error);
+      throw admissionFault(error);
     } finally {
       // Whatever the platform still sends is not waited for.
       over.abort();
@@ -83,7 +83,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   }
 }
 
-/** Adds the agent to whatever query the URL has, which stays as it is written. */
+/** Adds the agent to the query of the URL, which otherwise stays as written. */
 function urlOf(configured: string, agentId: string): URL {
   const url = new URL(configured);
   if (url.searchParams.has('agent_id')) url.searchParams.delete('agent_id');
@@ -101,8 +101,8 @@ function headersOf({ token, orgId, workspaceId }: AdmissionSettings): Record<str
   };
 }
 
-/** Says why a call failed without its cause, which may hold more than should be logged. */
-function told(error: unknown): AdmissionError {
+/** Describes a failed call without its cause, which may hold more than should be logged. */
+function admissionFault(error: unknown): AdmissionError {
   if (error instanceof AdmissionError) return error;
   const { code, name } = error as NodeJS.ErrnoException;
   return new AdmissionError(`the platform cannot be reached (${code ?? name})`);

@@ -6,7 +6,6 @@ import { tokenPrefix } from './signed-url.ts';
 import { staticTokenVerifier } from './static-token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
-/** Which credentials are accepted. */
 export interface AuthenticatorOptions {
   /** The daemon's own token; always first. */
   runtimeToken: string;
@@ -18,7 +17,10 @@ export interface AuthenticatorOptions {
   isOptional: boolean;
 }
 
-/** Makes the authentication chain of an agent: who recognises a credential first decides (contract section 8). */
+/**
+ * Creates the authentication chain of an agent: the first verifier that recognises a credential decides (contract
+ * section 8).
+ */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const runtime = { provider: runtimeProvider, userId: runtimeProvider };
   const chat = { provider: chatProvider, userId: chatProvider };
@@ -32,7 +34,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return {
     verify: (credentials) =>
       inSpan('auth.verify', {}, async (span) => {
-        const verdict = (await judge(chain, credentials)) ?? unknown(credentials);
+        const verdict = (await verifyToken(chain, credentials)) ?? unknown(credentials);
         span.setAttributes(describe(verdict));
         if (verdict.kind === 'rejected') span.setStatus({ code: SpanStatusCode.ERROR });
         return verdict;
@@ -40,16 +42,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   };
 }
 
-/** A provider that breaks says nothing, and what nobody can judge passes nowhere. */
-async function judge(
+/** Asks each verifier in turn; the first that knows the credential decides. One that fails rejects it. */
+async function verifyToken(
   chain: readonly TokenVerifier[],
   credentials: Credentials,
 ): Promise<Verification | null> {
   for (const verifier of chain) {
     const { tokenKind } = verifier;
     try {
-      const judgement = await verifier.verify(credentials);
-      if (judgement !== null) return { ...judgement, tokenKind };
+      const verdict = await verifier.verify(credentials);
+      if (verdict !== null) return { ...verdict, tokenKind };
     } catch {
       const message = 'the token could not be judged; try again later';
       return { kind: 'rejected', reason: 'provider_unavailable', message, tokenKind };
@@ -58,7 +60,7 @@ async function judge(
   return null;
 }
 
-/** Says what becomes of a credential that no provider knows. An assertion that nobody reads is none. */
+/** Rejects a credential that no provider knows; an assertion that no provider reads counts as none. */
 function unknownTo({ tokens, isOptional }: AuthenticatorOptions) {
   const isIapRead = tokens.some(({ tokenKind }) => tokenKind === 'iap');
   return ({ bearer, iapAssertion }: Credentials): Verification => {
@@ -80,7 +82,7 @@ function rejected(message: string, tokenKind: TokenKind): Verification {
   return { kind: 'rejected', reason: 'rejected', message, tokenKind };
 }
 
-/** Tells what a token looks like. */
+/** Guesses the kind of a token from its form. */
 function kindOf(bearer: string): TokenKind {
   if (bearer.startsWith(tokenPrefix)) return 'sigv4';
   return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(bearer) ? 'jwt' : 'bearer';

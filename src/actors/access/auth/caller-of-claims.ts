@@ -22,10 +22,10 @@ export const usualClaims: ClaimMap = {
 const longest = 1_024;
 
 /**
- * Reads who a verified token stands for; `null` when it names no user. Only text with something in it
- * counts, so an `acr` that is a list or a number is none (document 1 section 5.1); an address that the
- * issuer calls unverified is left out, and under `needsProof` any that it does not call verified. The claims themselves are not kept: step-up needs `acr` alone, and
- * a task that is stored should not hold more about a person than it needs.
+ * Reads who a verified token stands for; `null` when it names no user. Only text with something in it counts, so an
+ * `acr` that is a list or a number is none (document 1 section 5.1); an address that the issuer calls unverified is
+ * left out, and under `needsProof` any that it does not call verified. The claims themselves are not kept: step-up
+ * needs `acr` alone, and a task that is stored should not hold more about a person than it needs.
  */
 export function callerOfClaims(
   provider: string,
@@ -56,7 +56,7 @@ function textOf(claims: Readonly<Record<string, unknown>>, name: string): string
 }
 
 /**
- * Tells whether an address is its owner's. Some issuers write `email_verified` as text; it speaks of the
+ * Returns whether an address is its owner's. Some issuers write `email_verified` as text; it speaks of the
  * claim `email` and of no other.
  */
 function isBelieved(

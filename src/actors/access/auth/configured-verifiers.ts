@@ -11,7 +11,6 @@ import type { TokenVerifier, VerifierPorts } from './token-verifier.ts';
 
 type Provider = ServiceConfig['auth']['providers'][number];
 
-/** What the providers of an agent are made with. */
 export interface ProviderPorts {
   env: NodeJS.ProcessEnv;
   log: Log;
@@ -22,8 +21,8 @@ export interface ProviderPorts {
 }
 
 /**
- * Makes the providers of an agent in the order they are listed (contract section 8). Throws an Error that names the setting when a static
- * token has no value.
+ * Makes the providers of an agent in the order they are listed (contract section 8). Throws an Error that names the
+ * setting when a static token has no value.
  */
 export function configuredVerifiers(
   providers: readonly Provider[],
@@ -49,7 +48,7 @@ export function configuredVerifiers(
   });
 }
 
-/** An identity without a user id goes by the provider's name; what else is told of it stands in its claims. */
+/** Names an identity without a user id after its provider; the rest of it stands in its claims. */
 function staticToken(
   { name, settings }: Extract<Provider, { type: 'static_token' }>,
   env: NodeJS.ProcessEnv,

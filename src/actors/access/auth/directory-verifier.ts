@@ -6,12 +6,12 @@ import type { ServiceConfig } from '../../config/config.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import {
-  type Judgement,
   refusal,
+  type TokenVerdict,
   type TokenVerifier,
   type VerifierPorts,
 } from './token-verifier.ts';
-import { issuerOf, judgeJwt } from './verify-jwt.ts';
+import { issuerOf, verifyJwt } from './verify-jwt.ts';
 
 type DirectoryProvider = Extract<
   ServiceConfig['auth']['providers'][number],
@@ -25,7 +25,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 const skew = 30_000;
 
 /**
- * Judges the tokens of a directory: those of one tenant, or of several that share the directory's keys
+ * Verifies the tokens of a directory: those of one tenant, or of several that share the directory's keys
  * (contract section 8). A token names its tenant twice, as issuer and as `tid`, and both must agree.
  */
 export function directoryVerifier(
@@ -46,7 +46,7 @@ export function directoryVerifier(
         isKeyOf(keys.published(keyId), tenant)
           ? readClaims(claims, tenant, { name, settings, bindsApprover: ports.bindsApprover })
           : refusal('invalid', 'the token is not signed by its issuer; sign in again');
-      return judgeJwt(bearer, { name, keys, algorithms, issuer, audience, skew, longest, read });
+      return verifyJwt(bearer, { name, keys, algorithms, issuer, audience, skew, longest, read });
     },
   };
 }
@@ -91,7 +91,7 @@ interface DirectoryRules extends Pick<VerifierPorts, 'bindsApprover'> {
   settings: Settings;
 }
 
-function readClaims(claims: JWTPayload, tenant: string, rules: DirectoryRules): Judgement {
+function readClaims(claims: JWTPayload, tenant: string, rules: DirectoryRules): TokenVerdict {
   if (claims['tid'] !== tenant) {
     return refusal('invalid', 'the token lacks a valid claim tid; sign in again');
   }

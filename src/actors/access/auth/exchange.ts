@@ -40,7 +40,7 @@ export function exchange({ url, timeout, dispatcher, ...options }: Question): Pr
       });
       return { status: statusCode, text: await readText(body) };
     } catch (error) {
-      throw late.aborted ? unavailable(`did not answer in ${timeout} ms`) : told(error);
+      throw late.aborted ? unavailable(`did not answer in ${timeout} ms`) : providerFault(error);
     } finally {
       // Whatever the provider still sends is not waited for.
       over.abort();
@@ -63,8 +63,8 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   }
 }
 
-/** Says why an exchange failed without its cause, which may hold what was sent. */
-function told(error: unknown): ProviderUnavailableError {
+/** Describes a failed exchange without its cause, which may hold what was sent. */
+function providerFault(error: unknown): ProviderUnavailableError {
   if (error instanceof ProviderUnavailableError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'no code';
   return unavailable(`cannot be reached (${code})`);

@@ -8,8 +8,8 @@ import { OutageLog } from './outage-log.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
 import { fingerprintOf, SingleFlight } from './single-flight.ts';
 import {
-  type Judgement,
   refusal,
+  type TokenVerdict,
   type TokenVerifier,
   type VerifierPorts,
 } from './token-verifier.ts';
@@ -28,16 +28,16 @@ export function httpVerifierScheme(): SecurityScheme {
 const answerSchema = z.looseObject({ valid: z.boolean() });
 
 /**
- * Asks a service of the operator about every bearer token (contract section 8). No answer is kept: a
- * token that is taken back there counts no more. Equal tokens that come at once are asked about once.
+ * Verifies every bearer token with a service of the operator (contract section 8). No answer is kept: a
+ * token that is revoked there counts no more. Equal tokens that come at once are asked about once.
  */
 export function httpVerifier(
   { name, settings }: HttpProvider,
   { log, outbound }: VerifierPorts,
 ): TokenVerifier {
   const outages = new OutageLog(name, log);
-  const flights = new SingleFlight<Judgement>(mostQuestions);
-  const judge = async (token: string, orgId: string): Promise<Judgement> => {
+  const flights = new SingleFlight<TokenVerdict>(mostQuestions);
+  const verifyBearer = async (token: string, orgId: string): Promise<TokenVerdict> => {
     try {
       return read(name, await ask(settings, token, orgId, outbound));
     } catch (error) {
@@ -54,7 +54,7 @@ export function httpVerifier(
       return flights.ask(fingerprintOf(bearer, org), () =>
         flights.isFull
           ? Promise.resolve(refusal('provider_unavailable', `the token verifier ${name} ${later}`))
-          : judge(bearer, org),
+          : verifyBearer(bearer, org),
       );
     },
   };
@@ -92,8 +92,8 @@ function parse(text: string): unknown {
   }
 }
 
-/** What the verifier says in `error` is not passed on: it may repeat the token. */
-function read(name: string, answer: Record<string, unknown>): Judgement {
+/** Reads an answer; its `error` is not passed on, as it may repeat the token. */
+function read(name: string, answer: Record<string, unknown>): TokenVerdict {
   if (answer['valid'] !== true) {
     return refusal('rejected', `the token verifier ${name} does not accept the token`);
   }

@@ -3,7 +3,7 @@ import type { ServiceConfig } from '../../config/config.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
-import { issuerOf, judgeJwt } from './verify-jwt.ts';
+import { issuerOf, verifyJwt } from './verify-jwt.ts';
 
 type IapProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_iap' }>;
 
@@ -19,7 +19,7 @@ const maximumAge = 3_600_000;
 const skew = 30_000;
 
 /**
- * Judges what an identity-aware proxy asserts about the person behind it (contract section 8). The
+ * Verifies what an identity-aware proxy asserts about the person behind it (contract section 8). The
  * assertion has a header of its own; a bearer token is never read here.
  */
 export function iapVerifier({ name, settings }: IapProvider, ports: VerifierPorts): TokenVerifier {
@@ -37,7 +37,7 @@ export function iapVerifier({ name, settings }: IapProvider, ports: VerifierPort
     tokenKind: 'iap',
     async verify({ iapAssertion }) {
       if (iapAssertion === null || issuerOf(iapAssertion) !== issuer) return null;
-      return judgeJwt(iapAssertion, {
+      return verifyJwt(iapAssertion, {
         ...rules,
         read(claims) {
           const caller = callerOfClaims(name, claims, usualClaims);

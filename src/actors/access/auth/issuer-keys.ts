@@ -21,7 +21,7 @@ export interface IssuerKeysOptions extends VerifierPorts {
   maximumAge: number;
 }
 
-/** An unknown key may be a new one: worth one look in this time. */
+/** Milliseconds between two fetches for an unknown key, which may be a new one. */
 const pauseAfterSuccess = 30_000;
 const pauseAfterFailure = 5_000;
 
@@ -104,7 +104,7 @@ export class IssuerKeys {
   }
 }
 
-/** Tells whether the key set was there and just had no such key. */
+/** Returns whether the key set was there and just had no such key. */
 function isAnswer(error: unknown): boolean {
   return (
     error instanceof errors.JWKSNoMatchingKey ||

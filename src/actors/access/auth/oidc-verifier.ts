@@ -3,7 +3,7 @@ import type { ServiceConfig } from '../../config/config.ts';
 import { callerOfClaims } from './caller-of-claims.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
-import { issuerOf, judgeJwt } from './verify-jwt.ts';
+import { issuerOf, verifyJwt } from './verify-jwt.ts';
 
 type OidcProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'oidc' }>;
 
@@ -20,8 +20,8 @@ const algorithms = [
 ];
 
 /**
- * Judges the JSON Web Tokens of one OpenID Connect issuer (contract section 8). A token that says it
- * comes from there is judged here and nowhere else.
+ * Verifies the JSON Web Tokens of one OpenID Connect issuer (contract section 8). A token that says it
+ * comes from there is verified here and nowhere else.
  */
 export function oidcVerifier(
   { name, settings }: OidcProvider,
@@ -42,7 +42,7 @@ export function oidcVerifier(
     tokenKind: 'jwt',
     async verify({ bearer }) {
       if (bearer === null || issuerOf(bearer) !== issuer) return null;
-      return judgeJwt(bearer, {
+      return verifyJwt(bearer, {
         ...rules,
         read(claims) {
           const caller = callerOfClaims(name, claims, map, needsProof);

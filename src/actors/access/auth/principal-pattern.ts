@@ -1,5 +1,5 @@
 /**
- * Tells whether the name of a principal fits a pattern in which `*` stands for any text without a colon,
+ * Returns whether the name of a principal fits a pattern in which `*` stands for any text without a colon,
  * so that no path or session name can pass for another part of the name.
  */
 export function matchesPrincipal(arn: string, pattern: string): boolean {

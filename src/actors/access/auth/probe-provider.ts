@@ -38,7 +38,7 @@ export async function probeProvider(
   }
 }
 
-/** Where the keys are, which may be for the issuer to say. */
+/** Finds the URL of the keys, which the metadata of the issuer may name. */
 async function keysUrl({ issuer, jwks_url: url }: OidcSettings, fetchIt: Fetch): Promise<string> {
   return url ?? keysUrlOf(issuer, (from, options) => fetchOrTell(from, options, fetchIt));
 }
@@ -53,7 +53,7 @@ async function probeKeys(url: string, fetchIt: Fetch): Promise<ProviderProbe> {
   return { date: response.headers.get('date') };
 }
 
-/** Whatever a service answers to a question without a token, it is there unless it says that it broke. */
+/** Takes any answer below 500 to a request without a token for a service that works. */
 async function probeService(url: string, fetchIt: Fetch): Promise<ProviderProbe> {
   const signal = AbortSignal.timeout(documentTimeout);
   const response = await fetchIt(url, { method: 'OPTIONS', redirect: 'manual', signal }).catch(

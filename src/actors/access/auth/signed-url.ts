@@ -36,7 +36,7 @@ export class SignedUrlError extends Error {
 }
 
 /**
- * Takes a token apart. Throws SignedUrlError unless it is the pre-signed URL of GetCallerIdentity at the
+ * Parses a token. Throws SignedUrlError unless it is the pre-signed URL of GetCallerIdentity at the
  * region's token service, in exactly the form that signers write, signed for this audience and
  * valid now; nothing else of the URL is kept.
  */

@@ -17,8 +17,8 @@ import {
 } from './signed-url.ts';
 import { fingerprintOf, SingleFlight } from './single-flight.ts';
 import {
-  type Judgement,
   refusal,
+  type TokenVerdict,
   type TokenVerifier,
   type VerifierPorts,
 } from './token-verifier.ts';
@@ -41,7 +41,7 @@ const mostRemembered = 1_000;
 const mostQuestions = 256;
 
 /**
- * Judges tokens that hold a signed question to a cloud's token service, which answers who signed it
+ * Verifies tokens that hold a signed question to a cloud's token service, which answers who signed it
  * (contract section 8). The question is taken apart and put together anew, so that nothing but the
  * region's token service is ever asked. The answer is kept for `identity_cache_ttl`, and never longer
  * than the token counts.
@@ -52,10 +52,10 @@ export function sigv4Verifier(
 ): TokenVerifier {
   const outages = new OutageLog(name, log);
   const known = new LRUCache<string, CallerIdentity>({ max: mostRemembered, ttl: 1 });
-  const flights = new SingleFlight<Judgement>(mostQuestions);
+  const flights = new SingleFlight<TokenVerdict>(mostQuestions);
   const { identity_cache_ttl: ttl } = settings;
   const rules = rulesOf(settings);
-  const judge = async (question: SignedQuestion, key: string): Promise<Judgement> => {
+  const verifySigned = async (question: SignedQuestion, key: string): Promise<TokenVerdict> => {
     try {
       if (flights.isFull) throw new ProviderUnavailableError('too many tokens are asked about');
       const identity = await ask(question, settings, outbound);
@@ -81,7 +81,7 @@ export function sigv4Verifier(
       const key = fingerprintOf(bearer);
       const identity = known.get(key);
       if (identity !== undefined) return admit(name, identity, settings);
-      return flights.ask(key, () => judge(question, key));
+      return flights.ask(key, () => verifySigned(question, key));
     },
   };
 }
@@ -136,7 +136,7 @@ async function ask(
   return identity;
 }
 
-function admit(name: string, { arn, account }: CallerIdentity, settings: Settings): Judgement {
+function admit(name: string, { arn, account }: CallerIdentity, settings: Settings): TokenVerdict {
   const { allowed_accounts: accounts, allowed_principals: principals } = settings;
   if (accounts.length > 0 && !accounts.includes(account)) {
     return refusal('rejected', 'the account of the signer may not sign in here');

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Joins equal questions that are asked at once, and bounds how many are asked at all. */
+/** Shares one request among equal questions, and bounds how many are under way. */
 export class SingleFlight<Answer> {
   readonly #flights = new Map<string, Promise<Answer>>();
   readonly #most: number;
@@ -9,7 +9,7 @@ export class SingleFlight<Answer> {
     this.#most = most;
   }
 
-  /** True while no further question can be asked. */
+  /** True while as many questions are under way as may be. */
   get isFull(): boolean {
     return this.#flights.size >= this.#most;
   }
@@ -24,7 +24,7 @@ export class SingleFlight<Answer> {
   }
 }
 
-/** Names a credential without keeping it. */
+/** Returns a digest that names a credential without keeping it. */
 export function fingerprintOf(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'hex');
 }

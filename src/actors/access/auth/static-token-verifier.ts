@@ -4,7 +4,7 @@ import type { Caller } from '../../../machines/task/task.ts';
 import type { TokenKind } from '../../ports.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
-/** Knows one token, compared in constant time, and whom it stands for (contract section 8). */
+/** Verifies one static token in constant time (contract section 8). */
 export function staticTokenVerifier(
   token: string,
   caller: Caller,

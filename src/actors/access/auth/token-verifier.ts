@@ -2,11 +2,10 @@ import type { Caller } from '../../../machines/task/task.ts';
 import type { AuthFailure, Credentials, Log, Outbound, TokenKind } from '../../ports.ts';
 
 /** What one provider says of a credential that is its own. */
-export type Judgement =
+export type TokenVerdict =
   | { kind: 'verified'; caller: Caller }
   | { kind: 'rejected'; reason: AuthFailure; message: string };
 
-/** What a provider needs from outside. */
 export interface VerifierPorts {
   log: Log;
   /** How it asks others; directly when absent. */
@@ -19,13 +18,13 @@ export interface VerifierPorts {
 
 /** One provider of the authentication chain. */
 export interface TokenVerifier {
-  /** What kind of credential it judges. */
+  /** The kind of credential it verifies. */
   readonly tokenKind: TokenKind;
-  /** Judges what a request shows; `null` when none of it is this provider's. Never rejects. */
-  verify(credentials: Credentials): Promise<Judgement | null>;
+  /** Verifies what a request shows; `null` when none of it is this provider's. Never rejects. */
+  verify(credentials: Credentials): Promise<TokenVerdict | null>;
 }
 
 /** Refuses a credential; the message is read by the caller and holds nothing of the credential. */
-export function refusal(reason: AuthFailure, message: string): Judgement {
+export function refusal(reason: AuthFailure, message: string): TokenVerdict {
   return { kind: 'rejected', reason, message };
 }

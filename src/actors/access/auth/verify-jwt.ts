@@ -1,9 +1,9 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { IssuerKeys } from './issuer-keys.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
-import { type Judgement, refusal } from './token-verifier.ts';
+import { refusal, type TokenVerdict } from './token-verifier.ts';
 
-/** How the tokens of one issuer are judged. */
+/** The rules for the tokens of one issuer. */
 export interface JwtRules {
   /** The provider's name. */
   name: string;
@@ -16,14 +16,14 @@ export interface JwtRules {
   /** How long a token may live at most, in milliseconds. */
   longest: number;
   /** Says whom the claims of a token that is signed, meant for this audience and valid now stand for. */
-  read: (claims: JWTPayload, keyId: string | undefined) => Judgement;
+  read: (claims: JWTPayload, keyId: string | undefined) => TokenVerdict;
 }
 
 /**
- * Judges a JSON Web Token: it passes when it is signed by a key of the issuer, meant for this audience,
+ * Verifies a JSON Web Token: it passes when it is signed by a key of the issuer, meant for this audience,
  * valid now and not for too long, and its claims name somebody (contract section 8). Never rejects.
  */
-export async function judgeJwt(token: string, rules: JwtRules): Promise<Judgement> {
+export async function verifyJwt(token: string, rules: JwtRules): Promise<TokenVerdict> {
   const { algorithms, issuer, audience, skew, longest } = rules;
   const options: JWTVerifyOptions = {
     algorithms,
@@ -46,7 +46,7 @@ export async function judgeJwt(token: string, rules: JwtRules): Promise<Judgemen
   }
 }
 
-/** Reads whom a token claims to come from, without believing it; `null` when it claims nothing. */
+/** Reads the issuer that a token claims, unverified; `null` when it claims none. */
 export function issuerOf(token: string): string | null {
   try {
     return decodeJwt(token).iss ?? null;
@@ -64,7 +64,7 @@ const otherAudience = 'the token is for another audience; ask for one for this a
 const tooLong = 'the token lives longer than is allowed here; ask for one that ends sooner';
 const tooEarly = 'the token is not valid yet; wait, or check the clocks';
 
-/** Says why a token does not pass, without a word of the token. */
+/** Rejects a token with a reason that repeats nothing of it. */
 function describe(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'the token has expired; sign in again';
   if (error instanceof errors.JWTClaimValidationFailed) {

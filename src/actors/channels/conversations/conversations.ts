@@ -5,7 +5,7 @@ import type { Clock, Log } from '../../ports.ts';
 import type { ConversationRows } from '../../records/records.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import type { AgentSurface } from './agent-surface.ts';
-import { followTask } from './follow-turn.ts';
+import { followTurn } from './follow-turn.ts';
 import { type SpeakPorts, speak } from './speak.ts';
 
 export interface ConversationsOptions extends SpeakPorts {
@@ -68,7 +68,7 @@ export class Conversations {
     }
     return this.#attempt(() => {
       const now = clock.now();
-      rows.deleteBefore(now - remembered);
+      rows.prune(now - remembered);
       const turn: Turn = { message, heldId: null, isLate: false };
       if (rows.take(turn, now) && !this.#isStopped) this.#hand(turn);
     });
@@ -147,7 +147,7 @@ export class Conversations {
         resumed: () => sendBack({ type: 'task.resumed' }),
         ended: (end: object) => sendBack({ type: 'task.ended', end }),
       };
-      void followTask(input.turn, ear, { surface, clock, signal: left.signal });
+      void followTurn(input.turn, ear, { surface, clock, signal: left.signal });
       return () => left.abort();
     });
   }

@@ -17,7 +17,7 @@ export interface FollowPorts {
  * Follows the task of a message until the signal aborts: a stream that ends or cannot be had is opened again,
  * after pauses that grow until something is heard. Never rejects.
  */
-export async function followTask(turn: Turn, ear: TaskEar, ports: FollowPorts): Promise<void> {
+export async function followTurn(turn: Turn, ear: TaskEar, ports: FollowPorts): Promise<void> {
   const { surface, clock, signal } = ports;
   let pause = firstPause;
   const heard =

@@ -5,7 +5,7 @@ export { createEmbedder } from './create-embedder.ts';
 export { type Embedder, EmbedderError } from './embedder.ts';
 export { embedderAddress } from './embedder-address.ts';
 export {
-  type AlignmentJudge,
   type AlignmentQuestion,
-  createAlignmentJudge,
+  createIntentScorer,
+  type IntentScorer,
 } from './intent-scorer.ts';

@@ -2,7 +2,7 @@ import { isLoopbackUrl } from '../../../machines/loopback.ts';
 import type { AlignmentSettings } from './alignment-settings.ts';
 import { resolveApiKey } from './api-key.ts';
 
-/** Something wrong with `security.intent_alignment`; the path is relative to it. */
+/** A problem in `security.intent_alignment`; the path is relative to it. */
 export interface AlignmentFinding {
   path: (string | number)[];
   message: string;

@@ -7,7 +7,6 @@ import { embedderErrorOf } from './embedder-failure.ts';
 import { prepareEmbeddingModel } from './embedding-model.ts';
 import { createLocalEmbedder } from './local-embedder.ts';
 
-/** What an embedder needs from outside. */
 export interface EmbedderPorts {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;

@@ -2,7 +2,7 @@ import {
   type AlignmentDecision,
   type AlignmentThresholds,
   cosine,
-  judgeScore,
+  scoreIntent,
 } from '../../../machines/governance/intent-alignment.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { Message } from '../../../machines/task/task.ts';
@@ -27,10 +27,9 @@ export interface AlignmentVerdict {
   reason: string;
 }
 
-/** Judges one call. Rejects only when the signal aborts, and then with its reason. */
-export type AlignmentJudge = (question: AlignmentQuestion) => Promise<AlignmentVerdict>;
+/** Scores one call. Rejects only when the signal aborts, and then with its reason. */
+export type IntentScorer = (question: AlignmentQuestion) => Promise<AlignmentVerdict>;
 
-/** What the judge needs from outside. */
 export interface AlignmentPorts {
   embedder: Embedder;
   thresholds: AlignmentThresholds;
@@ -38,14 +37,10 @@ export interface AlignmentPorts {
 }
 
 /**
- * Creates the judge of intent alignment (contract section 7). Whatever goes wrong is a denial, also when
+ * Creates the scorer of intent alignment (contract section 7). Whatever goes wrong is a denial, also when
  * the hard threshold never denies, and one line in the log with neither texts nor secrets.
  */
-export function createAlignmentJudge({
-  embedder,
-  thresholds,
-  log,
-}: AlignmentPorts): AlignmentJudge {
+export function createIntentScorer({ embedder, thresholds, log }: AlignmentPorts): IntentScorer {
   return async ({ request, tool, toolDescription, args, signal }) => {
     signal.throwIfAborted();
     try {
@@ -55,7 +50,7 @@ export function createAlignmentJudge({
       const [one = [], other = []] = await embedder.embed(texts, signal);
       const score = cosine(one, other);
       if (score === null) throw new EmbedderError('bad_answer', 'the vectors cannot be compared');
-      return { ...judgeScore(score, thresholds), score };
+      return { ...scoreIntent(score, thresholds), score };
     } catch (error) {
       signal.throwIfAborted();
       log.error({ tool, ...describe(error) }, 'intent alignment: the embedder is unavailable');

@@ -2,7 +2,7 @@ import type { Embedder } from './embedder.ts';
 
 const dimensions = 512;
 
-/** A word says more than a piece of one. */
+/** Whole words weigh more than runs of three characters. */
 const wordWeight = 3;
 
 /**

@@ -9,7 +9,6 @@ const timeout = 10_000;
 
 const longestSessionName = 64;
 
-/** What assuming a role needs from outside. */
 export interface AssumeRolePorts {
   clock: Clock;
   /** How the token service is asked; directly when absent. */
@@ -60,7 +59,7 @@ async function request(
   return Credentials;
 }
 
-/** Everything the client would otherwise look up in the environment, in files or on the network is given. */
+/** Gives the client everything that it would otherwise look up in the environment, in files or on the network. */
 function clientConfig(
   { endpoint }: AssumeRoleSpec,
   { accessKeyId, secretAccessKey, sessionToken, region }: BaseIdentity,

@@ -9,7 +9,7 @@ export interface CredentialEntry {
   spec: JsonObject;
 }
 
-/** Something to mend in the list of entries; never shows a value of the environment. */
+/** A problem in the list of entries; never shows a value of the environment. */
 export interface CredentialFinding {
   /** From the list itself, such as `[0, 'spec', 'role_arn']`. */
   path: (string | number)[];

@@ -10,7 +10,6 @@ import type { SpecReading } from './read-spec.ts';
 import { readStaticSpec, type StaticSpec } from './static-spec.ts';
 import { describeStsFailure } from './sts-failure.ts';
 
-/** What issuing credentials needs from outside. */
 export interface IssuerPorts extends AssumeRolePorts {
   env: Environment;
   log: Log;
@@ -26,7 +25,7 @@ export interface CredentialRequest {
 
 /** Issues the credentials that `credentials` of `service.yaml` asks for (contract sections 3 and 7). */
 export interface CredentialIssuer {
-  /** Who makes the credential of a tool; `null` when it gets none. */
+  /** Returns the provider that issues the credential of a tool; `null` when it gets none. */
   providerOf(tool: string): CredentialProvider | null;
   /**
    * Issues a credential for one call, which must then not run without it. Rejects with a CredentialError
@@ -38,7 +37,7 @@ export interface CredentialIssuer {
 /** Makes the credential of one kind of entry. */
 type Make = (request: CredentialRequest) => Promise<Credential>;
 
-/** Makes an issuer of checked entries. Throws a CredentialError when `checkCredentials` finds an error in them. */
+/** Creates an issuer of checked entries. Throws a CredentialError when `checkCredentials` finds an error in them. */
 export function createCredentialIssuer(
   entries: readonly CredentialEntry[],
   ports: IssuerPorts,

@@ -11,7 +11,7 @@ export class CredentialVault {
     this.#held.set(callId, credential);
   }
 
-  /** Hands the credential of a call over, once; revoking it is then up to whoever took it. */
+  /** Hands over the credential of a call, once; the taker then revokes it. */
   take(callId: string): Credential | null {
     const credential = this.#held.get(callId) ?? null;
     this.#held.delete(callId);

@@ -6,7 +6,7 @@ import { addTextsOf } from './value-texts.ts';
 const commandTool = 'cli-execute';
 
 /**
- * Returns the texts that stand for a call, each of which `deny_commands` is matched against:
+ * Returns the texts of a call that `deny_commands` is matched against:
  * - the JSON of the arguments without blanks, as sent and with its keys sorted,
  * - every key and every string by itself, so that a line break or a quote is not seen as an escape,
  * - every list of plain values joined by blanks, as the words of a command,

@@ -27,12 +27,12 @@ export type CheckedOutput =
  */
 export interface Guardrails {
   checkCall(tool: string, args: JsonObject): Checked;
-  /** Takes the texts that stand for a prompt; they are not asked for without a rule. */
+  /** Checks the texts that stand for a prompt, which are made only when there is a rule. */
   checkPrompt(texts: () => Iterable<string>): Checked;
   checkOutput(text: string): CheckedOutput;
 }
 
-/** Compiles rules that all stand, or says of each that does not why; it never throws. */
+/** Compiles rules, or returns a problem for each that cannot stand. Never throws. */
 export function compileGuardrails(
   rules: GuardrailRules,
 ): { ok: true; guardrails: Guardrails } | { ok: false; problems: RuleProblem[] } {
@@ -90,7 +90,7 @@ class RuleGuardrails implements Guardrails {
       if (!this.looksAtOutput) return { kind: 'passed', text, findings: [] };
       const normal = normalForm(text);
       const block = this.blocks.firstIn(text, normal);
-      if (block) return blocked(block.told, block.rule);
+      if (block) return blocked(block.shown, block.rule);
       const redacted = this.redactor.redact(text, normal);
       if (redacted.findings.length === 0) return { kind: 'passed', text, findings: [] };
       return { kind: 'redacted', ...redacted };
@@ -100,7 +100,7 @@ class RuleGuardrails implements Guardrails {
   }
 }
 
-/** Texts that are looked at one by one; of more, none is when all of them together hold no match. */
+/** Texts that are matched one by one; more of them are first matched as one. */
 const mostSingle = 64;
 
 /** The rules of one gate, matched together. */
@@ -162,7 +162,7 @@ function closed(gate: Finding['gate'], thing: string, check: () => Checked): Che
 
 function denied(gate: Finding['gate'], rule: CompiledRule | null): Checked {
   if (rule === null) return { denial: null, findings: [] };
-  return { denial: denialOf(rule.told), findings: [{ gate, decision: 'deny', rule: rule.rule }] };
+  return { denial: denialOf(rule.shown), findings: [{ gate, decision: 'deny', rule: rule.rule }] };
 }
 
 function blocked(told: string, rule: string): CheckedOutput {

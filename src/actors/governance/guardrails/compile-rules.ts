@@ -1,15 +1,15 @@
-import { type Pattern, readPattern } from './guardrail-pattern.ts';
+import { type GuardrailPattern, readGuardrailPattern } from './guardrail-pattern.ts';
 import { isRedactionName, redactionNames } from './redaction-rules.ts';
 import type { GuardrailRules, RuleBlock, RuleProblem } from './rules.ts';
-import { nearest } from './suggest-name.ts';
+import { suggestName } from './suggest-name.ts';
 
 /** A rule that is ready to be matched. */
 export interface CompiledRule {
   /** Its name in findings. */
   rule: string;
-  pattern: Pattern;
+  pattern: GuardrailPattern;
   /** What the denied side is told: the message or the pattern. */
-  told: string;
+  shown: string;
 }
 
 /** The rules of all sources by what they do. */
@@ -63,12 +63,12 @@ function addBlock(
     index: number,
     { pattern: written, message }: { pattern: string; message?: string | undefined },
   ) => {
-    const pattern = readPattern(written);
+    const pattern = readGuardrailPattern(written);
     if ('problem' in pattern) {
       all.problems.push({ path: [...path, list, index, 'pattern'], message: pattern.problem });
       return;
     }
-    to.push({ rule: `${source}${list}[${index}]`, pattern, told: message || written });
+    to.push({ rule: `${source}${list}[${index}]`, pattern, shown: message || written });
   };
   block.deny_commands.forEach((rule, index) => add(all.commands, 'deny_commands', index, rule));
   block.deny_prompts.forEach((rule, index) => add(all.prompts, 'deny_prompts', index, rule));
@@ -81,7 +81,7 @@ function addBlock(
   block.redact.forEach((name, index) => {
     if (isRedactionName(name)) all.redact.push({ source, name });
     else {
-      const message = `there is no redaction rule of this name; ${nearest(name, redactionNames)}`;
+      const message = `there is no redaction rule of this name; ${suggestName(name, redactionNames)}`;
       all.problems.push({ path: [...path, 'redact', index], message });
     }
   });

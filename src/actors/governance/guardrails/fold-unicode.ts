@@ -1,7 +1,9 @@
 import { Rewriting } from './rewriting.ts';
 import { kindOf, kinds, unitKinds } from './unit-kinds.ts';
 
-/** Code units that are normalised together: more marks on one character would take time that grows with their square. */
+/**
+ * Code units that are normalised together: more marks on one character would take time that grows with their square.
+ */
 const longestCluster = 32;
 
 /** A text as it is read, and where a blank of it stands for several, for a tab or for the end of a line. */
@@ -11,7 +13,7 @@ export interface Folded {
 }
 
 /**
- * Brings a text into NFKC, drops what nobody sees, and makes one blank of blanks and control characters.
+ * Folds a text: NFKC, without invisible characters, blanks and control characters as one blank.
  * Returns `null` for a text that is so already.
  */
 export function foldUnicode(text: string): Folded | null {
@@ -21,7 +23,7 @@ export function foldUnicode(text: string): Folded | null {
 
 const { plain, space, invisible } = kinds;
 
-/** Tells whether a blank is the only one before what has a kind, `undefined` for the end of a text. */
+/** Returns whether a blank is the only one before what has a kind, `undefined` for the end of a text. */
 function isWord(next: number | undefined): boolean {
   return next === undefined || next === plain || next > invisible;
 }
@@ -55,7 +57,7 @@ class Folder {
     return true;
   }
 
-  /** Takes what is not plain at a place, and returns the place after it. */
+  /** Folds what is not plain at a place, and returns the place after it. */
   #take(place: number, kind: number | undefined): number {
     switch (kind) {
       case kinds.space:
@@ -87,7 +89,7 @@ class Folder {
     return place;
   }
 
-  /** What two surrogates make may be plain after all. */
+  /** Folds the character that two surrogates make, and returns the place after it. */
   #pair(place: number): number {
     const character = String.fromCodePoint(this.#text.codePointAt(place) ?? 0);
     const end = place + character.length;

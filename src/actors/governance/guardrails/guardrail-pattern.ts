@@ -2,7 +2,7 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { matchesNothing } from './matches-nothing.ts';
 
 /** A pattern that is known to be sound. */
-export interface Pattern {
+export interface GuardrailPattern {
   source: string;
   /** Instructions of its program, in which repetitions are written out. */
   size: number;
@@ -17,7 +17,7 @@ const maximumLength = 2_000;
 const maximumSize = 6_000;
 
 /** Reads a pattern of a rule, or says in a sentence why it cannot stand. It never throws. */
-export function readPattern(source: string): Pattern | { problem: string } {
+export function readGuardrailPattern(source: string): GuardrailPattern | { problem: string } {
   if (source === '')
     return { problem: 'the pattern is empty and would match every text; write one' };
   if (source.length > maximumLength) {

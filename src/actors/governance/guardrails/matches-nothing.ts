@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js';
 
-/** Tells whether a pattern can match somewhere without taking a character, as `a*` and `\b` can. */
+/** Returns whether a pattern can match somewhere without taking a character, as `a*` and `\b` can. */
 export function matchesNothing(pattern: RE2JS): boolean {
   return probes.some((probe) => {
     const matcher = pattern.matcher(probe);

@@ -16,7 +16,7 @@ export interface NormalForm {
   escapeAround(place: number): Span | null;
 }
 
-/** Brings a text into its normal form, in time that grows with its length; `null` when it is in it already. */
+/** Returns the normal form of a text, in linear time; `null` for a text that is its own. */
 export function normalForm(text: string): NormalForm | null {
   const undone = undoEscapes(text);
   const plain = undone?.text ?? text;

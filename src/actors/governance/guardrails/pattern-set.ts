@@ -1,5 +1,5 @@
 import { RE2Set } from 're2js';
-import type { Pattern } from './guardrail-pattern.ts';
+import type { GuardrailPattern } from './guardrail-pattern.ts';
 
 /** Bytes that the automata of a set share, and what each has at least; above them it starts afresh, so memory stays bounded. */
 const sharedBytes = 8_388_608;
@@ -19,7 +19,7 @@ interface Group {
 export class PatternSet {
   private readonly groups: readonly Group[];
 
-  constructor(patterns: readonly Pattern[]) {
+  constructor(patterns: readonly GuardrailPattern[]) {
     const groups = groupsOf(patterns);
     const bytes = Math.max(leastBytes, sharedBytes / groups.length);
     this.groups = groups.map(({ firstIndex, sources }) => ({
@@ -56,7 +56,9 @@ function compile(sources: readonly string[], bytes: number): RE2Set {
   return automaton;
 }
 
-function groupsOf(patterns: readonly Pattern[]): { firstIndex: number; sources: string[] }[] {
+function groupsOf(
+  patterns: readonly GuardrailPattern[],
+): { firstIndex: number; sources: string[] }[] {
   const groups: { firstIndex: number; sources: string[] }[] = [];
   let size = 0;
   patterns.forEach((pattern, index) => {

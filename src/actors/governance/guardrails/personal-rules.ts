@@ -6,7 +6,7 @@ import { type RedactionRule, when } from './redaction-rule.ts';
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 
-/** What tells of a person, or of where one is. The group `pii`. */
+/** Rules for what identifies a person or a place: the group `pii`. */
 export const personalRules: readonly RedactionRule[] = [
   {
     name: 'email',
@@ -60,7 +60,7 @@ export const personalRules: readonly RedactionRule[] = [
   },
 ];
 
-/** Tells whether a number is no part of a longer one, of a word or of a decimal. */
+/** Returns whether a number is no part of a longer one, of a word or of a decimal. */
 function standsAlone(before: string, after: string): boolean {
   return !isJoinedBefore(before) && !isJoinedAfter(after);
 }

@@ -12,7 +12,7 @@ const rules = new Map([...secretRules, ...personalRules].map((rule) => [rule.nam
 /** The names that `redact` takes: those of the rules, then those of the groups. */
 export const redactionNames: readonly string[] = [...rules.keys(), ...Object.keys(groups)];
 
-/** Tells whether `redact` takes a name. */
+/** Returns whether `redact` takes a name. */
 export function isRedactionName(name: string): boolean {
   return redactionNames.includes(name);
 }

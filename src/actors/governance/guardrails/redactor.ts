@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import type { Finding } from '../../../machines/governance/finding.ts';
 import type { CompiledRules } from './compile-rules.ts';
 import { findSpans, type Span } from './find-spans.ts';
-import { readPattern } from './guardrail-pattern.ts';
+import { readGuardrailPattern } from './guardrail-pattern.ts';
 import type { NormalForm } from './normal-form.ts';
 import { PatternSet } from './pattern-set.ts';
 import type { RedactionRule } from './redaction-rule.ts';
@@ -124,7 +124,7 @@ function builtInSteps(redact: CompiledRules['redact']) {
     }
   }
   return [...sources].map(([{ name, pattern: written, narrow, isInOneLine = false }, source]) => {
-    const pattern = readPattern(written);
+    const pattern = readGuardrailPattern(written);
     if ('problem' in pattern) throw new Error(`redaction rule ${name}: ${pattern.problem}`);
     const finding: Finding = {
       gate: 'redact',

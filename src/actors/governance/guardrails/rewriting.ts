@@ -21,12 +21,12 @@ export class Rewriting {
     return this.#text;
   }
 
-  /** Takes a piece of the source as it is. */
+  /** Copies a piece of the source. */
   copy(from: number, to: number): void {
     if (to > from) this.#add(this.#source.slice(from, to), from, to);
   }
 
-  /** Puts a text in the place of a piece of the source. */
+  /** Replaces a piece of the source. */
   put(text: string, from: number, to: number): void {
     if (text !== '') this.#add(text, from, -to);
   }
@@ -37,7 +37,10 @@ export class Rewriting {
     return { start: this.#startOf(start), end: this.#endOf(end - 1) };
   }
 
-  /** Returns the piece put for a place of the source that lies inside of it, behind its first character; `null` for none. */
+  /**
+   * Returns the piece put for a place of the source that lies inside of it, behind its first character; `null` for
+   * none.
+   */
   putAround(place: number): Span | null {
     const piece = last(this.#from, place);
     const [from = 0, to = 0] = [this.#from[piece], this.#to[piece]];

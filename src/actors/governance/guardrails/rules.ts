@@ -35,7 +35,7 @@ export interface GuardrailRules extends RuleBlock {
   skills?: readonly SkillRules[];
 }
 
-/** Something wrong in a rule. */
+/** A problem in a rule. */
 export interface RuleProblem {
   /** Keys and indexes from the rules that were given. */
   path: (string | number)[];

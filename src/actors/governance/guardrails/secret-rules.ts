@@ -1,6 +1,6 @@
 import { type RedactionRule, when } from './redaction-rule.ts';
 
-/** What opens doors: keys and tokens with a form of their own. The group `secrets`. */
+/** Rules for keys and tokens with a form of their own: the group `secrets`. */
 export const secretRules: readonly RedactionRule[] = [
   {
     // A block without its end is taken to the end of the text.
@@ -46,7 +46,7 @@ export const secretRules: readonly RedactionRule[] = [
   },
 ];
 
-/** Tells whether a part of a token is the header of RFC 7515: an object with `alg`. */
+/** Returns whether a part of a token is the header of RFC 7515: an object with `alg`. */
 function hasTokenHeader(token: string): boolean {
   return token.split('.').some(isTokenHeader);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { JsonValue } from '../../../machines/json.ts';
 import type { RuleBlock, RuleProblem } from './rules.ts';
-import { nearest } from './suggest-name.ts';
+import { suggestName } from './suggest-name.ts';
 
 const text = z.string({ error: 'this must be text; put it in quotes' });
 const name = text.refine((written) => written.trim() !== '', {
@@ -54,5 +54,5 @@ function unknownKey(path: RuleProblem['path'], key: string): RuleProblem {
   const [list] = path;
   const rule = list === 'deny_output' ? outputRule : denyRule;
   const known = Object.keys(path.length === 1 ? blockSchema.shape : rule.shape);
-  return { path, message: `this key is not known; ${nearest(key, known)}` };
+  return { path, message: `this key is not known; ${suggestName(key, known)}` };
 }

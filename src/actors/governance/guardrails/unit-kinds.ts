@@ -27,7 +27,7 @@ const classes: readonly (readonly [RegExp, number])[] = [
   [/\p{Cs}/gu, kinds.surrogate],
 ];
 
-/** Tells the kind of a character. */
+/** Returns the kind of a character. */
 export function kindOf(character: string): number {
   const found = classes.find(([expression]) => character.search(expression) !== -1);
   if (found !== undefined) return found[1];

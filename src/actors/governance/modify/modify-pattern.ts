@@ -2,10 +2,10 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { matchesNothing } from '../guardrails/matches-nothing.ts';
 
 /** A compiled pattern, or what is wrong with it in one sentence. */
-export type PatternReading = { ok: true; pattern: RE2JS } | { ok: false; message: string };
+export type ModifyPatternReading = { ok: true; pattern: RE2JS } | { ok: false; message: string };
 
 /** Compiles a pattern in RE2 syntax, which matches in linear time; one that can match nothing at all is refused. */
-export function readPattern(text: string): PatternReading {
+export function readModifyPattern(text: string): ModifyPatternReading {
   try {
     const pattern = RE2JS.compile(text);
     if (!matchesNothing(pattern)) return { ok: true, pattern };

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { RE2JS } from 're2js';
 import { ModifyError } from './modify-error.ts';
-import { readPattern } from './modify-pattern.ts';
+import { readModifyPattern } from './modify-pattern.ts';
 import type { Report } from './rule-problem.ts';
 
 /** `{pattern, with}` as configured. */
@@ -30,7 +30,7 @@ const patience = 2_000;
  * takes more than two seconds.
  */
 export function compileReplacement(replacement: Replacement, report: Report): Replace | null {
-  const reading = readPattern(replacement.pattern);
+  const reading = readModifyPattern(replacement.pattern);
   if (!reading.ok) {
     report(['pattern'], reading.message);
     return null;

@@ -16,7 +16,7 @@ export interface OutputLayers {
 }
 
 /**
- * Takes a text of a tool through the rules for output (contract section 7): what is blocked is looked
+ * Applies the rules for output to a text of a tool (contract section 7): what is blocked is looked
  * for in the original, then the call's own credentials go, then what is to be redacted, then MODIFY
  * has its turn. Throws a ModifyError.
  */

@@ -11,14 +11,14 @@ import { type JudgeIntentInput, noPolicy } from '../../../machines/governance/to
 import type { ToolCall } from '../../../machines/task/task.ts';
 import { elapsed } from '../../elapsed.ts';
 import type { Log, Tool } from '../../ports.ts';
-import type { AlignmentJudge } from '../alignment/alignment.ts';
+import type { IntentScorer } from '../alignment/alignment.ts';
 import type { Policy } from './policy.ts';
 
 /** What governance needs from outside. */
 export interface GovernPorts {
   policy: Policy;
   /** `null` while intent alignment is off. */
-  judge: AlignmentJudge | null;
+  judge: IntentScorer | null;
   tools: ReadonlyMap<string, Tool>;
   log: Log;
   /** Attributes what the judge asks of the outside to the run it asks for; to nobody when left out. */

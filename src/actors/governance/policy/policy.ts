@@ -26,7 +26,7 @@ export interface Policy {
   checkOutput(tool: string, text: string, secrets: readonly string[]): CheckedOutput;
 }
 
-/** What a policy is made of; a layer that is `null` is off. */
+/** A layer that is `null` is off. */
 export interface PolicyParts {
   security: PolicySettings;
   /** True when every caller is known. */
@@ -37,7 +37,7 @@ export interface PolicyParts {
   credentials: CredentialIssuer | null;
 }
 
-/** Puts together the policy of an agent (document 1 sections 2.4 and 2.5, contract section 7). */
+/** Assembles the policy of an agent (document 1 sections 2.4 and 2.5, contract section 7). */
 export function createPolicy(parts: PolicyParts): Policy {
   const { security, isAuthOn, tools, guardrails, modify, credentials } = parts;
   const deferRules = deferRulesOf(security.defer, isAuthOn);

@@ -6,7 +6,7 @@ import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
 import type { StepUpSettings } from './policy-settings.ts';
 
 /**
- * Says why a call can never run (contract section 7): its tool is unknown, its arguments do not fit,
+ * Returns why a call can never run (contract section 7): its tool is unknown, its arguments do not fit,
  * or a guardrail denies it; `null` when nothing stands against it.
  */
 export function refusalOfCall(
@@ -23,14 +23,14 @@ export function refusalOfCall(
   return misfit === null ? null : refusal(misfit, 'arguments', 'schema');
 }
 
-/** Says why a message may not reach the model (contract section 7); `null` when it may. */
+/** Returns why a message may not reach the model (contract section 7); `null` when it may. */
 export function refusalOfPrompt(message: Message, guardrails: Guardrails | null): Refusal | null {
   const { denial, findings } = guardrails?.checkPrompt(() => promptTexts(message)) ?? nothing;
   return denial === null ? null : { text: denial, findings };
 }
 
 /**
- * Says why somebody may not speak in the task of a requester, whose calls are judged with the assurance of that
+ * Returns why somebody may not speak in the task of a requester, whose calls are governed with the assurance of that
  * alone; `null` when they may.
  */
 export function refusalOfSpeaker(

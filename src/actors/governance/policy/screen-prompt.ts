@@ -6,7 +6,7 @@ import type { Log } from '../../ports.ts';
 import type { Policy } from './policy.ts';
 
 /**
- * Says why a message may not reach the model, and how long it took to find out; `refusal` is `null` when it may.
+ * Returns why a message may not reach the model, and how long it took to find out; `refusal` is `null` when it may.
  * A message that cannot be looked at may not.
  */
 export function screenPrompt(

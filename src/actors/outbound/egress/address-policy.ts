@@ -1,9 +1,9 @@
-import type { JudgeAddress } from './address-rules.ts';
+import type { CheckAddress } from './address-rules.ts';
 import { itself } from './egress-error.ts';
 
 /** Which addresses may be dialled on behalf of the daemon itself, or on behalf of tasks. */
 export interface AddressPolicy {
-  judge: JudgeAddress;
+  checkAddress: CheckAddress;
   /** True when an operator named the host and port for them, whatever their address. */
   mayBePrivate: (host: string, port: number) => boolean;
   /** True for the daemon's own listeners, where they are out of bounds; `from` is where an open connection begins. */
@@ -18,12 +18,12 @@ export interface AddressOfHost {
   how: 'is' | 'resolves to';
 }
 
-/** Says why an address of a host may not be dialled, in words that follow the host's name; `null` when it may. */
+/** Returns why an address of a host may not be dialled, in words that follow the host's name; `null` when it may. */
 export function addressFault(
   { host, port, address, how }: AddressOfHost,
-  { judge, mayBePrivate, isItself }: AddressPolicy,
+  { checkAddress, mayBePrivate, isItself }: AddressPolicy,
 ): string | null {
   if (isItself(address, port)) return itself;
-  const fault = judge(address, mayBePrivate(host, port));
+  const fault = checkAddress(address, mayBePrivate(host, port));
   return fault === null ? null : `${how} ${fault}`;
 }

@@ -14,8 +14,8 @@ export interface AddressRules {
   allowedPrivateCidrs: readonly string[];
 }
 
-/** Says why an address may not be dialled, in words such as `a loopback address`; `null` when it may be. */
-export type JudgeAddress = (address: string, mayBePrivate: boolean) => string | null;
+/** Returns why an address may not be dialled, in words such as `a loopback address`; `null` when it may be. */
+export type CheckAddress = (address: string, mayBePrivate: boolean) => string | null;
 
 /** Where clouds answer with credentials to whoever asks; no setting opens these. */
 const metadata: ReadonlySet<string> = new Set([
@@ -48,11 +48,11 @@ const closed: ReadonlyMap<string, string> = new Map([
 const compatible: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('::'), 96];
 
 /**
- * Makes the rule for addresses (contract section 11): public ones may be dialled, private ones when
+ * Creates the rule for addresses (contract section 11): public ones may be dialled, private ones when
  * they are opened, and metadata, link-local, multicast and reserved ones never.
  * Throws an Error that names the network when one cannot be read.
  */
-export function createAddressRules(rules: AddressRules): JudgeAddress {
+export function createAddressRules(rules: AddressRules): CheckAddress {
   const networks = rules.allowedPrivateCidrs.map((text) => {
     const read = readNetwork(text);
     if (!read.ok) throw new Error(read.message);

@@ -17,10 +17,10 @@ export type CheckedAddresses =
   | { ok: true; addresses: [HostAddress, ...HostAddress[]] }
   | { ok: false; why: string };
 
-/** The system's way to find addresses, the hosts file included. */
+/** Resolves a host as the system does, the hosts file included. */
 export const lookupAll: Lookup = (hostname) => systemLookup(hostname, { all: true });
 
-/** How the addresses of a host are found and judged. */
+/** How the addresses of a host are found and checked. */
 export interface AddressCheck extends AddressPolicy {
   lookup: Lookup;
   /** In milliseconds. */
@@ -28,7 +28,7 @@ export interface AddressCheck extends AddressPolicy {
 }
 
 /**
- * Finds and judges the addresses of a host; one bad address refuses them all, since any could be dialled.
+ * Finds and checks the addresses of a host; one bad address refuses them all, since any could be dialled.
  * Rejects as `lookup` does, and with an EgressLimitError when it takes too long.
  */
 export async function checkedAddresses(

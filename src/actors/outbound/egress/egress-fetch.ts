@@ -3,9 +3,8 @@ import { type EgressError, egressCause } from './egress-error.ts';
 import { hopOf, userFault } from './policy-interceptor.ts';
 import type { Hop } from './rule-hop.ts';
 
-/** What the policy gives its fetch. */
 export interface FetchPorts {
-  /** Judges, dials and limits each hop. */
+  /** Checks, dials and limits each hop. */
   dispatcher: Dispatcher;
   /** Records a refusal and makes its error. */
   refuse: (hop: Hop, why: string) => EgressError;
@@ -48,8 +47,8 @@ const bodyHeaders = [
 const nodeFetch = globalThis.fetch;
 
 /**
- * Makes a fetch under the egress policy, which follows redirects itself: at most five, never from https
- * to http, each judged, and with nothing but safelisted headers to another origin.
+ * Creates a fetch under the egress policy, which follows redirects itself: at most five, never from https
+ * to http, each checked, and with nothing but safelisted headers to another origin.
  *
  * It rejects with an EgressError or EgressLimitError where fetch would hide it in a cause; a body that fails
  * half-way still fails as fetch's do, see `egressCause`. A stream, and the body of a Request, cannot be sent twice.

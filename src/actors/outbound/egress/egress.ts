@@ -51,7 +51,6 @@ export { createOwnFetch } from './own-fetch.ts';
 export { hopOf } from './policy-interceptor.ts';
 export type { Hop } from './rule-hop.ts';
 
-/** What the policy of one daemon is made of (contract section 11). */
 export interface EgressOptions extends HopSettings {
   /** Host patterns that get the workflow headers (document 2 section 6.3). */
   propagateTo: readonly string[];
@@ -63,26 +62,29 @@ export interface EgressOptions extends HopSettings {
   limits?: Partial<EgressLimits & DialLimits>;
 }
 
-/** The one way out of the daemon (contract section 11). */
+/** The egress of the daemon: every request goes out here (contract section 11). */
 export interface Egress {
   readonly mode: EgressMode;
   /** What may be reached and by whom, with where each entry comes from. */
   readonly hosts: readonly EffectiveHost[];
-  /** Judges each hop; what is sent outside a scope has no limits but those of its caller and undici. */
+  /** Rules on each hop; what is sent outside a scope has no limits but those of its caller and undici. */
   readonly dispatcher: Dispatcher;
   /** Node's fetch under the policy; follows at most five redirects and rejects with an EgressError. */
   readonly fetch: typeof globalThis.fetch;
-  /** Attributes what `run` sends to a scope; its limits are those of a tool unless given, or unless it is the daemon's own. */
+  /**
+   * Attributes what `run` sends to a scope; its limits are those of a tool unless given, or unless it is the daemon's
+   * own.
+   */
   within<T>(scope: EgressScope, run: () => T, limits?: EgressLimits): T;
-  /** On whose behalf the caller runs; `null` for the daemon itself. */
+  /** Returns the scope of the caller; `null` for the daemon itself. */
   scope(): EgressScope | null;
   /**
    * Throws an EgressError, and records it, when the name of a hop is refused. What is allowed is recorded
    * where it goes out, by `connect` or the dispatcher, so that each hop is recorded once.
    */
-  judge(hop: Hop, scope: EgressScope | null): void;
+  checkHop(hop: Hop, scope: EgressScope | null): void;
   /**
-   * Says why a URL would be refused now, without asking it and without a record; `null` when it would not.
+   * Returns why a URL would be refused now, without asking it and without a record; `null` when it would not.
    * A host that cannot be resolved is not refused, as it may be resolved later.
    */
   refusalOf(url: URL, scope: EgressScope | null): Promise<string | null>;
@@ -92,9 +94,9 @@ export interface Egress {
     scope: EgressScope | null,
     signal?: AbortSignal,
   ): Promise<Socket>;
-  /** Takes in where the daemon itself listens; no task reaches that, whatever the mode and the spelling. */
+  /** Closes an address where the daemon listens to every task, whatever the mode and the spelling. */
   listensAt(listening: ListeningAddress): void;
-  /** Names a host for the daemon that an issuer has named; it must be public, as the operator has not named it. */
+  /** Opens a host to the daemon that an issuer has named; it must be public, as the operator has not named it. */
   discovered(endpoint: Omit<DerivedEndpoint, 'mayBePrivate'>): void;
   /** Puts every fetch of this process under the policy until the returned function is called. */
   guardProcess(): () => void;
@@ -102,7 +104,7 @@ export interface Egress {
   close(): Promise<void>;
 }
 
-/** Makes the policy. Throws an Error that names the entry when a pattern or a network cannot be read. */
+/** Creates the policy. Throws an Error that names the entry when a pattern or a network cannot be read. */
 export function createEgress(options: EgressOptions): Egress {
   const { mode, record } = options;
   const listeners = createOwnListeners();
@@ -134,7 +136,7 @@ export function createEgress(options: EgressOptions): Egress {
     refuse: ({ hostname }, why) => refuse(normaliseHost(hostname) ?? hostname, why, scope()),
     together: (run) => together(sendings, run),
   });
-  const judge = (hop: Hop, on: EgressScope | null) => {
+  const passHop = (hop: Hop, on: EgressScope | null) => {
     const { host, why } = ruleHop(hop, on, policy);
     if (why !== null) throw refuse(host, why, on);
     return host;
@@ -149,7 +151,7 @@ export function createEgress(options: EgressOptions): Egress {
     within: (on, run, own = on.isOwn === true ? patientLimits : limits) =>
       sendings.run({ scope: on, limits: own, deadline: null }, run),
     scope,
-    judge: (hop, on) => void judge(hop, on),
+    checkHop: (hop, on) => void passHop(hop, on),
     async refusalOf(url, on) {
       const hop = hopOf(url);
       const { host, why } = ruleHop(hop, on, policy);
@@ -157,7 +159,7 @@ export function createEgress(options: EgressOptions): Egress {
       return fault === null ? null : new EgressError({ host, why: fault, mode }).message;
     },
     async connect({ hostname, port }, on, signal) {
-      const host = judge({ protocol: 'https:', hostname, port, isTunnel: true }, on);
+      const host = passHop({ protocol: 'https:', hostname, port, isTunnel: true }, on);
       const tell = (refusal: EgressError | null) => settle(host, refusal, on);
       return checkedConnect(connectPolicy(on), { hostname: host, port }, tell, signal);
     },
@@ -182,7 +184,7 @@ function poolOfTasks(
     isForTask() ? pool.dispatch(request, handler) : dispatch(request, handler);
 }
 
-/** What is wrong with the addresses of a host; `null` when nothing is, or none can be found. */
+/** Returns what is wrong with the addresses of a host; `null` for nothing, and when none can be found. */
 async function faultAt(policy: ConnectPolicy, host: string, port: number): Promise<string | null> {
   try {
     const deadline = policy.limits.lookup;
@@ -212,7 +214,7 @@ function propagationOf({ propagateTo }: EgressOptions): (host: string) => boolea
   return matcherOf(readPatterns('workflow_propagation.allowed_hosts', propagateTo));
 }
 
-/** Gives all hops of one request one deadline, when their scope has any. */
+/** Runs all hops of one request under one deadline, when their scope has any. */
 function together<T>(sendings: AsyncLocalStorage<Sending>, run: () => Promise<T>): Promise<T> {
   const sending = sendings.getStore();
   if (sending === undefined || sending.limits.total === null) return run();

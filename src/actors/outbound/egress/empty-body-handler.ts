@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { ForwardingHandler } from './forwarding-handler.ts';
 
-/** Takes the coding off an answer whose body is empty: a decoder takes nothing for something that was cut off. */
+/** Removes the content coding of an empty answer, which a decoder would take for a truncated one. */
 export class EmptyBodyHandler extends ForwardingHandler {
   override onResponseStart(
     controller: Dispatcher.DispatchController,
@@ -11,7 +11,7 @@ export class EmptyBodyHandler extends ForwardingHandler {
     statusMessage?: string,
   ): void {
     const { 'content-encoding': _, ...bare } = headers;
-    const told = headers['content-length'] === '0' ? bare : headers;
-    super.onResponseStart(controller, statusCode, told, statusMessage);
+    const shownHeaders = headers['content-length'] === '0' ? bare : headers;
+    super.onResponseStart(controller, statusCode, shownHeaders, statusMessage);
   }
 }

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 type Handler = Dispatcher.DispatchHandler;
 type Controller = Dispatcher.DispatchController;
 
-/** Passes everything that happens to a request on to its own handler; what differs is overridden. */
+/** Forwards every event of a request to its own handler; subclasses override what differs. */
 export class ForwardingHandler implements Handler {
   readonly #next: Handler;
 

@@ -3,7 +3,7 @@ import { EgressError } from './egress-error.ts';
 import { ForwardingHandler } from './forwarding-handler.ts';
 
 /**
- * Says once what became of a hop whose name was allowed: `null` right before its first byte goes out,
+ * Reports once what became of a hop whose name was allowed: `null` right before its first byte goes out,
  * or the refusal when an address turned out bad. When saying so throws, the request is not sent.
  */
 export class HopHandler extends ForwardingHandler {
@@ -24,7 +24,7 @@ export class HopHandler extends ForwardingHandler {
     super.onResponseError(controller, this.#toldOf(error));
   }
 
-  /** Nobody catches what is thrown while a failure is reported, so it is reported in its place. */
+  /** Reports what reporting a failure throws in its place, as nobody would catch it. */
   #toldOf(error: Error): Error {
     try {
       this.#say(error instanceof EgressError ? error : null);

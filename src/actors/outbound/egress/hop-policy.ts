@@ -34,7 +34,7 @@ export function hopPolicy(options: HopSettings, listeners: OwnListeners): HopPol
     { domains: allowedDomains, private: allowedPrivate },
     options.endpoints,
   );
-  const judge = createAddressRules({
+  const checkAddress = createAddressRules({
     allowPrivateIps: allowPrivateIps || mode === 'dev-open',
     allowedPrivateCidrs,
   });
@@ -44,9 +44,9 @@ export function hopPolicy(options: HopSettings, listeners: OwnListeners): HopPol
     mode,
     hosts,
     addresses: {
-      own: { judge, mayBePrivate: byHost(own), isItself: () => false },
+      own: { checkAddress, mayBePrivate: byHost(own), isItself: () => false },
       tasks: {
-        judge,
+        checkAddress,
         mayBePrivate: byHost((host, port) => hosts.listsPrivate(host, port)),
         isItself: (address, port, from) => listeners.answerAt(address, port, from),
       },

@@ -22,7 +22,7 @@ export type HostPatternReading =
 export type HostEntryReading = ({ ok: true } & HostEntry) | { ok: false; message: string };
 
 /**
- * Brings a host into the one form in which hosts are compared: lower case, ASCII, without port and
+ * Normalises a host for comparison: lower case, ASCII, without port and
  * trailing dot, addresses in their shortest form and without brackets. `null` for what is no host.
  */
 export function normaliseHost(text: string): string | null {
@@ -59,12 +59,12 @@ export function readHostEntry(text: string): HostEntryReading {
   return reading.ok ? { ...reading, port: parts.port } : reading;
 }
 
-/** Says whether a host in the form of `normaliseHost` matches. */
+/** Returns whether a host in the form of `normaliseHost` matches. */
 export function matchesHost({ host: listed, isWildcard }: HostPattern, host: string): boolean {
   return isWildcard ? host.endsWith(`.${listed}`) : host === listed;
 }
 
-/** Tells whether all that one pattern matches is matched by another, too. */
+/** Returns whether all that one pattern matches is matched by another, too. */
 export function isCoveredBy(pattern: HostPattern, other: HostPattern): boolean {
   if (!pattern.isWildcard) return matchesHost(other, pattern.host);
   return other.isWildcard && (pattern.host === other.host || matchesHost(other, pattern.host));

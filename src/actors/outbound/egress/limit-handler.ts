@@ -67,7 +67,7 @@ export class LimitHandler extends ForwardingHandler {
 
   override onResponseError(controller: Controller, error: Error): void {
     clearTimeout(this.#timer);
-    super.onResponseError(controller, this.#told(error));
+    super.onResponseError(controller, this.#describe(error));
   }
 
   #expire(): void {
@@ -80,8 +80,8 @@ export class LimitHandler extends ForwardingHandler {
     return new EgressLimitError(this.#host, `answered more than ${this.#limits.bytes} bytes`);
   }
 
-  /** Puts the limits that undici keeps in the same words as the rest. */
-  #told(error: Error): Error {
+  /** Words the limits that undici keeps like the rest. */
+  #describe(error: Error): Error {
     switch ('code' in error ? error.code : '') {
       case 'UND_ERR_CONNECT_TIMEOUT':
         return new EgressLimitError(this.#host, 'did not accept a connection in time');

@@ -17,7 +17,7 @@ const nodeFetch = globalThis.fetch;
 const listening: Record<string, string> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' };
 
 /**
- * Makes a fetch for what the daemon asks of itself, at the address where it listens; one that stands for every
+ * Creates a fetch for what the daemon asks of itself, at the address where it listens; one that stands for every
  * address, such as `0.0.0.0`, means loopback. It is not under the egress policy, since nothing leaves the daemon:
  * whatever else is asked for, and every redirect, is refused with an EgressError. An answer may be held for as long
  * as the caller waits. Throws TypeError for a URL that is not http.

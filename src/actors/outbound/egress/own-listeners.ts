@@ -10,7 +10,7 @@ export interface ListeningAddress {
 
 /** The daemon's own listeners, which nothing that a task asks for may reach (contract section 11). */
 export interface OwnListeners {
-  /** Takes in where one of them listens. */
+  /** Registers an address where the daemon listens. */
   add(listening: ListeningAddress): void;
   /**
    * True when a connection to this address and port may end at one of them, whichever address it is bound to. For one
@@ -19,7 +19,7 @@ export interface OwnListeners {
   answerAt(address: string, port: number, from?: string): boolean;
 }
 
-/** Makes a register that is empty. */
+/** Creates an empty register. */
 export function createOwnListeners(): OwnListeners {
   const bound = new Map<number, string[]>();
   return {

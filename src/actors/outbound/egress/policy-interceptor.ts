@@ -23,7 +23,6 @@ export interface Sending {
   deadline: number | null;
 }
 
-/** What the interceptor asks of the policy. */
 export interface InterceptorPorts {
   sending: () => Sending | null;
   rule: (hop: Hop, scope: EgressScope | null) => HopRuling;
@@ -48,13 +47,13 @@ export function policyInterceptor(
   return (dispatch) => (options, handler) => {
     const sending = ports.sending();
     const scope = sending?.scope ?? null;
-    const judged = judge(options, scope, ports);
-    if (!judged.ok) {
+    const ruling = ruleRequest(options, scope, ports);
+    if (!ruling.ok) {
       // undici's own dispatchers report what they refuse to send the same way.
-      handler.onResponseError?.(null as never, judged.error);
+      handler.onResponseError?.(null as never, ruling.error);
       return false;
     }
-    const { host, headers } = judged;
+    const { host, headers } = ruling;
     const send: Dispatcher.Dispatch = (sent, next) =>
       dispatch(sent, new HopHandler(next, (refusal) => ports.settle(host, refusal, scope)));
     if (sending === null) return send({ ...options, headers }, handler);
@@ -73,14 +72,16 @@ export function policyInterceptor(
   };
 }
 
-type Judged = { ok: true; host: string; headers: GivenHeaders } | { ok: false; error: Error };
+type RequestRuling =
+  | { ok: true; host: string; headers: GivenHeaders }
+  | { ok: false; error: Error };
 
 /** Rules on a hop; whatever goes wrong on the way refuses it. */
-function judge(
+function ruleRequest(
   { origin, headers = null }: Dispatcher.DispatchOptions,
   scope: EgressScope | null,
   { rule, refuse, propagatesTo }: InterceptorPorts,
-): Judged {
+): RequestRuling {
   try {
     const url = URL.parse(String(origin));
     if (url === null) return { ok: false, error: refuse(String(origin), 'is no host', scope) };

@@ -64,7 +64,7 @@ export function addressPolicyFor(
 
 const unlisted = 'is not on the allowlist';
 
-/** Says why the allowlist is closed to a hop; `null` when it is not. */
+/** Returns why the allowlist is closed to a hop; `null` when it is not. */
 function closedBy(
   { host, port, isTunnel = false }: Hop & { host: string },
   scope: EgressScope | null,

@@ -18,7 +18,7 @@ const timeoutCodes = new Set([
 ]);
 
 /**
- * Says what went wrong on the way to a host: 403 when the policy refused it, 504 when it took too long,
+ * Answers a failure on the way to a host: 403 when the policy refused it, 504 when it took too long,
  * else 502. No text repeats what was sent.
  */
 export function failureAnswer(error: unknown, host: string, log: Log): Answer {
@@ -53,7 +53,7 @@ export function answerHeaders({ status, text }: Answer): Record<string, string> 
   };
 }
 
-/** An answer as the bytes of a whole response, for a connection that the HTTP server has let go of. */
+/** Encodes an answer as a whole response, for a connection that the HTTP server has released. */
 export function answerBytes(answer: Answer): string {
   const head = [
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,

@@ -10,7 +10,7 @@ import type { Answer } from './answer.ts';
 import { answer, forward } from './forward.ts';
 import { type Pass, Passes } from './passes.ts';
 import { type ProxyPass, shownPass } from './proxy-pass.ts';
-import { refuse, tunnel, type WayOut } from './tunnel.ts';
+import { refuse, type TunnelPorts, tunnel } from './tunnel.ts';
 
 /** What the proxy may hold open, and for how long (ms). */
 export interface ProxyLimits {
@@ -24,15 +24,14 @@ export interface ProxyLimits {
 
 export type { ProxyPass } from './proxy-pass.ts';
 
-/** What an egress proxy is made from. */
 export interface EgressProxyOptions {
-  egress: WayOut['egress'];
+  egress: TunnelPorts['egress'];
   log: Log;
   /** 64 connections, 60 s and 10 s when left out. */
   limits?: Partial<ProxyLimits>;
 }
 
-/** The way out of child processes: a proxy on loopback that knows on whose behalf each request is. */
+/** The egress of child processes: a proxy on loopback that knows on whose behalf each request is. */
 export interface EgressProxy {
   /** Port on 127.0.0.1. */
   readonly port: number;
@@ -60,8 +59,8 @@ export async function startEgressProxy(options: EgressProxyOptions): Promise<Egr
   const limits = { ...usualLimits, ...options.limits };
   const passes = new Passes();
   const sockets = new Set<Duplex>();
-  const way: WayOut = { egress: options.egress, log: options.log, idle: limits.idle };
-  const servers = [0, 1].map(() => proxyServer({ way, passes, sockets, limits }));
+  const ports: TunnelPorts = { egress: options.egress, log: options.log, idle: limits.idle };
+  const servers = [0, 1].map(() => proxyServer({ ports, passes, sockets, limits }));
   const folder = await makeRunFolder();
   const socketPath = join(folder, runSocket);
   const close = async () => {
@@ -87,7 +86,7 @@ export async function startEgressProxy(options: EgressProxyOptions): Promise<Egr
   };
 }
 
-/** Has the servers listen on loopback and on a UNIX socket, and returns the port. */
+/** Listens on loopback and on a UNIX socket, and returns the port. */
 async function listening(servers: readonly Server[], socketPath: string): Promise<number> {
   const [onLoopback, onSocket] = servers as [Server, Server];
   onLoopback.listen(0, loopback);
@@ -96,14 +95,14 @@ async function listening(servers: readonly Server[], socketPath: string): Promis
   return (onLoopback.address() as AddressInfo).port;
 }
 
-interface Parts {
-  way: WayOut;
+interface ProxyServerOptions {
+  ports: TunnelPorts;
   passes: Passes;
   sockets: Set<Duplex>;
   limits: ProxyLimits;
 }
 
-function proxyServer({ way, passes, sockets, limits }: Parts): Server {
+function proxyServer({ ports, passes, sockets, limits }: ProxyServerOptions): Server {
   const admitted = admission(passes, limits.connections);
   const server = createServer({
     maxHeaderSize: 16 * 1024,
@@ -124,17 +123,17 @@ function proxyServer({ way, passes, sockets, limits }: Parts): Server {
     response.on('error', ignore);
     const pass = admitted(request, request.socket);
     if ('status' in pass) answer(response, pass);
-    else void forward(way, pass, request, response);
+    else void forward(ports, pass, request, response);
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const pass = admitted(request, socket);
     if ('status' in pass) refuse(socket, pass);
-    else void tunnel(way, pass, request.url ?? '', socket, head);
+    else void tunnel(ports, pass, request.url ?? '', socket, head);
   });
   return server;
 }
 
-/** Either the pass a request shows, with its connection counted on it, or why it is turned away. */
+/** Returns the pass a request shows, its connection counted on it, or why it is turned away. */
 function admission(passes: Passes, most: number) {
   return (request: IncomingMessage, socket: Duplex): Pass | Answer => {
     const pass = passes.find(request.headers['proxy-authorization']);
@@ -148,5 +147,5 @@ function admission(passes: Passes, most: number) {
   };
 }
 
-/** A peer that goes away has nothing to say to anybody. */
+/** Ignores the error of a peer that goes away. */
 function ignore(): void {}

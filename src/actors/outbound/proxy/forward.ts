@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Dispatcher, request } from 'undici';
 import { type Answer, answerHeaders, failureAnswer } from './answer.ts';
 import type { Pass } from './passes.ts';
-import type { WayOut } from './tunnel.ts';
+import type { TunnelPorts } from './tunnel.ts';
 
 /** Headers between two neighbours, which no proxy passes on (RFC 9110 section 7.6.1), and those it writes itself. */
 const neighbourly = new Set([
@@ -21,11 +21,11 @@ const neighbourly = new Set([
 ]);
 
 /**
- * Answers a request for a whole `http://` address through the policy's dispatcher, which judges the hop
+ * Answers a request for a whole `http://` address through the policy's dispatcher, which rules on the hop
  * and adds the workflow headers. Redirects go back to the client; each connection serves one request.
  */
 export async function forward(
-  { egress, log }: WayOut,
+  { egress, log }: TunnelPorts,
   pass: Pass,
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -75,7 +75,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 type Headers = NodeJS.Dict<string | string[]>;
 
-/** Leaves out what concerns this connection alone, also what `Connection` names. */
+/** Drops the hop-by-hop headers, also those that `Connection` names. */
 function passedOn(headers: Headers): Record<string, string | string[]> {
   const named = [headers['connection'] ?? []]
     .flat()

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { EgressScope } from '../../ports.ts';
 
-/** Something that is open on behalf of a pass and ends with it. */
+/** A connection that ends with its pass. */
 export interface Held {
   destroy(): unknown;
 }

@@ -10,7 +10,7 @@ export interface ProxyPass {
   release(): void;
 }
 
-/** What a run is told of its pass, for a proxy on a port of 127.0.0.1. */
+/** Describes a pass to a run, for a proxy on a port of 127.0.0.1. */
 export function shownPass({ user, password }: Pass, port: number): Omit<ProxyPass, 'release'> {
   const encoded = Buffer.from(`${user}:${password}`).toString('base64');
   const url = `http://${user}:${password}@127.0.0.1:${port}`;

@@ -7,19 +7,19 @@ import type { Egress } from '../egress/egress.ts';
 import { type Answer, answerBytes, failureAnswer } from './answer.ts';
 import type { Pass } from './passes.ts';
 
-/** What the way out needs: the policy, the log, and how long nothing may happen (ms). */
-export interface WayOut {
-  egress: Pick<Egress, 'judge' | 'connect' | 'dispatcher' | 'within' | 'listensAt'>;
+/** The policy, the log, and how long a tunnel may stay silent (ms). */
+export interface TunnelPorts {
+  egress: Pick<Egress, 'checkHop' | 'connect' | 'dispatcher' | 'within' | 'listensAt'>;
   log: Log;
   idle: number;
 }
 
 /**
- * Answers `CONNECT host:port`: judges the host, connects to an address that was checked, and passes bytes
+ * Answers `CONNECT host:port`: checks the host, connects to an address that was checked, and passes bytes
  * both ways until one side ends or nothing happens for too long.
  */
 export async function tunnel(
-  { egress, log, idle }: WayOut,
+  { egress, log, idle }: TunnelPorts,
   pass: Pass,
   authority: string,
   client: Duplex,
@@ -36,7 +36,7 @@ export async function tunnel(
   client.once('close', () => gone.abort());
   let upstream: Socket;
   try {
-    egress.judge({ protocol: 'https:', isTunnel: true, ...hop }, pass.scope);
+    egress.checkHop({ protocol: 'https:', isTunnel: true, ...hop }, pass.scope);
     upstream = await egress.connect(hop, pass.scope, gone.signal);
   } catch (error) {
     if (gone.signal.aborted) return;

@@ -13,7 +13,7 @@ interface Line {
 }
 
 /**
- * Lets a bounded number of posts be under way at once. Hosts take turns, and none has more than its share, so that
+ * Bounds the posts under way. Hosts take turns, and none has more than its share, so that
  * one that answers nobody keeps the others waiting no longer than its own.
  */
 export class PostTurns {
@@ -28,7 +28,7 @@ export class PostTurns {
     this.#mostOfHost = mostOfHost;
   }
 
-  /** Runs a post when its turn has come. Rejects as it does, and with the signal's reason when that fires before. */
+  /** Runs a post when its turn comes. Rejects as the post does, or with the signal's reason. */
   async take<Result>(
     host: string,
     signal: AbortSignal,

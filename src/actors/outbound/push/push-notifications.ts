@@ -17,18 +17,17 @@ import { targetFault } from './target-fault.ts';
 
 /** What a receiver is called through. */
 export interface PushEgress extends ScopedOutbound {
-  /** Says why a URL may not be called for a scope, as far as can be told without calling it; `null` when it may. */
+  /** Returns why a URL may not be called for a scope, as far as can be told without calling it; `null` when it may. */
   refusalOf(url: URL, scope: EgressScope): Promise<string | null>;
 }
 
-/** What telling receivers stands on. */
 export interface PushOptions {
   rows: PushRows;
   /** Returns a task as it stands on disk. */
   find: (id: string) => Task | undefined;
   /** Puts a task into the words of a version of A2A. */
   write: (task: Task, version: string) => Promise<PushNotification>;
-  /** Judges every URL, when it is set and each time it is called. */
+  /** Checks every URL when it is set and each time it is called. */
   egress: PushEgress;
   clock: Clock;
   log: Log;
@@ -41,7 +40,7 @@ const mostTargets = 16;
 
 type Delivery = ActorRefFrom<typeof pushDeliveryMachine>;
 
-/** Tells receivers what becomes of the tasks they asked about; what they asked for survives a restart. */
+/** Delivers push notifications to the receivers of tasks, also after a restart. */
 export class PushNotifications implements PushTargets {
   readonly #options: PushOptions;
   readonly #deliveries = new Map<string, Map<string, Delivery>>();
@@ -53,7 +52,7 @@ export class PushNotifications implements PushTargets {
     this.#options = options;
   }
 
-  /** Goes on with the receivers that do not know yet how their task ended. */
+  /** Resumes the receivers that do not know yet how their task ended. */
   start(): void {
     const { rows, find } = this.#options;
     rows.deleteOrphans();
@@ -98,17 +97,17 @@ export class PushNotifications implements PushTargets {
     return this.#options.rows.delete(taskId, id);
   }
 
-  /** Has the receivers of a task told of a change that is on disk. */
+  /** Notifies the receivers of a task of a change that is on disk. */
   changed(task: Task): void {
     if (this.#isStopped) return;
     // A task that ended may run again; then its receivers are told again.
-    if (!this.#deliveries.has(task.id)) this.#attempt(task.id, () => this.#takeUp(task.id));
+    if (!this.#deliveries.has(task.id)) this.#attempt(task.id, () => this.#resume(task.id));
     for (const delivery of this.#deliveries.get(task.id)?.values() ?? []) {
       delivery.send({ type: 'task.changed', task });
     }
   }
 
-  /** Ends every delivery; what was not told is told after the next start. */
+  /** Stops every delivery; the next start resumes them. */
   stop(): void {
     this.#isStopped = true;
     for (const deliveries of this.#deliveries.values()) {
@@ -124,11 +123,11 @@ export class PushNotifications implements PushTargets {
     if (fault !== null) throw new PushTargetError(fault);
   }
 
-  #takeUp(taskId: string): void {
+  #resume(taskId: string): void {
     for (const target of this.#options.rows.list(taskId)) this.#deliver(target);
   }
 
-  /** Whatever becomes of the store, the task itself goes on, and so do the deliveries. */
+  /** Logs a failure of the store, which must end neither the task nor other deliveries. */
   #attempt(taskId: string, run: () => void): void {
     try {
       run();
@@ -150,7 +149,7 @@ export class PushNotifications implements PushTargets {
     return delivery.start();
   }
 
-  /** Ends a delivery and tells whether there was something that it had still to tell. */
+  /** Stops a delivery and returns whether something was still to be sent. */
   #forget({ taskId, id }: Pick<PushTarget, 'taskId' | 'id'>): boolean {
     const deliveries = this.#deliveries.get(taskId);
     const delivery = deliveries?.get(id);
@@ -199,7 +198,7 @@ export class PushNotifications implements PushTargets {
   }
 }
 
-/** A caller has named the receiver, so that it is judged as what a tool asks for, and not as the daemon's own. */
+/** Returns the scope of a task: a caller named the receiver, so it is checked like a request of a tool. */
 function scopeOf({ taskId }: PushTarget): EgressScope {
   return { taskId, correlationId: null, tags: {} };
 }

@@ -7,7 +7,7 @@ export type AgentEntity = Pick<AuditEvent, 'entity_id' | 'entity_type' | 'org_id
 const acceptable = /^[\x20-\x7e]{1,256}$/;
 
 /**
- * Says whose agent the events are about: itself, and the tenant that SERVICE_ORG_ID and SERVICE_WORKSPACE_ID name. A
+ * Reads whose agent the events are about: itself, and the tenant that SERVICE_ORG_ID and SERVICE_WORKSPACE_ID name. A
  * request or an identity that names another tenant counts for more. A value that no identifier has is left out.
  */
 export function agentEntity(agentId: string, env: NodeJS.ProcessEnv): AgentEntity {

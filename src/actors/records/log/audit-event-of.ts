@@ -16,7 +16,7 @@ type Wording = { [Type in TaskFact['type']]: (fact: FactOf<Type>) => EventWords 
 const maximumContextRunes = 512;
 
 /**
- * Says a fact of a task in the words of the audit log (document 1 section 6, contract section 10). Without
+ * Words a fact of a task for the audit log (document 1 section 6, contract section 10). Without
  * `capture` the contents of a fact are left out.
  */
 export function auditEventOf(

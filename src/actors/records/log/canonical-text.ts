@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize';
 import type { JsonValue } from '../../../machines/json.ts';
 
 /**
- * Tells whether a text, which `value` was parsed from, is in the canonical form of RFC 8785.
+ * Returns whether a text, which `value` was parsed from, is in the canonical form of RFC 8785.
  *
  * Native JSON writes strings and numbers as RFC 8785 does, so that where every name is in its place its text is
  * the canonical one. It differs in names that look like numbers and in lone surrogates; then the form is made.

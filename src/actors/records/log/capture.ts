@@ -23,19 +23,19 @@ export interface CapturedContents {
 /** Returns what the log may hold of the contents of a fact; it never throws. */
 export type Capture = (fact: TaskFact) => CapturedContents;
 
-/** The longest text that a line of the log holds, in bytes; a larger `max_bytes` comes to the same. */
+/** The longest text that a line of the log holds, in bytes; a larger `max_bytes` has no effect. */
 export const longestCapture = 16 * 1024;
 
-/** What is looked at beyond the cut, in characters, so that a secret on the border is seen whole. */
+/** Characters scanned beyond the cut, so that a secret on the border is seen whole. */
 const margin = 64 * 1024;
 
-/** Texts of one value that are looked at one by one; more of them are left out. */
+/** Texts of one value that are scanned one by one; further ones are left out. */
 const mostTexts = 1_000;
 
 const unscrubbed = '[left out: secrets could not be looked for]';
 
 /**
- * Makes what takes contents into the log (contract sections 3 and 10); `null` while nothing is captured. Secrets
+ * Creates the capture of contents into the log (contract sections 3 and 10); `null` while nothing is captured. Secrets
  * are scrubbed before a text is cut, and the marker of the cut states the size before either.
  *
  * @param scrub returns a text without the secrets in it; where it throws, the text is left out

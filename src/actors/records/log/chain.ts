@@ -45,24 +45,24 @@ export class Chain {
     this.head = start.from;
   }
 
-  /** Says what is wrong with the next line; `null` when it fits. */
-  judge(line: JsonObject): ChainBreak | null {
+  /** Returns the break at the next line; `null` when it fits. */
+  check(line: JsonObject): ChainBreak | null {
     const actual = line['prev_hash'];
     if (typeof actual !== 'string') return { reason: 'prev_hash is missing' };
     if (actual !== this.head) return { reason: this.#linkReason(), expected: this.head, actual };
-    return line['event'] === checkpointEvent ? this.#judgeCheckpoint(line) : null;
+    return line['event'] === checkpointEvent ? this.#checkCheckpoint(line) : null;
   }
 
-  /** Goes on to the next line, broken or not; `hash` is that of its bytes. */
+  /** Moves to the next line, broken or not; `hash` is that of its bytes. */
   advance(line: JsonObject | null, hash: string): ChainBreak | null {
     if (line?.['event'] === checkpointEvent) this.#takeCheckpoint(line);
     else if (this.checkpoint !== null) this.checkpoint.after += 1;
     this.events += 1;
     this.head = hash;
-    return this.#judgeKept();
+    return this.#checkKept();
   }
 
-  /** Says what is missing once the log has ended. */
+  /** Returns what is missing at the end of the log; `null` for nothing. */
   end(): ChainBreak | null {
     const { kept } = this.#start;
     if (kept === null || this.#keptSeen) return null;
@@ -78,7 +78,7 @@ export class Chain {
       : 'prev_hash is not the hash the log should continue from';
   }
 
-  #judgeCheckpoint(line: JsonObject): ChainBreak | null {
+  #checkCheckpoint(line: JsonObject): ChainBreak | null {
     const { count, head } = standingOf(line);
     const before = this.#before ?? (isCount(count) ? count - this.events : 0);
     const expected = Math.max(before, 0) + this.events;
@@ -90,7 +90,7 @@ export class Chain {
     };
   }
 
-  /** After a break the statement of a checkpoint is taken for granted, so that one break is one. */
+  /** Trusts a checkpoint after a break, so that one break is reported once. */
   #takeCheckpoint(line: JsonObject): void {
     const { count } = standingOf(line);
     if (!isCount(count)) return;
@@ -98,7 +98,7 @@ export class Chain {
     this.checkpoint = { count, after: 0 };
   }
 
-  #judgeKept(): ChainBreak | null {
+  #checkKept(): ChainBreak | null {
     const { kept } = this.#start;
     if (kept === null || this.#keptSeen) return null;
     const isSame = this.head === kept.head;

@@ -1,6 +1,6 @@
 import type { AuditEvent, EgressRecord } from '../../ports.ts';
 
-/** Says what the egress policy ruled in the words of the audit log (contract section 10). */
+/** Words a ruling of the egress policy for the audit log (contract section 10). */
 export function egressWords({
   domain,
   mode,

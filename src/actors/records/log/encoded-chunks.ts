@@ -1,4 +1,4 @@
-/** Gives text as the bytes of UTF-8; a pair of surrogates may be spread over two chunks of it. */
+/** Encodes text as UTF-8; a pair of surrogates may be spread over two chunks. */
 export async function* encodedChunks(
   chunks: AsyncIterable<Uint8Array | string>,
 ): AsyncGenerator<Uint8Array> {

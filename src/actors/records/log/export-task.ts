@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { GENESIS } from './chain-format.ts';
-import { OpenLog } from './log-file-reader.ts';
+import { LogFileReader } from './log-file-reader.ts';
 import { finishedFilesOf } from './log-files.ts';
 import { recordedEvent } from './recorded-event.ts';
 
@@ -28,7 +28,6 @@ export interface ExportSummary {
   broken: { file: string; lineNumber: number } | null;
 }
 
-/** What to export. */
 export interface ExportOptions {
   /** The current file of the log. */
   path: string;
@@ -38,8 +37,8 @@ export interface ExportOptions {
 }
 
 /**
- * Hands every line of a task over, in the order of the log and over all its files, in memory that does not grow with
- * it. A line that has not ended yet is left out.
+ * Passes every line of a task to `take`, in the order of the log and over all its files, in memory that does not grow
+ * with it. A line that has not ended yet is left out.
  *
  * @throws AuditLogError when a file cannot be read
  */
@@ -78,11 +77,11 @@ function previousHash(line: Uint8Array): unknown {
 }
 
 /** Opens the current file first, so that a rotation meanwhile hides no line and repeats none. */
-async function* filesOf(path: string): AsyncGenerator<OpenLog> {
-  const current = await OpenLog.open(path);
+async function* filesOf(path: string): AsyncGenerator<LogFileReader> {
+  const current = await LogFileReader.open(path);
   try {
     for (const { path: finished } of finishedFilesOf(path)) {
-      const log = await OpenLog.open(finished);
+      const log = await LogFileReader.open(finished);
       try {
         if (log.inode !== current.inode) yield log;
       } finally {

@@ -7,7 +7,7 @@ const maximumValueRunes = 80;
 const bare = /^[^\s"\\=]+$/u;
 
 /**
- * Says an event in one line for a terminal: time, name, task and its fields in brief. Control, format and
+ * Formats an event as one line for a terminal: time, name, task and its fields in brief. Control, format and
  * line-breaking characters are shown as escapes, so that what a caller wrote cannot draw on the screen.
  */
 export function formatEvent(event: RecordedEvent): string {
@@ -18,7 +18,7 @@ export function formatEvent(event: RecordedEvent): string {
   return parts.join(' ');
 }
 
-/** Says in one line for a terminal that a line of a log holds no event, with its beginning. */
+/** Formats a line that holds no event for a terminal, by its beginning. */
 export function formatBadLine(text: string): string {
   return `bad line: ${plainLine(JSON.stringify(cut(text)))}`;
 }
@@ -27,7 +27,7 @@ function brief(value: JsonValue): string {
   return typeof value === 'string' ? word(value) : plainLine(cut(JSON.stringify(value)));
 }
 
-/** A text as it is when nothing in it can mislead, else quoted and escaped as JSON does. */
+/** Returns a text as it is when nothing in it can mislead, else as a JSON string. */
 function word(text: string): string {
   const short = cut(text);
   return bare.test(short) && plainLine(short) === short ? short : plainLine(JSON.stringify(short));

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { AuditEvent } from '../../ports.ts';
-import { judgeSignature } from './line-signature.ts';
+import { verifySignature } from './line-signature.ts';
 import { linesFromEnd } from './lines-from-end.ts';
 import { nodeKeyRing } from './node-crypto.ts';
 import type { AuditKeys } from './open-audit-keys.ts';
@@ -40,7 +40,7 @@ export async function keyRotation(
     return { event: 'audit_key_rotated', fields: { old_kid: oldKid, new_kid: signer.kid } };
   }
   const keys = nodeKeyRing(published);
-  if ((await judgeSignature(last, { keys, requireSigned: true })) === null) return null;
+  if ((await verifySignature(last, { keys, requireSigned: true })) === null) return null;
   throw new PublicKeyError(
     `the log was signed with another key under the kid ${JSON.stringify(kid)}, or was changed; give a new key a new audit.signing.kid`,
   );

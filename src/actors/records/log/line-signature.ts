@@ -20,7 +20,7 @@ const encoder = new TextEncoder();
  *
  * @param line in canonical form
  */
-export function judgeSignature(
+export function verifySignature(
   line: JsonObject,
   { keys, requireSigned }: { keys: KeyRing | null; requireSigned: boolean },
 ): SignatureReason | null | Promise<SignatureReason | null> {

@@ -5,8 +5,8 @@ import { AuditLogError } from './verify-files.ts';
 
 const blockSize = 64 * 1024;
 
-/** A file of a log that is being read from some position on; whoever opens it closes its handle. */
-export class OpenLog {
+/** Reads a file of a log from some position on; the opener closes its handle. */
+export class LogFileReader {
   readonly path: string;
   readonly handle: FileHandle;
   readonly inode: bigint;
@@ -21,11 +21,11 @@ export class OpenLog {
   }
 
   /** Opens a file; `null` when there is none. Throws AuditLogError when it cannot be read. */
-  static async find(path: string): Promise<OpenLog | null> {
+  static async find(path: string): Promise<LogFileReader | null> {
     try {
       const handle = await open(path, 'r');
       const { ino } = await handle.stat({ bigint: true });
-      return new OpenLog(path, handle, ino);
+      return new LogFileReader(path, handle, ino);
     } catch (error) {
       if (isMissing(error)) return null;
       throw new AuditLogError(path, error);
@@ -33,8 +33,8 @@ export class OpenLog {
   }
 
   /** Opens a file. Throws AuditLogError when it is missing or cannot be read. */
-  static async open(path: string): Promise<OpenLog> {
-    const log = await OpenLog.find(path);
+  static async open(path: string): Promise<LogFileReader> {
+    const log = await LogFileReader.find(path);
     if (log !== null) return log;
     throw new AuditLogError(
       path,
@@ -42,7 +42,7 @@ export class OpenLog {
     );
   }
 
-  /** Begins again with the first line. */
+  /** Rewinds to the first line. */
   rewind(): void {
     this.position = 0;
     this.#splitter = new LineSplitter(maximumLineBytes);
@@ -60,7 +60,7 @@ export class OpenLog {
   }
 }
 
-/** Which file stands at a path and its size in bytes; `null` when there is none. Throws AuditLogError. */
+/** Returns the inode and the size in bytes of the file at a path; `null` when there is none. Throws AuditLogError. */
 export async function fileAt(path: string): Promise<{ inode: bigint; size: number } | null> {
   try {
     const { ino, size } = await stat(path, { bigint: true });

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../machines/json.ts';
 import { Chain } from './chain.ts';
 import { GENESIS } from './chain-format.ts';
-import { judgeSignature, type SignatureReason } from './line-signature.ts';
+import { type SignatureReason, verifySignature } from './line-signature.ts';
 import { readLine } from './read-line.ts';
 import type { BreakReason, ChainVerdict, LineBreak, Sha256Hex, VerifyOptions } from './verdict.ts';
 
@@ -16,7 +16,7 @@ interface PendingLine {
   reason: Promise<SignatureReason | null>;
 }
 
-/** A log while it is read: what was found, in the order of its lines. */
+/** Reads a log and reports what is wrong in the order of its lines. */
 export class LogReading {
   readonly #sha256Hex: Sha256Hex;
   readonly #options: VerifyOptions;
@@ -34,12 +34,12 @@ export class LogReading {
     this.#chain = new Chain({ from, kept });
   }
 
-  /** A bad line was found and nobody wants to hear of others. */
+  /** True once a bad line was found and no more are asked for. */
   get isOver(): boolean {
     return this.#first !== null && this.#options.onBreak === undefined;
   }
 
-  /** Goes on with the next file. */
+  /** Starts the next file. */
   open(file: string): void {
     this.#file = file;
     this.#line = 0;
@@ -54,13 +54,13 @@ export class LogReading {
     return hash.then((text) => this.#takeHashed(line, text) ?? undefined);
   }
 
-  /** Says that a file ends in something that cannot be read as a line. */
+  /** Reports a file that ends in something other than a line. */
   giveUp(reason: BreakReason): Promise<void> {
     this.#line += 1;
     return this.#report({ reason });
   }
 
-  /** Says what was found once every file is read. */
+  /** Resolves with the verdict once every file is read. */
   async finish(): Promise<ChainVerdict> {
     await this.#drain();
     const missing = this.isOver ? null : this.#chain.end();
@@ -79,11 +79,11 @@ export class LogReading {
       this.#chain.advance(null, hash);
       return this.#report({ reason: line });
     }
-    const broken = this.#chain.judge(line);
+    const broken = this.#chain.check(line);
     const departed = this.#chain.advance(line, hash);
     if (line['sig'] !== undefined) this.#signed += 1;
     if (broken !== null) return this.#report({ ...broken, ...identityOf(line) });
-    const reason = this.#judgeSignature(line);
+    const reason = this.#verifySignature(line);
     if (departed !== null) return this.#reportDeparture(line, departed, reason);
     if (reason === null) return null;
     if (typeof reason === 'string') return this.#report({ reason, ...identityOf(line) });
@@ -91,22 +91,22 @@ export class LogReading {
     return this.#pending.length < maximumPending ? null : this.#drain(maximumPending / 2);
   }
 
-  /** A bad signature says more than that the log is not the one that was kept. */
+  /** Reports a bad signature rather than the departure from the kept checkpoint: it says more. */
   async #reportDeparture(
     line: JsonObject,
     departed: Finding,
-    signature: ReturnType<typeof judgeSignature>,
+    signature: ReturnType<typeof verifySignature>,
   ): Promise<void> {
     const reason = await signature;
     await this.#report({ ...(reason === null ? departed : { reason }), ...identityOf(line) });
   }
 
-  #judgeSignature(line: JsonObject) {
+  #verifySignature(line: JsonObject) {
     const { keys = null, requireSigned = false } = this.#options;
-    return judgeSignature(line, { keys, requireSigned });
+    return verifySignature(line, { keys, requireSigned });
   }
 
-  /** Lines before this one come first, so their signatures are waited for. */
+  /** Waits for the signatures of earlier lines, so that breaks come in order. */
   async #report(finding: Finding): Promise<void> {
     const broken = { ...this.#place(), ...finding };
     await this.#drain();

@@ -5,7 +5,7 @@ import { LineSplitter } from './line-splitter.ts';
 import { readLine } from './read-line.ts';
 
 /**
- * Says where a log was cut when its oldest files were removed, as the checkpoint that its oldest file begins
+ * Finds where a log was cut when its oldest files were removed, as the checkpoint that its oldest file begins
  * with has it; `null` for a log that is whole, or that begins with anything else.
  *
  * @param paths the files of the log, oldest first

@@ -45,7 +45,7 @@ export function readPublicKeys(text: string): PublicKeySet {
 }
 
 /**
- * Puts keys together to a set, a key that is there twice only once.
+ * Merges keys into a set, without repetitions.
  *
  * @throws PublicKeyError when different keys share a `kid`
  */

@@ -1,11 +1,10 @@
 import type { Clock } from '../../ports.ts';
 import { maximumLineBytes } from './chain-format.ts';
 import { linesFromEnd } from './lines-from-end.ts';
-import { fileAt, OpenLog } from './log-file-reader.ts';
+import { fileAt, LogFileReader } from './log-file-reader.ts';
 import { finishedFilesOf, logFilesOf } from './log-files.ts';
 import { type RecordedEvent, recordedEvent } from './recorded-event.ts';
 
-/** Which events to show. */
 export interface TailOptions {
   /** The current file of the log. */
   path: string;
@@ -38,7 +37,7 @@ const pollInterval = 200;
  */
 export async function* tailLines(options: TailOptions): AsyncGenerator<TailedLine> {
   const { path, follow, signal } = options;
-  let log = follow === true ? await OpenLog.find(path) : await OpenLog.open(path);
+  let log = follow === true ? await LogFileReader.find(path) : await LogFileReader.open(path);
   try {
     if (log !== null) yield* latest(log, options);
     while (follow === true && signal?.aborted !== true) {
@@ -56,14 +55,14 @@ export async function* tailLines(options: TailOptions): AsyncGenerator<TailedLin
   }
 }
 
-async function* unread(log: OpenLog, options: TailOptions): AsyncGenerator<TailedLine> {
+async function* unread(log: LogFileReader, options: TailOptions): AsyncGenerator<TailedLine> {
   for await (const line of log.lines()) {
     const matching = matchingLine(line, options);
     if (matching !== null) yield matching;
   }
 }
 
-async function* latest(log: OpenLog, options: TailOptions): AsyncGenerator<TailedLine> {
+async function* latest(log: LogFileReader, options: TailOptions): AsyncGenerator<TailedLine> {
   const { size } = await log.handle.stat();
   const found: TailedLine[] = [];
   for await (const { bytes, end } of linesFromEnd(log.handle, size)) {
@@ -78,13 +77,13 @@ async function* latest(log: OpenLog, options: TailOptions): AsyncGenerator<Taile
 
 /** The latest matching lines of the finished files, newest first. */
 async function latestBefore(
-  current: OpenLog,
+  current: LogFileReader,
   already: number,
   options: TailOptions,
 ): Promise<TailedLine[]> {
   const found: TailedLine[] = [];
   for (const { path } of finishedFilesOf(options.path).toReversed()) {
-    const log = await OpenLog.find(path);
+    const log = await LogFileReader.find(path);
     if (log === null) continue;
     try {
       if (log.inode === current.inode) continue;
@@ -117,8 +116,8 @@ function isNamed(name: string, pattern: string): boolean {
 }
 
 /** Opens the file that follows one; `null` while it is the current one, or its successor is not there yet. */
-async function successorOf(log: OpenLog | null, path: string): Promise<OpenLog | null> {
-  if (log === null) return OpenLog.find(path);
+async function successorOf(log: LogFileReader | null, path: string): Promise<LogFileReader | null> {
+  if (log === null) return LogFileReader.find(path);
   const current = await fileAt(path);
   if (current === null || current.inode === log.inode) return null;
   const files = logFilesOf(path);
@@ -126,14 +125,14 @@ async function successorOf(log: OpenLog | null, path: string): Promise<OpenLog |
   // A log that some other program moved away is followed by the file in its place.
   const position = inodes.indexOf(log.inode);
   const next = position === -1 ? files.length - 1 : position + 1;
-  const found = await OpenLog.find(files[next] ?? path);
+  const found = await LogFileReader.find(files[next] ?? path);
   if (found === null || found.inode === inodes[next]) return found;
   // It was rotated away this very moment; the next look finds it under its new name.
   await found.handle.close();
   return null;
 }
 
-async function wasCut(log: OpenLog): Promise<boolean> {
+async function wasCut(log: LogFileReader): Promise<boolean> {
   const { size } = await log.handle.stat();
   if (size >= log.position) return false;
   log.rewind();

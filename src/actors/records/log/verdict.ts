@@ -60,13 +60,13 @@ export interface VerifyOptions {
   onBreak?: (broken: LineBreak) => void;
 }
 
-/** Says a verdict in one sentence: `N events, chain intact, M signed`, or the first bad line with its reason. */
+/** Puts a verdict into one sentence: `N events, chain intact, M signed`, or the first bad line with its reason. */
 export function verdictSentence(verdict: ChainVerdict): string {
   if (!verdict.ok) return breakSentence(verdict);
   return `${verdict.events} events, chain intact, ${verdict.signed} signed`;
 }
 
-/** Says in one sentence which line is bad and why. */
+/** Puts a break into one sentence: which line and why. */
 export function breakSentence(broken: LineBreak): string {
   const { file, line, seq, event, reason, expected, actual } = broken;
   const about = [event, seq === undefined ? undefined : `seq ${seq}`].filter(Boolean).join(', ');

@@ -8,7 +8,7 @@ import type { SinkTarget } from './sink-target.ts';
 export interface SinkFlip {
   sink: string;
   state: 'up' | 'down';
-  /** Lines let go since the flip before. */
+  /** Lines dropped since the flip before. */
   dropped: number;
   /** Why it is down; `null` when it is up. */
   error: string | null;
@@ -20,13 +20,12 @@ export interface SinkStats {
   state: 'connecting' | 'open' | 'backoff' | 'closed';
   /** Lines that have arrived. */
   delivered: number;
-  /** Lines let go because too many waited. */
+  /** Lines dropped because the queue was full. */
   dropped: number;
   /** Lines that wait. */
   lag: number;
 }
 
-/** What one sink stands on. */
 export interface AuditSinkOptions {
   name: string;
   target: SinkTarget;
@@ -36,7 +35,7 @@ export interface AuditSinkOptions {
   bounds?: QueueBounds;
 }
 
-/** One way out for the lines of the audit log; nothing it does or meets holds up who offers them. */
+/** A sink of the audit log; nothing it does holds up who offers it lines. */
 export class AuditSink {
   readonly #options: AuditSinkOptions;
   readonly #queue: LineQueue;
@@ -62,7 +61,7 @@ export class AuditSink {
     if (isFull) this.#goDown(new Error('more lines wait than the queue holds'));
   }
 
-  /** Says how it fares. */
+  /** Returns the state of the sink. */
   stats(): SinkStats {
     const { status, value } = this.#actor.getSnapshot();
     return {
@@ -74,7 +73,7 @@ export class AuditSink {
     };
   }
 
-  /** Gives what still waits `grace` milliseconds to arrive, then closes. Never rejects. */
+  /** Waits up to `grace` milliseconds for queued lines to arrive, then closes. Never rejects. */
   async close(grace: number): Promise<void> {
     const { clock, target } = this.#options;
     if (this.#actor.getSnapshot().status !== 'active') return;

@@ -15,7 +15,6 @@ export type SinkSettings =
   | { type: 'unix'; path: string }
   | { type: 'http'; url: string; token_env?: string | undefined; batch: number; timeout: number };
 
-/** What the sinks of an agent stand on. */
 export interface AuditSinksOptions {
   sinks: readonly SinkSettings[];
   /** What paths of sockets are relative to. */
@@ -35,9 +34,9 @@ export interface AuditSinksOptions {
 export interface AuditSinks {
   /** Queues the bytes of whole lines for every sink. Never throws and never waits. */
   offer(lines: Uint8Array): void;
-  /** Says how each sink fares, in the order of the configuration. */
+  /** Returns the state of each sink, in the order of the configuration. */
   stats(): SinkStats[];
-  /** Gives what still waits two seconds to arrive, then closes every sink. Never rejects. */
+  /** Waits up to two seconds for queued lines to arrive, then closes every sink. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -46,7 +45,7 @@ const grace = 2_000;
 
 const newline = 0x0a;
 
-/** The most that goes out at once, whatever the number of its lines. */
+/** The most bytes of a batch. */
 const batchBytes = 1024 * 1024;
 
 /** Lines of a batch for sinks that say nothing about it. */

@@ -1,6 +1,5 @@
 import { SinkError, type SinkTarget } from './sink-target.ts';
 
-/** How lines are posted to a collector. */
 export interface HttpTargetOptions {
   url: string;
   /** Sent as `Authorization: Bearer`; `null` for none. */

@@ -10,7 +10,7 @@ const queueBounds: QueueBounds = { lines: 10_000, bytes: 16 * 1024 * 1024 };
 /** How much of a queue goes out at once. */
 export type BatchBounds = QueueBounds;
 
-/** Lines that wait for one sink, oldest first; while it is full, new ones are let go and counted. */
+/** The bounded queue of one sink, oldest line first; while it is full, new lines are dropped and counted. */
 export class LineQueue {
   readonly #bounds: QueueBounds;
   #lines: Uint8Array[] = [];
@@ -18,7 +18,7 @@ export class LineQueue {
   #start = 0;
   #bytes = 0;
   #wake: (() => void) | null = null;
-  /** Lines let go, in all. */
+  /** Lines dropped, in all. */
   dropped = 0;
 
   constructor(bounds: QueueBounds = queueBounds) {
@@ -30,7 +30,7 @@ export class LineQueue {
     return this.#lines.length - this.#start;
   }
 
-  /** True when no more than half of what it holds is taken. */
+  /** True while the queue is at most half full. */
   get isRelieved(): boolean {
     const { lines, bytes } = this.#bounds;
     return this.length * 2 <= lines && this.#bytes * 2 <= bytes;

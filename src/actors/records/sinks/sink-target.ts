@@ -6,7 +6,7 @@ export interface SinkTarget {
   deliver(lines: readonly Uint8Array[], signal: AbortSignal): Promise<void>;
   /** Resolves when the place hangs up; never for one that has no connection. */
   hungUp(): Promise<void>;
-  /** Lets go of the connection, if there is one. */
+  /** Closes the connection, if there is one. */
   disconnect(): void;
 }
 

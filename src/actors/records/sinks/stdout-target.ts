@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import type { SinkTarget } from './sink-target.ts';
 import { streamTarget } from './stream-target.ts';
 
-/** Writes lines to the output of this process; whoever reads slowly, or not at all, holds nothing else up. */
+/** Writes lines to the output of this process; a slow reader, or none, holds nothing else up. */
 export function stdoutTarget(open: () => Writable = openStdout): SinkTarget {
   let stream: Writable | null = null;
   return streamTarget(

@@ -4,7 +4,7 @@ import { SinkError, type SinkTarget } from './sink-target.ts';
 /** Writes lines to a stream that `open` brings, and waits until the system has taken each batch. */
 export function streamTarget(
   open: (signal: AbortSignal) => Promise<Writable>,
-  letGo: (stream: Writable) => void,
+  release: (stream: Writable) => void,
 ): SinkTarget {
   let current: { stream: Writable; ended: Promise<void> } | null = null;
   return {
@@ -27,7 +27,7 @@ export function streamTarget(
     },
     hungUp: () => current?.ended ?? Promise.resolve(),
     disconnect() {
-      if (current !== null) letGo(current.stream);
+      if (current !== null) release(current.stream);
       current = null;
     },
   };

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { SinkError, type SinkTarget } from './sink-target.ts';
 import { codeOf, streamTarget } from './stream-target.ts';
 
-/** Writes lines to whoever listens on a UNIX socket. */
+/** Writes lines to the listener of a UNIX socket. */
 export function unixTarget(path: string): SinkTarget {
   return streamTarget(
     (signal) => dial(path, signal),

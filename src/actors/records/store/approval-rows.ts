@@ -58,7 +58,7 @@ export interface ApprovalBacklog {
 }
 
 /**
- * Who is asked for which release, and what their messages say, in the store of an agent. Triggers write
+ * The approval notices of an agent: who is asked for which release, and what their messages say. Triggers write
  * the rows in the commit that parks a task, changes what its approvers see or ends its wait.
  */
 export class ApprovalRows {
@@ -75,9 +75,9 @@ export class ApprovalRows {
     this.#sql = prepare(database);
   }
 
-  /** Has tasks asked about that were parked by a version without these rows; returns how many rows that made. */
-  adopt(): number {
-    return Number(this.#sql.adopt.run().changes);
+  /** Queues approval notices for tasks parked before this table existed; returns how many rows that adds. */
+  queueUnasked(): number {
+    return Number(this.#sql.queueUnasked.run().changes);
   }
 
   /** Returns what is kept of a deferral for the targets of one adapter, oldest first. */
@@ -175,7 +175,7 @@ function prepare(database: DatabaseSync) {
   const slot = (after: string): string => `SELECT target, is_posted FROM approval_notices
     WHERE due = 1 AND adapter = ?1 ${after} ORDER BY target, is_posted LIMIT 1`;
   return {
-    adopt: sql(askings('tasks', unasked)),
+    queueUnasked: sql(askings('tasks', unasked)),
     find: sql(`SELECT ${columns} FROM approval_notices
       WHERE deferral_id = ? AND adapter = ? ORDER BY position`),
     ofTask: sql(`SELECT ${columns} FROM approval_notices WHERE task_id = ? ORDER BY position`),

@@ -86,7 +86,7 @@ export const approvalSchema = `
     BEGIN DELETE FROM approval_notices WHERE task_id = OLD.id; END;
 `;
 
-/** Tells whether the triggers of a store, as it holds their SQL, ask every target of a held call. */
+/** Returns whether the triggers of a store, as it holds their SQL, ask every target of a held call. */
 export function asksEveryTarget(trigger: string): boolean {
   return trigger.includes(targetsPath);
 }

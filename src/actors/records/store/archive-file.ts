@@ -4,12 +4,12 @@ import { finishedFilesOf, finishedPath } from '../log/log-files.ts';
 import type { AuditHead } from './audit-head.ts';
 
 /**
- * Gives the finished file its name and takes the right to write from it. Every step may be done
+ * Renames the finished file and makes it read-only. Every step may be done
  * already: a process that died in the middle is carried on from where it was.
  *
  * @param ready puts the file on disk as the store knows it; called before it gets its name
  */
-export function putAway(
+export function archiveFile(
   path: string,
   { first }: NonNullable<AuditHead['finishing']>,
   ready: () => void,
@@ -23,7 +23,7 @@ export function putAway(
   chmodSync(finished, 0o400);
 }
 
-/** Has the names in a folder on disk. */
+/** Syncs a folder, so that the names in it are on disk. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
@@ -37,7 +37,7 @@ export function syncFolder(folder: string): void {
  * Deletes the finished files whose lines all come before a line; one that cannot be
  * deleted stays until the next time.
  */
-export function deleteBefore(path: string, keptFrom: number): void {
+export function pruneFiles(path: string, keptFrom: number): void {
   try {
     for (const file of finishedFilesOf(path)) {
       if (file.first < keptFrom) rmSync(file.path, { force: true });

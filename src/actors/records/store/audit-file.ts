@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import type { AuditEvent } from '../../ports.ts';
 import type { AgentEntity } from '../log/agent-entity.ts';
 import { finishedFilesOf, finishedPath } from '../log/log-files.ts';
-import { deleteBefore } from './archive-file.ts';
+import { pruneFiles } from './archive-file.ts';
 import { type AuditHead, AuditRows } from './audit-head.ts';
 import { checkLastLine } from './check-last-line.ts';
 import { CurrentFile } from './current-file.ts';
-import { adoptLog } from './import-log.ts';
+import { importLog } from './import-log.ts';
 import { beginTransaction } from './in-transaction.ts';
 import type { AuditRecovery } from './mend-tail.ts';
 import { NextLines } from './next-lines.ts';
@@ -24,7 +24,6 @@ export interface Rotation {
   keep: number;
 }
 
-/** How to open the log of an agent. */
 export interface AuditFileOptions extends KeepOptions {
   /** Whose agent the log is. */
   entity?: AgentEntity;
@@ -65,7 +64,7 @@ export class AuditFile {
     this.#head = head;
     this.#next = head;
     try {
-      this.recovery = this.#takeUp(true);
+      this.recovery = this.#recover(true);
       checkLastLine(path, this.#head);
     } catch (error) {
       this.#file.abandon();
@@ -82,16 +81,16 @@ export class AuditFile {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const rows = new AuditRows(database);
     const known = rows.read();
-    const adopted = known === null ? await adoptLog(path, chain) : null;
+    const imported = known === null ? await importLog(path, chain) : null;
     // Under the lock, since another process may be in the middle of a commit.
     const transaction = beginTransaction(database);
     let file: AuditFile | null = null;
-    let isAdopted = false;
+    let isImported = false;
     try {
-      isAdopted = adopted !== null && rows.adopt(adopted.head);
+      isImported = imported !== null && rows.importHead(imported.head);
       const ahead = await keepAhead(rows, options);
       file = new AuditFile(rows.read() as AuditHead, rows, options);
-      const lost = isAdopted ? adopted : null;
+      const lost = isImported ? imported : null;
       const { events, ...found } = settle(lost?.lostWaits ?? null, ahead, file.#now());
       const { entity = {} } = options;
       file.append(events.map((event) => ({ ...entity, ...event })));
@@ -103,13 +102,13 @@ export class AuditFile {
       transaction.abandon();
       throw error;
     }
-    deleteBefore(path, file.#head.keptFrom);
+    pruneFiles(path, file.#head.keptFrom);
     // A store that loses its latest commits is then known to be an older one, and not taken for a new one.
-    if (isAdopted) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    if (isImported) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     return file;
   }
 
-  /** What opening the log found, beside what had to be mended. */
+  /** The findings of opening the log, beside what had to be mended. */
   get opening(): AuditOpening {
     return this.#opening;
   }
@@ -120,11 +119,11 @@ export class AuditFile {
   }
 
   /**
-   * Takes the log up where the last commit left it; to be called first in every transaction of the
-   * store. Throws StoreError when lines were removed meanwhile.
+   * Recovers the log to the last commit; called first in every transaction of the store. Throws StoreError when lines
+   * were removed meanwhile.
    */
   begin(): void {
-    this.#takeUp(false);
+    this.#recover(false);
   }
 
   /**
@@ -145,7 +144,7 @@ export class AuditFile {
     this.#write(lines);
   }
 
-  /** Tells whether the current file has reached its size or its day is over. */
+  /** Returns whether the current file has reached its size or its day is over. */
   isRotationDue(): boolean {
     const { maxBytes = 0, daily = false } = this.#options.rotation ?? {};
     const { bytes, opened } = this.#head;
@@ -154,8 +153,8 @@ export class AuditFile {
   }
 
   /**
-   * Ends the current file inside the open transaction of the store; `begin` of the next one puts it
-   * away. Throws StoreError when another file has the name it is to get.
+   * Ends the current file inside the open transaction of the store; `begin` of the next one archives it. Throws
+   * StoreError when another file has the name it is to get.
    */
   finish(): void {
     const { path } = this.#options;
@@ -175,13 +174,13 @@ export class AuditFile {
     this.#rows.advance(this.#next);
   }
 
-  /** Throws when neither file nor database take a write; what it writes is taken back. */
+  /** Throws when neither file nor database take a write; what it writes is rolled back. */
   probe(): void {
     this.#file.probe(this.#head);
     this.#rows.advance(this.#head);
   }
 
-  /** Takes what was appended for granted, once its transaction is committed; returns its bytes. */
+  /** Marks what was appended as committed; returns its bytes. */
   committed(): Uint8Array | null {
     const appended = this.#appended;
     const { keptFrom } = this.#head;
@@ -189,23 +188,23 @@ export class AuditFile {
     if (appended !== null) this.#file.committed(this.#head);
     this.#appended = null;
     this.#checkpointAt = null;
-    if (keptFrom !== this.#head.keptFrom) deleteBefore(this.#options.path, this.#head.keptFrom);
+    if (keptFrom !== this.#head.keptFrom) pruneFiles(this.#options.path, this.#head.keptFrom);
     return appended;
   }
 
-  /** Has the next transaction state where the log stands, unless nothing was written since the last time. */
+  /** Asks the next transaction for a checkpoint, unless nothing was written since the last one. */
   requestCheckpoint(ts: string): void {
     this.#checkpointAt = ts;
   }
 
-  /** Takes back what was appended; to be called while the transaction still holds the lock. */
+  /** Rolls back what was appended; called while the transaction still holds the lock. */
   rollBack(): void {
     this.#next = this.#head;
     this.#appended = null;
     this.#file.cutBack(this.#head);
   }
 
-  /** Puts the lines on disk, after which the outbox lets go of them. Rejects when the disk refuses. */
+  /** Syncs the lines to disk, then releases them from the outbox. Rejects when the disk refuses. */
   sync(): Promise<void> {
     return this.#file.sync(this.#head);
   }
@@ -216,23 +215,23 @@ export class AuditFile {
   }
 
   /** @param isOpening compares what the outbox has with the file, also where the length is right */
-  #takeUp(isOpening: boolean): AuditRecovery {
+  #recover(isOpening: boolean): AuditRecovery {
     const before = this.#head;
     // Another process may have written since; its commit moved the head.
     this.#head = this.#rows.read() ?? this.#head;
-    // What this process could not commit is its own to take back as long as nobody else came.
+    // What this process could not commit is its own to roll back as long as nobody else came.
     if (this.#head.events === before.events) this.#file.cutBack(this.#head);
     this.#next = this.#head;
     this.#appended = null;
     return this.#head.finishing === null
-      ? this.#file.takeUp(this.#head, isOpening)
+      ? this.#file.recover(this.#head, isOpening)
       : this.#replace(isOpening);
   }
 
-  /** Puts the finished file away, after which all its lines are on disk. */
+  /** Archives the finished file, after which all its lines are on disk. */
   #replace(isOpening: boolean): AuditRecovery {
     const mended = this.#file.replace(this.#head, isOpening);
-    this.#rows.letGoOfAll();
+    this.#rows.releaseAll();
     this.#head = { ...this.#head, finishing: null };
     this.#next = this.#head;
     this.#rows.advance(this.#head);
@@ -259,7 +258,7 @@ export class AuditFile {
     const synced = this.#file.write(this.#head, lines.head, bytes);
     this.#rows.keep(offset, bytes);
     this.#rows.advance(lines.head);
-    this.#rows.letGo(first, synced);
+    this.#rows.releaseLines(first, synced);
     this.#next = lines.head;
     this.#appended = bytes;
   }

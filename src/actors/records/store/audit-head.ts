@@ -16,7 +16,7 @@ export interface AuditHead {
   opened: string;
   /** The number of the first line that is to be kept. */
   keptFrom: number;
-  /** The file before the current one while it is not put away yet: its first line and its length. */
+  /** The file before the current one while it is not archived yet: its first line and its length. */
   finishing: { first: number; bytes: number } | null;
 }
 
@@ -41,15 +41,15 @@ export class AuditRows {
     return row === undefined ? null : headOf(row);
   }
 
-  /** Takes up a log, unless one is known already; tells whether it did. */
-  adopt(head: AuditHead): boolean {
-    this.#sql.adopt.run();
+  /** Imports a log unless one is known already; returns whether it did. */
+  importHead(head: AuditHead): boolean {
+    this.#sql.importHead.run();
     const isUnknown = this.read()?.first === 0;
     if (isUnknown) this.advance(head);
     return isUnknown;
   }
 
-  /** Says where the log stands from now on. */
+  /** Stores where the log stands. */
   advance(head: AuditHead): void {
     const { bytes, events, hash, checkpointed, first, opened, keptFrom, finishing } = head;
     this.#sql.advance.run(
@@ -70,14 +70,14 @@ export class AuditRows {
     this.#sql.keep.run(offset, lines);
   }
 
-  /** Lets go of the lines before an offset of the file that begins with line `first`. */
-  letGo(first: number, offset: number): void {
-    this.#sql.letGo.run(offset, first);
+  /** Releases the lines before an offset of the file that begins with line `first`. */
+  releaseLines(first: number, offset: number): void {
+    this.#sql.releaseLines.run(offset, first);
   }
 
-  /** Lets go of all lines. */
-  letGoOfAll(): void {
-    this.#sql.letGoOfAll.run();
+  /** Releases all lines. */
+  releaseAll(): void {
+    this.#sql.releaseAll.run();
   }
 
   /** Yields the lines kept, in their order. */
@@ -109,15 +109,16 @@ function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
     // A first line of 0 marks a row that nothing is known of yet.
-    adopt: sql(`INSERT OR IGNORE INTO audit_head (one, bytes, events, hash, checkpointed, first)
+    importHead:
+      sql(`INSERT OR IGNORE INTO audit_head (one, bytes, events, hash, checkpointed, first)
       VALUES (1, 0, 0, '', 0, 0)`),
     read: sql('SELECT * FROM audit_head'),
     advance: sql(`UPDATE audit_head SET bytes = ?, events = ?, hash = ?, checkpointed = ?,
       first = ?, opened = ?, kept_from = ?, finishing_first = ?, finishing_bytes = ?`),
     keep: sql('INSERT INTO audit_outbox (offset, lines) VALUES (?, ?)'),
-    letGo: sql(`DELETE FROM audit_outbox WHERE offset < ?
+    releaseLines: sql(`DELETE FROM audit_outbox WHERE offset < ?
       AND (SELECT first FROM audit_head WHERE finishing_first IS NULL) = ?`),
-    letGoOfAll: sql('DELETE FROM audit_outbox'),
+    releaseAll: sql('DELETE FROM audit_outbox'),
     outbox: sql('SELECT offset, lines FROM audit_outbox ORDER BY offset'),
   };
 }

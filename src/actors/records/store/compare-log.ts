@@ -18,8 +18,8 @@ export interface StoreAndLog {
 const maximumLooks = 5;
 
 /**
- * Says how a store and its log differ, or that the store is lost, in the words in which the next start would; `null`
- * when they agree. Changes neither. Throws what SQLite throws for a store that it cannot read.
+ * Returns how a store and its log differ, in the words of the next start; `null` when they agree. Changes neither.
+ * Throws what SQLite throws for a store that it cannot read.
  */
 export async function compareLog(subject: StoreAndLog): Promise<string | null> {
   const { store, log } = subject;
@@ -48,7 +48,7 @@ async function differenceFrom(
     if (ahead !== null) return new StoreBehindError(store, ahead).message;
     const { finishing, bytes } = known;
     const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    // A file that is about to be put away is looked at when that is done.
+    // A file that is about to be archived is looked at afterwards.
     if (finishing !== null) return null;
     if (size >= bytes) checkLastLine(log, known);
     else if (!isReplaceable(database, size))
@@ -60,7 +60,7 @@ async function differenceFrom(
   }
 }
 
-/** Tells whether the outbox has what a file lacks from a length on. */
+/** Returns whether the outbox has what a file lacks from a length on. */
 function isReplaceable(database: DatabaseSync, size: number): boolean {
   for (const { offset } of new AuditRows(database).outbox()) return offset <= size;
   return false;

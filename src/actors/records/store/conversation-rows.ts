@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Saying, Turn } from '../../../machines/channels/turn.ts';
+import type { ChatMessage, Turn } from '../../../machines/channels/turn.ts';
 
 /** What was said to the agent in chats: messages without their last word, and the ids of those that have it. */
 export class ConversationRows {
@@ -19,7 +19,7 @@ export class ConversationRows {
     this.#sql = prepare(database);
   }
 
-  /** Takes a message in at a time in epoch milliseconds, and tells whether it is heard for the first time. */
+  /** Stores a message at a time in epoch milliseconds; returns whether it is new. */
   take(turn: Turn, at: number): boolean {
     const { adapter, id } = turn.message;
     return Number(this.#sql.take.run(adapter, id, at, JSON.stringify(turn)).changes) === 1;
@@ -32,7 +32,7 @@ export class ConversationRows {
   }
 
   /** Forgets what a message said, which has had its last word, but not that it was heard. */
-  close({ adapter, id }: Pick<Saying, 'adapter' | 'id'>): void {
+  close({ adapter, id }: Pick<ChatMessage, 'adapter' | 'id'>): void {
     this.#sql.close.run(adapter, id);
   }
 
@@ -43,8 +43,8 @@ export class ConversationRows {
   }
 
   /** Forgets the ids of answered messages that were taken in before a time; returns how many. */
-  deleteBefore(at: number): number {
-    return Number(this.#sql.deleteBefore.run(at).changes);
+  prune(at: number): number {
+    return Number(this.#sql.prune.run(at).changes);
   }
 }
 
@@ -60,8 +60,6 @@ function prepare(database: DatabaseSync) {
     open: database.prepare(
       'SELECT turn FROM conversation_turns WHERE turn IS NOT NULL ORDER BY position',
     ),
-    deleteBefore: database.prepare(
-      'DELETE FROM conversation_turns WHERE turn IS NULL AND taken_at < ?',
-    ),
+    prune: database.prepare('DELETE FROM conversation_turns WHERE turn IS NULL AND taken_at < ?'),
   };
 }

@@ -1,6 +1,6 @@
 import { ftruncateSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { putAway, syncFolder } from './archive-file.ts';
+import { archiveFile, syncFolder } from './archive-file.ts';
 import type { AuditHead, AuditRows } from './audit-head.ts';
 import { HeadNote } from './head-note.ts';
 import { LogHandle } from './log-handle.ts';
@@ -14,7 +14,6 @@ const probeBytes = Buffer.alloc(64 * 1024);
 
 const nothingMended: AuditRecovery = { torn: null, replayed: 0 };
 
-/** What the current file belongs to. */
 export interface CurrentFileOptions {
   path: string;
   rows: AuditRows;
@@ -46,14 +45,14 @@ export class CurrentFile {
   }
 
   /**
-   * Makes the file what the store says; to be called under its lock. Throws StoreError when lines
+   * Recovers the file to what the store says; called under its lock. Throws StoreError when lines
    * are missing that nothing can replace, and StoreBehindError when it has lines that a commit put there
    * and that the store does not know.
    *
    * @param isOpening compares what the outbox has with the file, also where the length is right; that the
    *   store is not behind is known by then
    */
-  takeUp({ first, bytes, hash }: AuditHead, isOpening: boolean): AuditRecovery {
+  recover({ first, bytes, hash }: AuditHead, isOpening: boolean): AuditRecovery {
     this.#isWriting = false;
     if (this.#isSuspect) this.#rewrite(first, bytes, hash);
     const handle = this.#open(first);
@@ -66,7 +65,7 @@ export class CurrentFile {
   replace({ finishing, first, hash }: AuditHead, isOpening: boolean): AuditRecovery {
     let mended = nothingMended;
     if (finishing !== null) {
-      putAway(this.#path, finishing, () => {
+      archiveFile(this.#path, finishing, () => {
         if (this.#isSuspect) return this.#rewrite(finishing.first, finishing.bytes, hash);
         const handle = this.#reopened(finishing.first);
         mended = mendTail(this.#known(handle, finishing.bytes, hash));
@@ -95,13 +94,13 @@ export class CurrentFile {
     return handle.synced;
   }
 
-  /** Takes for granted that all lines up to a head are committed. */
+  /** Marks all lines up to a head as committed. */
   committed(head: AuditHead): void {
     this.#isWriting = false;
     this.#note.tell(head);
   }
 
-  /** Throws when the file cannot grow; what it writes is taken back. */
+  /** Throws when the file cannot grow; what it writes is rolled back. */
   probe({ first, bytes }: AuditHead): void {
     const { descriptor } = this.#open(first);
     this.#isWriting = true;
@@ -109,16 +108,16 @@ export class CurrentFile {
     ftruncateSync(descriptor, bytes);
   }
 
-  /** Takes back what this process wrote after the head. */
+  /** Rolls back what this process wrote after the head. */
   cutBack({ first, bytes }: AuditHead): void {
     if (!this.#isWriting) return;
     this.#isWriting = false;
-    // A file that is not put away yet has lines that are not this transaction's.
+    // A file that is not archived yet has lines that are not this transaction's.
     if (this.#handle === null || this.#handle.first !== first) return;
     if (this.#handle.size > bytes) ftruncateSync(this.#handle.descriptor, bytes);
   }
 
-  /** Puts the file on disk. Rejects when the disk refuses, and believes no later sync then. */
+  /** Syncs the file. Rejects when the disk refuses, and trusts no later sync then. */
   async sync({ first, bytes }: AuditHead): Promise<void> {
     if (this.#handle?.first !== first) return;
     try {
@@ -137,13 +136,13 @@ export class CurrentFile {
     try {
       if (handle.first !== first || this.#isSuspect) return;
       handle.syncNow(bytes);
-      this.#rows.letGo(first, bytes);
+      this.#rows.releaseLines(first, bytes);
     } finally {
       handle.retire();
     }
   }
 
-  /** Closes the file as it is. */
+  /** Closes the file without a sync. */
   abandon(): void {
     this.#note.close();
     this.#handle?.retire();

@@ -50,7 +50,7 @@ export function checkPages(path: string, database: DatabaseSync): void {
   if (found !== 'ok') throw damagedStore(path, found);
 }
 
-/** Tells whether a file never was a database, as far as can be seen. */
+/** Returns whether a file never was a database, as far as can be seen. */
 function isForeign(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === 26;
 }

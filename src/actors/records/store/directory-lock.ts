@@ -29,7 +29,7 @@ export function lockDirectory(directory: string): { release(): void } {
 }
 
 /**
- * Keeps everybody else out of a state folder and its lock: who can open the lock can hold it. A lock that is
+ * Makes a state folder and its lock private: who can open the lock can hold it. A lock that is
  * there already is not opened, as closing it again would let go of it for this whole process.
  */
 function makePrivate(directory: string, lock: string): void {

@@ -10,7 +10,7 @@ import { StoreError } from './store-error.ts';
 import type { TaskInLog } from './task-in-log.ts';
 
 /** A log that no store knows. */
-export interface AdoptedLog {
+export interface ImportedLog {
   /** Where it stands. */
   head: AuditHead;
   /** The calls that wait in it, whose store was lost; `null` when nothing is in it yet. */
@@ -18,10 +18,10 @@ export interface AdoptedLog {
 }
 
 /**
- * Reads a log that no store knows, so that the chain goes on from there and nobody waits for what is lost. Its
+ * Imports a log that no store knows, so that the chain goes on from there. Its
  * oldest files may have been deleted. Throws StoreError when it does not verify.
  */
-export async function adoptLog(path: string, chain: boolean): Promise<AdoptedLog> {
+export async function importLog(path: string, chain: boolean): Promise<ImportedLog> {
   const head = await headOf(path, chain);
   const files = logFilesOf(path);
   const isEmpty = files.every((file) => statSync(file).size === 0);

@@ -25,7 +25,7 @@ export function inTransaction(database: DatabaseSync, run: () => void, undo?: Un
 /** A transaction that its owner ends: for work that waits, while which nothing else may use the connection. */
 interface Transaction {
   commit(): void;
-  /** Gives up what was written, unless it is committed. */
+  /** Rolls back, unless it is committed. */
   abandon(undo?: Undo): void;
 }
 

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import type { JsonObject } from '../../../machines/json.ts';
 import { maximumLineBytes } from '../log/chain-format.ts';
-import { judgeSignature } from '../log/line-signature.ts';
+import { verifySignature } from '../log/line-signature.ts';
 import { LineSplitter } from '../log/line-splitter.ts';
 import { finishedFilesOf, finishedPath } from '../log/log-files.ts';
 import { nodeKeyRing, sha256Hex } from '../log/node-crypto.ts';
@@ -135,7 +135,7 @@ class AheadReading {
   }
 
   /**
-   * Where the log stands with what was taken; a file that says it is over is to be put away next, unless another
+   * Where the log stands with what was taken; a file that says it is over is archived next, unless another
    * one is there already.
    */
   settled(): AuditHead {
@@ -150,7 +150,7 @@ class AheadReading {
     const asked = { keys: this.#ring, requireSigned: this.#ring !== null };
     const hash = sha256Hex(bytes);
     const size = bytes.length + 1;
-    if ((await judgeSignature(line, asked)) !== null) return false;
+    if ((await verifySignature(line, asked)) !== null) return false;
     const { head } = this;
     head.events += 1;
     head.hash = hash;

@@ -1,6 +1,6 @@
 import { fstatSync, ftruncateSync, readSync } from 'node:fs';
 import type { OutboxLines } from './audit-head.ts';
-import { setAside, type TornLines } from './quarantine-lines.ts';
+import { quarantineLines, type TornLines } from './quarantine-lines.ts';
 import { StoreError } from './store-error.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -26,7 +26,7 @@ export interface KnownFile {
 }
 
 /**
- * Makes the file end exactly where the store says: what was never committed is set aside, what was lost or
+ * Makes the file end exactly where the store says: what was never committed is quarantined, what was lost or
  * damaged is written again from the outbox; to be called under the store's lock. Throws StoreError when lines
  * are missing that nothing can replace.
  */
@@ -35,7 +35,7 @@ export function mendTail(file: KnownFile): AuditRecovery {
   const { size } = fstatSync(descriptor);
   const sound = soundLength(file, size);
   if (size > bytes) file.vet(size);
-  const torn = size > sound ? setAside(file, sound, size) : null;
+  const torn = size > sound ? quarantineLines(file, sound, size) : null;
   if (torn !== null) ftruncateSync(descriptor, sound);
   const replayed = replay(file, sound);
   if (sound + replayed === bytes) return { torn, replayed };
@@ -78,7 +78,7 @@ function replay({ descriptor, outbox }: KnownFile, from: number): number {
   return end - from;
 }
 
-/** Tells whether the file has these bytes there; a power cut may leave zeros in their place. */
+/** Returns whether the file has these bytes there; a power cut may leave zeros in their place. */
 function holds(descriptor: number, offset: number, bytes: Uint8Array): boolean {
   const found = Buffer.alloc(bytes.length);
   let read = 0;

@@ -23,7 +23,7 @@ export class MessageRows {
     return row === undefined ? undefined : String(row['task_id']);
   }
 
-  /** Notes where a message led to, and tells whether it had led nowhere else. */
+  /** Stores where a message led to; returns whether it had led nowhere else. */
   take({ key, supersedes }: SentMessage, taskId: string): boolean {
     return Number(this.#sql.take.run(key, taskId, supersedes).changes) === 1;
   }

@@ -44,7 +44,7 @@ function takeLine(line: JsonObject | null, waiting: Map<string, TaskInLog>): voi
 }
 
 /**
- * Says that waits were lost together with the store that held them (contract section 10).
+ * Creates the events of waits that were lost with their store (contract section 10).
  *
  * @param at epoch milliseconds
  */

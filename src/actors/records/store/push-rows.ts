@@ -27,7 +27,10 @@ export class PushRows {
     this.#sql = prepare(database);
   }
 
-  /** Keeps a receiver; one in the place of another with the same id has been told what that one was, else up to `told`. */
+  /**
+   * Keeps a receiver; one in the place of another with the same id has been told what that one was, else up to
+   * `told`.
+   */
   put(target: PushTarget, told: number): void {
     this.#sql.put.run(target.taskId, target.id, told, JSON.stringify(target));
   }
@@ -42,7 +45,7 @@ export class PushRows {
     return this.#sql.list.all(taskId).map((row) => targetOf(row['target']));
   }
 
-  /** Tells whether there was one. */
+  /** Deletes a receiver; returns whether there was one. */
   delete(taskId: string, id: string): boolean {
     return Number(this.#sql.delete.run(taskId, id).changes) === 1;
   }

@@ -19,7 +19,7 @@ const newline = 0x0a;
  * Copies the end of a file of the log into a new file beside it, and has the copy on disk before it
  * returns, so that nothing is cut off that is nowhere else. Throws when the disk does not take it.
  */
-export function setAside(
+export function quarantineLines(
   { descriptor, path, now }: { descriptor: number; path: string; now: number },
   from: number,
   to: number,

@@ -41,7 +41,7 @@ export interface KeepOptions {
 }
 
 /**
- * Has the store go on from lines of the log that it does not know; `null` when there are none. Throws
+ * Advances the store over lines of the log that it does not know; `null` when there are none. Throws
  * StoreBehindError when they are not to be kept.
  */
 export async function keepAhead(rows: AuditRows, options: KeepOptions): Promise<KeptLines | null> {
@@ -60,7 +60,7 @@ export async function keepAhead(rows: AuditRows, options: KeepOptions): Promise<
   }
   if (hasGap) tasks.takeAll();
   // The log has them already, and more.
-  rows.letGoOfAll();
+  rows.releaseAll();
   rows.advance(head);
   return { events, tasks };
 }

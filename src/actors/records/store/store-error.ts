@@ -6,7 +6,7 @@ export class StoreError extends Error {
 /** What SQLite calls a file whose pages contradict each other, and one that is none of its own. */
 const damage: ReadonlySet<number> = new Set([11, 26]);
 
-/** Tells whether an error of the database says that its file is damaged. */
+/** Returns whether an error of the database says that its file is damaged. */
 export function isDamage(error: unknown): boolean {
   const { errcode } = Object(error) as { errcode?: unknown };
   return typeof errcode === 'number' && damage.has(errcode & 0xff);

@@ -19,7 +19,7 @@ export interface TaskWrite {
   events: AuditEvent[];
 }
 
-/** Somebody else changed the task first; read it again. */
+/** The task was changed by another writer first; read it again. */
 export class ConflictError extends Error {
   readonly code = 'conflict';
 }
@@ -41,7 +41,6 @@ interface PendingSave {
   reject: (error: Error) => void;
 }
 
-/** Where a store lives. */
 export interface TaskStoreOptions {
   path: string;
   /** Hears once that the file turned out to be damaged while it was in use, in a sentence for people. */
@@ -193,7 +192,7 @@ export class TaskStore {
   }
 
   /**
-   * Tells whether the disk takes writes. After a failure it is tried again, so that a disk that
+   * Returns whether the disk takes writes. After a failure it is tried again, so that a disk that
    * has room once more is noticed; a damaged file takes none any more.
    */
   isWritable(): boolean {

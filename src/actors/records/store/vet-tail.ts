@@ -17,7 +17,7 @@ export interface KnownEnd {
 const blockSize = 64 * 1024;
 
 /**
- * Tells whether a file has a line beyond its end that a commit has put there: a whole one that the note
+ * Returns whether a file has a line beyond its end that a commit has put there: a whole one that the note
  * beside the log does not know to be uncommitted.
  */
 export function isAhead(end: KnownEnd, size: number, note: HeadNote, chain: boolean): boolean {

@@ -7,7 +7,7 @@ const deepest = 64;
 const longest = 1024 * 1024;
 
 /**
- * Says in one sentence why what a model gave as arguments cannot be taken: it is no object, nested
+ * Returns in one sentence why what a model gave as arguments cannot be taken: it is no object, nested
  * too deep, too large or not to be written as JSON; `null` when it can.
  */
 export function argumentFault(tool: string, args: unknown): string | null {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '../../../machines/json.ts';
 import type { Message } from '../../../machines/task/task.ts';
 import { type Conversation, type LanguageModel, ModelError, type Turn } from '../../ports.ts';
 
-/** One step of a script: a tool call, whose arguments governance judges, or the words that end the run. */
+/** One step of a script: a tool call, whose call governance rules on, or the words that end the run. */
 export type ScriptStep = { tool: string; args?: JsonValue | undefined } | { say: string };
 
 /**
@@ -43,7 +43,7 @@ export function readScript(value: JsonValue): ScriptStep[] {
 
 function play(step: ScriptStep | undefined, conversation: Conversation): Turn {
   const spoken = { inputTokens: 0, outputTokens: 0 };
-  if (step === undefined) return { ...spoken, calls: [], text: `echo: ${told(conversation)}` };
+  if (step === undefined) return { ...spoken, calls: [], text: `echo: ${lastText(conversation)}` };
   if ('tool' in step) {
     return { ...spoken, text: '', calls: [{ tool: step.tool, args: step.args ?? {} }] };
   }
@@ -63,7 +63,7 @@ function scriptOf({ parts }: Message): ScriptStep[] | null {
 /** Longest text that is handed on of a message, in characters. */
 const longestPrompt = 16 * 1024;
 
-function told({ request, followUps }: Conversation): string {
+function lastText({ request, followUps }: Conversation): string {
   const parts = [request, ...followUps.map(({ message }) => message)].flatMap((said) => said.parts);
   const texts = parts.flatMap((part) => {
     if (part.kind === 'text') return [part.text];

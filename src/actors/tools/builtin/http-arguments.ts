@@ -30,7 +30,10 @@ interface HttpArguments {
   json?: unknown;
 }
 
-/** Says what is wrong with arguments that fit the schema, in one sentence without any value of them; `null` when they will do. */
+/**
+ * Returns what is wrong with arguments that fit the schema, in one sentence without any value of them; `null` when
+ * they will do.
+ */
 export function httpArgumentsProblem(args: JsonObject): string | null {
   const { url, method = 'GET', headers = {}, body, json } = args as unknown as HttpArguments;
   const parsed = URL.parse(url);

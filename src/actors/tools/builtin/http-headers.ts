@@ -13,7 +13,9 @@ const forbidden = new Set([
 
 const most = 50;
 
-/** Says what is wrong with headers a tool is to send, in one sentence without any value; `null` when they will do. */
+/**
+ * Returns what is wrong with headers a tool is to send, in one sentence without any value; `null` when they will do.
+ */
 export function headersProblem(headers: Readonly<Record<string, string>>): string | null {
   const entries = Object.entries(headers);
   if (entries.length > most) return `there may be at most ${most} headers`;

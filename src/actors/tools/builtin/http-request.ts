@@ -10,12 +10,20 @@ const timeout = 30_000;
 const longestHeader = 1_000;
 
 /** The headers of an answer that are passed on. */
-const told = ['content-type', 'location', 'etag', 'last-modified', 'link', 'retry-after', 'allow'];
+const shownHeaders = [
+  'content-type',
+  'location',
+  'etag',
+  'last-modified',
+  'link',
+  'retry-after',
+  'allow',
+];
 
 /**
  * Sends one HTTP request through the egress policy and tells what came back, as JSON
  * `{status, headers, body}` with at most 1 MiB of text (contract sections 11 and 13). Rejects with a
- * ToolError that holds nothing but the policy's words when the policy refuses. Without a way out it
+ * ToolError that holds nothing but the policy's words when the policy refuses. Without egress it
  * reaches nothing.
  */
 export function httpRequest(): Tool {
@@ -62,7 +70,7 @@ async function send(url: URL, init: RequestInit, { outbound, signal }: ToolRun) 
 }
 
 function toldOf(headers: Headers): Record<string, string> {
-  const present = told.filter((name) => headers.has(name));
+  const present = shownHeaders.filter((name) => headers.has(name));
   return Object.fromEntries(
     present.map((name) => [name, (headers.get(name) ?? '').slice(0, longestHeader)]),
   );

@@ -37,7 +37,7 @@ export type Shown =
   | { kind: 'hideFolder' | 'hideFile'; path: string };
 
 /**
- * Says what of the agent's folder a script may see: its entries one by one, so that what is created later
+ * Lists what of the agent's folder a script may see: its entries one by one, so that what is created later
  * does not show, without its configuration, those named like secrets, `hidden` paths at any depth and what
  * belongs to them, such as `tasks.db-wal` and `audit-000000000001.ndjson`. Sockets and
  * the like do not show either. Does not look into `node_modules`, nor into `writable` folders, which are
@@ -84,7 +84,7 @@ export async function shownEntries(
   return shown;
 }
 
-/** Tells whether its name says that there are secrets in a file or a folder. */
+/** Returns whether its name says that there are secrets in a file or a folder. */
 export function isNamedLikeSecret(path: string, isFolder: boolean): boolean {
   const name = basename(path);
   if (secretName.test(name)) return true;

@@ -17,7 +17,7 @@ export interface Isolation {
   writable: readonly string[];
   /** The private folder of this run. */
   home: string;
-  /** The way out; `null` for none. */
+  /** The egress proxy; `null` for none. */
   proxy: { port: number; socketPath: string } | null;
   /** Milliseconds the script may run. */
   timeout: number;
@@ -31,7 +31,7 @@ export interface Isolated {
   isSupervised: boolean;
 }
 
-/** A sandbox was asked for where there is none, or cannot be put up. */
+/** The sandbox asked for is missing or cannot be started. */
 export class SandboxError extends Error {
   readonly code = 'sandbox_missing';
 }

@@ -51,7 +51,7 @@ function missingLimits(find: Find): { warning?: string } {
   };
 }
 
-/** Says why no script can be run in a sandbox, and what to do; `null` when one can. */
+/** Returns why no script can be run in a sandbox, and what to do; `null` when one can. */
 async function sandboxFailure(find: Find): Promise<string | null> {
   if (find('bwrap') === null) {
     return 'bwrap is not installed; install the package bubblewrap (0.8 or later)';

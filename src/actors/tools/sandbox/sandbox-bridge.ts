@@ -4,7 +4,7 @@
  * It listens on 127.0.0.1:PORT, hands every connection to the UNIX socket of the egress proxy, and runs
  * the script. Descriptor 3 leads to the daemon: a byte from there asks the script to end, and how it
  * ended is said there as JSON. When this process ends, the kernel ends everything else in the sandbox.
- * PORT 0 runs the script without a way out.
+ * PORT 0 runs the script without egress.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,8 @@ else server.listen(Number(port), '127.0.0.1', start);
 
 /**
  * What whoever started the daemon had open and left to all its children: through a folder among that, a script would
- * see the files of the machine. Node itself keeps the first sixteen from its children; its own are closed by their flags.
+ * see the files of the machine. Node itself keeps the first sixteen from its children; its own are closed by their
+ * flags.
  */
 function leftOpen(): number[] {
   const closedToPrograms = 0o2000000;
@@ -66,7 +67,7 @@ function start(): void {
   setInterval(bound, 20);
 }
 
-/** Lets everything else on the machine go first, so that no script can starve it or us. */
+/** Lowers the priority below everything else on the machine, so that no script can starve it or us. */
 function standBack(pid: number | undefined): void {
   try {
     setPriority(pid ?? 0, 5);

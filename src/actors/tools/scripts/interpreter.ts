@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { ToolError } from '../../ports.ts';
 import { findProgram } from '../../process/process.ts';
-import type { Problem, ScriptDefinition, ScriptExtension } from '../skills/skills.ts';
+import type { ScriptDefinition, ScriptExtension, SkillProblem } from '../skills/skills.ts';
 
 const interpreters: Record<
   ScriptExtension,
@@ -31,7 +31,7 @@ export function interpreterOf(tool: string, script: string, find = findProgram):
 export function missingInterpreters(
   scripts: readonly ScriptDefinition[],
   find = findProgram,
-): Problem[] {
+): SkillProblem[] {
   return scripts.flatMap(({ name, script, file, line }) => {
     try {
       interpreterOf(name, script, find);

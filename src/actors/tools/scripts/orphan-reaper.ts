@@ -22,7 +22,7 @@ export class OrphanReaper {
   readonly #groups = new Set<number>();
   #watcher: ChildProcessByStdio<Writable, null, null> | null = null;
 
-  /** Sees that somebody watches; done before a process starts, it leaves it no time to get away. */
+  /** Starts the watcher if it is not running; called before a process starts, so that none escapes it. */
   watch(): void {
     if (this.#watcher === null) this.#start();
   }

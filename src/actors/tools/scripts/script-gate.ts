@@ -1,6 +1,6 @@
 import type { ScriptIsolation } from './script-tool.ts';
 
-/** Tools are made before the way out is; until then no script runs. */
+/** Holds scripts back until egress is open, because tools are made first. */
 export class ScriptGate {
   #isolation: ScriptIsolation | null = null;
 
@@ -11,7 +11,7 @@ export class ScriptGate {
 
   /** How scripts are kept apart. Throws before `open`, so that none runs without its proxy. */
   isolation(): ScriptIsolation {
-    if (this.#isolation === null) throw new Error('the way out of scripts is not open');
+    if (this.#isolation === null) throw new Error('the egress of scripts is not open');
     return this.#isolation;
   }
 }

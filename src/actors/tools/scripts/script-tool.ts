@@ -30,7 +30,7 @@ const usualLimits: ProcessLimits = { timeout: 60_000, grace: 2_000, outputBytes:
 
 const unguarded: ScriptIsolation = { proxy: null, sandbox: 'env' };
 
-/** How scripts are kept apart, and their only way out. */
+/** How scripts are isolated, and their only egress. */
 export interface ScriptIsolation {
   /** `null` for none. */
   proxy: EgressProxy | null;

@@ -54,7 +54,7 @@ export function validateArguments(tool: string, schema: CompiledSchema, args: Js
   if (problem !== null) throw new ToolError(problem, { kind: 'invalid arguments' });
 }
 
-/** Says which argument of a call is at fault and why, in one sentence; `null` when none is. */
+/** Returns which argument of a call is at fault and why, in one sentence; `null` when none is. */
 export function checkArguments(
   tool: string,
   schema: CompiledSchema,

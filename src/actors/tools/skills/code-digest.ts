@@ -8,7 +8,7 @@ export type CodeDigest = ReadonlyMap<string, string>;
 
 const codeExtensions = new Set([...scriptExtensions, 'cjs', 'mts', 'cts'].map((end) => `.${end}`));
 
-/** Takes the digest of all code in a folder of scripts, at any depth but for `node_modules`; none where there is no folder. */
+/** Digests all code in a folder of scripts, at any depth but for `node_modules`; none where there is no folder. */
 export async function digestCode(folder: string): Promise<CodeDigest> {
   const digest = new Map<string, string>();
   for (const path of await codeFiles(folder)) digest.set(path, await digestFile(path));
@@ -23,7 +23,7 @@ export async function changedCode(digest: CodeDigest): Promise<string | null> {
   return null;
 }
 
-/** Takes the digest of one file; all that cannot be read have the same. */
+/** Digests one file; all that cannot be read have the same digest. */
 export async function digestFile(path: string): Promise<string> {
   try {
     return createHash('sha256')

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 
-/** Where a path leads once links are resolved, judged against a folder. */
+/** Where a path leads once links are resolved, compared with a folder. */
 export type Resolved = { kind: 'inside'; path: string } | { kind: 'outside' } | { kind: 'missing' };
 
 /** Resolves `path` and says whether it stays inside `directory`, whose own links must be resolved already. */

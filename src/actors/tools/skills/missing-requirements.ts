@@ -1,6 +1,6 @@
 import type { Skill } from './skill.ts';
 
-/** Says in sentences what a skill requires (`metadata.service.requires`) and the machine does not have. */
+/** Returns in sentences what a skill requires (`metadata.service.requires`) and the machine does not have. */
 export function missingRequirements(
   skill: Skill,
   env: Readonly<Record<string, string | undefined>>,

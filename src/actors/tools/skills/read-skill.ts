@@ -6,7 +6,7 @@ import { type FrontmatterData, frontmatterSchema, kebabCase } from './frontmatte
 import { resolveInside } from './inside-directory.ts';
 import { scriptDefinitions } from './script-definitions.ts';
 import type { Requirements, Skill } from './skill.ts';
-import type { Position, Problem } from './skill-problem.ts';
+import type { Position, SkillProblem } from './skill-problem.ts';
 
 const largestFile = 256 * 1024;
 
@@ -19,8 +19,8 @@ export interface SkillSource {
 /** What reading one file gave; without a skill the remarks say why. */
 export interface SkillReading {
   skill?: Skill;
-  problems: Problem[];
-  warnings: Problem[];
+  problems: SkillProblem[];
+  warnings: SkillProblem[];
 }
 
 /** Reads one skill file of an agent whose folder is given with its links resolved. */
@@ -61,7 +61,7 @@ async function interpret(
   reading: SkillReading,
 ): Promise<SkillReading> {
   const { problems, warnings } = reading;
-  const at = (message: string, path: readonly PropertyKey[]): Problem => ({
+  const at = (message: string, path: readonly PropertyKey[]): SkillProblem => ({
     message,
     file,
     ...frontmatter.locate(path),
@@ -127,17 +127,17 @@ function serviceBlock({ metadata }: FrontmatterData): ServiceBlock {
   return { ...metadata?.forge, ...metadata?.service };
 }
 
-type At = (message: string, path: readonly PropertyKey[]) => Problem;
+type At = (message: string, path: readonly PropertyKey[]) => SkillProblem;
 
-function variableProblems({ env }: Requirements, at: At): Problem[] {
+function variableProblems({ env }: Requirements, at: At): SkillProblem[] {
   return [...env.required, ...env.oneOf, ...env.optional].flatMap((name) => {
     const refusal = refusedVariable(name);
     return refusal ? [at(`requires.env: ${refusal}`, ['metadata'])] : [];
   });
 }
 
-function keyWarnings(skill: Skill, at: At): Problem[] {
-  const warnings: Problem[] = [];
+function keyWarnings(skill: Skill, at: At): SkillProblem[] {
+  const warnings: SkillProblem[] = [];
   if (skill.description === '') {
     warnings.push(at(`skill ${skill.id} has no description; say what it is for`, ['name']));
   }

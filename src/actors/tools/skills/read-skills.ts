@@ -3,15 +3,15 @@ import { dirname, join, resolve } from 'node:path';
 import { normalName } from '../../tool-name.ts';
 import { readSkill, type SkillSource } from './read-skill.ts';
 import type { Skill } from './skill.ts';
-import type { Problem } from './skill-problem.ts';
+import type { SkillProblem } from './skill-problem.ts';
 
 const defaultMainPath = 'SKILL.md';
 
 /** The skills of an agent; problems keep something from working, warnings do not. */
 export interface SkillsReading {
   skills: Skill[];
-  problems: Problem[];
-  warnings: Problem[];
+  problems: SkillProblem[];
+  warnings: SkillProblem[];
 }
 
 /**
@@ -82,14 +82,14 @@ async function visibleNames(folder: string): Promise<string[]> {
   }
 }
 
-function secondOfItsName({ id, file }: Skill): Problem {
+function secondOfItsName({ id, file }: Skill): SkillProblem {
   const message = `another file already holds the skill ${id} and this one is skipped; rename one`;
   return { message, file, line: 1, column: 1 };
 }
 
-function toolsOfOneName(skills: Skill[]): Problem[] {
+function toolsOfOneName(skills: Skill[]): SkillProblem[] {
   const owners = new Map<string, string>();
-  const problems: Problem[] = [];
+  const problems: SkillProblem[] = [];
   for (const { name, file, line } of skills.flatMap((skill) => skill.tools)) {
     const owner = owners.get(normalName(name));
     if (owner === undefined) owners.set(normalName(name), file);

@@ -4,14 +4,14 @@ import { findScript } from './find-script.ts';
 import { scriptWarnings } from './script-warnings.ts';
 import { type Remark, sectionParameters } from './section-parameters.ts';
 import type { ScriptDefinition, Skill } from './skill.ts';
-import type { Problem } from './skill-problem.ts';
+import type { SkillProblem } from './skill-problem.ts';
 import { type ToolSection, toolSections } from './tool-sections.ts';
 
 /** The tools of a skill and what is to be said about its sections. */
 export interface ScriptDefinitions {
   definitions: ScriptDefinition[];
-  problems: Problem[];
-  warnings: Problem[];
+  problems: SkillProblem[];
+  warnings: SkillProblem[];
 }
 
 /** How the skill file is laid out and what it says of its tools as a whole. */
@@ -122,7 +122,7 @@ function unknownIdempotent(
   skill: Skill,
   declared: boolean | string[],
   known: Set<string>,
-): Problem[] {
+): SkillProblem[] {
   if (typeof declared === 'boolean') return [];
   return declared
     .filter((name) => !known.has(normalName(name)))

@@ -1,5 +1,5 @@
-/** Something wrong in a file of the agent, placed where a person can mend it. */
-export interface Problem {
+/** A problem in a file of the agent, at the place to mend. */
+export interface SkillProblem {
   message: string;
   /** Path relative to the agent's folder. */
   file: string;

@@ -10,4 +10,4 @@ export { type MentionedHost, mentionedHosts } from './mentioned-hosts.ts';
 export { missingRequirements } from './missing-requirements.ts';
 export { readSkills } from './read-skills.ts';
 export type { Requirements, ScriptDefinition, Skill } from './skill.ts';
-export type { Problem } from './skill-problem.ts';
+export type { SkillProblem } from './skill-problem.ts';

@@ -195,7 +195,7 @@ describe('a call to the platform', () => {
   });
 });
 
-describe('a call to the platform through a way out', () => {
+describe('a call to the platform through egress', () => {
   it('takes that way and no other', async () => {
     const platform = await startFakePlatform();
     const outbound = notedOutbound();

@@ -147,8 +147,8 @@ describe('a verifier of the operator', () => {
   });
 
   it('is left alone when a request shows no bearer token', async () => {
-    const { service, judge } = await asking(says(ann));
-    expect(await judge({ bearer: null, iapAssertion: token, orgId: null })).toBeNull();
+    const { service, verdictOn } = await asking(says(ann));
+    expect(await verdictOn({ bearer: null, iapAssertion: token, orgId: null })).toBeNull();
     expect(service.calls).toEqual([]);
   });
 });

@@ -12,14 +12,14 @@ const badAlgorithm = invalid(
 
 async function behindProxy(settings: object = {}) {
   const server = await startKeyServer();
-  const { judge, log } = providing('cloud_iap', {
+  const { verdictOn, log } = providing('cloud_iap', {
     audience: 'agent',
     issuer: server.issuer,
     jwks_url: `${server.issuer}/keys`,
     ...settings,
   });
   const show = (iapAssertion: string | null, bearer: string | null = null) =>
-    judge({ bearer, iapAssertion, orgId: null });
+    verdictOn({ bearer, iapAssertion, orgId: null });
   return { server, show, log };
 }
 

@@ -100,19 +100,19 @@ function policed(type: string, settings: object) {
 }
 
 describe.each(Object.entries(stages))('a provider of type %s', (type, stage) => {
-  const judge = async ({ settings, credentials }: Staged, outbound: Outbound) =>
-    providing(type, settings, outbound).judge(credentials);
+  const verdictOn = async ({ settings, credentials }: Staged, outbound: Outbound) =>
+    providing(type, settings, outbound).verdictOn(credentials);
 
-  it('asks through the way out it is given, and through no other', async () => {
+  it('asks through the egress it is given, and through no other', async () => {
     const staged = await stage();
     const outbound = notedOutbound();
-    expect(await judge(staged, outbound)).toMatchObject({ kind: 'verified' });
+    expect(await verdictOn(staged, outbound)).toMatchObject({ kind: 'verified' });
     expect(outbound.passed).toEqual(staged.asked);
   });
 
-  it('lets nobody in when the way out refuses', async () => {
+  it('lets nobody in when egress refuses', async () => {
     const staged = await stage();
-    expect(await judge(staged, refusingOutbound())).toMatchObject({
+    expect(await verdictOn(staged, refusingOutbound())).toMatchObject({
       kind: 'rejected',
       reason: 'provider_unavailable',
     });
@@ -121,12 +121,12 @@ describe.each(Object.entries(stages))('a provider of type %s', (type, stage) => 
   it('may be asked though it is private, since the operator named it', async () => {
     const staged = await stage();
     const { egress, records } = policed(type, staged.settings);
-    expect(await judge(staged, egress)).toMatchObject({ kind: 'verified' });
+    expect(await verdictOn(staged, egress)).toMatchObject({ kind: 'verified' });
     const allowed = { scope: null, domain: '127.0.0.1', mode: 'deny-all', reason: null };
     expect(records).toEqual(staged.asked.map(() => allowed));
   });
 
-  it('is probed through the way out', async () => {
+  it('is probed through egress', async () => {
     const { settings } = await stage();
     const { providers } = authSchema.parse({ providers: [{ type, settings }] });
     const refusing = refusingOutbound();

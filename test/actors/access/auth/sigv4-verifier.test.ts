@@ -245,12 +245,12 @@ describe('a signed question', () => {
   });
 
   it('is the only kind of token that is looked at', async () => {
-    const { service, verify, judge } = await asking();
+    const { service, verify, verdictOn } = await asking();
     for (const token of ['', 'plain', 'service-cloud-v2.x', signedUrl()]) {
       expect(await verify(token)).toBeNull();
     }
     const iapAssertion = tokenOf(signedUrl());
-    expect(await judge({ bearer: null, iapAssertion, orgId: null })).toBeNull();
+    expect(await verdictOn({ bearer: null, iapAssertion, orgId: null })).toBeNull();
     expect(service.calls).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { configuredVerifiers } from '../../../../src/actors/access/auth/configured-verifiers.ts';
-import type { Judgement } from '../../../../src/actors/access/auth/token-verifier.ts';
+import type { TokenVerdict } from '../../../../src/actors/access/auth/token-verifier.ts';
 import { authSchema } from '../../../../src/actors/config/schema-auth.ts';
 import type { Credentials, Outbound } from '../../../../src/actors/ports.ts';
 
@@ -13,9 +13,9 @@ export interface LogLine {
 /** A provider under test. */
 export interface Verifying {
   /** Judges a bearer token, for an organisation that the request names. */
-  verify(token: string, orgId?: string): Promise<Judgement | null>;
+  verify(token: string, orgId?: string): Promise<TokenVerdict | null>;
   /** Judges all that a request shows. */
-  judge(credentials: Credentials): Promise<Judgement | null>;
+  verdictOn(credentials: Credentials): Promise<TokenVerdict | null>;
   log: LogLine[];
 }
 
@@ -24,7 +24,7 @@ export function shown(bearer: string | null, orgId: string | null = null): Crede
   return { bearer, iapAssertion: null, orgId };
 }
 
-/** A provider named `staff` with these settings, and what it logs; it asks directly without a way out. */
+/** A provider named `staff` with these settings, and what it logs; it asks directly without egress. */
 export function providing(
   type: string,
   settings: object,
@@ -44,7 +44,7 @@ export function providing(
   if (verifier === undefined) throw new Error('no provider');
   return {
     verify: (token, orgId) => verifier.verify(shown(token, orgId)),
-    judge: (credentials) => verifier.verify(credentials),
+    verdictOn: (credentials) => verifier.verify(credentials),
     log,
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskEar } from '../../../../src/actors/channels/conversations/agent-surface.ts';
-import { followTask } from '../../../../src/actors/channels/conversations/follow-turn.ts';
+import { followTurn } from '../../../../src/actors/channels/conversations/follow-turn.ts';
 import { aTurn } from '../../../helpers/chat-thread.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 
@@ -17,7 +17,7 @@ async function follow(streams: (ear: TaskEar) => Promise<void>, time: number) {
       return streams(ear);
     },
   };
-  const following = followTask(aTurn(), deaf, { surface, clock, signal: left.signal });
+  const following = followTurn(aTurn(), deaf, { surface, clock, signal: left.signal });
   while (clock.now() < time) {
     clock.advance(100);
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();

@@ -3,9 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import {
   type AlignmentQuestion,
-  createAlignmentJudge,
   createCachingEmbedder,
   createEmbedder,
+  createIntentScorer,
   type Embedder,
   EmbedderError,
 } from '../../../../src/actors/governance/alignment/alignment.ts';
@@ -34,8 +34,8 @@ function aQuestion(overrides: Partial<AlignmentQuestion> = {}, parts?: Part[]): 
   };
 }
 
-/** A judge over an embedder, with the lines it writes to its log. */
-function judgeOver(embedder: Embedder, thresholds = usual) {
+/** A scorer over an embedder, with the lines it writes to its log. */
+function scorerOver(embedder: Embedder, thresholds = usual) {
   const lines: object[] = [];
   const stream = {
     write: (text: string) => {
@@ -44,7 +44,7 @@ function judgeOver(embedder: Embedder, thresholds = usual) {
     },
   };
   const log = createLog({ level: 'info', stream });
-  return { judge: createAlignmentJudge({ embedder, thresholds, log }), lines };
+  return { scoreCall: createIntentScorer({ embedder, thresholds, log }), lines };
 }
 
 /** An embedder under whose vectors the first two texts have the given cosine. */
@@ -66,7 +66,7 @@ function failing(error: unknown): Embedder {
   return { embed: () => Promise.reject(error) };
 }
 
-describe('the judge of intent alignment', () => {
+describe('the scorer of intent alignment', () => {
   it.each([
     [0.8, usual, 'allow', 'score 0.80 meets the threshold 0.50'],
     [0.4, usual, 'warn', 'score 0.40 is below the threshold 0.50'],
@@ -74,8 +74,8 @@ describe('the judge of intent alignment', () => {
     [0, { threshold: 0, hardThreshold: 0 }, 'allow', 'score 0.00 meets the threshold 0.00'],
     [-1, { threshold: 0.5, hardThreshold: -1 }, 'warn', 'score -1.00 is below the threshold 0.50'],
   ])('answers a score of %d under %j with %s', async (score, thresholds, decision, reason) => {
-    const { judge, lines } = judgeOver(scoring(score).embedder, thresholds);
-    expect(await judge(aQuestion())).toEqual({
+    const { scoreCall, lines } = scorerOver(scoring(score).embedder, thresholds);
+    expect(await scoreCall(aQuestion())).toEqual({
       decision,
       score: expect.closeTo(score, 12),
       reason,
@@ -89,15 +89,15 @@ describe('the judge of intent alignment', () => {
     const settings = alignmentSchema.parse({ base_url: `${mock.url}/v1` });
     const ports = { env: { OPENAI_API_KEY: secret }, clock: new ManualClock(0) };
     const embedder = createCachingEmbedder(createEmbedder(settings, ports), { max: 10 });
-    const { judge } = judgeOver(embedder, { threshold: -1, hardThreshold: -1 });
+    const { scoreCall } = scorerOver(embedder, { threshold: -1, hardThreshold: -1 });
     const score = cosine(
       generateDeterministicEmbedding('Refund order 7'),
       generateDeterministicEmbedding('issue_refund: Refunds an order. {"order":7}'),
     );
     const reason = `score ${score?.toFixed(2)} meets the threshold -1.00`;
     const verdict = { decision: 'allow', score, reason };
-    expect(await judge(aQuestion())).toEqual(verdict);
-    expect(await judge(aQuestion())).toEqual(verdict);
+    expect(await scoreCall(aQuestion())).toEqual(verdict);
+    expect(await scoreCall(aQuestion())).toEqual(verdict);
     expect(mock.getRequests().length).toBe(1);
   });
 
@@ -108,8 +108,8 @@ describe('the judge of intent alignment', () => {
     });
     const settings = alignmentSchema.parse({ base_url: `${server.address}/v1` });
     const ports = { env: { OPENAI_API_KEY: secret }, clock: new ManualClock(0) };
-    const { judge, lines } = judgeOver(createEmbedder(settings, ports));
-    expect(await judge(aQuestion())).toEqual({
+    const { scoreCall, lines } = scorerOver(createEmbedder(settings, ports));
+    expect(await scoreCall(aQuestion())).toEqual({
       decision: 'deny',
       score: null,
       reason: 'embedder unavailable',
@@ -135,8 +135,8 @@ describe('the judge of intent alignment', () => {
     const embedder = createCachingEmbedder(createEmbedder(settings, { env: {}, clock }), {
       max: 9,
     });
-    const { judge, lines } = judgeOver(embedder);
-    expect(await judge(aQuestion())).toEqual({
+    const { scoreCall, lines } = scorerOver(embedder);
+    expect(await scoreCall(aQuestion())).toEqual({
       decision: 'deny',
       score: null,
       reason: 'embedder unavailable',
@@ -185,8 +185,8 @@ describe('the judge of intent alignment', () => {
   ] satisfies [string, Embedder, string, string][])(
     'denies after %s, also when no score would',
     async (_, embedder, code, problem) => {
-      const { judge, lines } = judgeOver(embedder, { threshold: -1, hardThreshold: -1 });
-      expect(await judge(aQuestion())).toEqual({
+      const { scoreCall, lines } = scorerOver(embedder, { threshold: -1, hardThreshold: -1 });
+      expect(await scoreCall(aQuestion())).toEqual({
         decision: 'deny',
         score: null,
         reason: 'embedder unavailable',
@@ -199,14 +199,14 @@ describe('the judge of intent alignment', () => {
   it('rejects with the reason of the signal and writes nothing', async () => {
     const stop = new AbortController();
     const reason = new Error('canceled');
-    const { judge, lines } = judgeOver({
+    const { scoreCall, lines } = scorerOver({
       embed: async () => {
         stop.abort(reason);
         throw new Error('aborted');
       },
     });
-    await expect(judge(aQuestion({ signal: stop.signal }))).rejects.toBe(reason);
-    await expect(judge(aQuestion({ signal: stop.signal }))).rejects.toBe(reason);
+    await expect(scoreCall(aQuestion({ signal: stop.signal }))).rejects.toBe(reason);
+    await expect(scoreCall(aQuestion({ signal: stop.signal }))).rejects.toBe(reason);
     expect(lines).toEqual([]);
   });
 });
@@ -214,7 +214,7 @@ describe('the judge of intent alignment', () => {
 describe('what is compared', () => {
   const asked = async (question: AlignmentQuestion): Promise<string[]> => {
     const scorer = scoring(1);
-    await judgeOver(scorer.embedder).judge(question);
+    await scorerOver(scorer.embedder).scoreCall(question);
     return scorer.asked[0] ?? [];
   };
   const call = 'issue_refund: Refunds an order. {"order":7}';
@@ -237,8 +237,8 @@ describe('what is compared', () => {
     ['a file alone', [{ kind: 'file', file: { uri: 'https://example.com/receipt' } }]],
   ])('is nothing for a message with %s, which is denied', async (_, parts) => {
     const scorer = scoring(1);
-    const { judge, lines } = judgeOver(scorer.embedder, { threshold: -1, hardThreshold: -1 });
-    expect(await judge(aQuestion({}, parts))).toEqual({
+    const { scoreCall, lines } = scorerOver(scorer.embedder, { threshold: -1, hardThreshold: -1 });
+    expect(await scoreCall(aQuestion({}, parts))).toEqual({
       decision: 'deny',
       score: null,
       reason: 'the first message has no text to compare with',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readPattern } from '../../../../src/actors/governance/guardrails/guardrail-pattern.ts';
+import { readGuardrailPattern } from '../../../../src/actors/governance/guardrails/guardrail-pattern.ts';
 
 describe('a pattern of a rule', () => {
   it('is read with its size', () => {
-    expect(readPattern('rm\\s+-rf')).toEqual({
+    expect(readGuardrailPattern('rm\\s+-rf')).toEqual({
       source: 'rm\\s+-rf',
       size: expect.any(Number),
       isAnchored: false,
@@ -24,7 +24,7 @@ describe('a pattern of a rule', () => {
     ['\\\\Arm', false],
     ['\\brm\\B', false],
   ])('%s asks where a text or a line begins or ends: %s', (source, isAnchored) => {
-    expect(readPattern(source)).toMatchObject({ isAnchored });
+    expect(readGuardrailPattern(source)).toMatchObject({ isAnchored });
   });
 
   it.each([
@@ -32,7 +32,7 @@ describe('a pattern of a rule', () => {
     ['a{1000}'.repeat(6), false],
     ['(a|bc){0,500}d', true],
   ])('is small enough once %s is written out: %s', (source, isSound) => {
-    expect('source' in readPattern(source)).toBe(isSound);
+    expect('source' in readGuardrailPattern(source)).toBe(isSound);
   });
 
   const perl = 'which RE2 cannot match in linear time; rewrite it without';
@@ -68,7 +68,7 @@ describe('a pattern of a rule', () => {
       ],
     ),
   ])('%s is a problem in words', (source, problem) => {
-    expect(readPattern(source)).toEqual({ problem });
+    expect(readGuardrailPattern(source)).toEqual({ problem });
   });
 
   it.each<[string, string, string]>([
@@ -80,6 +80,6 @@ describe('a pattern of a rule', () => {
       'is too large once its repetitions are written out; lower the counts or split it',
     ],
   ])('%s is a problem, not a crash', (_name, source, problem) => {
-    expect(readPattern(source)).toEqual({ problem: `the pattern ${problem}` });
+    expect(readGuardrailPattern(source)).toEqual({ problem: `the pattern ${problem}` });
   });
 });

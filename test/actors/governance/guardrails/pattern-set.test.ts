@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { readPattern } from '../../../../src/actors/governance/guardrails/guardrail-pattern.ts';
+import { readGuardrailPattern } from '../../../../src/actors/governance/guardrails/guardrail-pattern.ts';
 import { PatternSet } from '../../../../src/actors/governance/guardrails/pattern-set.ts';
 
 function setOf(sources: readonly string[]): PatternSet {
   return new PatternSet(
     sources.map((source) => {
-      const pattern = readPattern(source);
+      const pattern = readGuardrailPattern(source);
       if ('problem' in pattern) throw new Error(pattern.problem);
       return pattern;
     }),
@@ -63,7 +63,7 @@ const { pattern } = fc.letrec<{ pattern: string }>((tie) => {
 });
 
 const soundPatterns = fc.array(
-  pattern.filter((source) => !('problem' in readPattern(source))),
+  pattern.filter((source) => !('problem' in readGuardrailPattern(source))),
   { minLength: 1, maxLength: 12 },
 );
 
@@ -92,7 +92,7 @@ describe('a set of patterns', () => {
     fc.assert(
       fc.property(soundPatterns, fc.array(text, { maxLength: 5 }), (sources, texts) => {
         for (const source of sources) {
-          const read = readPattern(source);
+          const read = readGuardrailPattern(source);
           if ('problem' in read || read.isAnchored) continue;
           const set = new PatternSet([read]);
           const isInOne = texts.some((one) => set.firstMatch(one) !== null);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import type { AlignmentJudge } from '../../../../src/actors/governance/alignment/alignment.ts';
+import type { IntentScorer } from '../../../../src/actors/governance/alignment/alignment.ts';
 import { createGovern } from '../../../../src/actors/governance/policy/govern.ts';
 import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
 import { aPolicy } from '../../../helpers/a-policy.ts';
@@ -12,7 +12,7 @@ const breaks = (): never => {
   throw error;
 };
 
-function govern(policy: Policy, judge: AlignmentJudge | null = null) {
+function govern(policy: Policy, judge: IntentScorer | null = null) {
   const logged: unknown[] = [];
   const log = {
     info: () => undefined,
@@ -44,7 +44,7 @@ describe('a layer that breaks', () => {
     ]);
   });
 
-  it.each<[string, AlignmentJudge | null]>([
+  it.each<[string, IntentScorer | null]>([
     ['that is missing', null],
     ['that throws', breaks],
   ])('is a DENY: a judge %s', async (_name, judge) => {
@@ -66,7 +66,7 @@ describe('a layer that breaks', () => {
 describe('governing a call', () => {
   it('gives the judge what it compares', async () => {
     const questions: unknown[] = [];
-    const judge: AlignmentJudge = async ({ signal, ...question }) => {
+    const judge: IntentScorer = async ({ signal, ...question }) => {
       questions.push(question);
       expect(signal.aborted).toBe(false);
       return { decision: 'allow', score: 0.9, reason: 'fits' };

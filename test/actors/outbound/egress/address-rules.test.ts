@@ -81,7 +81,7 @@ describe('the rule for addresses', () => {
   });
 
   it('opens just the networks it is given', () => {
-    const judge = createAddressRules({
+    const checkAddress = createAddressRules({
       allowPrivateIps: false,
       allowedPrivateCidrs: ['10.1.0.0/16', 'fd12::/32', '127.0.0.1/32'],
     });
@@ -94,7 +94,7 @@ describe('the rule for addresses', () => {
       '127.0.0.1',
       '127.0.0.2',
     ];
-    expect(addresses.map((address) => judge(address, false))).toEqual([
+    expect(addresses.map((address) => checkAddress(address, false))).toEqual([
       null,
       null,
       'a private address',
@@ -106,7 +106,7 @@ describe('the rule for addresses', () => {
   });
 
   it('refuses every private IPv4 address in every spelling of IPv6 that holds it', () => {
-    const judge = createAddressRules(nothing);
+    const checkAddress = createAddressRules(nothing);
     const first = fc.constantFrom([10], [127], [192, 168], [172, 16], [169, 254], [100, 64], [0]);
     fc.assert(
       fc.property(first, fc.array(fc.nat(255), { minLength: 3, maxLength: 3 }), (start, rest) => {
@@ -124,8 +124,8 @@ describe('the rule for addresses', () => {
           `2002:${groups}::`,
         ];
         for (const spelling of spellings) {
-          expect(judge(spelling, false), spelling).not.toBeNull();
-          expect(judge(spelling.toUpperCase(), false), spelling).not.toBeNull();
+          expect(checkAddress(spelling, false), spelling).not.toBeNull();
+          expect(checkAddress(spelling.toUpperCase(), false), spelling).not.toBeNull();
         }
       }),
     );

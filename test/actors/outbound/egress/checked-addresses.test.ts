@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { createAddressRules } from '../../../../src/actors/outbound/egress/address-rules.ts';
 import { checkedAddresses } from '../../../../src/actors/outbound/egress/checked-addresses.ts';
 
-const judge = createAddressRules({ allowPrivateIps: false, allowedPrivateCidrs: [] });
+const checkAddress = createAddressRules({ allowPrivateIps: false, allowedPrivateCidrs: [] });
 
 /** How addresses are checked where nothing is opened and nothing can be resolved. */
 const check = {
-  judge,
+  checkAddress,
   mayBePrivate: () => false,
   isItself: () => false,
   lookup: () => Promise.reject(new Error('nothing is to be resolved')),

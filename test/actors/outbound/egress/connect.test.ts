@@ -31,7 +31,7 @@ describe('a bare connection', () => {
     const { port } = await aListener();
     const { egress, records } = anEgress({ allowedDomains: [`*.example.test:${port}`] });
     const hop = { hostname: 'API.example.test', port };
-    egress.judge({ protocol: 'https:', isTunnel: true, ...hop }, scope);
+    egress.checkHop({ protocol: 'https:', isTunnel: true, ...hop }, scope);
     const socket = await egress.connect(hop, scope);
     expect([socket.remoteAddress, await firstChunk(socket)]).toEqual(['127.0.0.1', 'hello']);
     socket.destroy();

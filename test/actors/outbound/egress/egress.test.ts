@@ -84,7 +84,7 @@ describe('egress', () => {
   ])('in mode %s for %o judges %s: %s', (mode, on, hostname, allowed) => {
     const endpoints = [{ host: 'issuer.test', port: 443, source: 'auth.providers.0' }];
     const { egress, records } = anEgress({ mode, endpoints });
-    const judge = () => egress.judge({ protocol: 'https:', hostname, port: 443 }, on);
+    const judge = () => egress.checkHop({ protocol: 'https:', hostname, port: 443 }, on);
     if (allowed) {
       judge();
       expect(records).toEqual([]);

@@ -301,14 +301,14 @@ describe('who is asked for which release, in the store', () => {
     ]);
   });
 
-  it('is adopted for a later wait of a task, whose earlier one has its own', () => {
+  it('is queued for a later wait of a task, whose earlier one has its own', () => {
     keep(parked({}, { id: 'd-1' }));
     keep(aTask({ revision: 2 }));
     keep(parked({ revision: 3 }, { id: 'd-2' }));
     const database = new DatabaseSync(storeFiles(folder).path);
     database.exec("DELETE FROM approval_notices WHERE deferral_id = 'd-2'");
     database.close();
-    expect([store.approvals.adopt(), store.approvals.adopt()]).toEqual([1, 0]);
+    expect([store.approvals.queueUnasked(), store.approvals.queueUnasked()]).toEqual([1, 0]);
     expect(store.approvals.find('d-2', 'slack')).toHaveLength(1);
   });
 
@@ -370,7 +370,7 @@ describe('who is asked for which release, in the store', () => {
     expect(['t-1', 't-2'].map((id) => store.approvals.ofTask(id).length)).toEqual([0, 1]);
   });
 
-  it('survives a restart, and adopts what an older version had parked', async () => {
+  it('survives a restart, and queues notices for what an older version had parked', async () => {
     keep(
       parked(),
       parked({ id: 'older', stage: 'escalated' }, { escalateTo: 'channel:console:*' }),
@@ -383,8 +383,8 @@ describe('who is asked for which release, in the store', () => {
     database.exec("DELETE FROM approval_notices WHERE task_id = 'older'");
     database.close();
     store = await openStore(folder);
-    const adopted = [store.approvals.adopt(), store.approvals.adopt()];
-    expect([adopted, store.approvals.ofTask('t-1')]).toEqual([[2, 0], [kept]]);
+    const queued = [store.approvals.queueUnasked(), store.approvals.queueUnasked()];
+    expect([queued, store.approvals.ofTask('t-1')]).toEqual([[2, 0], [kept]]);
     expect(kept).toMatchObject({ ref, told: kept?.notice });
     expect(store.approvals.find('older-d', 'console')).toHaveLength(1);
     expect(store.approvals.waiting().toSorted()).toEqual(['older', 't-1']);

@@ -52,8 +52,8 @@ describe('what was said in chats', () => {
     conversations.take(aTurn({ id: 'm-2' }), 1);
     conversations.close(aSaying());
     expect([
-      conversations.deleteBefore(1),
-      conversations.deleteBefore(2),
+      conversations.prune(1),
+      conversations.prune(2),
       conversations.take(aTurn(), 3),
       conversations.take(aTurn({ id: 'm-2' }), 3),
     ]).toEqual([0, 1, true, false]);

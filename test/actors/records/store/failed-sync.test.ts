@@ -102,12 +102,12 @@ it('is no part of putting a finished file away: what may be lost is written agai
   await expect(store.record([anEvent('t-1', 2)])).rejects.toThrow(UnrecordedError);
   steps = [];
   expect(store.isWritable()).toBe(true);
-  const [putAway, begun, probed] = [
+  const [archived, begun, probed] = [
     ['openSync', 'ftruncateSync', 'writeSync', 'writeSync', 'fdatasyncSync', 'renameSync'],
     ['openSync', 'fsyncSync', 'chmodSync', 'openSync', 'openSync', 'fsyncSync'],
     ['writeSync', 'ftruncateSync'],
   ];
-  expect(steps).toEqual([...putAway!, ...begun!, ...probed!]);
+  expect(steps).toEqual([...archived!, ...begun!, ...probed!]);
   steps = [];
   await store.record([anEvent('t-1', 3)]);
   await store.record([anEvent('t-1', 4)]);

@@ -86,7 +86,7 @@ describe('the lines of a log that its store does not know', () => {
     for (const { at, head } of images.filter(({ isTold }) => isTold)) {
       for (const known of heads.filter(({ events }) => events <= head.events)) {
         const found = await ahead(known, storeFiles(at).audit.path);
-        // A file that is over may be put away once more, which does no harm.
+        // A file that is over may be archived once more, which does no harm.
         const over = heads.find((one) => one.events === head.events && one.finishing !== null);
         const finishing = expect.toBeOneOf([null, over?.finishing]);
         const isAhead = known.events < head.events;

@@ -252,7 +252,7 @@ describe('a request that cannot be made', () => {
     );
   });
 
-  it('reaches nothing without a way out', async () => {
+  it('reaches nothing without egress', async () => {
     const { url, seen } = await serving(hello);
     const [tool] = builtinTools(['http_request'], { clock: Date });
     const run = { taskId: 't', callId: 'c', correlationId: 'x', tags: {}, credential: null };

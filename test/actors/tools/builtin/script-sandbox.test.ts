@@ -176,7 +176,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     expect(count).toBeLessThan(12);
   });
 
-  it('has no way out but the proxy', async () => {
+  it('has no egress but the proxy', async () => {
     const { port, seen } = await aServer();
     const { proxy, records } = await aProxy({ tunnelPorts: [port] });
     const url = `http://api.example.test:${port}/`;
@@ -209,7 +209,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     ]);
   });
 
-  it('has no way out at all without a proxy', async () => {
+  it('has no egress at all without a proxy', async () => {
     const { port, seen } = await aServer();
     const content = `curl -s -m 2 http://127.0.0.1:${port}/ || echo "curl $?"; env | grep -ci proxy; true`;
     expect(await go(content)).toBe('curl 7\n0');
@@ -377,7 +377,7 @@ describe.each(isWithoutBwrap ? (['env'] as const) : (['env', 'bwrap'] as const))
       expect(inOrder(attributed)).toEqual(inOrder(expected));
     });
 
-    it('lose their way out when they end', async () => {
+    it('lose their egress when they end', async () => {
       const { proxy } = await aProxy();
       const { tool } = isolatedScript({ content: 'echo "$HTTP_PROXY"', level, proxy });
       const address = await tool.run({}, aRun());

@@ -6,7 +6,7 @@ const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&
 /** Most people of one message whose names are looked up. */
 const mostNames = 10;
 
-export interface PlainTextPorts {
+export interface MarkupPorts {
   /** Whose mention is left out. */
   botUserId: string;
   nameOf: (userId: string) => Promise<string>;
@@ -16,9 +16,9 @@ export interface PlainTextPorts {
  * Turns a message in Slack's markup into what its writer sees: names for people and channels, URLs for links, and
  * without the mention of the agent.
  */
-export async function plainText(
+export async function readMarkup(
   text: string,
-  { botUserId, nameOf }: PlainTextPorts,
+  { botUserId, nameOf }: MarkupPorts,
 ): Promise<string> {
   const names = await namesIn(text, { botUserId, nameOf });
   const shown = text.replaceAll(markup, (whole, inner: string | undefined) => {
@@ -43,7 +43,7 @@ function shownFor(target: string, label: string | undefined, names: Map<string, 
   }
 }
 
-async function namesIn(text: string, ports: PlainTextPorts): Promise<Map<string, string>> {
+async function namesIn(text: string, ports: MarkupPorts): Promise<Map<string, string>> {
   const ids = [...text.matchAll(/<@([A-Z0-9]+)/g)].map(([, id = '']) => id);
   const others = [...new Set(ids)].filter((id) => id !== ports.botUserId).slice(0, mostNames);
   return new Map(

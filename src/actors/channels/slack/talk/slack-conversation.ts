@@ -8,7 +8,7 @@ import type { SlackEnvelope, SlackSelf } from '../link/slack-envelope.ts';
 import { deliveryError, slackCode } from '../link/slack-failure.ts';
 import { personId, type SlackPerson, type UserDirectory } from '../link/user-directory.ts';
 import { escapeMarkup } from '../messages/escape.ts';
-import { plainText } from '../messages/read-markup.ts';
+import { readMarkup } from '../messages/read-markup.ts';
 import { longestMessage, slackMarkdown } from '../messages/slack-markdown.ts';
 import { cutAt, partsOf } from '../messages/text-parts.ts';
 import { type MessageEvent, readMessageEvent } from './said-in-slack.ts';
@@ -103,7 +103,7 @@ export class SlackConversation implements ConversationPort {
     const { teamId, channel, user, ts, threadTs } = said;
     const ref = { channel, ts, thread: threadTs };
     const nameOf = async (id: string) => (await people.person(id)).name;
-    const text = await plainText(said.text, { botUserId: self.botUserId, nameOf });
+    const text = await readMarkup(said.text, { botUserId: self.botUserId, nameOf });
     // One message can come as two events, as a mention and as a direct message.
     const id = `${channel}:${ts}`;
     if (text === '') {

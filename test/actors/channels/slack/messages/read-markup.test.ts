@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainText } from '../../../../../src/actors/channels/slack/messages/read-markup.ts';
+import { readMarkup } from '../../../../../src/actors/channels/slack/messages/read-markup.ts';
 
 const asked: string[] = [];
 const names: Record<string, string> = { U2: 'Bob <b>' };
@@ -25,13 +25,13 @@ describe('what somebody wrote in Slack', () => {
     [' <@U1> ', ''],
     ['<>', ''],
   ])('reads %j', async (text, plain) => {
-    expect(await plainText(text, ports)).toBe(plain);
+    expect(await readMarkup(text, ports)).toBe(plain);
   });
 
   it('looks up ten people at most, each once, and not the agent', async () => {
     asked.length = 0;
     const many = Array.from({ length: 30 }, (_, index) => `<@W${index}> <@W${index}>`).join(' ');
-    await plainText(`<@U1> ${many}`, ports);
+    await readMarkup(`<@U1> ${many}`, ports);
     expect(asked).toEqual(Array.from({ length: 10 }, (_, index) => `W${index}`));
   });
 });
