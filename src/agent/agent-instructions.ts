@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConfigReading, Problem } from '../actors/config/config.ts';
+import type { ConfigProblem, ConfigReading } from '../actors/config/config.ts';
 import { resolveInside } from '../actors/tools/tools.ts';
 
 const largestFile = 256 * 1024;
@@ -12,7 +12,7 @@ const largestFile = 256 * 1024;
 export async function readInstructions(
   directory: string,
   { config: { instructions }, problemAt }: Extract<ConfigReading, { ok: true }>,
-): Promise<{ text: string; problems: Problem[] }> {
+): Promise<{ text: string; problems: ConfigProblem[] }> {
   if (typeof instructions === 'string') return { text: instructions, problems: [] };
   const refused = (message: string) => ({
     text: '',
