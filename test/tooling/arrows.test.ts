@@ -38,6 +38,16 @@ const planted = {
     ['src/start.ts', "import { A } from './agent/start-agent.ts';"],
   ],
   'nobody-imports-the-command-line': [['src/argv.ts', "import { A } from './cli/run.ts';"]],
+  'fake-slack-stands-alone': [
+    ['src/fake-slack/store.ts', "import type { A } from '../actors/store.ts';"],
+  ],
+  'only-demos-play-the-fake-slack': [
+    ['src/cli/doctor.ts', "import type { A } from '../fake-slack/fake-slack.ts';"],
+  ],
+  'fake-slack-has-one-face': [
+    ['src/cli/try/slack-story.ts', "import { A } from '../../fake-slack/screen/screen.ts';"],
+  ],
+  'fake-slack-is-loaded-late': [['src/cli/eager.ts', "import { A } from './slack/run-fake.ts';"]],
   'product-needs-no-test-code': [['src/fixture.ts', "import { A } from '../test/a.ts';"]],
   'product-runs-without-development-packages': [
     ['src/actors/random.ts', "import fc from 'fast-check';"],
@@ -64,6 +74,13 @@ const allowed = [
   ],
   ['src/cli/run.ts', "import { A } from '../agent/start-agent.ts';"],
   ['src/cli.ts', "import { A } from './cli/run.ts';"],
+  ['src/fake-slack/fake-slack.ts', "import type { A } from '../actors/ports.ts';"],
+  ['src/fake-slack/screen/screen.ts', ''],
+  ['src/cli/slack/run-fake.ts', "import { A } from '../../fake-slack/fake-slack.ts';"],
+  [
+    'src/cli/slack/slack-command.ts',
+    "import type { A } from './run-fake.ts';\nconst { B } = await import('./run-fake.ts');",
+  ],
   ['test/a.ts', ''],
 ] as const;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../actors/ports.ts';
 
-export interface ConnectionOptions {
+export interface FakeConnectionOptions {
   clock: Clock;
   appId: string;
   /** Milliseconds between two pings. */
@@ -20,11 +20,11 @@ export interface ConnectionOptions {
 /** One WebSocket of the app: sends Slack's greeting and pings. */
 export class FakeConnection {
   readonly #socket: WebSocket;
-  readonly #options: ConnectionOptions;
+  readonly #options: FakeConnectionOptions;
   #timer: unknown = null;
   #isLive: boolean;
 
-  constructor(socket: WebSocket, options: ConnectionOptions) {
+  constructor(socket: WebSocket, options: FakeConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
     this.#isLive = options.greets;

@@ -2,7 +2,7 @@ import type { Spoken, Utterance } from '../../../machines/channels/turn.ts';
 import type { ScopedOutbound } from '../../ports.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { ConversationPort } from '../conversation-port.ts';
-import { untilAborted } from '../slack/link/while-wanted.ts';
+import { untilAborted } from '../slack/link/until-aborted.ts';
 
 export interface SpeakPorts {
   /** Returns how an adapter speaks; `undefined` for one that is not there. */

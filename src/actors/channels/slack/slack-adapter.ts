@@ -12,14 +12,14 @@ import { within } from '../time-limit.ts';
 import { SlackDeliveries } from './decisions/slack-deliveries.ts';
 import { SlackInteractions } from './decisions/slack-interactions.ts';
 import { ChannelDirectory, type KeptNames } from './link/channel-directory.ts';
-import { RateLimiter } from './link/pace.ts';
+import { RateLimiter } from './link/rate-limiter.ts';
 import { createSlackClient } from './link/slack-client.ts';
 import { SlackConnection } from './link/slack-connection.ts';
 import type { SlackEnvelope, SlackSelf } from './link/slack-envelope.ts';
 import { deliveryError } from './link/slack-failure.ts';
 import type { SlackSocketOptions } from './link/slack-socket.ts';
+import { fetchUntil, untilAborted } from './link/until-aborted.ts';
 import { UserDirectory } from './link/user-directory.ts';
-import { fetchUntil, untilAborted } from './link/while-wanted.ts';
 import { SlackConversation } from './talk/slack-conversation.ts';
 
 export interface SlackOptions {

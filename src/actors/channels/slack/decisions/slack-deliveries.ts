@@ -7,7 +7,7 @@ import {
 } from '../../../../machines/channels/approval-notice.ts';
 import { DeliveryError } from '../../channel-adapter.ts';
 import type { ChannelDirectory } from '../link/channel-directory.ts';
-import type { RateLimiter } from '../link/pace.ts';
+import type { RateLimiter } from '../link/rate-limiter.ts';
 import { deliveryError } from '../link/slack-failure.ts';
 import { localTime } from '../messages/blocks.ts';
 import { type MessageLook, messageOf } from '../messages/message.ts';

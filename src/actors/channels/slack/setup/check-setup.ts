@@ -3,8 +3,8 @@ import { isEmailShaped } from '../../../../machines/governance/email.ts';
 import { DeliveryError } from '../../channel-adapter.ts';
 import { linkFault, slackCode } from '../link/slack-failure.ts';
 import { readSelf } from '../link/slack-self.ts';
+import { checkEach, wordsOf } from './check-each.ts';
 import { scopeFindings } from './check-scopes.ts';
-import { checkEach, wordsOf } from './in-turn.ts';
 import type { SetupFinding, SlackSetup } from './setup-finding.ts';
 
 export type { SetupFinding } from './setup-finding.ts';

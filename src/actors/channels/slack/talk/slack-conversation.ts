@@ -11,7 +11,7 @@ import { escapeMarkup } from '../messages/escape.ts';
 import { readMarkup } from '../messages/read-markup.ts';
 import { longestMessage, slackMarkdown } from '../messages/slack-markdown.ts';
 import { cutAt, partsOf } from '../messages/text-parts.ts';
-import { type MessageEvent, readMessageEvent } from './said-in-slack.ts';
+import { type MessageEvent, readMessageEvent } from './message-event.ts';
 import { SlackMarks } from './slack-marks.ts';
 
 export interface SlackConversationOptions {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RateLimiter } from '../../../../../src/actors/channels/slack/link/pace.ts';
+import { RateLimiter } from '../../../../../src/actors/channels/slack/link/rate-limiter.ts';
 import { ManualClock } from '../../../../helpers/manual-clock.ts';
 
 /** Whether a turn has come by now, without waiting for it. */
