@@ -18,7 +18,7 @@ export interface AgentCall {
   signal: AbortSignal;
 }
 
-/** Milliseconds that a listener has to show who it is. */
+/** Timeout of the listener's proof of identity, in milliseconds. */
 const patience = 10_000;
 
 /** A client of one agent's HTTP surface; it waits for as long as the agent holds a request. */

@@ -50,7 +50,7 @@ function hintOf(status: number, address: AgentAddress, taskId?: string): string 
   return taskId !== undefined && status === 503 ? lookLater(taskId, address) : undefined;
 }
 
-/** Connection errors that mean that nobody listens. */
+/** Connection errors without a listener. */
 const nobodyThere = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -88,12 +88,12 @@ export function notTheAgent({ url, startHint }: AgentAddress): CliError {
   });
 }
 
-/** Says how to see what became of a task. */
+/** Names the command that shows the state of a task. */
 export function lookLater(taskId: string, { flags }: Pick<AgentAddress, 'flags'>): string {
   return `look at the task later with: ${commandLine(`task get ${shellWord(taskId)}${flags}`)}`;
 }
 
-/** The first key says what is wrong; some refusals say more in others. */
+/** Returns the sentence of a refusal, from its first key or another one. */
 function wordsOf(body: unknown): string | null {
   const {
     error,

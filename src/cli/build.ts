@@ -13,7 +13,7 @@ export interface BuildOptions {
   dir: string;
 }
 
-/** `build`: writes what the agent card says of the skills to the build spec, once everything is valid. */
+/** `build`: writes the skills of the agent card to the build spec, once everything is valid. */
 export async function build({ output, env }: Session, { dir }: BuildOptions): Promise<void> {
   const directory = resolve(dir);
   const { problems, warnings, agent } = await readAgent(directory, env, systemClock());

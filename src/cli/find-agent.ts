@@ -8,7 +8,7 @@ import { urlOf } from '../named-url.ts';
 import { chooseFolder, type Tell } from './choose-agent.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
-/** Which agent a client command talks to, and as whom. */
+/** The agent of a client command, and the identity for it. */
 export interface AgentChoice {
   /** The folder of an agent on this machine; not looked at when `url` is given. Left out, one is looked for. */
   dir?: string;

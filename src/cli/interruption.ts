@@ -4,7 +4,7 @@ import { CliError, exitCodes } from './cli-error.ts';
 export class ReaderGone extends Error {}
 
 export interface Listening {
-  /** `false` for a command that works on when nobody reads its stdout. */
+  /** `false` for a command that goes on without a reader of its stdout. */
   isReaderNeeded?: boolean;
   /** Hears of the signals that say nothing to a daemon, which then ignores them; they end any other command. */
   onStray?: (signal: string) => void;

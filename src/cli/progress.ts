@@ -4,8 +4,8 @@ import type { Output } from './output.ts';
 const interval = 1_000;
 
 /**
- * Shows on a terminal that something is being waited for, from the first second on. Answers what
- * ends it and cleans the line.
+ * Shows on a terminal that the command waits, from the first second on. Returns a function that stops it and clears the
+ * line.
  */
 export function showProgress({ stderr }: Output, text: string): () => void {
   if (stderr.isTTY !== true) return () => undefined;

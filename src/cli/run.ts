@@ -139,7 +139,7 @@ function stopSignal(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** After a defect nothing in memory can be trusted; what is on disk can, so the process ends. */
+/** After a defect memory cannot be trusted, but the disk can, so the process ends. */
 function exitOnDefect(log: Log): void {
   for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(kind, (error: unknown) => {

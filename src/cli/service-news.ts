@@ -7,8 +7,8 @@ type Health = ReturnType<Agent['health']>;
 const usualPause = 60_000;
 
 /**
- * Tells systemd that an agent is ready, again and again that it lives while its store can be read, and how many
- * calls wait; answers what tells it that the agent stops. A process that hangs tells nothing, and is started anew.
+ * Notifies systemd of readiness, as a watchdog while the store can be read, and of the number of pending calls; returns
+ * a function that announces the stop. A process that hangs sends nothing, and systemd restarts it.
  */
 export function tellServiceManager(
   agent: Pick<Agent, 'url' | 'health'>,

@@ -9,7 +9,7 @@ import type { FaultPlan } from './web-api/faults.ts';
 import type { FakeCall, WebApi } from './web-api/web-api.ts';
 import type { FakeMessage, FakeView, Workspace } from './workspace/workspace.ts';
 
-/** A Slack on loopback to try approvals with: its Web API, Socket Mode, the people, and what goes wrong. */
+/** A Slack on loopback to try approvals with: its Web API, Socket Mode, people and faults. */
 export class FakeSlack {
   readonly apiUrl: string;
   readonly botToken: string;

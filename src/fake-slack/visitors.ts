@@ -52,7 +52,7 @@ export class Visitors {
     this.#hub = hub;
   }
 
-  /** Clicks a button. Rejects when there is none, or nobody acknowledges it. */
+  /** Clicks a button. Rejects when the button or its acknowledgement is missing. */
   async click({ channel: where, ts, action, user = 'ann' }: Click): Promise<Envelope> {
     const channel = this.#channel(where);
     const messages = this.#workspace.messages.filter(
@@ -67,7 +67,7 @@ export class Visitors {
     throw new Error(`no message in ${where} has a button ${action}`);
   }
 
-  /** Sends a modal, and does with it what the app answers. Rejects when a field that is needed is empty. */
+  /** Submits a modal and applies the answer of the app. Rejects when a required field is empty. */
   async submit(view: FakeView, { user, values = {} }: Submission): Promise<JsonObject | null> {
     if (!view.isOpen) throw new Error('the modal is not open any more');
     const who = this.#user(user ?? view.user);
@@ -79,7 +79,7 @@ export class Visitors {
     return answer;
   }
 
-  /** Closes a modal; `null` when the app did not ask to be told. */
+  /** Closes a modal; `null` when the app did not subscribe to that. */
   async closeView(view: FakeView): Promise<Envelope | null> {
     view.isOpen = false;
     if (view.content['notify_on_close'] !== true) return null;

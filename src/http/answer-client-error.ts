@@ -68,7 +68,7 @@ function pathOf({ method = '', url = '' }: IncomingMessage): RefusedRequest {
   return { method, path: url.replace(/[?#].*$/s, '') };
 }
 
-/** Tells whether what is written to a connection now answers the request that could not be read. */
+/** Tells whether a write to the connection now answers the unreadable request. */
 function isTurnOf(exchange: Exchange | undefined, socket: Duplex): boolean {
   if (exchange === undefined || exchange.response.writableFinished) return true;
   const { request, response } = exchange;

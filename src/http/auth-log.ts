@@ -63,7 +63,7 @@ export class AuthLog {
     void this.#record(event);
   }
 
-  /** Writes what was counted and not yet written; resolves once it is, or cannot be. */
+  /** Records the pending counts; resolves once they are recorded, or cannot be. */
   async flush(): Promise<void> {
     const open = [...this.#refused.values()];
     const written = open.map((folded) => this.#write(folded));

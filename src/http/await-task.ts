@@ -7,8 +7,8 @@ import type { RoutedContext } from './request-state.ts';
 import { Problem } from './wire/problem.ts';
 
 /**
- * Holds the request open until its task is final. A caller who goes ends the wait, never the
- * task; `null` says so. Throws a Problem that names the task when it cannot be waited for.
+ * Holds the request open until its task is final; returns `null` when the caller leaves, which ends the wait and never
+ * the task. Throws a Problem that names the task when the wait fails.
  */
 export async function awaitTask(ctx: RoutedContext, id: string): Promise<Task | null> {
   forgetMessage(ctx);

@@ -1,6 +1,6 @@
 /**
- * Counts bytes that are kept for callers. All together may have `most`, and one caller `share` of them, so that
- * nobody else is refused for what one caller does.
+ * Counts the bytes kept for callers. All together may have `most`, and one caller `share` of them, so that no caller
+ * exhausts the memory of the others.
  */
 export class ByteShares {
   readonly #most: number;

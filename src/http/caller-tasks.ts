@@ -140,7 +140,7 @@ export class CallerTasks {
     return this.#isForeign(id) ? undefined : this.#system.cancel(id, reason);
   }
 
-  /** Tells a task that the caller who streamed it has gone. */
+  /** Tells a task that the caller of its stream has left. */
   async callerLeft(id: string): Promise<void> {
     if (!this.#isForeign(id)) await this.#system.callerLeft(id);
   }

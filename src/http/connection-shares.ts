@@ -10,7 +10,7 @@ const keptForLoopback = 16;
 /** Limits of connections and the grouping of addresses. */
 export interface ConnectionSharesOptions {
   most: number;
-  /** Names whom an address counts as. */
+  /** Returns the group of an address. */
   groupOf: (address: string) => string;
   /** Tells whether an address is a proxy, through which many callers come. */
   isProxy: (address: string) => boolean;
@@ -35,7 +35,7 @@ export class ConnectionShares {
     this.#mostFromElsewhere = most - Math.min(keptForLoopback, Math.floor(most / 4));
   }
 
-  /** Counts one more connection, and returns what counts it off again; `null` when it is one too many. */
+  /** Counts a connection, and returns a function that releases it; `null` over the limit. */
   take(address: string): (() => void) | null {
     const { most, groupOf, isProxy } = this.#options;
     const isElsewhere = !comesFromHere(address);

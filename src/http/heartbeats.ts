@@ -25,8 +25,8 @@ export class Heartbeats {
   }
 
   /**
-   * Runs `beat` after `first` milliseconds, and again each time the interval has passed. Returns what stops it,
-   * and tells how many milliseconds were left. `beat` must not throw.
+   * Runs `beat` after `first` milliseconds, and again after each interval. Returns a function that stops it and returns
+   * the milliseconds left. `beat` must not throw.
    */
   start(beat: () => void, first: number = this.every): () => number {
     const heart = { beat, dueAt: this.#clock.now() + first };

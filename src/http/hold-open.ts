@@ -49,7 +49,7 @@ export function holdOpen(
   };
 }
 
-/** Sets what the answer will be sent with; from the first byte on nothing of it can be changed. */
+/** Sets status and headers before the first byte, which makes them final. */
 function begin(ctx: RoutedContext, type: string): void {
   ctx.status = 200;
   ctx.type = type;

@@ -20,7 +20,7 @@ export interface RequestState {
   clientAddress: string;
   /** Added by `countSequence`; numbers the events of the request, from 1, until a task does. */
   nextSequence: () => number;
-  /** Added by `tagEvents`: what every audit event of the request carries besides. */
+  /** Added by `tagEvents`: the tags of every audit event of the request. */
   tags: Record<string, string>;
   /** Added by `traceRequest`: the span of the request, or the caller's while tracing is off. */
   span: Span;
@@ -28,13 +28,13 @@ export interface RequestState {
   caller: Caller | null;
   /** Added by `boundTraffic`: how much may be on its way from and to the caller. */
   traffic: Traffic;
-  /** Added by `keepAlive`: what keeps an answer open that is long in coming. */
+  /** Added by `keepAlive`: keeps long answers open. */
   keepAlive: KeepAlive;
   /** Added by `bindTasks`: the tasks that the caller may know of. */
   tasks: CallerTasks;
   /** Added by `handleErrors`: why an answer was cut off that had begun; absent otherwise. */
   cutOff?: string;
-  /** Set by a route whose answer is in memory once for all who ask, such as the card; absent otherwise. */
+  /** Set by a route whose answer is in memory once for all callers, such as the card; absent otherwise. */
   isShared?: true;
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 /** Connections of one address that may be silent for longer than a moment. */
 const mostSilent = 32;
 
-/** Connections that have sent no request yet, and what becomes of them. */
+/** Settings for connections that have sent no request yet. */
 export interface SilentConnectionsOptions {
   /** Milliseconds that every connection is given, since many that come at once are all silent at first. */
   patience: number;

@@ -6,7 +6,7 @@ import { addressGroup } from './middleware/client-address.ts';
 /** Bytes of answers that may wait to be read, of all connections together (contract section 5). */
 const mostUnread = 64 * 1024 * 1024;
 
-/** Bytes of long bodies that may be received, or held with what they ask for, of all connections together. */
+/** Maximum bytes of long bodies being received or processed, of all connections together. */
 const mostReceived = 256 * 1024 * 1024;
 
 /** Milliseconds without progress after which a reader is disconnected (contract section 5). */

@@ -6,8 +6,8 @@ import { DeliveryError } from './channel-adapter.ts';
 export const patience = 60_000;
 
 /**
- * Calls an adapter and gives up after `patience`, or when the signal says so, whether the adapter listens to its
- * signal or not. Rejects with what the adapter rejects with, DeliveryError when it took too long, or the signal's reason.
+ * Calls an adapter and gives up after `patience`, or when the signal aborts, even if the adapter ignores its signal.
+ * Rejects with the adapter's error, DeliveryError on timeout, or the signal's reason.
  */
 export function callAdapter<Result>(
   clock: Clock,

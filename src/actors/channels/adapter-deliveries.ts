@@ -13,7 +13,7 @@ export interface AdapterDeliveriesOptions {
   rows: ApprovalRows;
   clock: Clock;
   log: Log;
-  /** Keeps what became of a row, soon; until then the row may still look due. */
+  /** Queues the result of a row for the store; until it is written the row may still look due. */
   keep: (write: ApprovalWrite) => void;
   /** Hears that there may be a place for another row. */
   onRoom: () => void;

@@ -54,7 +54,7 @@ export class ApprovalCourier {
     }
   }
 
-  /** Starts the adapters, and goes on with what was not delivered before. */
+  /** Starts the adapters and resumes undelivered notices. */
   start(): void {
     this.#isCaughtUp = false;
     this.#catchUp();
@@ -78,8 +78,8 @@ export class ApprovalCourier {
   }
 
   /**
-   * Returns what is kept of a deferral for the targets of one adapter, oldest first; a message that is there but not
-   * kept yet, such as while the store fails, is where it is. Throws when the store cannot be read.
+   * Returns the rows of a deferral for the targets of one adapter, oldest first, with the reference of a message that
+   * is posted but not stored yet. Throws when the store cannot be read.
    */
   find(deferralId: string, adapter: string): KeptNotice[] {
     const placed = this.#writes.filter(({ ref }) => ref !== null);
@@ -89,7 +89,7 @@ export class ApprovalCourier {
     }));
   }
 
-  /** Counts what is not delivered, by adapter. */
+  /** Counts undelivered notices by adapter. */
   pending(): ApprovalBacklog[] {
     return this.#options.rows.backlog();
   }

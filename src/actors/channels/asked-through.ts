@@ -12,7 +12,7 @@ export interface DeferRules {
   >;
 }
 
-/** Returns whom the rules ask through an adapter, each target and each approver once. */
+/** Returns the targets and approvers that the rules reach through an adapter, each once. */
 export function askedThrough(
   name: string,
   { tools, default_approvers: fallback }: DeferRules,

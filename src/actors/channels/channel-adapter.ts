@@ -11,7 +11,7 @@ import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 export interface ChannelCapabilities {
   /** True when people can decide where its messages appear, so that `to` may name it. */
   approvals: boolean;
-  /** True when what people say there can become tasks. */
+  /** True when messages of people can become tasks. */
   conversations: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ChannelAdapter {
   stop(): Promise<void>;
   /** Asks for a release. Rejects with DeliveryError. */
   deliver(notice: ApprovalNotice, signal: AbortSignal): Promise<MessageRef>;
-  /** Makes a message say what is true now. Rejects with DeliveryError. */
+  /** Updates a message to the current notice. Rejects with DeliveryError. */
   update(
     ref: MessageRef,
     notice: ApprovalNotice,
@@ -50,7 +50,7 @@ export interface ChannelAdapter {
  */
 export type DeliveryFault = 'later' | 'target' | 'message';
 
-/** A notice that was not delivered; the message says why and what to do, without secrets. */
+/** A failed delivery; the message names reason and remedy without secrets. */
 export class DeliveryError extends Error {
   readonly code = 'delivery_failed';
   readonly fault: DeliveryFault;
@@ -79,7 +79,7 @@ export interface KeptNotice {
 
 /** The daemon's side of an adapter through which people decide. */
 export interface ApprovalAuthority {
-  /** Returns what is kept of a deferral for the targets of one adapter; empty when it is unknown. */
+  /** Returns the rows of a deferral for the targets of one adapter; empty for an unknown deferral. */
   find(deferralId: string, adapter: string): KeptNotice[];
   /** Puts a decision to a task, as the decisions endpoint does. Rejects with SystemError. */
   decide(taskId: string, attempt: DecisionAttempt): Promise<DecisionAnswer>;

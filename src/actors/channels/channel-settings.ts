@@ -8,7 +8,7 @@ export interface SlackSettings {
   readonly apiUrl: string;
   /** The URL that messages link to; `null` for no link. */
   readonly dashboardUrl: string | null;
-  /** True when what people say becomes tasks. */
+  /** True when messages of people become tasks. */
   readonly conversations: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface TelegramSettings {
   readonly token: string;
   /** Ends without a slash. */
   readonly apiUrl: string;
-  /** Ids or names of those who may speak to the agent; `null` is everybody who finds the bot. */
+  /** Ids or names of the people who may write to the agent; `null` for everybody. */
   readonly allowedUsers: string[] | null;
 }
 
@@ -32,7 +32,7 @@ export interface WebhookSettings {
 /** A receiver of webhooks; the secret shows neither in JSON nor when inspected. */
 export interface WebhookTarget {
   readonly url: string;
-  /** Signs what is posted. */
+  /** Signs the posts. */
   readonly secret: string;
 }
 

@@ -4,8 +4,8 @@ import type { DeliveryFailure } from '../../machines/channels/delivery-machine.t
 export const longestQuarantine = 64;
 
 /**
- * Messages that failed. They are tried again by themselves, and hold up nobody else of their target meanwhile; beyond
- * a bound they wait in the store, so that a target that takes nothing fills no memory.
+ * Rows that failed. They are retried apart, without holding up other messages of their target; beyond a limit they wait
+ * in the store, so that a dead target fills no memory.
  */
 export class Quarantine {
   readonly #lanes = new Map<number, string>();

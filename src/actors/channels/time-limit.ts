@@ -3,7 +3,7 @@ import type { Clock } from '../ports.ts';
 /** Stands for the result of work that took too long. */
 export const late = Symbol('late');
 
-/** Resolves with what a promise resolves with, or with `late` once `limit` milliseconds are over. */
+/** Resolves as a promise does, or with `late` after `limit` milliseconds. */
 export function within<Value>(
   clock: Clock,
   limit: number,

@@ -114,7 +114,7 @@ function emptied(files: readonly string[]): CliError {
   });
 }
 
-/** A signature nobody checked proves nothing. */
+/** An unchecked signature proves nothing. */
 function unchecked(): CliError {
   return new CliError('--require-signed needs --keys: a signature nobody checks proves nothing', {
     code: 'usage',

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** A word that may stand next, and what it means. */
+/** A candidate word and its meaning. */
 export interface Candidate {
   value: string;
   description: string;
@@ -23,7 +23,7 @@ export interface Wanted {
   prefix: string;
   /** The folder named by --dir; `null` when none is. */
   dir: string | null;
-  /** True when --url or --token-file says where and as whom, which no key of a keyboard should reach out with. */
+  /** True with --url or --token-file, whose address and token no key press may use. */
   isElsewhere: boolean;
 }
 
@@ -119,7 +119,7 @@ function starting(current: string, completion: Completion): Completion {
   return { ...completion, candidates: beginningWith(current, completion.candidates) };
 }
 
-/** The candidates that begin with what is written so far. */
+/** The candidates that begin with the typed text. */
 export function beginningWith(current: string, candidates: readonly Candidate[]): Candidate[] {
   return candidates.filter(({ value }) => value.startsWith(current));
 }

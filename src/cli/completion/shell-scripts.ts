@@ -17,7 +17,7 @@ export function shellScript(shell: Shell): string {
 
 const scripts: Record<Shell, (command: string) => string> = { bash, zsh, fish };
 
-/** Bash breaks words at = and :, so they are put together again, and what it holds already is cut off its answer. */
+/** Bash breaks words at = and :, so the script joins them again and cuts off the part that the line holds already. */
 function bash(command: string): string {
   return `# bash completion for holdpoint; load it with: source <(${commandLine('completion bash')})
 _holdpoint() {

@@ -13,8 +13,8 @@ import type { Finding, Subject } from './check.ts';
 const tolerable = 30;
 
 /**
- * Checks that the platform, where there is one, can be asked, and says what it answers for this agent;
- * without an agent, `null`, it is not asked.
+ * Checks that the platform, if any, answers, and reports its answer for this agent; without an agent, `null`, it is not
+ * asked.
  */
 export async function checkAdmission(
   { env }: Pick<Subject, 'env'>,

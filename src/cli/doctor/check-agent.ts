@@ -11,7 +11,7 @@ import { plainLine } from '../plain-text.ts';
 import type { Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 
-/** Checks what was found in the agent's files. */
+/** Reports the findings about the agent's files. */
 export function checkConfig({ directory }: Subject, { problems, warnings }: Findings): Finding {
   const [first] = [...problems, ...warnings];
   if (first === undefined) return { status: 'pass', message: 'service.yaml and skills are valid' };

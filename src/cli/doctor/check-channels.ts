@@ -8,7 +8,7 @@ import type { Findings } from '../validate.ts';
 import type { Finding, Subject } from './check.ts';
 import { checkWebhook } from './check-webhook.ts';
 
-/** A finding with what was looked at. */
+/** A finding and its subject. */
 type Named = [check: string, finding: Finding];
 
 const statuses = { ok: 'pass', warning: 'warn', error: 'fail' } as const;

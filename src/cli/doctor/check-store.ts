@@ -7,7 +7,7 @@ import type { Finding } from './check.ts';
 
 const restore = 'restore the file from a backup, or move it away to start without its tasks';
 
-/** Checks that the pages of the task store are sound, and that its tasks can be gone on with. Writes nothing. */
+/** Checks that the pages of the task store are sound, and that its tasks can be resumed. Writes nothing. */
 export function checkStore(path: string): Finding {
   if (!existsSync(path)) return { status: 'pass', message: 'there is no task store yet' };
   try {

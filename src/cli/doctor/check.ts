@@ -6,7 +6,7 @@ export interface Finding {
   fix?: string;
 }
 
-/** A finding and what was looked at. */
+/** A finding and its subject. */
 export interface Check extends Finding {
   check: string;
 }

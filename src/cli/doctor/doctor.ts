@@ -18,7 +18,7 @@ export interface DoctorOptions {
   dir: string;
 }
 
-/** `doctor`: checks this machine and an agent, and says how to mend what is wrong. */
+/** `doctor`: checks this machine and an agent, and names the remedies. */
 export async function doctor({ output, env }: Session, { dir }: DoctorOptions): Promise<void> {
   const directory = resolve(dir);
   const checks = await examine({ directory, stateFolder: join(directory, '.service'), env });

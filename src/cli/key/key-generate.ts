@@ -43,7 +43,7 @@ function base64(key: KeyObject): string {
   return key.export({ format: 'der', type: 'pkcs8' }).toString('base64');
 }
 
-/** Made with its permissions, so that nobody can read it in between; never over another file. */
+/** Creates the file with its permissions, so that it is never readable in between; never overwrites one. */
 async function writeNew(path: string, text: string): Promise<void> {
   try {
     const file = await open(path, 'wx', 0o600);

@@ -10,7 +10,7 @@ import type { Message } from '../../machines/task/task.ts';
 import type { Explanation } from './explanation.ts';
 import { explanationOf } from './explanation-of.ts';
 
-/** A call that nobody makes. */
+/** A hypothetical call. */
 export interface ImaginedCall {
   tool: string;
   args: JsonValue;
@@ -30,9 +30,8 @@ export interface ExplainPorts extends Pick<Governance, 'policy' | 'judge'> {
 }
 
 /**
- * Says what would become of a call. It passes the very chart that governs real ones, which ends before
- * anything is run or made; the embedder alone is asked, and only when there is a message. Rejects with
- * the reason of the signal when that aborts.
+ * Explains the outcome of a hypothetical call. It runs the chart that governs real ones, which ends before the tool and
+ * its credentials; it asks the embedder alone, and only with a message. Rejects with the reason of the signal.
  */
 export async function explainCall(
   { tool, args, acr, message }: ImaginedCall,

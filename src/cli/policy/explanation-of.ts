@@ -4,7 +4,7 @@ import type { Deferral, ToolCall } from '../../machines/task/task.ts';
 import { explainLayers, type LayerNotes } from './explain-layers.ts';
 import type { ExplainedDeferral, Explanation } from './explanation.ts';
 
-/** Puts what the chart ruled on a call that was asked for like this into the words of an explanation. */
+/** Turns the chart's ruling on a call into an explanation. */
 export function explanationOf(
   asked: ToolCall,
   ruling: Ruling,

@@ -2,7 +2,7 @@ import { ToolMap } from '../../actors/tool-name.ts';
 import type { AgentReading } from '../../agent/read-agent.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 
-/** Names what is configured to look at the output of a tool, in order; empty when nothing is (contract section 7). */
+/** Names the rules that check the output of a tool, in order; empty without any (contract section 7). */
 export function outputRules(
   { config, toolbox }: Pick<NonNullable<AgentReading['agent']>, 'config' | 'toolbox'>,
   tool: string,
@@ -20,7 +20,7 @@ export function outputRules(
   ];
 }
 
-/** Tells whether what a skill wrote, which has been checked, holds rules for output. */
+/** Tells whether the checked rules of a skill cover output. */
 function hasRules(guardrails: JsonValue | undefined): boolean {
   if (guardrails === undefined || !isJsonObject(guardrails)) return false;
   const { deny_output: denied, redact } = guardrails;

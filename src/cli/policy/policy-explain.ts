@@ -21,7 +21,7 @@ export interface ExplainOptions {
   dir: string;
 }
 
-/** `policy explain TOOL`: what would happen to a call now; nothing is run, made, asked or written. */
+/** `policy explain TOOL`: the outcome of a call now; nothing is run, made, asked or written. */
 export async function policyExplain(
   { output, interruption, env }: Session,
   name: string,

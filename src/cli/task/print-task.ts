@@ -44,7 +44,7 @@ export function statusLine(output: Output, task: TaskJson): string {
   return `${timestamp}  ${paintState(output, state)}  ${brief(statusText(task), 120)}`.trimEnd();
 }
 
-/** The one-line form of what happens inside a task; `null` for what is not worth a line. */
+/** Returns one line for a progress event; `null` for one of no interest. */
 export function progressLine({ phase, tool }: ProgressJson): string | null {
   if (phase === 'tool_start') return `  ${plainLine(tool ?? 'a tool')} starts`;
   if (phase === 'tool_end') return `  ${plainLine(tool ?? 'a tool')} ends`;
@@ -77,8 +77,8 @@ type DecisionRow = Pick<DecisionJson, 'call_id' | 'tool' | 'layer' | 'decision'>
 };
 
 /**
- * A table of what layers of governance said, a line each: the tool where a call begins, if any call is
- * named, then layer, decision, milliseconds and reason.
+ * Returns a table of the decisions of governance, a line each: the tool where a call begins, if any call is named, then
+ * layer, decision, milliseconds and reason.
  */
 export function decisionLines(output: Output, decisions: readonly DecisionRow[]): string[] {
   const rows = decisions.map((row, index) => ({ ...row, subject: subjectOf(decisions, index) }));

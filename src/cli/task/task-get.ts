@@ -6,7 +6,7 @@ import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from '.
 import { answerOf, decisionLines, deferralLines, paintState, statusText } from './print-task.ts';
 import { type DeferralJson, readAnswer, type TaskJson } from './task-shape.ts';
 
-/** `task get ID`: a task, what governance said about its calls, and what it waits for. */
+/** `task get ID`: a task, the decisions about its calls, and its pending deferral. */
 export async function taskGet(session: Session, id: string, options: AgentOptions): Promise<void> {
   const { output } = session;
   await withAgent(session, options, usualTimeout, async ({ agent, signal }) => {

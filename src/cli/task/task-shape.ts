@@ -80,7 +80,7 @@ export type DeferralPage = z.infer<typeof deferralPage>;
 export type DecisionAnswer = z.infer<typeof decisionAnswer>;
 export type ProgressJson = z.infer<typeof progress>;
 
-/** Readers of what an agent answers. */
+/** Readers of an agent's answers. */
 export const readAnswer = {
   task: (value: unknown): TaskJson => read(task, value),
   taskPage: (value: unknown): TaskPage => read(taskPage, value),

@@ -14,7 +14,7 @@ const patience = 8;
 /** Milliseconds before the first new attempt; each further one waits twice as long. */
 const firstPause = 100;
 
-/** `task watch ID`: prints what a task becomes until it ends; a broken stream is joined again. */
+/** `task watch ID`: prints each change of a task until it ends; rejoins a broken stream. */
 export async function taskWatch(
   session: Session,
   id: string,

@@ -15,7 +15,7 @@ export interface Approval {
   onLeave: () => void;
 }
 
-/** Asks whether a held call may run, and answers what takes the question back once it no longer waits. */
+/** Asks whether a held call may run, and returns a function that withdraws the question. */
 export function askApproval(approval: Approval): () => Promise<void> {
   const over = new AbortController();
   const signal = AbortSignal.any([approval.demo.signal, over.signal]);

@@ -29,7 +29,7 @@ export async function chat(session: Session, demo: Demo, prompter: Prompter): Pr
   }
 }
 
-/** Sends one message and shows what comes of it; true when the player left meanwhile. */
+/** Sends one message and shows its progress; true when the player left meanwhile. */
 async function converse(
   { output }: Session,
   demo: Demo,

@@ -5,7 +5,7 @@ import { parseDocument, stringify } from 'yaml';
 /** The channel of the fake Slack that the refund agent asks in. */
 export const demoChannel = 'refunds';
 
-/** Makes a copy of the refund agent ask for its releases in the Slack at `apiUrl`, and hear what people say there. */
+/** Makes a copy of the refund agent ask for approvals in the Slack at `apiUrl`, and answer messages there. */
 export async function askInSlack(directory: string, apiUrl: string): Promise<void> {
   const path = join(directory, 'service.yaml');
   const service = parseDocument(await readFile(path, 'utf8'));

@@ -96,7 +96,7 @@ function wordsOf(message: FakeMessage, { workspace }: FakeSlack): string[] {
   return messageLines(message, workspace).map(({ text }) => text);
 }
 
-/** Waits for what `find` finds. Throws `otherwise` when it takes too long, and the reason to leave. */
+/** Waits for `find`. Throws `otherwise` after the time limit, and the signal's reason on an abort. */
 async function step<T>(
   { demo, slack }: SlackStage,
   otherwise: string,

@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/js
 import type { Workspace } from '../workspace/workspace.ts';
 import { markupWords } from './markup-words.ts';
 
-/** A line of a message or a modal, with what it is there for. */
+/** A line of a message or a modal, with its role. */
 export interface ScreenLine {
   kind: 'title' | 'text' | 'quote' | 'small' | 'buttons';
   text: string;
 }
 
-/** Says what blocks show, line by line; a block of a kind that has no words says its kind. */
+/** Returns the lines that blocks show; a block without text shows its type. */
 export function blockLines(blocks: readonly JsonValue[], workspace: Workspace): ScreenLine[] {
   return blocks.flatMap((block) => (isJsonObject(block) ? linesOf(block, workspace) : []));
 }

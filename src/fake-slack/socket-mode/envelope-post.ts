@@ -12,7 +12,7 @@ export interface Envelope {
   deliveries: number;
   /** Epoch milliseconds of the first acknowledgement; `null` before it. */
   ackedAt: number | null;
-  /** True once it was sent as often as it may be, and nobody acknowledged it. */
+  /** True after the last send without an acknowledgement. */
   isGivenUp: boolean;
   /** The payload of the acknowledgement; `null` without one. */
   answer: JsonObject | null;

@@ -119,7 +119,7 @@ export class SocketHub {
     this.#options.watch.look();
   }
 
-  /** Takes the connections in turn, so that what is sent again goes another way where there is one. */
+  /** Rotates the connections, so that a resend takes another one where there is one. */
   #next(): FakeConnection | undefined {
     const live = this.#live();
     const next = live[(live.findIndex((each) => each === this.#last) + 1) % live.length];

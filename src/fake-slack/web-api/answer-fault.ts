@@ -16,7 +16,7 @@ export function answerJson(
     .end(JSON.stringify(answer));
 }
 
-/** Answers a call with what goes wrong; one that hangs is left open. */
+/** Answers a call with a fault; one that hangs stays open. */
 export function answerFault(
   response: ServerResponse,
   fault: Fault,

@@ -7,7 +7,7 @@ export type Fault =
   | { kind: 'reset' }
   | { kind: 'refuse'; error: string; needed?: string };
 
-/** A fault with what it hits. */
+/** A fault and the calls that it hits. */
 export interface FaultPlan {
   /** A method such as `chat.postMessage`; every method by default. */
   method?: string;

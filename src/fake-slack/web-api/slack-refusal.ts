@@ -12,7 +12,7 @@ export class SlackRefusal extends Error {
   }
 }
 
-/** Refuses blocks, views and other arguments as Slack does, with what is wrong where. */
+/** Refuses malformed blocks, views and other arguments as Slack does, with the problem and its place. */
 export function malformed(error: string, problem: string, pointer: string): SlackRefusal {
   const messages = [`[ERROR] ${problem} [json-pointer:${pointer}]`];
   return new SlackRefusal(error, { response_metadata: { messages } });

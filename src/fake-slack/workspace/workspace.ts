@@ -39,7 +39,7 @@ export interface FakeMessage {
   /** Names of the reactions of the bot, in the order they were added. */
   reactions: string[];
   files: FakeFile[];
-  /** The only one who sees it; `null` when everybody does. */
+  /** The only user who sees it; `null` for everybody. */
   onlyFor: string | null;
 }
 
@@ -136,7 +136,7 @@ export class Workspace {
     return said;
   }
 
-  /** Finds what everybody can see in a channel. */
+  /** Finds a message of a channel that is not ephemeral. */
   message(channel: string, ts: string): FakeMessage | undefined {
     return this.messages.find(
       (message) => message.channel === channel && message.ts === ts && message.onlyFor === null,
@@ -158,10 +158,7 @@ export class Workspace {
     return id;
   }
 
-  /**
-   * Uses a trigger up and answers for whom; else the code that Slack refuses it with. `life` is in
-   * milliseconds.
-   */
+  /** Uses a trigger up and returns its user, else Slack's error code. `life` is in milliseconds. */
   useTrigger(id: string, life: number): { user: string } | { error: string } {
     const trigger = this.#triggers.get(id);
     if (trigger === undefined) return { error: 'invalid_trigger_id' };

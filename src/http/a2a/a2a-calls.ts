@@ -87,8 +87,8 @@ function compatBody(call: RpcCall): Record<string, unknown> {
 }
 
 /**
- * Settles what the SDK could not know: a challenge has its own code, what else we refuse is an answer of
- * the transport and is thrown, and what it stumbles over in the params is no defect.
+ * Translates errors that the SDK does not know: a challenge has its own code, other refusals are thrown as answers of
+ * the transport, and a fault of the params is no defect.
  */
 function settled(
   sdk: Sdk,

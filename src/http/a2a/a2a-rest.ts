@@ -188,7 +188,7 @@ function errorBody(sdk: Sdk, version: RestCall['version'], error: Error, status:
   return version === '1.0' ? sdk.toRestErrorBody(error, status) : sdk.toCompatError(error);
 }
 
-/** Sends the events that the SDK writes, each with an id, to a reader who may be slow. */
+/** Sends the SDK's events, each with an id, to a possibly slow reader. */
 function restStream(ctx: RoutedContext, sdk: Sdk, { request, version }: RestCall): StreamListener {
   const stream = new EventStream(ctx, () => undefined);
   const next = numberer();

@@ -12,7 +12,7 @@ export interface CallRequest {
   state: RequestState;
   /** Aborted when the caller leaves. */
   gone: AbortSignal;
-  /** True once the SDK has read what is asked; what fails before that is the caller's doing. */
+  /** True once the SDK has read the request; earlier failures are the caller's. */
   isRead: boolean;
   /** True for a call without an id to answer to: it is validated and not run. */
   isUnasked?: boolean;
@@ -22,7 +22,7 @@ export interface CallRequest {
   lost?: Error;
   /** The task that the call waits for. */
   taskId?: string;
-  /** Keeps the answer open while a task is waited for; returns what has to be called at the end of the hold. */
+  /** Keeps the answer open while its task runs; returns a function that ends the hold. */
   holdOpen: (taskId: string) => () => void;
   /** Tells whether the answer can still ask its caller to sign in again. */
   canChallenge: () => boolean;
@@ -42,7 +42,7 @@ export function callContext(
   });
 }
 
-/** Reads off a request what its call is told; `restType` is the media type of a REST answer, `null` over JSON-RPC. */
+/** Collects the request data of a call; `restType` is the media type of a REST answer, `null` over JSON-RPC. */
 export function callRequest(ctx: RoutedContext, restType: string | null): CallRequest {
   const gone = new AbortController();
   ctx.res.once('close', () => gone.abort());
@@ -56,7 +56,7 @@ export function callRequest(ctx: RoutedContext, restType: string | null): CallRe
   };
 }
 
-/** Returns what refuses a call as a whole, for the transport to answer; a held call names its task. */
+/** Returns the refusal of a call as a whole, for the transport to answer; a held call names its task. */
 export function transportRefusal({ refusal, taskId }: CallRequest): Error | null {
   if (!(refusal instanceof Error)) return null;
   if (!(refusal instanceof SystemError) || taskId === undefined) return refusal;
@@ -64,7 +64,7 @@ export function transportRefusal({ refusal, taskId }: CallRequest): Error | null
   return new Problem(status, { ...body, task_id: taskId });
 }
 
-/** Returns what a call was told about its request. */
+/** Returns the request of a call. */
 export function requestOf(context: ServerCallContext): CallRequest {
   return context.state.get(key) as CallRequest;
 }

@@ -5,14 +5,14 @@ export type Captured =
   | { kind: 'answer'; status: number; type: string; body: string | Buffer | null }
   | { kind: 'stream' };
 
-/** A response that goes nowhere, and what becomes of it. */
+/** A response that is captured instead of sent. */
 export interface CapturedResponse {
   response: ServerResponse;
   /** Resolves with the answer, or once a stream of events begins. */
   answered: Promise<Captured>;
 }
 
-/** Hears the stream of a captured response; what is written before anybody listens waits. */
+/** Listens to the stream of a captured response; earlier writes are buffered. */
 export interface StreamListener {
   onWritten: (text: string) => void;
   onEnded: () => void;

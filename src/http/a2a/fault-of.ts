@@ -15,10 +15,7 @@ const taskIds: Record<string, string> = {
   deleteTaskPushNotificationConfig: 'taskId',
 };
 
-/**
- * Names what is wrong with the params of a call that the SDK has read; it checks no types. Returns `null`
- * when nothing is.
- */
+/** Names the problem of params that the SDK has read, since it checks no types. Returns `null` for valid ones. */
 export function faultOf({ Role }: Sdk, method: string, params: unknown): string | null {
   const taskId = taskIds[method];
   if (taskId !== undefined && !isNamed(fieldOf(params, taskId))) {

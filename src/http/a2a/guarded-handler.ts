@@ -33,7 +33,7 @@ export function guardedHandler(sdk: Sdk, handler: A2ARequestHandler): A2ARequest
   });
 }
 
-/** Says what is wrong with a call that has no id: its message, or else that. */
+/** Returns the fault of a call without an id: of its message, else the missing id. */
 function unasked(sdk: Sdk, request: CallRequest, method: string, params: unknown): Error {
   try {
     if (method === 'sendMessage' || method === 'sendMessageStream') {

@@ -18,7 +18,7 @@ export function targetOf(
   };
 }
 
-/** Presents who is told; what the receiver knows us by, and is signed in with, stays here. */
+/** Presents a push receiver without its token and credentials. */
 export function configOf({
   taskId,
   id,

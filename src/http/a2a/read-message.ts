@@ -9,8 +9,8 @@ export interface SentSubmission extends Submission {
 }
 
 /**
- * Reads what a send of A2A 0.3.0 or 1.0 asks for, by the rules of a legacy send. `newMessageId` names a
- * message that came without an id. Throws a 400 Problem that names what is wrong.
+ * Reads a send of A2A 0.3.0 or 1.0 by the rules of a legacy send. `newMessageId` names a message that came without an
+ * id. Throws a 400 Problem that names the fault.
  */
 export function readMessage(
   { message }: SendMessageRequest,

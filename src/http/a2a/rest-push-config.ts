@@ -29,7 +29,7 @@ function objectIn(holder: JsonObject, ...names: string[]): JsonObject | undefine
   return names.map((name) => ownIn(holder, name)).find(isJsonObject);
 }
 
-/** An empty text is what Protocol Buffers write for one that is not there. */
+/** Protocol Buffers write an absent text as an empty one. */
 function textIn(holder: JsonObject, ...names: string[]): string | undefined {
   return names
     .map((name) => ownIn(holder, name))

@@ -73,7 +73,7 @@ export class TaskHandler implements A2ARequestHandler {
     return this.#card();
   }
 
-  /** Callers who have signed in see what everybody sees; where nobody signs in, no such card is declared. */
+  /** Authenticated callers see the same card; without authentication no such card is declared. */
   async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
     const { UnsupportedOperationError } = this.#sdk;
     const card = this.#card();
@@ -285,7 +285,7 @@ export class TaskHandler implements A2ARequestHandler {
     }
   }
 
-  /** Leaves word of a refusal of ours, and returns what comes nearest to it among the SDK's errors. */
+  /** Notes a refusal on the call, and returns the nearest error of the SDK. */
   #refused(
     context: ServerCallContext,
     { status: statusCode, message, body }: Problem,

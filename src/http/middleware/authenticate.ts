@@ -33,10 +33,10 @@ const publicPaths: ReadonlySet<string> = new Set([
 const longestPath = 256;
 
 /**
- * Establishes who is calling, or refuses with 401 (contract section 8). Either is told to the audit log.
- * Where nobody need sign in, a web page of others is refused with 403. The request does not wait for the log: one
- * that cannot be written makes the task system refuse new work with 503 by itself (contract section 10), and
- * waiting would let strangers slow others down.
+ * Authenticates the caller, or refuses with 401 (contract section 8), and records either in the audit log. Without
+ * required authentication it refuses requests of foreign web pages with 403. The request does not wait for the log:
+ * when the log fails, the task system refuses new work with 503 by itself (contract section 10), and a wait would let
+ * strangers slow others down.
  */
 export function authenticate(ports: AuthenticatePorts): Middleware<RequestState> {
   const pageFault = createPageCheck(ports);
@@ -76,8 +76,8 @@ function bearerOf(authorization: string): string | null {
 }
 
 /**
- * The token of conversations speaks for people in a chat, and says for whom by an id, an email or both; what others
- * say of whom they mean counts for nothing.
+ * Returns the person on whose behalf the token of conversations calls, by an id, an email or both; the header of any
+ * other caller is ignored.
  */
 function onBehalfOf(header: string, caller: Caller): Caller {
   if (caller.provider !== chatProvider) return caller;

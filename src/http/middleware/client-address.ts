@@ -28,8 +28,8 @@ export function proxyTrust(trustedProxies: readonly string[]): (address: string)
 }
 
 /**
- * Names whom an address counts as: an IPv4 address stands for itself, an IPv6 address for its /64,
- * which is what one household or machine is given.
+ * Returns the group of an address: an IPv4 address itself, the /64 of an IPv6 address, which one household or machine
+ * is given.
  */
 export function addressGroup(address: string): string {
   if (!address.includes(':')) return address;

@@ -13,9 +13,8 @@ const cancelPath = /^(\/tasks\/[^/]+\/cancel|\/(v1|a2a)\/tasks\/[^/]+:cancel)\/?
 const cancelMethods: ReadonlySet<string> = new Set(['tasks/cancel', 'CancelTask']);
 
 /**
- * Tells whether a request cancels a task, by its path or by its JSON-RPC method. The body can be
- * read afterwards as if nobody had looked; one that is long, packed, of unknown length, malformed or
- * a batch is none that cancels.
+ * Tells whether a request cancels a task, by its path or by its JSON-RPC method. The body stays readable afterwards; a
+ * long, compressed, malformed or batched body, or one of unknown length, never counts as a cancel.
  */
 export async function isCancel(ctx: Context): Promise<boolean> {
   if (ctx.method !== 'POST') return false;

@@ -1,8 +1,8 @@
 import type { Context, Middleware, Next } from 'koa';
 
 /**
- * Cuts off an answer that is still under way after so many milliseconds, held or streamed; 0 never
- * does. The task fares as with any caller who leaves (document 1 section 7).
+ * Cuts off an answer after so many milliseconds, held or streamed; 0 never does. The task goes on as after any caller
+ * who leaves (document 1 section 7).
  */
 export function limitWriting({ writeTimeout }: { writeTimeout: number }): Middleware {
   if (writeTimeout === 0) return (_: Context, next: Next) => next();

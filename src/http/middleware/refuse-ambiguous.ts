@@ -1,12 +1,12 @@
 import type { Context, Middleware, Next } from 'koa';
 import { Problem } from '../wire/problem.ts';
 
-/** Most headers of a request; Node would drop what comes after its own limit without a word. */
+/** Maximum headers of a request; Node would drop further ones silently. */
 const mostHeaders = 100;
 
 /**
- * Refuses a request that two programs on its way could read in two ways: another form of target
- * than a path, or more than one `Host`; and one that expects what is not done here.
+ * Refuses a request that two programs on its way could read differently: a target other than a path, or more than one
+ * `Host`; and an unsupported `Expect`.
  */
 export function refuseAmbiguous(): Middleware {
   return function ambiguityRefuser({ req }: Context, next: Next) {

@@ -19,8 +19,8 @@ import { fieldOf } from '../wire/field-of.ts';
 import { isTaskId } from '../wire/task-request.ts';
 
 /**
- * The requests that have a span, and what A2A calls each; a JSON-RPC call has its name in its body. What a
- * path captures is the id of a task.
+ * The requests that have a span, with their A2A method names; a JSON-RPC call names its method in its body. A path
+ * captures the id of the task.
  */
 const traced: readonly { verb: string; path: RegExp; method: string }[] = [
   { verb: 'POST', path: /^\/$/, method: 'unknown' },

@@ -15,14 +15,14 @@ type Shared = Omit<Operation, 'tag' | 'form' | 'answers' | 'body'> & {
   body?: z.ZodType;
   /** True where 0.3.0 answers that something was made. */
   isMade?: boolean;
-  /** True where an answer may be refused for what it names. */
+  /** True when the request may name things that are refused. */
   isNamed?: boolean;
   isStreamed?: boolean;
 };
 
 const config = 'the receiver of push notifications';
 
-/** By verb and by what follows the base of the version. */
+/** The operations by verb and path below the base of the version. */
 const shared: Readonly<Record<string, Shared>> = {
   'POST /message:send': {
     id: 'sendMessage',
@@ -103,10 +103,7 @@ const shared: Readonly<Record<string, Shared>> = {
   },
 };
 
-/**
- * Says what a route of HTTP+JSON does, by its verb and its path as OpenAPI writes it; `undefined` for one that
- * is none.
- */
+/** Returns the operation of a route of HTTP+JSON, by its verb and OpenAPI path; `undefined` for any other. */
 export function a2aOperation(verb: string, path: string): Operation | undefined {
   const base = Object.values(restBases).find((one) => path.startsWith(`${one}/`));
   if (base === undefined) return undefined;

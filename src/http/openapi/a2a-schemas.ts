@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { namesOf } from '../a2a/a2a-versions.ts';
 import { answers, bodies } from './schemas.ts';
 
-/** A2A itself says what these hold; what is read here is what every one of them has. */
+/** Minimal schemas of A2A objects, with the fields that every version has; A2A defines the rest. */
 const taskOf = (states: [string, ...string[]]) =>
   z.looseObject({
     id: z.string(),

@@ -9,7 +9,7 @@ const refusals: Record<RefusalForm, z.ZodType> = {
   rpc: rpcRefusal,
 };
 
-/** Says what an operation may be answered before it is reached (document 1 section 5, contract section 5). */
+/** Returns the answers that an operation may give before its route runs (document 1 section 5, contract section 5). */
 export function accessAnswers(operation: Operation): Record<number, Answer> {
   const { form, isPublic = false, isAdmitted = false, isUnlimited = false, body } = operation;
   const refused = (says: string, more: Partial<Answer> = {}, own?: z.ZodType): Answer =>

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../machines/json.ts';
 /** The groups that the description of the surface is read in. */
 export type Tag = 'tasks' | 'approvals' | 'a2a' | 'agent' | 'watching';
 
-/** In which form a surface refuses what never reaches a route (5-a2a.md). */
+/** The format in which a surface refuses requests that reach no route (5-a2a.md). */
 export type RefusalForm = 'sentence' | 'status' | 'rpc';
 
 /** One answer of an operation. */
@@ -35,7 +35,7 @@ export interface Operation {
   parameters?: readonly Parameter[];
   /** Accepted bodies by media type. */
   body?: { schema: z.ZodType; types: readonly string[]; example: JsonValue; isOptional?: boolean };
-  /** The answers of the route itself; those of sign-in, rate limit and admission are added. */
+  /** The answers of the route itself, without those of the middleware before it. */
   answers: Readonly<Record<number, Answer>>;
   form: RefusalForm;
   /** True for a route that anybody may read (contract section 8). */

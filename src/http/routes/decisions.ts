@@ -4,7 +4,7 @@ import type { RoutedContext } from '../request-state.ts';
 import { presentAnswer, readDecision } from '../wire/decision-json.ts';
 import { isTaskId } from '../wire/task-request.ts';
 
-/** `POST /tasks/{id}/decisions`: puts a decision to the task and says what the task answered (contract section 6). */
+/** `POST /tasks/{id}/decisions`: submits a decision to the task and presents its answer (contract section 6). */
 export function decisions({ clock }: { clock: Clock }) {
   return async function decide(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';

@@ -4,7 +4,9 @@ import { frontPage, frontPagePolicy, type PageOwner } from '../wire/front-page.t
 import { Problem } from '../wire/problem.ts';
 import { agentCard } from './agent-card-routes.ts';
 
-/** Characters of an `Accept`: browsers need some two hundred, and what is long can be made slow to read. */
+/**
+ * Maximum length of an `Accept`: browsers send some two hundred characters, and a long one can be made slow to parse.
+ */
 const longestAccept = 1_024;
 
 /** `GET /`: a short page for a browser, and the card for everybody else, since clients ask the card's own url for it (contract section 5). */

@@ -25,7 +25,7 @@ import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
 
 /** A method of the legacy surface. */
 interface Method {
-  /** Throws what is wrong with the params; it does nothing else. */
+  /** Validates the params without side effects; throws their fault. */
   checkParams: (params: unknown) => unknown;
   /** Returns the result, or `undefined` when it answers by itself. */
   run: (ctx: RoutedContext, params: unknown) => unknown;

@@ -50,7 +50,7 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
   };
 }
 
-/** Presents what a task answered to a decision: the status and body of contract section 6. */
+/** Presents the answer of a task to a decision: the status and body of contract section 6. */
 export function presentAnswer(
   taskId: string,
   answer: DecisionAnswer,

@@ -24,7 +24,7 @@ const names: Record<Layer, string> = {
   output: 'output',
 };
 
-/** Presents what every layer of governance said, in the order in which they were asked. */
+/** Presents the records of every layer of governance, in their order. */
 export function presentDecisions(records: readonly DecisionRecord[]): DecisionRecordJson[] {
   return records.map(({ callId, tool, layer, decision, reason, duration }) => ({
     ...(callId === null ? {} : { call_id: callId }),

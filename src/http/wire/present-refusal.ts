@@ -43,7 +43,7 @@ const codes: ReadonlyMap<number, number> = new Map([
   [503, rpcCodes.internalError],
 ]);
 
-/** Methods of `POST /` that documents 1 to 3 speak of; what is refused of them has the body that the documents show. */
+/** Methods of `POST /` in documents 1 to 3; their refusals have the body that the documents show. */
 const documented: ReadonlySet<unknown> = new Set(['tasks/send', 'tasks/sendSubscribe']);
 
 /** Maximum length of an id in a refusal: refusals are not counted as unread bytes, so they are short. */

@@ -18,7 +18,7 @@ export class Problem extends Error {
   }
 }
 
-/** Writes what a body says as texts alone, which is all that the details of an AIP-193 error hold. */
+/** Flattens a body to texts, the only values in the details of an AIP-193 error. */
 export function textsOf(body: Problem['body']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(body).map(([key, value]) => [

@@ -9,7 +9,7 @@ const usualLimit = 50;
 /** Most entries of a page. */
 const largestLimit = 500;
 
-/** Reads `state`, `include`, `limit` and `cursor` of a listing. Throws a 400 Problem that names what is wrong. */
+/** Reads `state`, `include`, `limit` and `cursor` of a listing. Throws a 400 Problem that names the fault. */
 export function readTaskQuery(query: ParsedUrlQuery): TaskQuery {
   const { state, include } = query;
   const page = { ...readPage(query), withContents: readInclude(include) };

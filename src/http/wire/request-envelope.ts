@@ -10,7 +10,7 @@ export interface EnvelopePorts {
   clock: Pick<Clock, 'now'>;
 }
 
-/** All of an event that a request causes before it has a task, but what the event itself says (contract section 10). */
+/** The common fields of an event that a request causes before it has a task (contract section 10). */
 export function requestEnvelope(
   { entity, clock }: EnvelopePorts,
   { tags, correlationId, nextSequence, span }: RequestState,

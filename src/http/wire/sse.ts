@@ -90,7 +90,7 @@ export class EventStream {
     this.end();
   }
 
-  /** Ends the stream after what was sent. */
+  /** Ends the stream after the queued events. */
   end(): void {
     this.#isOver = true;
     if (!this.#isBlocked) this.#writeWaiting();

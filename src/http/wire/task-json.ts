@@ -25,7 +25,7 @@ interface TaskMetadataJson {
 export interface Presentation {
   /** Keeps that many of the latest messages. */
   historyLength?: number | undefined;
-  /** Adds what governance said about each call. */
+  /** Adds the governance records of each call. */
   withDecisions?: boolean;
 }
 
@@ -82,7 +82,7 @@ export function timestamp(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Says what a caller has to sign in with again; `null` for a task that did not fail for it. */
+/** Returns the assurance level that the caller needs; `null` for a task that did not fail for want of it. */
 export function stepUpOf({ failure }: Task): StepUpJson | null {
   if (failure?.kind !== 'stepUp') return null;
   return { tool: failure.tool, required_acr: failure.requiredAcr, reason: failure.reason };

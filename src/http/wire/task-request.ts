@@ -78,8 +78,8 @@ export interface Submission {
 }
 
 /**
- * Reads the body of a legacy send, `{task: {id?, message}}` or `{id?, message}`. `newMessageId`
- * names a message that came without an id. Throws a 400 Problem that names what is wrong.
+ * Reads the body of a legacy send, `{task: {id?, message}}` or `{id?, message}`. `newMessageId` names a message that
+ * came without an id. Throws a 400 Problem that names the fault.
  */
 export function readSubmission(body: unknown, newMessageId: () => string): Submission {
   const isWrapped = isJsonObject(body) && isJsonObject(body['task']);

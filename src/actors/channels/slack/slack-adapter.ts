@@ -46,7 +46,7 @@ export function createSlackAdapter(options: SlackOptions): SlackAdapter {
   return new SlackAdapter(options);
 }
 
-/** Posts approvals and hears what people do with them, over connections that the agent opens itself. */
+/** Posts approvals to Slack and receives decisions, over outgoing connections alone. */
 export class SlackAdapter implements ChannelAdapter {
   readonly name = 'slack';
   readonly capabilities;

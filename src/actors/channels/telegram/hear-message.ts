@@ -29,8 +29,8 @@ type Sender = NonNullable<TelegramMessage['from']>;
 type Entity = NonNullable<TelegramMessage['entities']>[number];
 
 /**
- * Tells what a message asks for; `null` when it is not for the bot: said by a bot or in the name of a chat,
- * or in a group without a mention of the bot and not as a reply to it (contract section 14).
+ * Reads a message to the bot; `null` for any other: of a bot or in the name of a chat, or in a group without a mention
+ * of the bot or a reply to it (contract section 14).
  */
 export function hearMessage(message: TelegramMessage, hearing: Hearing): HeardMessage | null {
   const { from, sender_chat: inTheNameOf, chat, isSaid } = message;

@@ -20,13 +20,13 @@ export interface ReceptionOptions {
   log: Log;
 }
 
-/** People kept in mind who were told that they are not on the list. */
+/** Maximum people remembered as told that they are not on the list. */
 const mostRefused = 1_000;
 
 /** Albums kept in mind: each of their pictures is a message. */
 const mostAlbums = 100;
 
-/** Passes on what people ask of the agent, and answers the rest itself. */
+/** Passes requests on to the agent, and answers other messages itself. */
 export class Reception {
   readonly #options: ReceptionOptions;
   readonly #sentences: SentenceQueue;

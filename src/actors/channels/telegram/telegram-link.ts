@@ -12,11 +12,11 @@ import type { TelegramClient } from './telegram-client.ts';
 /** The effects of a link to Telegram. */
 export interface TelegramLinkOptions {
   client: TelegramClient;
-  /** Hears who the bot is, before the link is up. */
+  /** Receives the bot's identity before the link is up. */
   onSelf: (self: TelegramSelf) => void;
-  /** Reads what people say until the signal aborts. Rejects with DeliveryError. */
+  /** Reads messages until the signal aborts. Rejects with DeliveryError. */
   read: (self: TelegramSelf, signal: AbortSignal) => Promise<never>;
-  /** Is given what runs as long as the link is open. */
+  /** Receives the work that runs while the link is open. */
   onRun: (run: Promise<void>) => void;
 }
 

@@ -75,7 +75,7 @@ export interface UpdatesReading {
 
 const updateShape = z.object({ update_id: z.int().nonnegative(), message: z.unknown().optional() });
 
-/** Reads what `getUpdates` answers; what cannot be read is counted, and never stops the rest. */
+/** Reads the answer of `getUpdates`; counts unreadable updates and goes on. */
 export function readUpdates(answer: unknown): UpdatesReading {
   const found: UpdatesReading = { updates: [], unreadable: 0 };
   for (const entry of Array.isArray(answer) ? (answer as unknown[]) : [null]) {

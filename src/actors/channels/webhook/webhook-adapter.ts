@@ -25,8 +25,8 @@ export interface WebhookOptions {
 const mostAtOnce = 4;
 
 /**
- * Makes the adapter behind `channel:webhook:<name>`: it posts what becomes of a held call to a URL, signed as
- * Standard Webhooks has it, and leaves the decision to the endpoint that it names (contract section 14).
+ * Makes the adapter behind `channel:webhook:<name>`: it posts the events of a held call to a URL, signed by Standard
+ * Webhooks, and leaves the decision to the endpoint that the event names (contract section 14).
  */
 export function createWebhookAdapter(options: WebhookOptions): ChannelAdapter {
   return steadyAdapter({

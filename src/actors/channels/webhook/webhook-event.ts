@@ -25,7 +25,7 @@ export type WebhookEventType =
 /** The payload of a webhook; names and times are those of the HTTP surface. It leaves the arguments out. */
 export interface WebhookEvent {
   type: WebhookEventType;
-  /** RFC 3339 UTC with milliseconds: when it happened, or was first said where nobody noted when. */
+  /** RFC 3339 UTC with milliseconds: the time of the event, or of its first notice where none was recorded. */
   timestamp: string;
   data: JsonObject;
 }
@@ -40,8 +40,8 @@ export interface WebhookSender {
 }
 
 /**
- * Names what a notice says. `news` is `null` for the first notice of a target; the first one of a target
- * that is only now asked as well is an escalation.
+ * Returns the event type of a notice. `news` is `null` for the first notice of a target; the first one of a target
+ * added later is an escalation.
  */
 export function webhookEventType(
   { request, outcome }: ApprovalNotice,

@@ -7,8 +7,8 @@ const leastBytes = 16;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 /**
- * Says what is wrong with the secret of a webhook target, in a sentence that follows its name and shows
- * nothing of it; `null` when it will do.
+ * Returns the fault of a webhook secret, in a sentence that follows its name and shows nothing of it; `null` for a
+ * valid one.
  */
 export function webhookSecretFault(secret: string): string | null {
   if (secret.trim() === '') return 'must not be empty; make one with: openssl rand -base64 32';

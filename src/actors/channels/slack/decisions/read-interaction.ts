@@ -29,7 +29,7 @@ export interface Click extends Sender {
 /** A reason for a rejection that was sent. */
 export interface Submission extends Sender {
   kind: 'submission';
-  /** `null` when what the modal remembered cannot be read. */
+  /** `null` when the metadata of the modal cannot be read. */
   place: MessagePlace | null;
   reason: string;
 }

@@ -99,7 +99,7 @@ export class SlackDecisions {
     return isUntrusted(approver, request) || !isApprover(request.approvers, approver.email);
   }
 
-  /** Puts a decision to its task and tells what came of it. Never rejects. */
+  /** Submits a decision to its task and returns the outcome. Never rejects. */
   async decide(decision: SlackDecision): Promise<Verdict> {
     const { sender, notice, isMisplaced } = decision;
     const { approvals, people, log } = this.#options;

@@ -48,7 +48,7 @@ export class SlackDeliveries {
     return { channel: posted.channel ?? channel, ts: posted.ts };
   }
 
-  /** Makes a message say what is true now; a reminder goes into its thread as well, so that people notice. */
+  /** Updates a message to the current notice; posts a reminder into its thread as well, so that people notice. */
   async update(ref: MessageRef, notice: ApprovalNotice, news: ApprovalNews): Promise<void> {
     const { web, look } = this.#options;
     const { channel, ts } = ref;

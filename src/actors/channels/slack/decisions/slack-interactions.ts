@@ -18,7 +18,7 @@ export interface SlackInteractionsOptions extends SlackDecisionsOptions, SlackRe
 /** Milliseconds: a trigger opens a modal for three seconds, and a submission is answered within three. */
 const patience = { person: 1_000, modal: 3_000, submission: 2_500 };
 
-/** Turns what people do with our messages and modals in Slack into decisions (document 1 section 8.1). */
+/** Turns clicks and modal submissions in Slack into decisions (document 1 section 8.1). */
 export class SlackInteractions {
   readonly #options: SlackInteractionsOptions;
   readonly #decisions: SlackDecisions;
@@ -32,7 +32,7 @@ export class SlackInteractions {
     this.#recent = new RecentArrivals(options.clock);
   }
 
-  /** Acknowledges an interaction and does what it asks for; what is not for us is only acknowledged. Never rejects. */
+  /** Acknowledges an interaction and handles it; one for another app is only acknowledged. Never rejects. */
   async handle(envelope: SlackEnvelope): Promise<void> {
     const interaction = readInteraction(envelope.body);
     if (interaction === null) return this.#acknowledge(envelope);

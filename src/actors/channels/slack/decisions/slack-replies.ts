@@ -10,7 +10,7 @@ import { type MessagePlace, rejectModal } from '../messages/reject-modal.ts';
 export interface SlackRepliesOptions {
   web: Pick<WebClient, 'chat' | 'views'>;
   look: MessageLook;
-  /** Attributes what is sent to the task that it concerns; to no task when absent. */
+  /** Attributes the replies to the task that they concern; to no task when absent. */
   outbound?: Pick<ScopedOutbound, 'within'>;
   log: Log;
 }
@@ -23,7 +23,7 @@ export class SlackReplies {
     this.#options = options;
   }
 
-  /** Tells one person something that nobody else in the channel sees. */
+  /** Sends one person an ephemeral message. */
   async tell(
     { channel, userId }: { channel: string; userId: string },
     words: string,

@@ -1,8 +1,8 @@
 import { SocketModeClient } from '@slack/socket-mode';
 
 /**
- * The client of the library with our own reading of frames: the library's rejects unheard on frames that
- * it does not expect, logs what they hold, and hangs up as soon as Slack says that it will.
+ * The library's client with our own frame reader: the library's rejects unheard on unexpected frames, logs their
+ * contents, and disconnects as soon as Slack announces the end.
  */
 export class FrameClient extends SocketModeClient {
   /** Is given the data of each frame. Must not throw. */

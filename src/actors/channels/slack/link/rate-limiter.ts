@@ -40,7 +40,7 @@ export class RateLimiter {
     if (limited !== undefined) limited.lastAt = this.#clock.now();
   }
 
-  /** Notes that Slack asked to be asked less often about a channel. */
+  /** Notes that Slack asked for fewer messages in a channel. */
   slow(channel: string): void {
     const now = this.#clock.now();
     this.#limited.set(channel, { until: now + remembered, lastAt: now });

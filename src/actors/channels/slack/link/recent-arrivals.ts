@@ -12,7 +12,7 @@ export class RecentArrivals<Answer> {
     this.#answers = new LRUCache({ ...limits, ttlResolution: 0, perf: clock });
   }
 
-  /** Returns what was answered to something of one of these names; `undefined` when it is new. */
+  /** Returns the answer to a delivery with one of these names; `undefined` for a new one. */
   find(names: readonly string[]): Promise<Answer> | undefined {
     for (const name of names) {
       const answer = this.#answers.get(name);

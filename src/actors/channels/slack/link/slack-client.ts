@@ -34,8 +34,8 @@ const pauses = {
 };
 
 /**
- * Makes a client of Slack's Web API that asks nobody else, retries three times within two seconds, and
- * rejects at once when Slack wants to be left alone, so that the caller decides about the pause.
+ * Makes a client of Slack's Web API that calls no other host, retries three times within two seconds, and rejects at
+ * once when Slack limits its rate, so that the caller decides about the pause.
  */
 export function createSlackClient(options: SlackClientOptions): WebClient {
   const { token, apiUrl, fetch, log, retries = 3 } = options;
@@ -60,7 +60,7 @@ function patientFetch(fetch: typeof globalThis.fetch): SlackFetch {
   return send;
 }
 
-/** A refusal of the egress policy lasts, and what was given up is given up. */
+/** A refusal of the egress policy and an abort are permanent. */
 function isPointless(error: Error): boolean {
   const { cause } = error;
   return egressCause(error) !== null || (cause instanceof Error && cause.name === 'AbortError');

@@ -27,7 +27,7 @@ const longestRest = 3_600_000;
 const passing = { fault: 'later', retryAfter: null, lasting: false } as const;
 
 /**
- * Says what a failed call of Slack's libraries means for a notice; what is unknown passes by itself.
+ * Returns the failure of a notice for an error of Slack's libraries; an unknown error is transient.
  *
  * @param doing what failed, such as `posting to C0123456789`
  */
@@ -38,7 +38,7 @@ export function deliveryError(error: unknown, doing: string): DeliveryError {
   return new DeliveryError(`slack: ${doing} failed: ${words}`, { fault, retryAfter });
 }
 
-/** Says what a failed call of Slack's libraries means for the connection. */
+/** Returns the failure of the connection for an error of Slack's libraries. */
 export function linkFault(error: unknown): LinkFault {
   const { words, retryAfter, lasting } = failureOf(error);
   return { message: words, retryAfter, lasting };

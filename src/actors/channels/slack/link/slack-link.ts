@@ -10,9 +10,9 @@ import { SlackSocket, type SlackSocketOptions } from './slack-socket.ts';
 /** The effects of a link to Slack. */
 export interface SlackLinkOptions extends SlackSocketOptions {
   web: Pick<WebClient, 'auth'>;
-  /** Hears who we are, before the link is up. */
+  /** Receives the app's identity before the link is up. */
   onSelf: (self: SlackSelf) => void;
-  /** Is given what Slack delivers. */
+  /** Receives each envelope. */
   receive: (envelope: SlackEnvelope) => void;
 }
 

@@ -1,14 +1,14 @@
 import { type Logger, LogLevel } from '@slack/web-api';
 import type { Log } from '../../../ports.ts';
 
-/** Longest part that is shown of what Slack says of a call. */
+/** Maximum length of Slack's own words in the log. */
 const longest = 300;
 
 const tokens = /\b(?:xox[a-z]|xapp)[\w-]*/gi;
 
 /**
- * The log of Slack's libraries in the log of the daemon. They show whole payloads and headers below
- * warnings, which go nowhere; what fails reaches their caller as an error and is not told twice.
+ * Writes the log of Slack's libraries to the log of the daemon. Their entries below warnings show whole payloads and
+ * headers, and are dropped; a failure reaches its caller as an error and is not logged twice.
  */
 export function slackLog(log: Log): Logger {
   const warn = (...said: unknown[]) => {
@@ -20,7 +20,7 @@ export function slackLog(log: Log): Logger {
   return { ...silentSlackLog, warn, error: warn };
 }
 
-/** Takes what Slack's libraries say and shows nothing of it. */
+/** Drops the log of Slack's libraries. */
 export const silentSlackLog: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -2,7 +2,7 @@ import type { WebClient } from '@slack/web-api';
 import { SlackSetupError } from './setup-error.ts';
 import type { SlackSelf } from './slack-envelope.ts';
 
-/** Asks Slack who a token speaks for. Rejects as the client does, or with a SlackSetupError. */
+/** Asks Slack for the identity behind a token. Rejects as the client does, or with a SlackSetupError. */
 export async function readSelf(web: Pick<WebClient, 'auth'>): Promise<SlackSelf> {
   const { user_id, team_id, bot_id, app_id, is_enterprise_install, response_metadata } =
     await web.auth.test({});

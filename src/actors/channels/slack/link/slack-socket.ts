@@ -152,7 +152,7 @@ export class SlackSocket {
     };
   }
 
-  /** Lists the host that Slack names for the socket. Throws when it is not to be asked. */
+  /** Declares the host that Slack names for the socket. Throws SlackSetupError for an unsafe URL. */
   #announce(address: string | undefined): void {
     this.#ended.signal.throwIfAborted();
     const { outbound, apiUrl } = this.#options;

@@ -17,7 +17,7 @@ export interface SlackPerson {
   name: string;
   /** In lower case; `null` when Slack vouches for none. */
   email: string | null;
-  /** True for bots and for people who left, who decide nothing. */
+  /** True for bots and deactivated users, who decide nothing. */
   isBarred?: true;
 }
 
@@ -64,7 +64,7 @@ export class UserDirectory {
     }
   }
 
-  /** Returns who an id stands for. Rejects as the client does. */
+  /** Returns the user of an id. Rejects as the client does. */
   async find(userId: string): Promise<SlackPerson> {
     const known = this.#known.get(userId);
     if (known !== undefined && this.#options.clock.now() < known.until) return known.person;
@@ -88,7 +88,7 @@ export class UserDirectory {
     return person;
   }
 
-  /** Bots, people who left and people of other workspaces decide nothing by an email. */
+  /** Bots, deactivated users and people of other workspaces decide nothing by an email. */
   #emailOf(user: SlackUser): string | null {
     if (isBarred(user) || user.is_email_confirmed === false || this.#isStranger(user)) return null;
     return normaliseEmail(user.profile?.email ?? '');

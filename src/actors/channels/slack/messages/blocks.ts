@@ -34,7 +34,7 @@ export function quotation(text: string): RichTextBlock {
   };
 }
 
-/** Makes small print in Slack's markup; only what we wrote ourselves may be part of it. */
+/** Makes small print in Slack's markup; its text must be the app's own. */
 export function smallPrint(...sentences: string[]): ContextBlock {
   return {
     type: 'context',

@@ -54,7 +54,7 @@ export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessa
   return { text: fallbackOf(notice), blocks };
 }
 
-/** Makes what a message says that was posted twice: nothing can be decided on it, and `link` leads to the one that counts. */
+/** Makes the text of a duplicate message: it takes no decision, and `link` leads to the message that does. */
 export function supersededMessage({ request }: ApprovalNotice, link: string | null): SlackMessage {
   const where = link === null ? 'the newer message' : `<${escapeMarkup(link)}|the newer message>`;
   return {

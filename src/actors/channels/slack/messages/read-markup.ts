@@ -13,7 +13,7 @@ export interface MarkupPorts {
 }
 
 /**
- * Turns a message in Slack's markup into what its writer sees: names for people and channels, URLs for links, and
+ * Converts a message from Slack's markup to the text its writer sees: names for people and channels, URLs for links,
  * without the mention of the agent.
  */
 export async function readMarkup(

@@ -52,7 +52,7 @@ export function rejectModal(request: ApprovalRequest, place: MessagePlace): Moda
   };
 }
 
-/** Reads what the modal remembers of the message it was opened from; `null` when that is nothing of ours. */
+/** Reads the message that a modal was opened from; `null` for a foreign modal. */
 export function readPlace(metadata: string): MessagePlace | null {
   try {
     const result = placeShape.safeParse(JSON.parse(metadata));

@@ -1,7 +1,7 @@
 import { slackifyMarkdown } from 'slackify-markdown';
 import { escapeMarkup } from './escape.ts';
 
-/** The most that a message of Slack takes, in characters; also what the library turns into markup quickly. */
+/** Maximum length of a message in Slack, in characters, which the library converts quickly. */
 export const longestMessage = 4_000;
 
 /** Quotes and lists within each other cost the library a time that grows with the square of their depth. */

@@ -8,8 +8,8 @@ export function cutAt(text: string, limit: number): string {
 }
 
 /**
- * Splits a text into pieces that `write` makes at most `limit` characters of; what does not fit into `most` pieces
- * is left out, and the last one says so.
+ * Splits a text into parts of at most `limit` characters after `write`; drops the rest after `most` parts, and the last
+ * one says so.
  */
 export function partsOf(
   text: string,

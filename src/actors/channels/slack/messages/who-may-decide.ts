@@ -5,7 +5,7 @@ import { cut } from './escape.ts';
 /** Most people that are listed by name, and how long each name may be. */
 const listed = { most: 20, longest: 100 };
 
-/** Says who may decide and how many must, each on a line of its own. */
+/** Returns the approvers and the number required, each on a line of its own. */
 export function whoMayDecide(request: ApprovalRequest): string[] {
   const { approvers, quorum, fourEyes, approvals } = request;
   const lines = [

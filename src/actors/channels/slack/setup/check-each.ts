@@ -6,8 +6,8 @@ import type { SetupFinding } from './setup-finding.ts';
 const most = 50;
 
 /**
- * Looks at one thing after the other, at no more than fifty. The first look that rejects is the last: the
- * rest would fail likewise, or Slack wants to be asked less often. Never rejects.
+ * Checks one thing after the other, fifty at most. Stops at the first check that rejects: the rest would fail likewise,
+ * or Slack limits the rate. Never rejects.
  *
  * @param what such as `channels`
  */

@@ -9,7 +9,7 @@ interface Need {
   severity: 'error' | 'warning';
 }
 
-/** Names the scopes that the bot's token lacks, each with what it is for; nothing when Slack tells none. */
+/** Names the scopes that the bot's token lacks, each with its purpose; none when Slack lists no scopes. */
 export function scopeFindings(
   self: SlackSelf,
   setup: Pick<SlackSetup, 'targets' | 'approvers' | 'conversations'>,

@@ -90,7 +90,7 @@ async function checkApp({ apps }: Pick<WebClient, 'apps'>): Promise<SetupFinding
   }
 }
 
-/** True for what Slack said of this very thing, after which others can be asked about. */
+/** True for an error about this very thing, after which the others can be checked. */
 function isAnswer(error: unknown): error is DeliveryError | WebAPIPlatformError {
   if (error instanceof DeliveryError) return error.fault === 'target';
   return error instanceof WebAPIPlatformError && linkFault(error).retryAfter === null;

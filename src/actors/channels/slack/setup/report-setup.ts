@@ -15,7 +15,7 @@ export interface SetupParts {
   log: Log;
 }
 
-/** Says in the log what is missing in Slack for the agent to work there; never rejects (document 1 section 8.1). */
+/** Logs the parts of the set-up that are missing in Slack; never rejects (document 1 section 8.1). */
 export async function reportSetup({
   settings,
   targets,

@@ -16,9 +16,9 @@ export interface SlackSetup {
   web: Pick<WebClient, 'auth' | 'conversations' | 'users'>;
   /** Names or ids of channels, as targets write them. */
   targets: readonly string[];
-  /** The emails of those who may decide. */
+  /** The emails of the approvers. */
   approvers: readonly string[];
-  /** True when what people say becomes tasks. */
+  /** True when messages of people become tasks. */
   conversations: boolean;
   directory: Pick<ChannelDirectory, 'resolve'>;
   /** Speaks with the app-level token, which is tried as well when it is given. */

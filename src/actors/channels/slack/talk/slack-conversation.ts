@@ -169,7 +169,7 @@ export class SlackConversation implements ConversationPort {
   }
 }
 
-/** Reads what `read` put there. Throws TypeError for anything else. */
+/** Reads the reference that `read` made. Throws TypeError for any other. */
 function placeOf({ channel, ts, thread }: JsonObject): Place {
   if (typeof channel === 'string' && typeof ts === 'string' && typeof thread === 'string') {
     return { channel, ts, thread };

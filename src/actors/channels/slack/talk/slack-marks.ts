@@ -62,7 +62,7 @@ export class SlackMarks {
   }
 }
 
-/** After a restart nobody knows which mark stands there. */
+/** After a restart the current mark is unknown. */
 function outdated(before: ChatMark | undefined, mark: ChatMark): ChatMark[] {
   if (before !== undefined) return [before];
   return mark === 'done' || mark === 'failed' ? ['working', 'waiting'] : [];
