@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { a2aOperation } from './a2a-operations.ts';
-import { accessAnswers } from './door-answers.ts';
+import { accessAnswers } from './access-answers.ts';
 import type { Answer, Operation, Parameter, Tag } from './operation.ts';
 import { operations } from './operations.ts';
 import * as schemas from './schemas.ts';
