@@ -20,12 +20,6 @@ export const absentKeys: readonly AbsentKey[] = [
     file: 'agent_id: a\ninstructions: Be brief.\n',
   },
   {
-    key: 'mcp.servers',
-    what: 'Tools of MCP servers.',
-    outcome: ignored,
-    file: 'agent_id: a\nmcp: {servers: []}\n',
-  },
-  {
     key: 'server.mcp',
     what: 'The tools of the agent for MCP clients.',
     outcome: ignored,

@@ -227,7 +227,10 @@ export interface EgressScope {
   correlationId: string | null;
   /** Whose work it is part of, such as `workflow_id`. */
   tags: Record<string, string>;
-  /** True for what the daemon itself asks while it serves a task, such as its model; a tool is not. */
+  /**
+   * True for what the daemon itself asks while it serves a task, such as its model; a tool is not. False for a program
+   * of somebody else that runs for no single task; when left out, what belongs to no task is the daemon's.
+   */
   isOwn?: boolean;
   /** The skill whose script it is for; what that skill declares is open to it. */
   skill?: string;

@@ -45,6 +45,7 @@ export function derivedEndpoints(
     ...audit.sinks.map(
       (sink, index): Named => [`audit.sinks.${index}`, sink.type === 'http' ? sink.url : null],
     ),
+    ...config.mcp.servers.map(({ url = null }, index): Named => [`mcp.servers.${index}`, url]),
     ...config.channels.flatMap((channel, index) =>
       channelAddresses(channel, channels).map((url): Named => [`channels.${index}`, url]),
     ),

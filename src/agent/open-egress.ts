@@ -128,7 +128,9 @@ async function isolateScripts(
   { config, toolbox, directory, writable, log }: EgressParts,
   egress: Egress,
 ): Promise<ScriptIsolation | null> {
-  if (toolbox.skills.every(({ tools }) => tools.length === 0)) return null;
+  const hasScripts = toolbox.skills.some(({ tools }) => tools.length > 0);
+  const hasServers = config.mcp.servers.some(({ command }) => command !== undefined);
+  if (!hasScripts && !hasServers) return null;
   const { sandbox } = config.egress;
   const { level, warning, problem } = await probeSandbox(sandbox);
   if (problem !== undefined) throw new StartError(problem);

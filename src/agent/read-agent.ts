@@ -9,6 +9,7 @@ import type { Guardrails, Modify } from '../actors/governance/governance.ts';
 import type { Clock } from '../actors/ports.ts';
 import {
   createToolbox,
+  namedMcpTools,
   readSkills,
   type ScriptIsolation,
   type Toolbox,
@@ -70,7 +71,7 @@ export async function readAgent(
   const idle =
     toolbox.problems.length > 0
       ? { problems: [], warnings: [] }
-      : rulesWithoutTool(loaded, [...toolbox.tools.keys()]);
+      : rulesWithoutTool(loaded, [...toolbox.tools.keys(), ...namedMcpTools(config.mcp.servers)]);
   return {
     problems: [
       ...idle.problems,

@@ -19,6 +19,7 @@ import { createSystem } from './create-system.ts';
 import { lockFiles } from './lock-files.ts';
 import { openEgress } from './open-egress.ts';
 import { openInspector } from './open-inspector.ts';
+import { openMcp } from './open-mcp.ts';
 import { openRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
 import { readStart, type Start } from './read-start.ts';
@@ -123,6 +124,7 @@ async function openAgent(
     (opened) => opened.stop(),
   );
   system.onChanged((task) => push.changed(task));
+  const mcp = stack.adopt(await openMcp({ ...start, egress }), (opened) => opened.stop());
   await audit.recordStart();
   stack.defer(watchClock({ clock, record: audit.record, log }));
 
@@ -161,6 +163,8 @@ async function openAgent(
   const basis = cardBasis(start, publicUrl);
   const startedWith = { config, skills: start.toolbox.skills, readAt: start.readAt };
   await card.start(basis, startedWith);
+  // What a task that goes on after a restart calls may be a tool of theirs.
+  await mcp.tried();
   // From here on requests are answered, with 503 `starting` until recovery has finished.
   await system.start();
   push.start();

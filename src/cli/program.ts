@@ -7,6 +7,7 @@ import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { completionCommand } from './completion/completion-command.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
 import { keyCommand } from './key/key-command.ts';
+import { mcpCommand } from './mcp/mcp-command.ts';
 import { portValue } from './option-values.ts';
 import type { Output } from './output.ts';
 import { policyCommand } from './policy/policy-command.ts';
@@ -61,6 +62,7 @@ function createProgram(session: Session): Command {
     buildCommand(session),
     policyCommand(session),
     auditCommand(session),
+    mcpCommand(session),
     keyCommand(session),
     slackCommand(session),
     doctorCommand(session),

@@ -47,6 +47,14 @@ describe('the hosts of an agent', () => {
     );
   });
 
+  it('are those of MCP servers over HTTP', () => {
+    const servers = [
+      { name: 'files', command: 'node' },
+      { name: 'shop', url: 'https://shop.example/mcp' },
+    ];
+    expect(lines({ mcp: { servers } })).toEqual(['mcp.servers.1 shop.example:443 named']);
+  });
+
   it.each<[object, string[]]>([
     [{ provider: 'openai' }, ['model api.openai.com:443']],
     [{ provider: 'openai', base_url: 'http://10.0.0.7:8000/v1' }, ['model 10.0.0.7:8000']],

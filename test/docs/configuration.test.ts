@@ -27,6 +27,7 @@ const env = {
   SERVICE_TOKEN: 'token-of-ops',
   SHOP_KEY: 'key-of-the-shop',
   LOG_TOKEN: 'token-of-the-log',
+  SHOP_TOKEN: 'token-of-the-shop',
   SERVICE_AUDIT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({
     type: 'pkcs8',
     format: 'pem',
@@ -34,6 +35,8 @@ const env = {
 };
 
 const signsIn = { providers: [{ type: 'static_token', settings: { token_env: 'SERVICE_TOKEN' } }] };
+
+const servers = (server: object) => ({ mcp: { servers: [server] } });
 
 /** What keys need beside them to be of use, by how their paths begin. */
 const beside: readonly (readonly [string, object])[] = [
@@ -51,6 +54,10 @@ const beside: readonly (readonly [string, object])[] = [
     'security.defer.tools.<name>.quorum',
     { security: { defer: { default_approvers: ['ann@example.com', 'bob@example.com'] } } },
   ],
+  ['mcp.servers[].url', servers({ tools: { deny: [] } })],
+  ['mcp.servers[].headers', servers({ url: 'https://a.example', tools: { deny: [] } })],
+  ['mcp.servers[].tools', servers({ command: 'node' })],
+  ['mcp.servers[]', servers({ command: 'node', tools: { deny: [] } })],
   [
     'credentials[]',
     {

@@ -19,6 +19,7 @@ export interface ServiceSettings {
   model?: object;
   instructions?: string | object;
   channels?: string[];
+  mcp?: object;
   tools?: { name: string; idempotent: boolean }[];
   auth?: object;
   audit?: object;

@@ -9,6 +9,7 @@ import { checkDefer } from './check-defer.ts';
 import { checkEgress } from './check-egress.ts';
 import { checkInlineTokens } from './check-inline-tokens.ts';
 import { type CompiledLayers, checkLayers } from './check-layers.ts';
+import { checkMcp } from './check-mcp.ts';
 import { checkModel } from './check-model.ts';
 import { checkRuleNames } from './check-rule-names.ts';
 import { checkServer } from './check-server.ts';
@@ -109,6 +110,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...checkRuleNames(config),
     ...checkChannelSettings(config),
     ...checkEgress(config),
+    ...checkMcp(config),
     ...inLayers,
     ...checkTracing(config, env),
     ...checkSwitches(tree),

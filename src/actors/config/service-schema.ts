@@ -8,6 +8,7 @@ import {
   serverSchema,
   storeSchema,
 } from './schema-daemon.ts';
+import { mcpSchema } from './schema-mcp.ts';
 import { modelSchema } from './schema-model.ts';
 import { securitySchema } from './schema-security.ts';
 import { jsonObject, name, optionalTool } from './schema-value.ts';
@@ -111,6 +112,7 @@ export const serviceSchema = z.object({
         'What there is to say of single tools; a tool of your own is made by its script and need not be listed.',
       example: [{ name: 'lookup_order', idempotent: true }],
     }),
+  mcp: mcpSchema.prefault({}).describe('Tools that come from elsewhere.'),
   skills: z
     .object({
       path: name.default('SKILL.md').meta({

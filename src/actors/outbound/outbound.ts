@@ -8,6 +8,7 @@ export {
   type EffectiveHosts,
   type Egress,
   EgressError,
+  EgressLimitError,
   effectiveHosts,
   egressCause,
   type HostPattern,

@@ -4,6 +4,7 @@ import type { Tool } from '../ports.ts';
 import { findProgram } from '../process/process.ts';
 import { normalName } from '../tool-name.ts';
 import { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
+import { isMcpToolName } from './mcp/mcp-names.ts';
 import { missingInterpreters } from './scripts/interpreter.ts';
 import { type ScriptDependencies, scriptTool } from './scripts/script-tool.ts';
 import {
@@ -19,6 +20,8 @@ export interface ToolSettings {
   builtin_tools: readonly string[];
   tools: readonly { name: string; idempotent: boolean }[];
   skills: { path: string };
+  /** The MCP servers, whose tools come later. */
+  mcp?: { servers: readonly { name: string }[] };
 }
 
 /** The tools and skills of an agent; it should not start while there are problems. */
@@ -62,7 +65,7 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
   }
   toolbox.problems.push(...missingInterpreters(read.skills.flatMap((skill) => skill.tools)));
   toolbox.problems.push(...read.skills.flatMap((skill) => unmet(skill, input.env)));
-  toolbox.warnings.push(...unusedSettings(config.tools, [...toolbox.tools.keys()]));
+  toolbox.warnings.push(...unusedSettings(config, [...toolbox.tools.keys()]));
   return toolbox;
 }
 
@@ -97,10 +100,11 @@ function unknownBuiltins(names: readonly string[]): SkillProblem[] {
     );
 }
 
-function unusedSettings(settings: ToolSettings['tools'], names: string[]): SkillProblem[] {
+function unusedSettings({ tools, mcp }: ToolSettings, names: string[]): SkillProblem[] {
   const known = new Set(names.map(normalName));
-  return settings
+  return tools
     .filter(({ name }) => !known.has(normalName(name)))
+    .filter(({ name }) => !isMcpToolName(name, mcp?.servers ?? []))
     .map(({ name }) => {
       const hint = names.length > 0 ? `; the nearest is ${closest(name, names)}` : '';
       return inSettings(`tools: the agent has no tool ${name}${hint}`);

@@ -1,6 +1,16 @@
 // What an agent can do: builtin tools, the scripts of its skills, and the sandbox they run in.
 
 export { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
+export { namedMcpTools } from './mcp/mcp-names.ts';
+export { type McpServers, openMcpServers } from './mcp/open-mcp-servers.ts';
+export {
+  type SeenTool,
+  SeenTools,
+  SeenToolsError,
+  type Standing,
+  standingOf,
+} from './mcp/seen-tools.ts';
+export type { McpServerSettings } from './mcp/server-settings.ts';
 export { probeSandbox, writableFolder } from './sandbox/sandbox.ts';
 export { ScriptGate } from './scripts/script-gate.ts';
 export {

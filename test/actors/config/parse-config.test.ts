@@ -174,6 +174,7 @@ it('fills in every default', () => {
       instructions: '',
       builtin_tools: [],
       tools: [],
+      mcp: { servers: [] },
       skills: { path: 'SKILL.md' },
       channels: [],
       egress: {

@@ -51,7 +51,7 @@ export function ruleHop(hop: Hop, scope: EgressScope | null, policy: HopPolicy):
 
 /** True for what the daemon itself asks, be it while it serves a task. */
 export function isDaemons(scope: EgressScope | null): boolean {
-  return scope === null || scope.taskId === null || scope.isOwn === true;
+  return scope === null || (scope.isOwn ?? scope.taskId === null);
 }
 
 /** Which addresses may be dialled for a scope. */

@@ -17,6 +17,8 @@ export interface Isolation {
   writable: readonly string[];
   /** The private folder of this run. */
   home: string;
+  /** Where it runs; in its private folder when left out. */
+  cwd?: string;
   /** The egress proxy; `null` for none. */
   proxy: { port: number; socketPath: string } | null;
   /** Milliseconds the script may run. */
@@ -75,7 +77,7 @@ export async function isolate(
       ...apart,
       ...(await system()),
       ...(await files(isolation)),
-      ...['--chdir', isolation.home, '--'],
+      ...['--chdir', isolation.cwd ?? isolation.home, '--'],
       ...resourceLimits(timeout, true),
       ...[node, '--input-type=module', '--eval', bridgeCode(), '--', ...way, inside, ...args],
     ],

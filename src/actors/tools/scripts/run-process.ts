@@ -1,25 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Clock } from '../../ports.ts';
-import { OrphanReaper } from './orphan-reaper.ts';
-import { type Supervisor, supervisorOn } from './supervisor.ts';
+import { type Child, type ProcessGroup, type Program, startGroup } from './process-group.ts';
 
-/** One program to run; nothing of it passes through a shell. */
-export interface Command {
-  program: string;
-  args: string[];
-  /** Working folder. */
-  cwd: string;
-  /** The whole environment. */
-  env: Record<string, string>;
+/** One program to run. */
+export interface Command extends Program {
   /** Written to standard input, which is then closed. */
   input: string;
-  /**
-   * True when the program runs another one for us: a byte on descriptor 3 asks that one to end, and how it
-   * ended is said there.
-   */
-  isSupervised: boolean;
 }
 
 /** What a process may take. */
@@ -37,21 +23,6 @@ export type ProcessEnd =
   | { kind: 'exited'; code: number | null; signal: string | null; stdout: string; stderr: string }
   | { kind: 'timedOut' | 'aborted' | 'tooMuchOutput' | 'tooManyProcesses' };
 
-interface Child extends ChildProcess {
-  stdin: Writable;
-  stdout: Readable;
-  stderr: Readable;
-}
-
-/** What runs now. A process that is left at once takes it along. */
-const running = new Set<Child>();
-
-/** Takes along what runs when this process is killed; a sandbox sees to that by itself. */
-const reaper = new OrphanReaper();
-process.on('exit', () => {
-  for (const child of running) signalGroup(child, 'SIGKILL');
-});
-
 /**
  * Runs a program in a process group of its own and resolves when the group is gone.
  *
@@ -65,11 +36,9 @@ export async function runProcess(
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<ProcessEnd> {
   if (signal.aborted) return { kind: 'aborted' };
-  if (!command.isSupervised) reaper.watch();
-  const { child, supervisor } = start(command);
-  running.add(child);
-  if (child.pid !== undefined && !command.isSupervised) reaper.add(child.pid);
-  const stopper = stopperOf(child, supervisor, limits.grace, clock);
+  const group = startGroup(command);
+  const { child, supervisor } = group;
+  const stopper = stopperOf(group, limits.grace, clock);
   const output = collect(child, limits.outputBytes, () => stopper.stop('tooMuchOutput', 'SIGKILL'));
   const timer = clock.setTimeout(() => stopper.stop('timedOut', 'SIGTERM'), limits.timeout);
   const abort = () => stopper.stop('aborted', 'SIGTERM');
@@ -79,7 +48,7 @@ export async function runProcess(
     closed.catch(ignore);
     child.stdin.on('error', ignore).end(command.input);
     const [code, endedBy] = (await once(child, 'exit')) as [number | null, string | null];
-    signalGroup(child, 'SIGKILL');
+    group.signal('SIGKILL');
     await drained(child, closed, limits.grace, clock);
     if (stopper.reason) return { kind: stopper.reason };
     const end = supervisor
@@ -87,25 +56,11 @@ export async function runProcess(
       : { code, signal: endedBy };
     return end === 'tooManyProcesses' ? { kind: end } : { kind: 'exited', ...end, ...output() };
   } finally {
-    running.delete(child);
-    if (child.pid !== undefined) reaper.remove(child.pid);
     signal.removeEventListener('abort', abort);
     clock.clearTimeout(timer);
     stopper.done();
-    supervisor?.close();
+    group.release();
   }
-}
-
-function start({ program, args, cwd, env, isSupervised }: Command) {
-  const stdio = ['pipe', 'pipe', 'pipe', ...(isSupervised ? (['pipe'] as const) : [])] as const;
-  const child = spawn(program, args, { cwd, env, detached: true, stdio: [...stdio] }) as Child;
-  // Without file descriptors there are no pipes, and a failure that nobody hears ends the daemon.
-  child.on('error', ignore);
-  if ((child.stdio as unknown) === undefined) {
-    throw Object.assign(new Error('the program has no pipes'), { code: 'EMFILE' });
-  }
-  const supervisor = isSupervised ? supervisorOn(child.stdio[3] as Duplex) : null;
-  return { child, supervisor };
 }
 
 /** A child may end without reading its input, and the broken pipe then says nothing new. */
@@ -113,30 +68,21 @@ function ignore(): void {}
 
 type StopReason = 'timedOut' | 'aborted' | 'tooMuchOutput';
 
-function stopperOf(child: Child, supervisor: Supervisor | null, grace: number, clock: Clock) {
+function stopperOf(group: ProcessGroup, grace: number, clock: Clock) {
   let killing: unknown;
   return {
     reason: null as StopReason | null,
     stop(reason: StopReason, first: 'SIGTERM' | 'SIGKILL'): void {
       if (this.reason) return;
       this.reason = reason;
-      if (supervisor && first === 'SIGTERM') supervisor.ask();
-      else signalGroup(child, first);
-      killing = clock.setTimeout(() => signalGroup(child, 'SIGKILL'), grace);
+      if (first === 'SIGTERM') group.ask();
+      else group.signal(first);
+      killing = clock.setTimeout(() => group.signal('SIGKILL'), grace);
     },
     done(): void {
       clock.clearTimeout(killing);
     },
   };
-}
-
-function signalGroup(child: Child, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // The group is gone already, which is what was wanted.
-  }
 }
 
 function collect(child: Child, limit: number, onTooMuch: () => void) {

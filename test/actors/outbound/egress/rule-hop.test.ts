@@ -98,6 +98,7 @@ describe('the ruling on a hop', () => {
   const allowedDomains = ['api.example', 'mail.example:25', '10.0.0.7'];
   const allowedPrivate = ['db.internal', '127.0.0.1:9000', '[::1]:5432', '*.svc.internal'];
   const own = { ...scope, isOwn: true };
+  const stranger = { taskId: null, correlationId: null, tags: {}, isOwn: false };
   const weather = { ...scope, skill: 'weather' };
   const closed = 'is not on the allowlist';
   const privately = 'is a private address';
@@ -109,6 +110,9 @@ describe('the ruling on a hop', () => {
     ['sink.example', 8443, own, closed],
     ['sink.example', 443, scope, closed],
     ['sink.example', 443, weather, closed],
+    // A program of somebody else that runs for no single task is no part of the daemon.
+    ['sink.example', 443, stranger, closed],
+    ['api.example', 443, stranger, null],
     ['10.0.0.7', 9000, null, null],
     // Listed for tasks, and private for them all the same.
     ['10.0.0.7', 9000, scope, privately],

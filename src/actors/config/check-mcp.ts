@@ -1,0 +1,74 @@
+import { normaliseHost } from '../outbound/outbound.ts';
+import type { Finding, Path } from './config-problem.ts';
+import type { McpServerConfig } from './schema-mcp.ts';
+import type { ServiceConfig } from './service-schema.ts';
+
+/**
+ * Checks that each MCP server has a name of its own, one way to it with what belongs to that way alone, and one list
+ * that says which of its tools the agent has (contract section 13).
+ */
+export function checkMcp({ mcp: { servers } }: ServiceConfig): Finding[] {
+  const names = servers.map(({ name }) => name);
+  return servers.flatMap((server, index) => {
+    const path: Path = ['mcp', 'servers', index];
+    return [
+      ...(names.indexOf(server.name) < index
+        ? [
+            mistake(
+              [...path, 'name'],
+              'another MCP server has the name {value}; rename one of them',
+            ),
+          ]
+        : []),
+      ...wayFaults(server, path),
+      ...listFaults(server, path),
+    ];
+  });
+}
+
+function wayFaults(server: McpServerConfig, path: Path): Finding[] {
+  const { url, command, args, env, headers } = server;
+  if ((url === undefined) === (command === undefined)) {
+    const message = 'an MCP server has either a url or a command; write one of the two';
+    return [mistake(path, message)];
+  }
+  if (url === undefined) {
+    return Object.keys(headers).length === 0
+      ? []
+      : [mistake([...path, 'headers'], 'headers are sent to a url; a command has env')];
+  }
+  return [
+    ...(isMcpUrl(url)
+      ? []
+      : [
+          mistake(
+            [...path, 'url'],
+            'the address of an MCP server is an http or https URL without credentials and #, such as https://shop.example.com/mcp',
+          ),
+        ]),
+    ...(args.length === 0 ? [] : [mistake([...path, 'args'], 'args belong to a command')]),
+    ...(Object.keys(env).length === 0
+      ? []
+      : [mistake([...path, 'env'], 'env belongs to a command; a url has headers')]),
+  ];
+}
+
+function listFaults({ tools }: McpServerConfig, path: Path): Finding[] {
+  if ((tools.allow === undefined) !== (tools.deny === undefined)) return [];
+  const message =
+    'an MCP server has either tools.allow or tools.deny; write one of the two (deny: [] is every tool)';
+  return [mistake([...path, 'tools'], message)];
+}
+
+function isMcpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || /[#\s]/.test(text) || url.username !== '' || url.password !== '') {
+    return false;
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return false;
+  return normaliseHost(url.hostname) !== null;
+}
+
+function mistake(path: Path, message: string): Finding {
+  return { path, message, severity: 'error' };
+}

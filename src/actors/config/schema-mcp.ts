@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import { name, variableName } from './schema-value.ts';
+
+/** The longest name of a server: with it and two underscores, a tool still has half of the 64 characters that models take. */
+const longestServerName = 30;
+
+const server = z.object({
+  name: z
+    .string()
+    .max(longestServerName)
+    .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, {
+      error: 'the name of an MCP server is kebab-case, such as shop-files',
+    })
+    .meta({
+      description: 'Name of the server; its tools are called `<name>__<tool>`.',
+      example: 'shop',
+    }),
+  url: name.optional().meta({
+    description: 'Address of a server over streamable HTTP; a server has this or `command`.',
+    example: 'https://shop.example.com/mcp',
+  }),
+  headers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9-]+$/, { error: 'this is no name of a header' }),
+      z.string().regex(/^[\x20-\x7e]+$/, { error: 'the value of a header is one line of ASCII' }),
+    )
+    .default({})
+    .meta({
+      description: 'Headers that are sent to `url`, such as what the agent signs in there with.',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of service.yaml
+      example: { Authorization: 'Bearer ${SHOP_TOKEN}' },
+    }),
+  command: name.optional().meta({
+    description:
+      'Program of a server over stdio, run in the folder of the agent; `node` is the Node of the daemon, and a path is relative to that folder.',
+    example: 'node',
+  }),
+  args: z
+    .array(z.string())
+    .default([])
+    .meta({ description: 'Arguments of `command`.', example: ['servers/shop.mjs'] }),
+  env: z
+    .record(variableName, z.string())
+    .default({})
+    .meta({
+      description:
+        'Variables that `command` has beside the few that every script has; nothing else of the environment of the daemon.',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of service.yaml
+      example: { SHOP_KEY: '${SHOP_KEY}' },
+    }),
+  tools: z
+    .object({
+      allow: z
+        .array(name)
+        .optional()
+        .meta({
+          description: 'The tools of the server that the agent has, in the words of the server.',
+          example: ['refund'],
+        }),
+      deny: z
+        .array(name)
+        .optional()
+        .meta({
+          description: 'The tools it does not have; it has the others. `[]` is every tool.',
+          example: ['drop_table'],
+        }),
+    })
+    .prefault({})
+    .describe('Which tools of the server the agent has: `allow` or `deny`, one of the two.'),
+});
+
+/** `mcp`: the servers whose tools the agent has besides its own (contract section 13). */
+export const mcpSchema = z.object({
+  servers: z
+    .array(server)
+    .default([])
+    .meta({
+      description: 'MCP servers whose tools the agent has, governed like its own.',
+      example: [
+        { name: 'shop', url: 'https://shop.example.com/mcp', tools: { allow: ['refund'] } },
+      ],
+    }),
+});
+
+/** One MCP server as it is configured. */
+export type McpServerConfig = z.output<typeof server>;

@@ -1,0 +1,124 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { doubledPause } from '../../../machines/back-off.ts';
+import type { EgressScope } from '../../ports.ts';
+import { longestMessage } from './line-reader.ts';
+import { ServerFault } from './server-fault.ts';
+import type { McpServerSettings } from './server-settings.ts';
+
+/** The way out as a connection to a server uses it. */
+export interface ServerEgress {
+  readonly fetch: typeof globalThis.fetch;
+  scope(): EgressScope | null;
+  within<T>(scope: EgressScope, run: () => T, limits: AnswerLimits): T;
+}
+
+interface AnswerLimits {
+  headers: number;
+  idle: number;
+  total: number | null;
+  bytes: number | null;
+}
+
+/** A call has its own deadline; a stream for news may be silent for as long as any. */
+const answerLimits: AnswerLimits = {
+  headers: 90_000,
+  idle: 300_000,
+  total: null,
+  bytes: longestMessage,
+};
+
+/** On whose behalf goes what no task asks for. */
+const ownScope: EgressScope = { taskId: null, correlationId: null, tags: {} };
+
+/** A stream for news is opened again after a pause that grows up to this, in milliseconds. */
+const longestPause = 300_000;
+
+/**
+ * Makes a transport over streamable HTTP that goes out through the egress policy as the daemon's own, to the origin
+ * that the settings name and to no other, in the scope of the task that calls.
+ */
+export function httpTransport(
+  { url, headers }: McpServerSettings,
+  egress: ServerEgress,
+): StreamableHTTPClientTransport {
+  const address = new URL(url ?? '');
+  let opened = 0;
+  const send: typeof globalThis.fetch = async (input, init) => {
+    const asked = new URL(input instanceof Request ? input.url : input);
+    if (asked.origin !== address.origin) {
+      throw new ServerFault(`leads to ${asked.host}, which is not the host of its url`);
+    }
+    const isNews = (init?.method ?? 'GET') === 'GET';
+    if (isNews) {
+      if (opened > 0) await pause(doubledPause(opened + 2, longestPause), undefined, unheld(init));
+      opened += 1;
+    }
+    const scope = { ...ownScope, ...egress.scope(), isOwn: true };
+    const response = await egress.within(scope, () => egress.fetch(input, init), answerLimits);
+    return isNews ? response : watched(response, init, brokenOff);
+  };
+  const transport = new StreamableHTTPClientTransport(address, {
+    fetch: send,
+    requestInit: { headers },
+  });
+  /** The SDK leaves a request whose answer breaks off without one, which would wait for its deadline. */
+  const brokenOff = (id: unknown, error: unknown) => {
+    const reason = error instanceof Error ? error.message : 'the connection was lost';
+    const message = `the answer broke off (${reason})`;
+    const told = JSONRPCMessageSchema.safeParse({
+      ...{ jsonrpc: '2.0', id },
+      error: { code: ErrorCode.ConnectionClosed, message },
+    });
+    if (told.success) transport.onmessage?.(told.data);
+  };
+  return transport;
+}
+
+/** A pause does not keep the daemon from ending. */
+function unheld(init: RequestInit | undefined) {
+  const signal = init?.signal ?? undefined;
+  return { ref: false, ...(signal === undefined ? {} : { signal }) };
+}
+
+/** Passes an answer on, and tells of one that breaks off half-way. */
+function watched(
+  response: Response,
+  init: RequestInit | undefined,
+  brokenOff: (id: unknown, error: unknown) => void,
+): Response {
+  const { body, status, statusText, headers } = response;
+  if (body === null || !response.ok) return response;
+  const id = idOf(init?.body);
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  let isLeft = false;
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (isLeft) return;
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        if (isLeft) return;
+        brokenOff(id, error);
+        controller.error(error);
+      }
+    },
+    cancel(reason) {
+      isLeft = true;
+      return reader.cancel(reason);
+    },
+  });
+  return new Response(stream, { status, statusText, headers });
+}
+
+function idOf(body: unknown): unknown {
+  if (typeof body !== 'string') return null;
+  try {
+    return (JSON.parse(body) as { id?: unknown }).id ?? null;
+  } catch {
+    return null;
+  }
+}

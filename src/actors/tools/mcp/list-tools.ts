@@ -1,0 +1,36 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import * as z from 'zod';
+import { type ReadOffer, readOffer } from './read-offer.ts';
+import { ServerFault } from './server-fault.ts';
+
+/** Milliseconds that a server has for an answer of the protocol itself, such as one page of its tools. */
+export const answerPatience = 15_000;
+
+/** Tools and pages that are read of one server. */
+const mostTools = 256;
+const mostPages = 32;
+
+const toolPage = z.looseObject({
+  tools: z.array(z.unknown()),
+  nextCursor: z.string().max(4_096).optional(),
+});
+
+/**
+ * Asks a server for its tools, page by page. The SDK's own way would believe each schema, refuse the whole list for one
+ * tool, and compile what results are to look like. Rejects with ServerFault, and with what the SDK throws.
+ */
+export async function listTools(client: Client, server: string): Promise<ReadOffer> {
+  if (client.getServerCapabilities()?.tools === undefined) return readOffer(server, []);
+  const found: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages; page += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    const request = { method: 'tools/list', params } as const;
+    const answer = await client.request(request, toolPage, { timeout: answerPatience });
+    found.push(...answer.tools.slice(0, mostTools + 1 - found.length));
+    if (found.length > mostTools) throw new ServerFault(`has more than ${mostTools} tools`);
+    cursor = answer.nextCursor;
+    if (cursor === undefined) return readOffer(server, found);
+  }
+  throw new ServerFault(`tells of its tools on more than ${mostPages} pages`);
+}

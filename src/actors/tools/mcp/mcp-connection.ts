@@ -1,0 +1,160 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type ActorRefFrom, type AnyEventObject, createActor, fromCallback } from 'xstate';
+import {
+  connectionMachine,
+  type LinkEvent,
+  type LinkFault,
+  type LinkInput,
+  pauseAfter,
+} from '../../../machines/channels/connection-machine.ts';
+import type { Clock, Log } from '../../ports.ts';
+import { McpSession } from './mcp-session.ts';
+import type { ReadOffer } from './read-offer.ts';
+import { linkFaultOf } from './server-fault.ts';
+
+/** What the connection to a server stands on. */
+export interface McpConnectionOptions {
+  /** The name of the server. */
+  server: string;
+  /** Makes a way to the server; each is used once. */
+  transport: () => Transport;
+  version: string;
+  clock: Clock;
+  log: Log;
+  /** A part of chance from 0 to 1 for pauses. */
+  random: () => number;
+  /** Hears what tools there are, at first and whenever that may have changed. */
+  onOffer: (offer: ReadOffer) => void;
+}
+
+/** The connection to an MCP server as a whole, over all the sessions that come and go. */
+export class McpConnection {
+  readonly #options: McpConnectionOptions;
+  readonly #actor: ActorRefFrom<typeof connectionMachine>;
+  readonly #closing = new Set<Promise<void>>();
+  /** Those who wait for the next state. */
+  readonly #waiting = new Set<() => void>();
+  #session: McpSession | null = null;
+  #fault: LinkFault | null = null;
+
+  constructor(options: McpConnectionOptions) {
+    this.#options = options;
+    this.#actor = createActor(this.#logic(), { clock: options.clock });
+    this.#actor.subscribe({
+      next: () => this.#wake(),
+      error: (error) => {
+        options.log.error({ error }, 'mcp: a connection broke for a reason of our own');
+        this.#wake();
+      },
+    });
+  }
+
+  /** Why there is no session; `null` while there is one, and before anything is known. */
+  get fault(): string | null {
+    return this.#fault?.message ?? null;
+  }
+
+  /** Begins to connect. Never throws. */
+  start(): void {
+    this.#actor.start();
+  }
+
+  /** Returns the session, once there is one or `signal` aborts; `null` without one. */
+  async session(signal: AbortSignal): Promise<McpSession | null> {
+    while (this.#session?.isOpen !== true && !signal.aborted && this.#isActive) {
+      await this.#change(signal);
+    }
+    return this.#session?.isOpen === true ? this.#session : null;
+  }
+
+  /** Resolves once the first try has come to something, or `signal` aborts. */
+  async tried(signal: AbortSignal): Promise<void> {
+    while (this.#session === null && this.#fault === null && !signal.aborted && this.#isActive) {
+      await this.#change(signal);
+    }
+  }
+
+  /** Lets go of the server and resolves once nothing of it runs here. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#isActive) this.#actor.send({ type: 'connection.close' });
+    await Promise.all(this.#closing);
+  }
+
+  get #isActive(): boolean {
+    return this.#actor.getSnapshot().status === 'active';
+  }
+
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  #logic() {
+    const { random } = this.#options;
+    return connectionMachine.provide({
+      actors: { link: this.#link() },
+      actions: { noteFault: ({ context }) => this.#noteFault(context.fault) },
+      delays: { pause: ({ context }) => pauseAfter(context, random()) },
+    });
+  }
+
+  /** A link is one session; it is up once the server has greeted and has told of its tools. */
+  #link() {
+    return fromCallback<AnyEventObject, LinkInput>(({ input: { link }, sendBack }) => {
+      let isStopped = false;
+      const tell = (event: LinkEvent) => void (isStopped || sendBack(event));
+      const down = (error: unknown) => tell({ type: 'link.down', link, fault: linkFaultOf(error) });
+      const { server, transport, version, clock, log } = this.#options;
+      const session = new McpSession(
+        {
+          ...{ server, clock, log },
+          transport: transport(),
+          onOffer: (offer) => void (isStopped || this.#options.onOffer(offer)),
+          onLost: down,
+        },
+        version,
+      );
+      session
+        .open()
+        .then(() => {
+          if (isStopped) return;
+          this.#session = session;
+          this.#noteUp();
+          tell({ type: 'link.up', link });
+        })
+        .catch(down);
+      return () => {
+        isStopped = true;
+        if (this.#session === session) this.#session = null;
+        const closed = session.close();
+        this.#closing.add(closed);
+        void closed.then(() => this.#closing.delete(closed));
+      };
+    });
+  }
+
+  #noteUp(): void {
+    this.#fault = null;
+    this.#options.log.info({ server: this.#options.server }, 'mcp: connected');
+  }
+
+  /** The same fault again and again is told once, until the next connection. */
+  #noteFault(fault: LinkFault | null): void {
+    const isNews = fault !== null && fault.message !== this.#fault?.message;
+    this.#fault = fault;
+    if (!isNews) return;
+    const { server, log } = this.#options;
+    log.warn({ server, lasting: fault.lasting }, `mcp: ${server} ${fault.message}`);
+  }
+}

@@ -1,0 +1,28 @@
+import type { McpServerSettings } from './server-settings.ts';
+
+/** Returns the name under which the agent has a tool of a server (contract section 13). */
+export function mcpToolName(server: string, tool: string): string {
+  return `${server}__${tool}`;
+}
+
+/** Returns the names of the tools that the settings of MCP servers name, whether the servers have them or not. */
+export function namedMcpTools(
+  servers: readonly Pick<McpServerSettings, 'name' | 'tools'>[],
+): string[] {
+  return servers.flatMap(({ name, tools }) =>
+    (tools.allow ?? []).map((tool) => mcpToolName(name, tool)),
+  );
+}
+
+/** Tells whether a name is one that a tool of a configured server may have. */
+export function isMcpToolName(
+  tool: string,
+  servers: readonly Pick<McpServerSettings, 'name'>[],
+): boolean {
+  return servers.some(({ name }) => tool.startsWith(mcpToolName(name, '')));
+}
+
+/** Tells whether the agent has a tool of a server, as the settings say. */
+export function isWanted({ tools }: Pick<McpServerSettings, 'tools'>, tool: string): boolean {
+  return tools.allow?.includes(tool) ?? !(tools.deny ?? []).includes(tool);
+}

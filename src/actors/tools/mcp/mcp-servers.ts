@@ -1,0 +1,72 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { httpTransport, type ServerEgress } from './http-transport.ts';
+import { McpConnection } from './mcp-connection.ts';
+import { SeenTools } from './seen-tools.ts';
+import { type ServerPlace, startServerProcess } from './server-process.ts';
+import type { McpServerSettings } from './server-settings.ts';
+import { ServerTools, type ServerToolsParts } from './server-tools.ts';
+import { StdioTransport } from './stdio-transport.ts';
+
+/** What the MCP servers of an agent are connected with. */
+export interface McpServersParts extends ServerPlace, Omit<ServerToolsParts, 'seen'> {
+  servers: readonly McpServerSettings[];
+  egress: ServerEgress;
+  version: string;
+  /** Chance is not wanted in tests. */
+  random?: () => number;
+}
+
+/** The MCP servers of an agent. */
+export interface McpServers {
+  /** Resolves once each server was tried, or after some seconds. */
+  tried(): Promise<void>;
+  /** Ends every connection and whatever runs here for it. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds that the start of the agent waits for its servers. */
+const startPatience = 10_000;
+
+/** Milliseconds between two looks at whether somebody has accepted something. */
+const acceptInterval = 1_000;
+
+/**
+ * Connects the MCP servers of an agent and gives the agent their tools (contract section 13): those that the settings
+ * want, whose names are free, and that somebody has seen as they are. Nothing that a server does ends the daemon.
+ */
+export function connectMcpServers(parts: McpServersParts): McpServers {
+  const seen = new SeenTools(parts.agentDirectory);
+  const known = parts.servers.map((server) => {
+    const tools = new ServerTools(server, { ...parts, seen });
+    const connection: McpConnection = new McpConnection({
+      ...{ server: server.name, version: parts.version, clock: parts.clock, log: parts.log },
+      random: parts.random ?? Math.random,
+      transport: () => transportOf(server, parts),
+      onOffer: (offer) => tools.take(offer, connection),
+    });
+    return { connection, tools };
+  });
+  const lookAgain = () => {
+    for (const { tools, connection } of known) tools.lookAgain(connection);
+  };
+  if (known.length > 0) {
+    watchFile(seen.path, { interval: acceptInterval, persistent: false }, lookAgain);
+  }
+  for (const { connection } of known) connection.start();
+  return {
+    async tried() {
+      const late = AbortSignal.timeout(startPatience);
+      await Promise.all(known.map(({ connection }) => connection.tried(late)));
+    },
+    async stop() {
+      unwatchFile(seen.path, lookAgain);
+      await Promise.all(known.map(({ connection }) => connection.close()));
+    },
+  };
+}
+
+function transportOf(server: McpServerSettings, parts: McpServersParts) {
+  return server.url === undefined
+    ? new StdioTransport(() => startServerProcess(server, parts), parts.clock)
+    : httpTransport(server, parts.egress);
+}

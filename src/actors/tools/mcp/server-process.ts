@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../ports.ts';
+import { scriptPath } from '../../process/process.ts';
+import { isolate } from '../sandbox/sandbox.ts';
+import { lastLines } from '../scripts/last-lines.ts';
+import { type ProcessGroup, startGroup } from '../scripts/process-group.ts';
+import type { ScriptIsolation } from '../scripts/script-tool.ts';
+import { ServerFault } from './server-fault.ts';
+import { programOf } from './server-program.ts';
+import type { McpServerSettings } from './server-settings.ts';
+
+/** What a server over stdio is started with. */
+export interface ServerPlace {
+  /** The agent's folder, links resolved. */
+  agentDirectory: string;
+  env: NodeJS.ProcessEnv;
+  /** How programs of others are kept apart; asked at each start. */
+  isolation: () => ScriptIsolation;
+  clock: Clock;
+}
+
+/** A server that runs. */
+export interface ServerProcess {
+  child: ProcessGroup['child'];
+  /** Resolves with how it ended, once it has. */
+  ended: Promise<string>;
+  /** Has it end, with all it started, and resolves once nothing of it is left. Never rejects. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds that a server has to end by itself, and then once it is asked to. */
+const grace = 1_000;
+
+/** What the kernel counts against a server is the time of its life. */
+const longestLife = 24 * 24 * 60 * 60 * 1000;
+
+/** How much of the last words of a server is kept, in characters. */
+const keptWords = 4_096;
+
+/**
+ * Starts a server over stdio as a script is started: in a process group of its own, in the sandbox that scripts have,
+ * with an environment built from nothing, and with the egress proxy as its way out, where it counts as a tool. Rejects
+ * with ServerFault when it cannot be started.
+ */
+export async function startServerProcess(
+  server: McpServerSettings,
+  place: ServerPlace,
+): Promise<ServerProcess> {
+  const { agentDirectory, isolation, clock } = place;
+  const { proxy, sandbox: level, hidden = [], writable = [] } = isolation();
+  const program = programOf(server.command ?? '', agentDirectory);
+  const home = await makeHome(proxy?.socketPath);
+  const scope = { taskId: null, correlationId: null, tags: {}, isOwn: false };
+  const pass = proxy?.admit(scope) ?? null;
+  const left = async () => {
+    pass?.release();
+    await rm(home, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+  };
+  try {
+    const isolated = await isolate(program, server.args, {
+      ...{ level, agentDirectory, hidden, writable, home, proxy },
+      cwd: agentDirectory,
+      timeout: longestLife,
+    });
+    const env = {
+      ...{ PATH: scriptPath, HOME: home },
+      LANG: place.env['LANG'] ?? 'C.UTF-8',
+      TZ: place.env['TZ'] ?? 'UTC',
+      ...server.env,
+      ...pass?.env,
+      SERVICE_AGENT_DIR: agentDirectory,
+      ...(writable[0] === undefined ? {} : { SERVICE_WORK_DIR: writable[0] }),
+    };
+    const group = startGroup({ ...isolated, cwd: agentDirectory, env });
+    const secrets = [...Object.values(server.env), ...(pass?.secretValues ?? [])];
+    return processOf(group, { secrets, clock, left });
+  } catch (error) {
+    await left();
+    if (error instanceof ServerFault) throw error;
+    throw new ServerFault(`could not be started (${reasonOf(error)})`, { cause: error });
+  }
+}
+
+function processOf(
+  group: ProcessGroup,
+  parts: { secrets: string[]; clock: Clock; left: () => Promise<void> },
+): ServerProcess {
+  const { child, supervisor } = group;
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-keptWords);
+  });
+  child.stdin.on('error', () => undefined);
+  let failed: NodeJS.ErrnoException | null = null;
+  child.on('error', (error) => {
+    failed = error;
+  });
+  const closed = endOf(child).then(async ([code, signal]) => {
+    group.signal('SIGKILL');
+    const end = failed === null && supervisor !== null ? ended(supervisor, code, signal) : null;
+    group.release();
+    await parts.left();
+    const last = lastLines(words, parts.secrets);
+    const how = failed?.code ?? end ?? signal ?? `exit code ${code}`;
+    return `ended (${how})${last === '' ? '' : `: ${last}`}`;
+  });
+  return {
+    child,
+    ended: closed,
+    async stop() {
+      child.stdin.end();
+      const timers = [
+        parts.clock.setTimeout(() => group.ask(), grace / 2),
+        parts.clock.setTimeout(() => group.signal('SIGKILL'), grace * 2),
+      ];
+      await closed;
+      for (const timer of timers) parts.clock.clearTimeout(timer);
+    },
+  };
+}
+
+/** How a program ended that a supervisor ran. */
+function ended(
+  supervisor: NonNullable<ProcessGroup['supervisor']>,
+  code: number | null,
+  signal: string | null,
+): string {
+  try {
+    const end = supervisor.endOf({ code, signal });
+    if (end === 'tooManyProcesses') return 'too many processes';
+    return end.signal ?? `exit code ${end.code}`;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** A program that cannot be started says `error` and not `exit`. */
+async function endOf(
+  child: ProcessGroup['child'],
+): Promise<[code: number | null, signal: string | null]> {
+  try {
+    return (await once(child, 'exit')) as [number | null, string | null];
+  } catch {
+    return [null, null];
+  }
+}
+
+/** Makes the private folder of one server, in that of the daemon, where it is found again after a kill. */
+async function makeHome(socketPath: string | undefined): Promise<string> {
+  if (socketPath === undefined) return mkdtemp(join(await realpath(tmpdir()), 'holdpoint-'));
+  return mkdtemp(join(dirname(socketPath), 'mcp-'));
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code !== undefined && /^E[A-Z]+$/.test(code) ? code : message;
+}

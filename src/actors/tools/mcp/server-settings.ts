@@ -1,0 +1,12 @@
+/** An MCP server as the settings name it (contract section 13): it has either a `url` or a `command`. */
+export interface McpServerSettings {
+  name: string;
+  url?: string | undefined;
+  /** Sent to `url`. */
+  headers: Record<string, string>;
+  command?: string | undefined;
+  args: readonly string[];
+  env: Record<string, string>;
+  /** Either of the two; the names are those of the server. */
+  tools: { allow?: readonly string[] | undefined; deny?: readonly string[] | undefined };
+}

@@ -1,0 +1,124 @@
+import { commandLine } from '../../command-line.ts';
+import type { Clock, Log, Tool } from '../../ports.ts';
+import { normalName } from '../../tool-name.ts';
+import type { McpConnection } from './mcp-connection.ts';
+import { isWanted, mcpToolName } from './mcp-names.ts';
+import { type CallLimits, mcpTool } from './mcp-tool.ts';
+import type { OfferedTool } from './offered-tool.ts';
+import type { ReadOffer } from './read-offer.ts';
+import { type SeenTools, SeenToolsError, type Standing } from './seen-tools.ts';
+import type { McpServerSettings } from './server-settings.ts';
+
+/** What the tools of a server are given to. */
+export interface ServerToolsParts {
+  /** The tools of the agent, to which those of the servers are added as they come and go. */
+  tools: Map<string, Tool>;
+  /** Tells of a tool whether the settings call it idempotent; a server is not asked. */
+  isIdempotent: (tool: string) => boolean;
+  seen: SeenTools;
+  clock: Clock;
+  log: Log;
+  limits?: Partial<CallLimits>;
+}
+
+/** Sentences about one server that are remembered, so that each is said once. */
+const mostSaid = 1_000;
+
+/** The tools that the agent has of one MCP server. */
+export class ServerTools {
+  readonly #server: McpServerSettings;
+  readonly #parts: ServerToolsParts;
+  #offer: ReadOffer | null = null;
+  /** Names under which the agent has them now. */
+  #given: string[] = [];
+  readonly #said = new Set<string>();
+
+  constructor(server: McpServerSettings, parts: ServerToolsParts) {
+    this.#server = server;
+    this.#parts = parts;
+  }
+
+  /**
+   * Gives the agent what a server offers, in place of what it offered before: those tools that the settings want,
+   * whose names are free, and that somebody has seen as they are.
+   */
+  take(offer: ReadOffer, connection: Pick<McpConnection, 'session' | 'fault'>): void {
+    this.#offer = offer;
+    const { name: server, tools: list } = this.#server;
+    const { tools } = this.#parts;
+    for (const { name, reason } of offer.unusable) {
+      this.#say(`mcp: the tool ${name} of ${server} is left out: it ${reason}`);
+    }
+    const wanted = offer.tools.filter(({ name }) => isWanted(this.#server, name));
+    for (const name of list.allow ?? []) {
+      if (wanted.some((tool) => tool.name === name)) continue;
+      this.#say(`mcp: ${server} has no tool ${name} that can be used, though tools.allow names it`);
+    }
+    const standings = this.#standingsOf(wanted);
+    for (const name of this.#given) tools.delete(name);
+    const taken = new Set([...tools.keys()].map(normalName));
+    const given = wanted.filter((tool) => {
+      if (!taken.has(normalName(mcpToolName(server, tool.name)))) {
+        return this.#isSeen(tool, standings.get(tool.name));
+      }
+      this.#say(
+        `mcp: the tool ${tool.name} of ${server} is left out: the agent has another of its name`,
+      );
+      return false;
+    });
+    this.#given = given.map(({ name }) => mcpToolName(server, name));
+    for (const offered of given) this.#give(offered, connection);
+  }
+
+  /** Gives the agent what it may have now, as somebody may have looked at what was withheld. */
+  lookAgain(connection: Pick<McpConnection, 'session' | 'fault'>): void {
+    if (this.#offer !== null) this.take(this.#offer, connection);
+  }
+
+  #give(offered: OfferedTool, connection: Pick<McpConnection, 'session' | 'fault'>): void {
+    const { name: server, headers, env } = this.#server;
+    const { tools, isIdempotent, clock, limits } = this.#parts;
+    const name = mcpToolName(server, offered.name);
+    const tool = mcpTool({
+      ...{ name, offered, connection, clock },
+      idempotent: isIdempotent(name),
+      secrets: [...Object.values(headers), ...Object.values(env)],
+      ...(limits === undefined ? {} : { limits }),
+    });
+    tools.set(name, tool);
+  }
+
+  /** While what was seen cannot be read, nothing counts as seen. */
+  #standingsOf(offered: readonly OfferedTool[]): Map<string, Standing> {
+    const { name: server, tools } = this.#server;
+    try {
+      const isNamed = (tool: string) => tools.allow?.includes(tool) === true;
+      return this.#parts.seen.judge(server, offered, isNamed);
+    } catch (error) {
+      const isOurs = error instanceof SeenToolsError;
+      const reason = isOurs ? error.message : 'what was seen cannot be written down';
+      this.#say(`mcp: the tools of ${server} are withheld: ${reason}`);
+      return new Map();
+    }
+  }
+
+  #isSeen({ name, sha256 }: OfferedTool, standing: Standing | undefined): boolean {
+    if (standing === 'accepted') return true;
+    if (standing === undefined) return false;
+    const { name: server } = this.#server;
+    const why =
+      standing === 'new'
+        ? 'nobody has seen it yet'
+        : 'its description or its arguments are not what they were';
+    const look = `\`${commandLine('mcp list')}\` shows it, \`${commandLine(`mcp accept ${server} ${name}`)}\` lets it in`;
+    this.#say(`mcp: the tool ${name} of ${server} is withheld: ${why}; ${look}`, sha256);
+    return false;
+  }
+
+  #say(message: string, about = ''): void {
+    const key = `${message} ${about}`;
+    if (this.#said.has(key) || this.#said.size >= mostSaid) return;
+    this.#said.add(key);
+    this.#parts.log.warn({ server: this.#server.name }, message);
+  }
+}

@@ -1,0 +1,100 @@
+import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../../ports.ts';
+import { FloodGate } from './flood-gate.ts';
+import { LineReader } from './line-reader.ts';
+import { ServerFault } from './server-fault.ts';
+import type { ServerProcess } from './server-process.ts';
+
+/** What a server may say: whole results at once, and no more than a daemon reads with one hand. */
+const mostMessages = { burst: 2_000, perSecond: 200 };
+const mostBytes = { burst: 32 * 1024 * 1024, perSecond: 4 * 1024 * 1024 };
+
+/** Bytes that wait for a server to read them. */
+const mostUnread = 8 * 1024 * 1024;
+
+/**
+ * A transport over the pipes of a server that runs here. The SDK's own starts a program without a process group, with
+ * an environment of its choice, and reads lines of any number; what breaks a bound here ends the connection.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #open: () => Promise<ServerProcess>;
+  readonly #clock: Clock;
+  #process: ServerProcess | null = null;
+  #isClosed = false;
+
+  constructor(open: () => Promise<ServerProcess>, clock: Clock) {
+    this.#open = open;
+    this.#clock = clock;
+  }
+
+  /** Starts the server. Rejects with ServerFault. */
+  async start(): Promise<void> {
+    const process = await this.#open();
+    this.#process = process;
+    if (this.#isClosed) {
+      await process.stop();
+      throw new ServerFault('was stopped');
+    }
+    const reader = new LineReader();
+    const messages = new FloodGate(mostMessages, this.#clock);
+    const bytes = new FloodGate(mostBytes, this.#clock);
+    process.child.stdout.on('data', (chunk: Buffer) => {
+      if (this.#isClosed) return;
+      try {
+        if (!bytes.takes(chunk.length)) throw flood();
+        const lines = reader.read(chunk);
+        if (!messages.takes(lines.length)) throw flood();
+        for (const line of lines) this.#receive(line);
+      } catch (error) {
+        this.#fail(error as Error);
+      }
+    });
+    void process.ended.then((how) => this.#fail(new ServerFault(how)));
+  }
+
+  /** Writes a message. Rejects with ServerFault when the server reads nothing. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#process?.child.stdin;
+    if (stdin === undefined || this.#isClosed) throw new ServerFault('is not there');
+    stdin.write(serializeMessage(message));
+    if (stdin.writableLength <= mostUnread) return;
+    const fault = new ServerFault('does not read what it is sent');
+    this.#fail(fault);
+    throw fault;
+  }
+
+  /** Has the server end, and resolves once nothing of it is left. */
+  async close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.onclose?.();
+    }
+    await this.#process?.stop();
+  }
+
+  /** What is no message is skipped: many a server writes its own news where its messages go. */
+  #receive(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(line);
+    } catch {
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  #fail(error: Error): void {
+    if (this.#isClosed) return;
+    this.onerror?.(error);
+    void this.close();
+  }
+}
+
+function flood(): ServerFault {
+  return new ServerFault('says more than anybody can read');
+}

@@ -1,0 +1,39 @@
+import { realpath } from 'node:fs/promises';
+import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Egress } from '../actors/outbound/outbound.ts';
+import type { Clock, Log } from '../actors/ports.ts';
+import { normalName } from '../actors/tool-name.ts';
+import {
+  type McpServers,
+  openMcpServers,
+  type ScriptGate,
+  type Toolbox,
+} from '../actors/tools/tools.ts';
+import { version } from '../version.ts';
+
+/** What the MCP servers of an agent are opened with. */
+export interface McpParts {
+  config: ServiceConfig;
+  directory: string;
+  toolbox: Toolbox;
+  scripts: ScriptGate;
+  egress: Egress;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  log: Log;
+}
+
+/** Begins to connect the MCP servers of an agent, whose tools become the agent's as they come (contract section 13). */
+export async function openMcp(parts: McpParts): Promise<McpServers> {
+  const { config, directory, toolbox, scripts, egress, env, clock, log } = parts;
+  const idempotent = new Set(
+    config.tools.filter((tool) => tool.idempotent).map(({ name }) => normalName(name)),
+  );
+  return openMcpServers({
+    ...{ servers: config.mcp.servers, egress, env, clock, log, version },
+    tools: toolbox.tools,
+    isIdempotent: (tool) => idempotent.has(normalName(tool)),
+    isolation: () => scripts.isolation(),
+    agentDirectory: await realpath(directory),
+  });
+}

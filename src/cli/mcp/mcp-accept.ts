@@ -1,0 +1,37 @@
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine } from '../plain-text.ts';
+import type { Session } from '../session.ts';
+import { type McpOptions, readServers, withSeen } from './read-servers.ts';
+
+/** `mcp accept SERVER TOOL…`: lets in what a server offered last; an agent that runs has it a second later. */
+export function mcpAccept(
+  session: Session,
+  { server, tools }: { server: string; tools: readonly string[] },
+  options: McpOptions,
+): void {
+  const { output } = session;
+  const { servers, seen } = readServers(session, options);
+  if (!servers.some(({ name }) => name === server)) {
+    throw missing(
+      `service.yaml names no MCP server ${server}`,
+      servers.map(({ name }) => name),
+    );
+  }
+  const known = withSeen(seen, () => seen.toolsOf(server)) ?? [];
+  const offered = known.filter((tool) => tool.offered !== null).map(({ name }) => name);
+  for (const tool of tools) {
+    if (!offered.includes(tool)) throw missing(`${server} does not offer a tool ${tool}`, offered);
+  }
+  const accepted = withSeen(seen, () => seen.accept(server, tools.length === 0 ? null : tools));
+  output.json({ server, accepted });
+  for (const tool of accepted) output.line(plainLine(`${server}__${tool} is let in`));
+  if (accepted.length === 0) output.note('nothing of it was withheld');
+}
+
+function missing(message: string, names: readonly string[]): CliError {
+  return new CliError(plainLine(message), {
+    code: 'not_found',
+    exitCode: exitCodes.notFound,
+    hint: plainLine(names.length === 0 ? 'there is none at all' : `there are ${names.join(', ')}`),
+  });
+}

@@ -1,0 +1,73 @@
+import { commandLine } from '../../actors/command-line.ts';
+import { type SeenTool, type Standing, standingOf } from '../../actors/tools/tools.ts';
+import { plainLine } from '../plain-text.ts';
+import type { Session } from '../session.ts';
+import { type McpOptions, readServers, withSeen } from './read-servers.ts';
+
+interface Listed extends SeenTool {
+  /** `gone` for what is not offered now. */
+  standing: Standing | 'gone';
+}
+
+const words: Record<Listed['standing'], string> = {
+  accepted: 'in use',
+  changed: 'withheld: it is not what was seen',
+  new: 'withheld: nobody has seen it yet',
+  gone: 'not offered now',
+};
+
+/** `mcp list`: what each MCP server offers, as the daemon last heard it, and what of it is withheld. */
+export function mcpList(session: Session, options: McpOptions): void {
+  const { output } = session;
+  const { servers, seen } = readServers(session, options);
+  const listed = servers.map(({ name, url, command }) => {
+    const tools = withSeen(seen, () => seen.toolsOf(name));
+    return { name, way: url ?? command ?? '', tools: tools?.map(asListed) ?? null };
+  });
+  output.json({
+    servers: listed.map(({ name, tools }) => ({
+      name,
+      isSeen: tools !== null,
+      tools: tools ?? [],
+    })),
+  });
+  for (const { name, way, tools } of listed) {
+    output.line(`${output.colours.bold(name)} ${plainLine(way)}`);
+    if (tools === null) output.line('  the agent has not heard of its tools yet');
+    for (const tool of tools ?? []) for (const line of toolLines(tool)) output.line(line);
+  }
+  const withheld = listed.filter(({ tools }) => tools?.some(isWithheld) === true);
+  for (const { name } of withheld) {
+    output.note(`let what you have seen in with \`${commandLine(`mcp accept ${name} TOOL…`)}\``);
+  }
+  if (listed.length === 0) output.note('service.yaml names no MCP server');
+}
+
+function asListed(tool: SeenTool): Listed {
+  return { ...tool, standing: tool.offered === null ? 'gone' : standingOf(tool) };
+}
+
+function isWithheld({ standing }: Listed): boolean {
+  return standing === 'new' || standing === 'changed';
+}
+
+function toolLines(tool: Listed): string[] {
+  const { name, standing, accepted, offered } = tool;
+  const head = `  ${plainLine(name)}: ${words[standing]}`;
+  if (!isWithheld(tool)) return [head];
+  return [
+    head,
+    ...(accepted === null ? [] : definitionLines('seen', accepted)),
+    ...(offered === null ? [] : definitionLines('offered', offered)),
+  ];
+}
+
+function definitionLines(
+  label: string,
+  { description, parameters }: NonNullable<SeenTool['offered']>,
+): string[] {
+  return [
+    `    ${label.padEnd(8)} ${plainLine(description)}`,
+    `    ${''.padEnd(8)} ${plainLine(JSON.stringify(parameters))}`,
+  ];
+}

@@ -1,0 +1,39 @@
+import { resolve } from 'node:path';
+import { loadConfig } from '../../actors/config/config.ts';
+import { type McpServerSettings, SeenTools, SeenToolsError } from '../../actors/tools/tools.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { configFailure } from '../config-failure.ts';
+import { plainLine } from '../plain-text.ts';
+import type { Session } from '../session.ts';
+
+export interface McpOptions {
+  dir: string;
+}
+
+/** Reads the MCP servers of an agent, and opens what was seen of their tools. Throws CliError. */
+export function readServers(
+  { env }: Session,
+  { dir }: McpOptions,
+): { servers: readonly McpServerSettings[]; seen: SeenTools } {
+  const directory = resolve(dir);
+  const loaded = loadConfig(directory, env);
+  if (!loaded.ok) throw configFailure(loaded.problems, loaded.warnings);
+  return { servers: loaded.config.mcp.servers, seen: new SeenTools(directory) };
+}
+
+/** Runs something on the file of tools that were seen. Throws CliError when that cannot be read or written. */
+export function withSeen<Result>(seen: SeenTools, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    const isUnreadable = error instanceof SeenToolsError;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = isUnreadable ? reason : `${seen.path} cannot be written: ${reason}`;
+    throw new CliError(plainLine(message), {
+      code: isUnreadable ? error.code : 'mcp_tools_not_written',
+      exitCode: exitCodes.failed,
+      hint: 'call this as the user that runs the agent',
+      cause: error,
+    });
+  }
+}

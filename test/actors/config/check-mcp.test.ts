@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { linesOf, read } from './reading.ts';
+
+const one = (server: string) => linesOf(read(`agent_id: x\nmcp:\n  servers:\n    - ${server}`));
+
+it.each([
+  '{name: shop, url: "https://shop.example.com/mcp", headers: {Authorization: "Bearer x"}, tools: {allow: [pay]}}',
+  '{name: shop, url: "http://127.0.0.1:9000/mcp?a=b", tools: {deny: []}}',
+  '{name: shop, command: node, args: [server.mjs], env: {A: ""}, tools: {deny: [pay]}}',
+])('takes %s', (server) => {
+  expect(one(server)).toEqual([]);
+});
+
+const way = 'an MCP server has either a url or a command; write one of the two';
+const list =
+  'an MCP server has either tools.allow or tools.deny; write one of the two (deny: [] is every tool)';
+const address =
+  'the address of an MCP server is an http or https URL without credentials and #, such as https://shop.example.com/mcp';
+
+it.each([
+  ['{name: shop, tools: {deny: []}}', [`4:7 mcp.servers.0 | ${way}`]],
+  [
+    '{name: shop, command: a, url: "https://a/", tools: {deny: []}}',
+    [`4:7 mcp.servers.0 | ${way}`],
+  ],
+  ['{name: shop, command: a}', [`4:7 mcp.servers.0.tools | ${list}`]],
+  ['{name: shop, command: a, tools: {}}', [`4:39 mcp.servers.0.tools | ${list}`]],
+  [
+    '{name: shop, command: a, tools: {allow: [], deny: []}}',
+    [`4:39 mcp.servers.0.tools | ${list}`],
+  ],
+  ['{name: shop, url: "ftp://a/", tools: {deny: []}}', [`4:25 mcp.servers.0.url | ${address}`]],
+  [
+    '{name: shop, url: "https://me:secret@a/", tools: {deny: []}}',
+    [`4:25 mcp.servers.0.url | ${address}`],
+  ],
+  [
+    '{name: shop, url: "https://a/", args: [b], tools: {deny: []}}',
+    ['4:45 mcp.servers.0.args | args belong to a command'],
+  ],
+  [
+    '{name: shop, url: "https://a/", env: {B: c}, tools: {deny: []}}',
+    ['4:44 mcp.servers.0.env | env belongs to a command; a url has headers'],
+  ],
+  [
+    '{name: shop, command: a, headers: {B: c}, tools: {deny: []}}',
+    ['4:41 mcp.servers.0.headers | headers are sent to a url; a command has env'],
+  ],
+  [
+    '{name: shop__2, command: a, tools: {deny: []}}',
+    [
+      '4:14 mcp.servers.0.name | mcp.servers.0.name: the name of an MCP server is kebab-case, such as shop-files',
+    ],
+  ],
+])('refuses %s', (server, complaints) => {
+  expect(one(server)).toEqual(complaints.map((line) => `error ${line}`));
+});
+
+it('refuses two servers of one name', () => {
+  const server = '{name: shop, command: a, tools: {deny: []}}';
+  expect(one(`${server}\n    - ${server}`)).toEqual([
+    'error 5:14 mcp.servers.1.name | another MCP server has the name shop; rename one of them',
+  ]);
+});
+
+it('never shows what a header holds', () => {
+  const text = one(
+    '{name: shop, url: "https://a/", headers: {B: "two\\nlines"}, tools: {deny: []}}',
+  );
+  expect(text).toEqual([
+    'error 4:52 mcp.servers.0.headers.B | mcp.servers.0.headers.B: the value of a header is one line of ASCII',
+  ]);
+});

@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { connected, PuppetFolder, puppetConfig } from './puppet.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: any) => unknown;
+
+/** A server over streamable HTTP that answers as it is told to, and where it is. */
+async function aServer(handle: Handler) {
+  const asked: { method: string; headers: IncomingMessage['headers']; body: any }[] = [];
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const text = Buffer.concat((await request.toArray()) as Buffer[]).toString();
+    const body = text === '' ? null : JSON.parse(text);
+    asked.push({ method: request.method ?? '', headers: request.headers, body });
+    await handle(request, response, body);
+  };
+  const server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/mcp`, asked };
+}
+
+/** The SDK's own server, whose tools say what they are given. */
+function sdkServer(): { handle: Handler; forget: () => void } {
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const open = async () => {
+    const mcp = new McpServer({ name: 'shop', version: '1' });
+    mcp.registerTool('echo', { description: 'Echoes.' }, async () => ({
+      content: [{ type: 'text', text: 'here' }],
+    }));
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    });
+    await mcp.connect(transport as Parameters<typeof mcp.connect>[0]);
+    return transport;
+  };
+  return {
+    forget: () => sessions.clear(),
+    async handle(request, response, body) {
+      const id = request.headers['mcp-session-id'];
+      const known = typeof id === 'string' ? sessions.get(id) : undefined;
+      if (id !== undefined && known === undefined) {
+        response.writeHead(404).end();
+        return;
+      }
+      await (known ?? (await open())).handleRequest(request, response, body);
+    },
+  };
+}
+
+const greeting = {
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'shop', version: '1' },
+};
+
+const list = { tools: [{ name: 'echo', description: '', inputSchema: { type: 'object' } }] };
+
+/** A server by hand, which answers calls as it is told to. */
+function byHand(call: Handler): Handler {
+  return (request, response, body) => {
+    if (request.method !== 'POST') return response.writeHead(405).end();
+    if (body.id === undefined) return response.writeHead(202).end();
+    if (body.method === 'tools/call') return call(request, response, body);
+    const result = body.method === 'initialize' ? greeting : list;
+    return answer(response, { id: body.id, result });
+  };
+}
+
+function answer(response: ServerResponse, message: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', ...message }));
+}
+
+const shop = (url: string, headers: Record<string, string> = {}) => {
+  const { command: _, ...config } = puppetConfig({ url, headers, args: [] });
+  return config;
+};
+
+describe('a server over HTTP', () => {
+  it('is called through the way out, in the scope of the task, as the daemon', async () => {
+    const { url, asked } = await aServer(sdkServer().handle);
+    const scope = { taskId: 't1', correlationId: 'k1', tags: { workflow_id: 'w' } };
+    let current: typeof scope | null = null;
+    const sent: unknown[] = [];
+    const egress = {
+      fetch: globalThis.fetch,
+      scope: () => current,
+      within: <T>(on: object, run: () => T, limits: object) => {
+        sent.push({ ...on, limits });
+        return run();
+      },
+    };
+    const { call } = await connected(
+      new PuppetFolder([]),
+      [shop(url, { authorization: 'Bearer sesame' })],
+      { egress },
+    );
+    current = scope;
+    sent.length = 0;
+    expect(await call('shop__echo')).toBe('here');
+    const limits = { headers: 90_000, idle: 300_000, total: null, bytes: 4 * 1024 * 1024 };
+    expect(sent).toEqual([{ ...scope, isOwn: true, limits }]);
+    expect(new Set(asked.map(({ headers }) => headers.authorization))).toEqual(
+      new Set(['Bearer sesame']),
+    );
+    expect(asked[0]?.body.params).toMatchObject({
+      capabilities: {},
+      clientInfo: { name: 'holdpoint', version: '1' },
+    });
+  });
+
+  it('is greeted anew once it has forgotten the session', async () => {
+    const { handle, forget } = sdkServer();
+    const { url } = await aServer(handle);
+    const { call, log } = await connected(new PuppetFolder([]), [shop(url)]);
+    forget();
+    expect(await call('shop__echo')).toBe(
+      'unreachable: shop__echo failed: its server answered with HTTP 404',
+    );
+    await vi.waitFor(async () => expect(await call('shop__echo')).toBe('here'), {
+      timeout: 10_000,
+    });
+    expect(log.map(({ message }) => message)).toEqual([
+      'mcp: connected',
+      'mcp: shop answered with HTTP 404',
+      'mcp: connected',
+    ]);
+  });
+
+  it.each<[string, Handler, string]>([
+    [
+      'breaks off in a stream',
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write('data: {"jsonrpc"');
+        setTimeout(() => response.destroy(), 50);
+      },
+      'error -32000: shop__echo failed: MCP error -32000: the answer broke off (terminated)',
+    ],
+    [
+      'answers with a page',
+      (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
+      'failed: shop__echo failed: its server does not speak MCP as it should',
+    ],
+    [
+      'breaks',
+      (_, response) => response.writeHead(500).end('a stack with a secret'),
+      'failed: shop__echo failed: its server answered with HTTP 500',
+    ],
+    [
+      'leads elsewhere',
+      (_, response) => response.writeHead(307, { location: 'http://elsewhere.test/mcp' }).end(),
+      'failed: shop__echo failed: its server answered with HTTP 307',
+    ],
+    [
+      'says nothing',
+      () => undefined,
+      'timeout: shop__echo took too long and was stopped; its outcome is unknown',
+    ],
+    [
+      'quotes what the agent signs in with',
+      (request, response, { id }) =>
+        answer(response, {
+          id,
+          result: { content: [{ type: 'text', text: `you are ${request.headers.authorization}` }] },
+        }),
+      'you are [redacted:credential]',
+    ],
+  ])('that %s fails its call alone', async (_, handle, outcome) => {
+    let turn = 0;
+    const { url } = await aServer(
+      byHand((request, response, body) => {
+        turn += 1;
+        if (turn === 1) return handle(request, response, body);
+        return answer(response, { id: body.id, result: { content: [] } });
+      }),
+    );
+    const { call } = await connected(
+      new PuppetFolder([]),
+      [shop(url, { authorization: 'Bearer sesame' })],
+      { limits: { timeout: 1_000, connect: 10_000 } },
+    );
+    expect(await call('shop__echo')).toBe(outcome);
+    expect(await call('shop__echo')).toBe('');
+  });
+
+  it('does not open its stream for news over and over', async () => {
+    const { url, asked } = await aServer((request, response, body) => {
+      if (request.method === 'GET') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end('retry: 1\n\n');
+        return;
+      }
+      byHand(() => undefined)(request, response, body);
+    });
+    await connected(new PuppetFolder([]), [shop(url)]);
+    await vi.waitUntil(() => asked.filter(({ method }) => method === 'GET').length === 1);
+    await new Promise((done) => setTimeout(done, 1_000));
+    expect(asked.filter(({ method }) => method === 'GET')).toHaveLength(1);
+  });
+
+  it.each([401, 403])('that answers with %d is left to a person', async (status) => {
+    const { url } = await aServer((_, response) => response.writeHead(status).end());
+    const { log, call } = await connected(new PuppetFolder([]), [shop(url)]);
+    const message = `mcp: shop did not let the agent in (HTTP ${status}); look at its headers in service.yaml`;
+    expect(log).toEqual([{ level: 'warn', fields: { server: 'shop', lasting: true }, message }]);
+    expect(await call('shop__echo')).toBe('no tool shop__echo');
+  });
+
+  it('that is not there says so', async () => {
+    const { warnings } = await connected(new PuppetFolder([]), [shop('http://127.0.0.1:2/mcp')]);
+    expect(warnings()).toEqual(['mcp: shop could not be reached (ECONNREFUSED)']);
+  });
+});

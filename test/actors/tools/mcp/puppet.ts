@@ -1,0 +1,118 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../../src/actors/clock.ts';
+import { type Clock, type Tool, ToolError, type ToolRun } from '../../../../src/actors/ports.ts';
+import {
+  connectMcpServers,
+  type McpServersParts,
+} from '../../../../src/actors/tools/mcp/mcp-servers.ts';
+import { SeenTools } from '../../../../src/actors/tools/mcp/seen-tools.ts';
+import type { McpServerSettings } from '../../../../src/actors/tools/mcp/server-settings.ts';
+import type { JsonObject } from '../../../../src/machines/json.ts';
+import { logTo, type TestAgent } from '../../../helpers/test-agent.ts';
+
+/** A tool as a server lists it. */
+export function listed(name: string, more: object = {}): object {
+  return { name, description: `Does ${name}.`, inputSchema: { type: 'object' }, ...more };
+}
+
+/** A folder of an agent with the puppet in it. */
+export class PuppetFolder {
+  readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'holdpoint-mcp-')));
+
+  constructor(tools: readonly unknown[]) {
+    mkdirSync(join(this.path, '.service'));
+    copyFileSync(join(import.meta.dirname, 'puppet-server.mjs'), join(this.path, 'server.mjs'));
+    this.offer(tools);
+    onTestFinished(() => rmSync(this.path, { recursive: true, force: true, maxRetries: 3 }));
+  }
+
+  /** Changes what the puppet offers. */
+  offer(tools: readonly unknown[]): void {
+    writeFileSync(join(this.path, 'tools.json'), JSON.stringify({ tools }));
+  }
+
+  /** What the puppet was told, in order. */
+  get told(): string[] {
+    try {
+      return readFileSync(join(this.path, 'told'), 'utf8').split('\n').filter(Boolean);
+    } catch {
+      return [];
+    }
+  }
+}
+
+/** The settings of a puppet over stdio. */
+export function puppetConfig(more: Partial<McpServerSettings> = {}): McpServerSettings {
+  return {
+    ...{ name: 'shop', command: 'node', args: ['server.mjs'], env: {}, headers: {} },
+    tools: { deny: [] },
+    ...more,
+  };
+}
+
+const run: Omit<ToolRun, 'signal'> = {
+  ...{ taskId: 't1', callId: 'c1', correlationId: 'k1', tags: {}, credential: null },
+};
+
+/** Servers that are connected, with the tools of their agent. */
+export interface Connected {
+  tools: Map<string, Tool>;
+  seen: SeenTools;
+  log: TestAgent['log'];
+  /** The sentences of the log that warn. */
+  warnings(): string[];
+  /** Calls a tool, and returns its result or the message of its ToolError. */
+  call(tool: string, args?: JsonObject, signal?: AbortSignal): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Connects servers as an agent does, once each was tried. */
+export async function connected(
+  folder: PuppetFolder,
+  servers: readonly McpServerSettings[],
+  more: Partial<McpServersParts> & { clock?: Clock } = {},
+): Promise<Connected> {
+  const tools = more.tools ?? new Map<string, Tool>();
+  const log: TestAgent['log'] = [];
+  const open = connectMcpServers({
+    ...{ servers, tools, version: '1' },
+    agentDirectory: folder.path,
+    isIdempotent: () => false,
+    isolation: () => ({ proxy: null, sandbox: 'env' }),
+    egress: { fetch: globalThis.fetch, scope: () => null, within: (_, send) => send() },
+    env: { PATH: '/nowhere', DAEMON_SECRET: 'hunter22' },
+    clock: systemClock(),
+    log: logTo(log),
+    random: () => 0,
+    ...more,
+  });
+  onTestFinished(() => open.stop());
+  await open.tried();
+  return {
+    ...{ tools, log },
+    seen: new SeenTools(folder.path),
+    warnings: () => log.filter(({ level }) => level !== 'info').map(({ message }) => message),
+    async call(name, args = {}, signal = new AbortController().signal) {
+      const tool = tools.get(name);
+      if (tool === undefined) return `no tool ${name}`;
+      try {
+        return await tool.run(args, { ...run, signal });
+      } catch (error) {
+        if (error instanceof ToolError) return `${error.kind}: ${error.message}`;
+        throw error;
+      }
+    },
+    stop: () => open.stop(),
+  };
+}

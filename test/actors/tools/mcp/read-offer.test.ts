@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readOffer } from '../../../../src/actors/tools/mcp/read-offer.ts';
+import { listed } from './puppet.ts';
+
+const deep = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as object;
+
+describe('readOffer', () => {
+  it('takes a tool as it is, and its hash tells of every change of it', () => {
+    const { tools, unusable } = readOffer('shop', [listed('refund')]);
+    expect(unusable).toEqual([]);
+    expect(tools).toEqual([
+      {
+        name: 'refund',
+        description: 'Does refund.',
+        parameters: { type: 'object' },
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ]);
+    const digestOf = (more: object) => readOffer('shop', [listed('refund', more)]).tools[0]?.sha256;
+    const schema = { type: 'object', properties: { a: { description: 'an id' } } };
+    const digests = [{}, { description: 'Does refund!' }, { inputSchema: schema }].map(digestOf);
+    expect(new Set(digests).size).toBe(3);
+    expect(digestOf({ title: 'Refund', annotations: { readOnlyHint: true } })).toBe(digests[0]);
+  });
+
+  it.each([
+    ['no object', 7, 'has no name'],
+    ['no name', {}, 'has no name'],
+    [
+      'a name with a dot',
+      listed('a.b'),
+      'has a name that no model can call; one is letters, digits, _ and -, at most 58 of them',
+    ],
+    [
+      'a name that is too long',
+      listed('a'.repeat(59)),
+      'has a name that no model can call; one is letters, digits, _ and -, at most 58 of them',
+    ],
+    [
+      'an empty name',
+      listed(''),
+      'has a name that no model can call; one is letters, digits, _ and -, at most 58 of them',
+    ],
+    [
+      'no schema',
+      listed('a', { inputSchema: undefined }),
+      'takes something else than named arguments (its inputSchema has no type: object)',
+    ],
+    [
+      'a schema of a text',
+      listed('a', { inputSchema: { type: 'string' } }),
+      'takes something else than named arguments (its inputSchema has no type: object)',
+    ],
+    [
+      'a schema that is none',
+      listed('a', { inputSchema: 'object' }),
+      'takes something else than named arguments (its inputSchema has no type: object)',
+    ],
+    [
+      'a schema without a bottom',
+      listed('a', { inputSchema: { type: 'object', ...deep } }),
+      'has an inputSchema of more than 32 levels',
+    ],
+    [
+      'a schema as long as a book',
+      listed('a', { inputSchema: { type: 'object', title: 'x'.repeat(20_000) } }),
+      'has an inputSchema of more than 16 KiB',
+    ],
+  ])('leaves out %s', (_, entry, reason) => {
+    const { tools, unusable } = readOffer('shop', [entry]);
+    expect([tools, unusable.map((one) => one.reason)]).toEqual([[], [reason]]);
+  });
+
+  it('takes the first of two tools that a rule could not tell apart', () => {
+    const { tools, unusable } = readOffer(
+      'shop',
+      ['pay_out', 'pay-out', 'pay_out'].map((name) => listed(name)),
+    );
+    expect(tools.map(({ name }) => name)).toEqual(['pay_out']);
+    expect(unusable).toEqual([
+      { name: 'pay-out', reason: 'is there twice' },
+      { name: 'pay_out', reason: 'is there twice' },
+    ]);
+  });
+
+  it('cuts descriptions, and takes out what nobody would see', () => {
+    const hidden = 'Pays.\u202E\u200B\u{E0041}\u0007 Really.';
+    const schema = {
+      type: 'object',
+      properties: { to: { type: 'string', description: hidden, enum: [' a', 'b\u200B'] } },
+    };
+    const [tool] = readOffer('shop', [
+      listed('pay', { description: `${hidden}${'!'.repeat(5_000)}`, inputSchema: schema }),
+    ]).tools;
+    expect(tool?.description).toBe(`Pays. Really.${'!'.repeat(1_987)}`);
+    expect(tool?.parameters).toEqual({
+      type: 'object',
+      properties: { to: { type: 'string', description: 'Pays. Really.', enum: [' a', 'b'] } },
+    });
+  });
+
+  it('shows names of others on one line, cut', () => {
+    const { unusable } = readOffer('shop', [listed(`a\n\u001b[2J${'b'.repeat(1_000)}`)]);
+    expect(unusable[0]?.name).toMatch(/^a \\u001b\[2Jb{1,300}$/);
+    expect(unusable[0]?.name.length).toBeLessThanOrEqual(310);
+  });
+
+  it('never throws, whatever the list holds', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.jsonValue(),
+            fc.record({
+              name: fc.jsonValue(),
+              inputSchema: fc.jsonValue(),
+              description: fc.jsonValue(),
+            }),
+          ),
+        ),
+        (list) => {
+          const { tools, unusable } = readOffer('shop', list);
+          expect(tools.length + unusable.length).toBe(list.length);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import { connected, listed, PuppetFolder, puppetConfig } from './puppet.ts';
+
+const calls = ['echo', 'hang', 'die', 'big', 'huge', 'wrong', 'broken', 'liar', 'env', 'picture'];
+const others = ['data', 'deep', 'ask', 'family', 'flood', 'deaf', 'where'];
+
+function everyTool(): PuppetFolder {
+  return new PuppetFolder([...calls, ...others].map((name) => listed(name)));
+}
+
+/** A process that has ended and that nobody has buried is gone. */
+function isAlive(pid: string): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+describe('a server over stdio', () => {
+  it('gives the agent its tools, and is called with the arguments as they are', async () => {
+    const folder = new PuppetFolder([listed('echo'), listed('wrong')]);
+    const { tools, call } = await connected(folder, [puppetConfig()]);
+    expect([...tools.keys()]).toEqual(['shop__echo', 'shop__wrong']);
+    expect(tools.get('shop__echo')).toMatchObject({
+      description: 'Does echo.',
+      parameters: { type: 'object' },
+      idempotent: false,
+    });
+    expect(await call('shop__echo', { a: [1, { b: 'ü' }] })).toBe('{"a":[1,{"b":"ü"}]}');
+    expect(await call('shop__wrong')).toBe('failed: shop__wrong failed: the till is stuck');
+  });
+
+  it('has nothing of the environment of the daemon', async () => {
+    const folder = everyTool();
+    const env = { PUPPET_DIR: folder.path, MODE: 'test' };
+    const { call } = await connected(folder, [puppetConfig({ env })]);
+    const seen = JSON.parse(await call('shop__env')) as Record<string, string>;
+    expect(seen).toEqual({
+      PATH: expect.stringContaining('/usr/bin'),
+      HOME: expect.stringContaining('holdpoint-'),
+      LANG: 'C.UTF-8',
+      TZ: 'UTC',
+      MODE: 'test',
+      PUPPET_DIR: '[redacted:credential]',
+      SERVICE_AGENT_DIR: '[redacted:credential]',
+    });
+    expect(await call('shop__where')).toBe('[redacted:credential]');
+  });
+
+  it('shows texts as they are, structured results as JSON, and of the rest that it is there', async () => {
+    const { call } = await connected(everyTool(), [puppetConfig()]);
+    expect(await call('shop__picture')).toBe('[image: image/png, 3 bytes]\n[resource: file:///a]');
+    expect(await call('shop__data')).toBe('{"total":3}');
+  });
+
+  it('fails a call in one sentence, whatever it comes to, and serves the next', async () => {
+    const { call, tools } = await connected(everyTool(), [puppetConfig()]);
+    expect(await call('shop__broken')).toBe(
+      'error -32603: shop__broken failed: MCP error -32603: it broke',
+    );
+    expect(await call('shop__liar')).toBe(
+      'failed: shop__liar failed: its server does not speak MCP as it should',
+    );
+    expect(await call('shop__big')).toBe(
+      'too much output: shop__big returned more than a tool may (1 MiB); ask it for less',
+    );
+    expect(await call('shop__deep')).toBe(
+      'failed: shop__deep returned what cannot be written as text',
+    );
+    for (const name of ['die', 'huge', 'flood', 'deaf']) {
+      expect(await call(`shop__${name}`)).toBe(
+        `connection lost: the server of shop__${name} was lost while it worked; its outcome is unknown`,
+      );
+      expect(await call('shop__echo', { after: name })).toBe(`{"after":"${name}"}`);
+    }
+    expect(tools.size).toBe(calls.length + others.length);
+  }, 60_000);
+
+  it('has no longer for a call than a script has', async () => {
+    const folder = everyTool();
+    const limits = { timeout: 500, connect: 10_000 };
+    const { call } = await connected(folder, [puppetConfig()], { limits });
+    expect(await call('shop__hang')).toBe(
+      'timeout: shop__hang took too long and was stopped; its outcome is unknown',
+    );
+    await vi.waitUntil(() => folder.told.includes('notifications/cancelled'));
+  });
+
+  it('calls a call off at the server when its task is', async () => {
+    const folder = everyTool();
+    const { call } = await connected(folder, [puppetConfig()]);
+    const stop = new AbortController();
+    const called = call('shop__hang', {}, stop.signal);
+    await vi.waitUntil(() => folder.told.includes('hangs'));
+    stop.abort();
+    expect(await called).toBe('stopped: shop__hang was stopped because its task was');
+    await vi.waitUntil(() => folder.told.includes('notifications/cancelled'));
+    expect(await call('shop__echo')).toBe('{}');
+  });
+
+  it('is refused whatever it asks of the agent', async () => {
+    const { call, warnings } = await connected(everyTool(), [puppetConfig()]);
+    expect(JSON.parse(await call('shop__ask'))).toEqual({
+      code: -32601,
+      message: expect.stringContaining('this client takes no requests'),
+    });
+    expect(warnings()).toEqual([
+      'mcp: shop asked the agent for sampling/createMessage, which is refused',
+    ]);
+  });
+
+  it('ends with all it started when the agent stops', async () => {
+    const { call, stop } = await connected(everyTool(), [puppetConfig()]);
+    const pids = (await call('shop__family')).split(' ');
+    expect(pids.map(isAlive)).toEqual([true, true]);
+    await stop();
+    await vi.waitUntil(() => !pids.some(isAlive));
+  });
+
+  it('may write its own news where its messages go', async () => {
+    const env = { PUPPET: 'chatty' };
+    const { call } = await connected(everyTool(), [puppetConfig({ env })]);
+    expect(await call('shop__echo')).toBe('{}');
+  });
+
+  it('keeps nobody up when it dies or is not there, and says why without its secrets', async () => {
+    const env = { PUPPET: 'dead', PUPPET_KEY: 'sesame-open' };
+    const servers = [
+      puppetConfig({ env }),
+      puppetConfig({ name: 'till', command: 'no-such-program' }),
+      puppetConfig({ name: 'desk', command: './server.mjs' }),
+    ];
+    const { tools, warnings } = await connected(everyTool(), servers);
+    expect(tools.size).toBe(0);
+    expect(warnings().toSorted()).toEqual([
+      expect.stringMatching(/^mcp: desk ended \(.+\)(: prlimit: .+ Permission denied)?$/),
+      'mcp: shop ended (exit code 3): no such file: config.json [redacted]',
+      expect.stringMatching(
+        /^mcp: till needs the program no-such-program, which is not in \S+; install it$/,
+      ),
+    ]);
+  });
+});

@@ -1,0 +1,146 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { aServer } from '../actors/outbound/egress/a-server.ts';
+import { listed } from '../actors/tools/mcp/puppet.ts';
+import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
+import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { expectIntact, launchAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
+
+needsBwrap();
+
+const shop = { name: 'shop', command: 'node', args: ['puppet/server.mjs'], tools: { deny: [] } };
+
+/** The folder of an agent with the puppet in it. */
+function puppetAgent(settings: ServiceSettings, tools: readonly object[]): AgentFolder {
+  const folder = new AgentFolder({ mcp: { servers: [shop] }, ...settings });
+  const puppet = join(folder.path, 'puppet');
+  mkdirSync(puppet);
+  copyFileSync(
+    join(import.meta.dirname, '../actors/tools/mcp/puppet-server.mjs'),
+    join(puppet, 'server.mjs'),
+  );
+  writeFileSync(join(puppet, 'tools.json'), JSON.stringify({ tools }));
+  return folder;
+}
+
+async function started(folder: AgentFolder, env: NodeJS.ProcessEnv = {}): Promise<TestAgent> {
+  const agent = await launchAgent({}, { folder, env });
+  onTestFinished(() => agent.close());
+  return agent;
+}
+
+const playing = (tool: string, args: object = {}) => ({
+  parts: [{ kind: 'data', data: { script: [{ tool, args }, { say: '{result}' }] } }],
+});
+
+const send = (agent: TestAgent, id: string, tool: string, args: object = {}) =>
+  agent.post('/tasks/send', { task: { id, message: playing(tool, args) } });
+
+const rules = { to: 'channel:console:desk', timeout: '5m', optional: true };
+
+describe('a tool of an MCP server', () => {
+  it('is held, shown, decided and audited as any, and runs with what was released', async () => {
+    const defer = { enabled: true, tools: { shop__echo: rules } };
+    const agent = await started(puppetAgent({ security: { defer } }, [listed('echo')]));
+    const sent = send(agent, 't1', 'shop__echo', { order: 'A-1042' });
+    const held = await agent.reached('t1', 'deferred');
+    expect(held.metadata.deferral).toMatchObject({
+      tool: 'shop__echo',
+      context: 'tool=shop__echo args={"order":"A-1042"}',
+    });
+    const decision = { decision: 'approve', approver: 'ann@example.com' };
+    expect((await agent.post('/tasks/t1/decisions', decision)).status).toBe(200);
+    expect(textOf(await sent)).toBe('{"order":"A-1042"}');
+    const told = agent.audit('t1').map(({ event, fields }) => [event, fields?.['tool']]);
+    expect(told.filter(([, tool]) => tool !== undefined)).toEqual([
+      ['task_deferred', 'shop__echo'],
+      ['task_deferred_decision', 'shop__echo'],
+      ['tool_exec', 'shop__echo'],
+      ['tool_exec', 'shop__echo'],
+    ]);
+    await expectIntact(agent.auditPath);
+  });
+
+  it('is denied by a guardrail, and by its arguments before anybody is asked', async () => {
+    const guardrails = { enabled: true, deny_commands: [{ pattern: 'rm -rf' }] };
+    const schema = { type: 'object', properties: { a: {} }, required: ['a'] };
+    const folder = puppetAgent({ security: { guardrails } as object }, [
+      listed('echo', { inputSchema: { ...schema, additionalProperties: false } }),
+    ]);
+    const agent = await started(folder);
+    const denied = await send(agent, 't1', 'shop__echo', { a: 'rm -rf /' });
+    expect(textOf(denied)).toBe('denied by guardrail: rm -rf');
+    expect(textOf(await send(agent, 't2', 'shop__echo', {}))).toBe(
+      'shop__echo: argument a is missing',
+    );
+    expect(textOf(await send(agent, 't3', 'shop__echo', { a: 1, b: 2 }))).toBe(
+      'shop__echo: argument b is not known',
+    );
+  });
+
+  it('is not there until somebody has seen what it has become', async () => {
+    const folder = puppetAgent({}, [listed('echo')]);
+    const agent = await started(folder);
+    expect(textOf(await send(agent, 't1', 'shop__echo'))).toBe('{}');
+    const changed = listed('echo', { description: 'Echoes, after you have paid.' });
+    const path = join(folder.path, 'puppet', 'tools.json');
+    writeFileSync(path, JSON.stringify({ tools: [changed] }));
+    let tries = 0;
+    await vi.waitFor(
+      async () => {
+        tries += 1;
+        const answer = await send(agent, `t2-${tries}`, 'shop__echo');
+        expect(textOf(answer)).toBe('unknown tool: shop__echo');
+      },
+      { timeout: 15_000, interval: 200 },
+    );
+  }, 30_000);
+
+  it('needs no server to be there for the agent to start, and fails with a sentence', async () => {
+    const dead = { ...shop, env: { PUPPET: 'dead' } };
+    const folder = puppetAgent({ mcp: { servers: [dead] } }, []);
+    const agent = await started(folder);
+    expect(textOf(await send(agent, 't1', 'pay'))).toBe('{}');
+    expect(textOf(await send(agent, 't2', 'shop__echo'))).toBe('unknown tool: shop__echo');
+    expect(agent.log.map(({ message }) => message)).toContain(
+      'mcp: shop ended (exit code 3): no such file: config.json undefined',
+    );
+  });
+});
+
+describe.each(isWithoutBwrap ? ['env'] : ['env', 'bwrap'])('a server at level %s', (sandbox) => {
+  it('reaches what tools may reach, and neither the daemon nor what is its own', async () => {
+    const open = await aServer((_, response) => response.end('open'));
+    const own = await aServer((_, response) => response.end('own'));
+    const folder = puppetAgent(
+      {
+        egress: { sandbox, allowed_private: [`127.0.0.1:${open.port}`] },
+        mcp: {
+          servers: [
+            shop,
+            { name: 'own', url: `http://127.0.0.1:${own.port}/`, tools: { deny: [] } },
+          ],
+        },
+      },
+      [listed('reach'), listed('env')],
+    );
+    const agent = await started(folder, { DAEMON_SECRET: 'hunter22' });
+    const reach = async (id: string, url: string) =>
+      textOf(await send(agent, id, 'shop__reach', { url }));
+    expect(await reach('t1', `http://127.0.0.1:${open.port}/`)).toBe('200 open');
+    expect(await reach('t2', `http://127.0.0.1:${own.port}/`)).toMatch(/^failed: /);
+    expect(await reach('t3', `${agent.url}/deferrals`)).toMatch(/^failed: /);
+    const blocked = agent.audit().filter(({ event }) => event === 'egress_blocked');
+    expect(blocked.map(({ fields }) => fields?.['reason'])).toEqual([
+      'is not on the allowlist',
+      'is not on the allowlist',
+    ]);
+    // The daemon itself may ask what its settings name.
+    expect(own.seen.map(({ method }) => method)).toContain('POST');
+    const env = textOf(await send(agent, 't4', 'shop__env'));
+    expect(Object.keys(JSON.parse(env)).filter((name) => /SECRET|TOKEN|KEY/.test(name))).toEqual(
+      [],
+    );
+  });
+});
