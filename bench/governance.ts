@@ -76,7 +76,7 @@ async function timesOf(layers: object, configured: readonly (typeof credentials)
     clock: systemClock(),
     log,
   });
-  const logic = createGovern({ policy, judge: null, tools, log });
+  const logic = createGovern({ policy, scorer: null, tools, log });
   const requester = { provider: 'ops', userId: 'ann', acr: 'gold' };
   const request = { role: 'user', parts: [], messageId: 'm' } as const;
   const input = {

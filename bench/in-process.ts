@@ -66,7 +66,7 @@ async function openSystem(directory: string): Promise<TaskSystem> {
     model: scriptedModel('bench', [{ tool: 'noop' }, { say: '{result}' }]),
     tools,
     policy: createPolicy({ security, isAuthOn: false, tools, ...off }),
-    judge: null,
+    scorer: null,
     issuer: null,
     egress: null,
     clock,

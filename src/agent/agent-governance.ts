@@ -16,7 +16,7 @@ import type { Clock, Log, Outbound, Tool } from '../actors/ports.ts';
 /** What governs an agent; the layers that need the outside are `null` while they are off. */
 export interface Governance {
   policy: Policy;
-  judge: IntentScorer | null;
+  scorer: IntentScorer | null;
   issuer: CredentialIssuer | null;
 }
 
@@ -50,7 +50,7 @@ export function createGovernance(parts: GovernanceParts): Governance {
     modify: parts.modify,
     credentials: issuer,
   });
-  return { policy, judge: intentScorerOf(security.intent_alignment, parts), issuer };
+  return { policy, scorer: intentScorerOf(security.intent_alignment, parts), issuer };
 }
 
 function intentScorerOf(

@@ -61,16 +61,16 @@ it('asks the embedder through egress', async () => {
     );
   });
   const outbound = notedOutbound();
-  const { judge } = governed(alignment(address), outbound);
-  expect(await judge?.(question)).toMatchObject({ score: 1 });
+  const { scorer } = governed(alignment(address), outbound);
+  expect(await scorer?.(question)).toMatchObject({ score: 1 });
   expect(outbound.passed).toEqual([`POST ${address}/embeddings`]);
   expect(seen.length).toBe(1);
 });
 
 it('lets no call pass when the embedder may not be asked', async () => {
   const { address, seen } = await startServer(() => undefined);
-  const { judge } = governed(alignment(address), refusingOutbound());
-  expect(await judge?.(question)).toMatchObject({ score: null });
+  const { scorer } = governed(alignment(address), refusingOutbound());
+  expect(await scorer?.(question)).toMatchObject({ score: null });
   expect(seen).toEqual([]);
 });
 

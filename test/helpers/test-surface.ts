@@ -64,7 +64,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     model: scriptedModel('demo', []),
     tools,
     policy: aPolicy({ rulesFor: ({ tool }) => toolRules(rules[tool]) }),
-    judge: null,
+    scorer: null,
     issuer: null,
     egress: null,
     clock,

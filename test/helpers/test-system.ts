@@ -33,7 +33,7 @@ export interface TestSystemOptions {
   /** The rest of `security`, as `service.yaml` has it. */
   security?: object;
   policy?: Policy;
-  judge?: IntentScorer;
+  scorer?: IntentScorer;
   issuer?: CredentialIssuer;
   onRestart?: 'abandon' | 'resume';
   restAfter?: number;
@@ -110,7 +110,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     model: options.model ?? scriptedModel('demo', []),
     tools,
     policy: options.policy ?? policyOf(options, tools),
-    judge: options.judge ?? null,
+    scorer: options.scorer ?? null,
     issuer: options.issuer ?? null,
     egress: null,
     clock,

@@ -67,8 +67,8 @@ export class AdapterDeliveries {
     this.#options.onRoom();
   }
 
-  /** Takes up rows that are due, as far as there is room. Must not be called while writes are not kept. */
-  takeUp(): void {
+  /** Resumes rows that are due, as far as there is room. Must not be called while writes are not kept. */
+  resume(): void {
     if (!this.#isUp) return;
     const start = this.#last;
     for (let slot = this.#nextSlot(start); slot !== undefined && this.#hasRoom(); ) {
@@ -79,7 +79,7 @@ export class AdapterDeliveries {
     if (start === null || !this.#hasRoom()) return this.#lanes.letIn();
     // Those before the one it began with have their turn now.
     this.#last = null;
-    this.takeUp();
+    this.resume();
   }
 
   /** Passes a change to a running delivery. */

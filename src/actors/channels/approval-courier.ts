@@ -140,7 +140,7 @@ export class ApprovalCourier {
       if (this.live === 0) this.#onIdle();
       if (this.#isStopped || !this.#catchUp() || !this.#keep()) return;
       this.#attempt(() => {
-        for (const deliveries of this.#deliveries.values()) deliveries.takeUp();
+        for (const deliveries of this.#deliveries.values()) deliveries.resume();
       });
     });
   }

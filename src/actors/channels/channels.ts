@@ -102,8 +102,8 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
     clock,
     log,
   });
-  const desk = consoleAdapter(parts);
-  const local = new LocalNotices({ adapters: [desk], log });
+  const terminal = consoleAdapter(parts);
+  const local = new LocalNotices({ adapters: [terminal], log });
   return {
     start() {
       local.start(parts.waiting());
@@ -126,9 +126,9 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
     },
     status: () => [
       ...statusOf(adapters, courier),
-      ...[desk.name, dashboard].map((adapter) => ({
+      ...[terminal.name, dashboard].map((adapter) => ({
         adapter,
-        state: desk.state,
+        state: terminal.state,
         pending: 0,
         oldestAt: null,
       })),

@@ -1,6 +1,6 @@
 import type { DeliveryFailure } from '../../machines/channels/delivery-machine.ts';
 
-/** Messages of one lane that may be set aside at once. */
+/** Messages of one lane that may be in quarantine at once. */
 export const longestQuarantine = 64;
 
 /**
@@ -20,7 +20,7 @@ export class Quarantine {
     return this.#lanes.has(position);
   }
 
-  /** Sets a row aside that failed, as far as its lane has room for it. */
+  /** Quarantines a row that failed, as far as its lane has room for it. */
   failed(position: number, lane: string, failure: DeliveryFailure): void {
     if (this.#isPaced && asksForTime(failure)) return;
     const others = [...this.#lanes.values()].filter((other) => other === lane);

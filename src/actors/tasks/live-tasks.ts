@@ -210,7 +210,7 @@ export class LiveTasks {
   }
 
   /** Goes on with tasks that were let go of because the disk did not take them, once it does. */
-  takeUpUnrecorded(): void {
+  resumeUnrecorded(): void {
     if (this.#unrecorded.size === 0 || !this.#options.store.isWritable()) return;
     const ids = [...this.#unrecorded];
     this.#unrecorded.clear();

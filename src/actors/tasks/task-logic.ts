@@ -28,7 +28,7 @@ import type {
   ScopedOutbound,
   Tool,
 } from '../ports.ts';
-import { createMint } from './effects/mint.ts';
+import { createIssueCredential } from './effects/issue-credential.ts';
 import { createRunTool } from './effects/run-tool.ts';
 import { createThink } from './effects/think.ts';
 import type { LiveTask } from './live-task.ts';
@@ -40,10 +40,10 @@ export interface TaskLogicPorts {
   tools: ReadonlyMap<string, Tool>;
   policy: Policy;
   /** Compares calls with what was asked; `null` while intent alignment is off. */
-  judge: IntentScorer | null;
+  scorer: IntentScorer | null;
   /** Makes the credentials of calls; `null` when no tool has any. */
   issuer: CredentialIssuer | null;
-  /** The way out; tools that need one have none while it is `null`. */
+  /** The egress of tools; they have none while it is `null`. */
   egress: ScopedOutbound | null;
   clock: Clock;
   ids: Ids;
@@ -54,7 +54,7 @@ export interface TaskLogicPorts {
 
 /** Fills every port of the task chart; this is the only place where they are filled. */
 export function createTaskLogic(ports: TaskLogicPorts) {
-  const { model, tools, policy, judge, issuer, egress, clock, ids, log, live, onProgress } = ports;
+  const { model, tools, policy, scorer, issuer, egress, clock, ids, log, live, onProgress } = ports;
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
   const called = beneathRun(ports, {});
@@ -69,8 +69,8 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           onToken: (id, text) => onProgress(id, { phase: 'token', text }),
         }),
       ),
-      govern: createGovern({ policy, judge, tools, log, attribute: served }),
-      mint: served(createMint({ issuer, vault, clock, log })),
+      govern: createGovern({ policy, scorer, tools, log, attribute: served }),
+      mint: served(createIssueCredential({ issuer, vault, clock, log })),
       runTool: called(
         createRunTool({
           tools,

@@ -369,7 +369,7 @@ export class TaskSystem {
 
   #lookAround(): void {
     this.#tasks.restParked();
-    this.#tasks.takeUpUnrecorded();
+    this.#tasks.resumeUnrecorded();
   }
 }
 

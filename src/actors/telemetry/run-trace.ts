@@ -26,7 +26,7 @@ export interface EndedWait {
 
 /**
  * The trace of one run of a task, for as long as the task has an actor: an `agent.execute` span, and
- * what happens beneath it. A run that is taken up again later gets another such span in the same trace.
+ * what happens beneath it. A run that is resumed gets another such span in the same trace.
  */
 export class RunTrace {
   readonly #taskId: string;

@@ -20,7 +20,7 @@ export interface ImaginedCall {
   message: string | null;
 }
 
-export interface ExplainPorts extends Pick<Governance, 'policy' | 'judge'> {
+export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
   tools: ReadonlyMap<string, Tool>;
   /** The rules that check the output of the tool. */
   outputRules: readonly string[];
@@ -47,7 +47,7 @@ export async function explainCall(
   };
   const refused = message === null ? null : refusedMessage(request, ports);
   if (refused !== null) return explanationOf(call, refused, { ...ports, isIntentUnknown: false });
-  const isIntentUnknown = ports.judge !== null && message === null;
+  const isIntentUnknown = ports.scorer !== null && message === null;
   const policy = isIntentUnknown ? withoutIntent(ports.policy) : ports.policy;
   const govern = createActor(createGovern({ ...ports, policy }), {
     input: {

@@ -47,7 +47,7 @@ async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   addTasks(loaded, registry, ports.system.metrics);
   const observeWaits = addWaits(loaded, registry, counts);
   addCalls(loaded, registry, counts);
-  addDoor(loaded, registry, ports);
+  addAccess(loaded, registry, ports);
   if (ports.channels !== undefined) addChannels(loaded, registry, ports.channels, ports.clock);
   return { registry, observeWaits };
 }
@@ -118,7 +118,7 @@ function addCalls({ Counter }: Library, registry: Registry, counts: MeasuredCoun
   });
 }
 
-function addDoor(
+function addAccess(
   { Counter, Gauge }: Pick<Library, 'Counter' | 'Gauge'>,
   registry: Registry,
   { admission, auditLag, auditSinks }: MetricsPorts,

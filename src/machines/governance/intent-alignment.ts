@@ -43,7 +43,7 @@ export function cosine(one: readonly number[], other: readonly number[]): number
 }
 
 /**
- * Judges a score (contract section 7): below the hard threshold the call is denied, below the threshold
+ * Rules on a score (contract section 7): below the hard threshold the call is denied, below the threshold
  * it is warned of; equality passes. A hard threshold of -1 never denies. What is not a number is denied.
  */
 export function scoreIntent(

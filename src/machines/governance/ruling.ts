@@ -54,6 +54,6 @@ export type Ruling = Verdict & {
   records: DecisionRecord[];
   /** What the layers have to report, in the order in which it happened. */
   facts: TaskFact[];
-  /** How well the call fits what was asked; `null` when nobody judged it. */
+  /** How well the call fits what was asked; `null` when nothing scored it. */
   score: number | null;
 };

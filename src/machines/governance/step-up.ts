@@ -24,8 +24,8 @@ export function stepUpReason(requester: Caller | null, required: string): string
 }
 
 /**
- * Tells whether somebody has signed in less strongly than the requester, with whose assurance all calls of a
- * task are judged. A level that no requirement can be met with is nobody's to borrow.
+ * Returns whether somebody has signed in less strongly than the requester, with whose assurance all calls of a
+ * task are governed. A level that no requirement can be met with is nobody's to borrow.
  */
 export function isWeaker(
   speaker: Caller | null,

@@ -17,7 +17,7 @@ export interface FailedCall extends ModelName {
   fault: CallFault;
   /** What is wrong and what to do, in one sentence that holds no secret. */
   text: string;
-  /** True when somebody has already been shown words of the answer, which nobody can take back. */
+  /** True when somebody has already been shown words of the answer, which nobody can withdraw. */
   hasSpoken: boolean;
   /** Epoch milliseconds at which the call ended. */
   at: number;

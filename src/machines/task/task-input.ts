@@ -70,7 +70,7 @@ export interface TaskContext {
   approvedCallId: string | null;
   /** Who makes the credentials of the current call; `null` when it needs none. */
   credential: CredentialProvider | null;
-  /** How well the calls that were judged fitted what was asked, oldest first. */
+  /** How well the calls that were scored fitted what was asked, oldest first. */
   scores: number[];
   records: DecisionRecord[];
   answer: Part[] | null;

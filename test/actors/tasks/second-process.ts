@@ -37,7 +37,7 @@ const system = new TaskSystem({
   model: scriptedModel('demo', []),
   tools: new Map([['pay', pay]]),
   policy: aPolicy(),
-  judge: null,
+  scorer: null,
   issuer: null,
   egress: null,
   clock: { now: () => now, setTimeout: () => null, clearTimeout: quiet },

@@ -75,17 +75,17 @@ function governWith(opinionsOn: (call: ToolCall) => Opinions, asked: (port: stri
       return { kind: 'modified', call: { ...call, args: { order: 8 } }, rules: [1] };
     },
   });
-  const judge = async ({ tool }: { tool: string }): Promise<IntentVerdict> => {
-    asked('judge');
+  const scorer = async ({ tool }: { tool: string }): Promise<IntentVerdict> => {
+    asked('scorer');
     const decision = ofCall.get(tool)?.intent;
     if (decision === 'breaks' || decision === 'off' || decision === undefined) {
-      throw new Error('the judge broke');
+      throw new Error('the scorer broke');
     }
     return { decision, score: 0.5, reason: 'as the test says' };
   };
   const silent = () => undefined;
   const log = { info: silent, warn: silent, error: silent };
-  return createGovern({ policy, judge, tools: new Map(), log });
+  return createGovern({ policy, scorer, tools: new Map(), log });
 }
 
 function rulesOf({ policy, intent, assurance, defer, credentials }: Opinions): ToolRules {
@@ -122,7 +122,7 @@ function isDenied({ policy, intent }: Opinions): boolean {
 function expectedAsked(opinion: Opinions): string[] {
   const { length } = expectedSayings(opinion);
   const isJudged = opinion.policy === 'silent' && opinion.intent !== 'off';
-  return ['policy', ...(isJudged ? ['judge'] : []), ...(length > 2 ? ['modify'] : [])];
+  return ['policy', ...(isJudged ? ['scorer'] : []), ...(length > 2 ? ['modify'] : [])];
 }
 
 async function rule(opinion: Opinions): Promise<{ ruling: Ruling; asked: string[] }> {

@@ -18,10 +18,10 @@ import type { Policy } from './policy.ts';
 export interface GovernPorts {
   policy: Policy;
   /** `null` while intent alignment is off. */
-  judge: IntentScorer | null;
+  scorer: IntentScorer | null;
   tools: ReadonlyMap<string, Tool>;
   log: Log;
-  /** Attributes what the judge asks of the outside to the run it asks for; to nobody when left out. */
+  /** Attributes the requests of the scorer to the run they are made for; to nobody when left out. */
   attribute?: (logic: JudgeIntent) => JudgeIntent;
 }
 
@@ -29,7 +29,7 @@ type JudgeIntent = PromiseActorLogic<Timed<IntentVerdict>, JudgeIntentInput>;
 
 /** Fills the ports of the tool-call chart with what is configured. A layer that breaks lets nothing pass. */
 export function createGovern(ports: GovernPorts) {
-  const { policy, judge, tools, log, attribute = (logic) => logic } = ports;
+  const { policy, scorer, tools, log, attribute = (logic) => logic } = ports;
   const failed = (error: unknown, call: ToolCall, what: string) => {
     log.error({ error, tool: call.tool, call_id: call.id }, `governance: ${what}`);
     return governanceFailed(what);
@@ -54,9 +54,9 @@ export function createGovern(ports: GovernPorts) {
       const { tool, args } = call;
       const began = performance.now();
       try {
-        if (judge === null) throw new Error('intent alignment has no judge');
+        if (scorer === null) throw new Error('intent alignment has no judge');
         const toolDescription = tools.get(tool)?.description ?? '';
-        const verdict = await judge({ request, tool, toolDescription, args, signal });
+        const verdict = await scorer({ request, tool, toolDescription, args, signal });
         return { ...verdict, took: elapsed(began) };
       } catch (error) {
         if (!signal.aborted) failed(error, call, 'intent alignment broke');

@@ -83,9 +83,9 @@ function partsAhead(known: AuditHead, path: string): { parts: Part[]; hasGap: bo
 
 /** Where the store's own file goes on. It may have been finished since, and have its name. */
 function partOf({ first, bytes, finishing }: AuditHead, path: string): Part {
-  const isPutAway = finishing !== null && existsSync(finishedPath(path, finishing.first));
+  const isArchived = finishing !== null && existsSync(finishedPath(path, finishing.first));
   const [own, offset] =
-    finishing === null || isPutAway ? [first, bytes] : [finishing.first, finishing.bytes];
+    finishing === null || isArchived ? [first, bytes] : [finishing.first, finishing.bytes];
   const finished = finishedPath(path, own);
   return { path: existsSync(finished) ? finished : path, first: own, offset };
 }

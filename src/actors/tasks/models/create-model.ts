@@ -18,7 +18,7 @@ export interface ModelSettings extends ChainSettings {
 export interface ModelPorts {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
-  /** The way out, under the egress policy. */
+  /** The egress of the daemon. */
   fetch: typeof globalThis.fetch;
   /** What the model may ask for; read anew at each turn. */
   tools: () => Iterable<Tool>;

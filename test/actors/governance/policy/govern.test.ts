@@ -12,7 +12,7 @@ const breaks = (): never => {
   throw error;
 };
 
-function govern(policy: Policy, judge: IntentScorer | null = null) {
+function govern(policy: Policy, scorer: IntentScorer | null = null) {
   const logged: unknown[] = [];
   const log = {
     info: () => undefined,
@@ -21,7 +21,7 @@ function govern(policy: Policy, judge: IntentScorer | null = null) {
   };
   const tools = new Map([['issue_refund', toolCalled('issue_refund')]]);
   const { request } = aTaskInput();
-  const actor = createActor(createGovern({ policy, judge, tools, log }), {
+  const actor = createActor(createGovern({ policy, scorer, tools, log }), {
     input: { taskId: 'task-1', call: aCall(), request, requester: null, scores: [], now: 0 },
   }).start();
   return { ruling: toPromise(actor), logged };
@@ -47,9 +47,9 @@ describe('a layer that breaks', () => {
   it.each<[string, IntentScorer | null]>([
     ['that is missing', null],
     ['that throws', breaks],
-  ])('is a DENY: a judge %s', async (_name, judge) => {
+  ])('is a DENY: a scorer %s', async (_name, scorer) => {
     const policy = aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) });
-    const { ruling, logged } = govern(policy, judge);
+    const { ruling, logged } = govern(policy, scorer);
     expect(await ruling).toMatchObject({
       kind: 'deny',
       text: 'governance failed: intent alignment broke',
@@ -64,14 +64,14 @@ describe('a layer that breaks', () => {
 });
 
 describe('governing a call', () => {
-  it('gives the judge what it compares', async () => {
+  it('gives the scorer what it compares', async () => {
     const questions: unknown[] = [];
-    const judge: IntentScorer = async ({ signal, ...question }) => {
+    const scorer: IntentScorer = async ({ signal, ...question }) => {
       questions.push(question);
       expect(signal.aborted).toBe(false);
       return { decision: 'allow', score: 0.9, reason: 'fits' };
     };
-    await govern(aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) }), judge).ruling;
+    await govern(aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) }), scorer).ruling;
     expect(questions).toEqual([
       {
         request: aTaskInput().request,

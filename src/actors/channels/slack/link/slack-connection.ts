@@ -76,10 +76,10 @@ export class SlackConnection {
   #noteSelf(self: SlackSelf): void {
     const { log } = this.#options;
     // A socket is renewed every few hours, which is no news.
-    const isNews = this.#self === null || this.#toldFault !== null;
+    const isChange = this.#self === null || this.#toldFault !== null;
     this.#self = self;
     this.#toldFault = null;
-    if (isNews) {
+    if (isChange) {
       log.info({ team: self.teamId, bot: self.botUserId, app: self.appId }, 'slack: connected');
     }
   }

@@ -9,7 +9,7 @@ import {
 import type { Clock, Log } from '../../ports.ts';
 
 /** What making credentials needs from outside. */
-export interface MintPorts {
+export interface IssueCredentialPorts {
   /** `null` when no tool has credentials. */
   issuer: CredentialIssuer | null;
   vault: CredentialVault;
@@ -18,10 +18,10 @@ export interface MintPorts {
 }
 
 /**
- * Fills the `mint` port: makes the credentials of one call and keeps them in the vault until that
+ * Issues the credentials of one call and keeps them in the vault until that
  * call takes them. The chart only hears that they exist, or in words why not.
  */
-export function createMint({ issuer, vault, clock, log }: MintPorts) {
+export function createIssueCredential({ issuer, vault, clock, log }: IssueCredentialPorts) {
   return fromPromise<MintOutcome, MintInput>(async ({ input, signal }) => {
     const { call, taskId, provider } = input;
     const began = performance.now();
