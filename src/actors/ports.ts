@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { JsonObject, JsonValue } from '../machines/json.ts';
 import type { Caller, Exchange, FollowUp, Message } from '../machines/task/task.ts';
+import type { FailedModelCall } from '../machines/task/task-events.ts';
 
 /** Epoch milliseconds that no change of the wall clock can move back, and timers on the same scale. */
 export interface Clock {
@@ -147,7 +148,7 @@ export interface ModelListener {
   /** Hears the text as it comes. */
   onToken: (text: string) => void;
   /** Hears of each call that failed, with what was wrong in words for the caller. */
-  onFailedCall?: (call: ModelCall & { error: string }) => void;
+  onFailedCall?: (call: FailedModelCall) => void;
 }
 
 /** A model behind one provider. */

@@ -4,6 +4,7 @@ import { forgetMessage } from './forget-message.ts';
 import { holdOpen } from './hold-open.ts';
 import { problemOf } from './middleware/handle-errors.ts';
 import type { RoutedContext } from './request-state.ts';
+import { tellUsage } from './tell-usage.ts';
 import { Problem } from './wire/problem.ts';
 
 /**
@@ -17,7 +18,9 @@ export async function awaitTask(ctx: RoutedContext, id: string): Promise<Task | 
   ctx.res.once('close', leave);
   const release = holdOpen(ctx, id);
   try {
-    return await ctx.state.tasks.settled(id, gone.signal);
+    const task = await ctx.state.tasks.settled(id, gone.signal);
+    tellUsage(ctx, task);
+    return task;
   } catch (error) {
     if (gone.signal.aborted) return null;
     if (!(error instanceof SystemError)) throw error;

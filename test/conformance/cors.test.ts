@@ -21,7 +21,8 @@ function shared({ headers }: { headers: Headers }): Record<string, string> {
 
 const readable = {
   'access-control-allow-origin': desk,
-  'access-control-expose-headers': 'X-Correlation-ID,Retry-After,WWW-Authenticate',
+  'access-control-expose-headers':
+    'X-Correlation-ID,Retry-After,WWW-Authenticate,X-Service-Tokens-In,X-Service-Tokens-Out,X-Service-Model,X-Service-Duration-Ms',
   vary: 'Origin',
 };
 

@@ -1,8 +1,10 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { SystemError } from '../../actors/tasks/tasks.ts';
+import type { Task } from '../../machines/task/task.ts';
 import { holdOpen } from '../hold-open.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
+import { tellUsage } from '../tell-usage.ts';
 import type { Challenge } from '../wire/challenge.ts';
 import { Problem } from '../wire/problem.ts';
 import type { Sdk } from './sdk.ts';
@@ -24,6 +26,8 @@ export interface CallRequest {
   taskId?: string;
   /** Keeps the answer open while its task runs; returns a function that ends the hold. */
   holdOpen: (taskId: string) => () => void;
+  /** Says in the headers of the answer what the models of a task took so far. */
+  tellUsage: (task: Task) => void;
   /** Tells whether the answer can still ask its caller to sign in again. */
   canChallenge: () => boolean;
 }
@@ -52,6 +56,7 @@ export function callRequest(ctx: RoutedContext, restType: string | null): CallRe
     gone: gone.signal,
     isRead: false,
     holdOpen: (id) => holdOpen(ctx, id, { ...type, task: ctx.state.tasks.find(id) }),
+    tellUsage: (task) => tellUsage(ctx, task),
     canChallenge: () => restType === null || !ctx.headerSent,
   };
 }

@@ -91,6 +91,7 @@ export class TaskHandler implements A2ARequestHandler {
       if (returnImmediately) return saved(state.tasks, id, gone);
       return this.#ports.a2aHold ? held(requestOf(context), id) : state.tasks.standing(id, gone);
     });
+    if (!returnImmediately) requestOf(context).tellUsage(task);
     const challenge = challengeOf(task);
     if (challenge !== null && requestOf(context).canChallenge())
       throw this.#refused(context, challenge.rest, challenge);

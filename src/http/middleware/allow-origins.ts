@@ -14,7 +14,15 @@ const requestHeaders = [
 ];
 
 /** Response headers that a page may read, besides those always exposed. */
-const responseHeaders = ['X-Correlation-ID', 'Retry-After', 'WWW-Authenticate'];
+const responseHeaders = [
+  'X-Correlation-ID',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Service-Tokens-In',
+  'X-Service-Tokens-Out',
+  'X-Service-Model',
+  'X-Service-Duration-Ms',
+];
 
 /** Seconds for which a browser need not ask again. */
 const remembered = 600;

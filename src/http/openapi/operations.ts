@@ -62,7 +62,15 @@ export const operations: Readonly<Record<string, Operation>> = {
     says: 'Starts a task and answers with it once it is final; the request stays open while it waits for a person.',
     body: send,
     answers: {
-      200: holding('The final task, also one that failed.', schemas.task),
+      200: holding('The final task, also one that failed.', schemas.task, {
+        headers: {
+          'X-Service-Tokens-In':
+            'Tokens that the models of the task were given; absent when none was asked.',
+          'X-Service-Tokens-Out': 'Tokens that they said.',
+          'X-Service-Model': 'The model that spoke last.',
+          'X-Service-Duration-Ms': 'Milliseconds of their turns.',
+        },
+      }),
       400: badBody,
       404: noTask,
       409: busy,

@@ -53,6 +53,7 @@ export function describeTask(
     settled: context.settled,
     failure: context.failure,
     records: context.records,
+    ...(context.usage === undefined ? {} : { usage: context.usage }),
   };
 }
 

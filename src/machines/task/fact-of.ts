@@ -9,8 +9,20 @@ import type { FollowUp, Message } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 
-/** Reports a model turn, whether it said something or failed. */
-export function modelCalled(context: TaskContext, thought: Thought): TaskFact {
+/** Reports the calls of a model turn, whether they said something or failed; the last one is what became of the turn. */
+export function modelCalled(context: TaskContext, thought: Thought): TaskFact[] {
+  const unsaid = {
+    type: 'model.called',
+    inputTokens: 0,
+    outputTokens: 0,
+    heard: { request: null, exchanges: [], followUps: [] },
+    said: null,
+  } as const;
+  const failed = (thought.failedCalls ?? []).map((call) => ({ ...unsaid, ...call }));
+  return [...failed, lastCall(context, thought)];
+}
+
+function lastCall(context: TaskContext, thought: Thought): TaskFact {
   const { provider, model, duration, inputTokens, outputTokens, outcome } = thought;
   const fact = {
     type: 'model.called',

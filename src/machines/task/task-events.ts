@@ -50,6 +50,14 @@ export interface ThinkInput {
   turns: number;
 }
 
+/** A call to a model that failed, and was followed by another one; `duration` is milliseconds. */
+export interface FailedModelCall {
+  provider: string;
+  model: string;
+  duration: number;
+  error: string;
+}
+
 /** How a model turn ended; a failure is data, so that it can be reported like any other. */
 export interface Thought {
   provider: string;
@@ -60,6 +68,8 @@ export interface Thought {
   at: number;
   inputTokens: number;
   outputTokens: number;
+  /** Calls to models that failed before the one that this tells of, oldest first. */
+  failedCalls?: FailedModelCall[];
   outcome: { kind: 'said'; text: string; calls: ToolCall[] } | { kind: 'failed'; error: string };
 }
 

@@ -13,6 +13,7 @@ import type {
   SettledDeferral,
   Surface,
   ToolCall,
+  Usage,
 } from './task.ts';
 import type { MintInput } from './task-events.ts';
 
@@ -76,6 +77,8 @@ export interface TaskContext {
   answer: Part[] | null;
   failure: Failure | null;
   cancelReason: string | null;
+  /** What the models took; absent before the first turn. */
+  usage?: Usage;
 }
 
 /** Returns what a task knows before anything has happened; of earlier runs as much as is kept beside its request. */

@@ -30,13 +30,13 @@ export const promptRefused = [
   { type: 'fail', params: ({ event }: Screened) => failureOf.ofPrompt(event.refusal) },
 ] as const;
 
-const heard = fromOutput('note', factOf.modelCalled);
+const heard = [fromOutput('note', factOf.modelCalled), withOutput('countUsage')] as const;
 
 /** The model has taken its turn. */
 export const whenThought = {
-  failed: [heard, fromOutput('fail', (_, thought: Thought) => failureOf.ofModel(thought))],
-  wantsTools: [heard, withOutput('keepCalls')],
-  answered: [heard, withOutput('keepAnswer')],
+  failed: [...heard, fromOutput('fail', (_, thought: Thought) => failureOf.ofModel(thought))],
+  wantsTools: [...heard, withOutput('keepCalls')],
+  answered: [...heard, withOutput('keepAnswer')],
 } as const;
 
 const ruled = [

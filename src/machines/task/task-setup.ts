@@ -10,6 +10,7 @@ import {
 import { governanceFailed, type Refusal } from '../governance/finding.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
+import { countUsage } from './count-usage.ts';
 import type { TaskFact } from './facts.ts';
 import * as failureOf from './failure-of.ts';
 import { followUpOf, isFull, speakersIn } from './follow-up.ts';
@@ -75,6 +76,9 @@ export const taskSetup = setup({
     ),
     fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
     takeTurn: assign(({ context }) => ({ turns: context.turns + 1 })),
+    countUsage: assign(({ context }, thought: Thought) => ({
+      usage: countUsage(context.usage, thought),
+    })),
     keepCalls: assign(({ context }, { outcome, at }: Thought) => ({
       pending: outcome.kind === 'said' ? outcome.calls : [],
       told: context.exchanges.length,

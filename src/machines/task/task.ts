@@ -173,6 +173,15 @@ export type Failure =
   | { kind: 'interrupted'; text: string }
   | { kind: 'internal'; text: string };
 
+/** What the models of a run took, as their providers count it; `duration` is the milliseconds of their turns. */
+export interface Usage {
+  /** The model that spoke last. */
+  model: string;
+  inputTokens: number;
+  outputTokens: number;
+  duration: number;
+}
+
 /** In which words a task was asked for, and is told to whoever reads it without saying theirs. */
 export type Surface = 'legacy' | 'a2a';
 
@@ -207,6 +216,8 @@ export interface Task {
   settled: SettledDeferral | null;
   failure: Failure | null;
   records: DecisionRecord[];
+  /** What the models of the latest run took; absent before its first turn. */
+  usage?: Usage;
 }
 
 /** True for the states in which a task goes on no further by itself: it has ended, or waits for a person. */

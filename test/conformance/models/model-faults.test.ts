@@ -224,6 +224,18 @@ describe('a model that', () => {
       ];
 
       expect(answers.map(textOf)).toEqual(['Hello from the second.', 'Hello from the second.']);
+      const called = agent.audit().filter(({ event }) => event === 'llm_call');
+      expect(
+        called.map(({ task_id, fields }) => [
+          task_id,
+          fields?.['model'],
+          'error' in (fields ?? {}),
+        ]),
+      ).toEqual([
+        ['t1', 'm', true],
+        ['t1', 'f', false],
+        ['t2', 'f', false],
+      ]);
       // The first one is left alone while it cools down.
       expect([mock.getRequests().length, second.getRequests().length]).toEqual([1, 2]);
       await expectUnharmed(agent);

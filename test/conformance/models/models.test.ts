@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../helpers/agent-client.ts';
 import { canaryKey, keys, startModelServer, wireNames, wires } from '../../helpers/model-server.ts';
 import { deferring, startTestAgent, story, textOf } from '../../helpers/test-agent.ts';
 
@@ -14,6 +15,12 @@ const usage = {
   promptTokenCount: 11,
   candidatesTokenCount: 7,
 };
+
+/** What the headers of an answer say of the models. */
+function usageOf({ headers }: Pick<Answer, 'headers'>): (string | null)[] {
+  const names = ['Tokens-In', 'Tokens-Out', 'Model', 'Duration-Ms'];
+  return names.map((name) => headers.get(`X-Service-${name}`));
+}
 
 describe.each(wireNames)('an agent whose model answers over the wire of %s', (wire) => {
   it('has every tool call held, released and run by the chart, and its tokens counted', async () => {
@@ -33,6 +40,7 @@ describe.each(wireNames)('an agent whose model answers over the wire of %s', (wi
 
     expect([ended.body.status.state, textOf(ended)]).toEqual(['completed', 'It is paid.']);
     expect(agent.folder.paid).toHaveLength(1);
+    expect(usageOf(ended)).toEqual(['22', '14', 'some-model', expect.stringMatching(/^\d+$/)]);
     const called = story(agent.audit('t1')).filter(([event]) => event === 'llm_call');
     const { provider } = model;
     const fields = { provider, model: 'some-model', input_tokens: 11, output_tokens: 7 };
@@ -60,5 +68,31 @@ describe.each(wireNames)('an agent whose model answers over the wire of %s', (wi
     expect(textOf(again)).toBe('Hello.');
     const everything = JSON.stringify([failed.body, agent.audit(), agent.log]);
     expect(everything).not.toContain(canaryKey);
+  });
+});
+
+describe('the headers of a send', () => {
+  it.each(['tasks/send', 'message/send'])(
+    'say over JSON-RPC what the models took: %s',
+    async (method) => {
+      const mock = await startModelServer();
+      mock.on({ userMessage: 'hello' }, { content: 'Hello.', usage });
+      const model = { name: 'some-model', ...wires.anthropic(mock.url) };
+      const agent = await startTestAgent({ model }, { env: keys });
+      const message = {
+        kind: 'message',
+        role: 'user',
+        messageId: 'm1',
+        parts: [{ kind: 'text', text: 'hello' }],
+      };
+      const answer = await agent.rpc(method, { message });
+      expect(answer.body.error).toBeUndefined();
+      expect(usageOf(answer)).toEqual(['11', '7', 'some-model', expect.stringMatching(/^\d+$/)]);
+    },
+  );
+
+  it('say nothing of models where none was asked', async () => {
+    const agent = await startTestAgent();
+    expect(usageOf(await agent.get('/tasks'))).toEqual([null, null, null, null]);
   });
 });

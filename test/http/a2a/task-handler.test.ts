@@ -42,6 +42,7 @@ it('forgets the receiver of a send that starts no task', async () => {
     gone: new AbortController().signal,
     isRead: true,
     holdOpen: () => () => undefined,
+    tellUsage: () => undefined,
     canChallenge: () => true,
   };
   const send = SendMessageRequest.fromJSON({

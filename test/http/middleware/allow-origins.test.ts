@@ -11,7 +11,8 @@ function shared({ headers }: { headers: Headers }): Record<string, string> {
   );
 }
 
-const exposed = 'X-Correlation-ID,Retry-After,WWW-Authenticate';
+const exposed =
+  'X-Correlation-ID,Retry-After,WWW-Authenticate,X-Service-Tokens-In,X-Service-Tokens-Out,X-Service-Model,X-Service-Duration-Ms';
 const asking = { 'access-control-request-method': 'POST' };
 const agreed = {
   'access-control-allow-methods': 'GET,HEAD,POST',

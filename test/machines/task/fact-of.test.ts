@@ -68,10 +68,24 @@ describe('what the model heard in a turn', () => {
       { request: null, exchanges, followUps: [] },
     ],
   ])('is %s', (_, context, heard) => {
-    expect(factOf.modelCalled(aContext(context), said('done'))).toMatchObject({
-      heard,
-      said: { text: 'done', calls: [] },
+    expect(factOf.modelCalled(aContext(context), said('done'))).toMatchObject([
+      { heard, said: { text: 'done', calls: [] } },
+    ]);
+  });
+
+  it('is told of the calls that failed before, too, with nothing of what was said in them', () => {
+    const failed = { provider: 'openai', model: 'gpt', duration: 3, error: 'it is busy' };
+    const thought = { ...said('done'), failedCalls: [failed] };
+    const [first, last] = factOf.modelCalled(aContext({}), thought);
+    expect(first).toEqual({
+      ...failed,
+      type: 'model.called',
+      inputTokens: 0,
+      outputTokens: 0,
+      heard: { request: null, exchanges: [], followUps: [] },
+      said: null,
     });
+    expect(last).toMatchObject({ model: 'demo', said: { text: 'done' } });
   });
 });
 

@@ -1,6 +1,13 @@
 import { fromPromise } from 'xstate';
-import type { ThinkInput, Thought } from '../../../machines/task/task-events.ts';
-import { type Clock, type Ids, type LanguageModel, type Log, ModelError } from '../../ports.ts';
+import type { FailedModelCall, ThinkInput, Thought } from '../../../machines/task/task-events.ts';
+import {
+  type Clock,
+  type Ids,
+  type LanguageModel,
+  type Log,
+  type ModelCall,
+  ModelError,
+} from '../../ports.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
 import { acceptCall } from './accept-call.ts';
 
@@ -17,11 +24,7 @@ export interface ThinkPorts {
 export function createThink({ model, ids, clock, log, onToken }: ThinkPorts) {
   return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
     const began = performance.now();
-    const spent = () => ({
-      duration: Math.round(performance.now() - began),
-      at: clock.now(),
-    });
-    const called = { provider: model.provider, model: model.name };
+    const failedCalls: FailedModelCall[] = [];
     try {
       const attributes = {
         'a2a.task.id': input.taskId,
@@ -32,23 +35,33 @@ export function createThink({ model, ids, clock, log, onToken }: ThinkPorts) {
         const said = await model.next(input, {
           signal,
           onToken: (text) => onToken(input.taskId, text),
+          onFailedCall: (call) => failedCalls.push(call),
         });
         span.setAttributes({
+          'gen_ai.response.model': said.by?.model ?? model.name,
           'gen_ai.usage.input_tokens': said.inputTokens,
           'gen_ai.usage.output_tokens': said.outputTokens,
         });
         return said;
       });
       const calls = turn.calls.map((call) => acceptCall(call, ids));
-      const { inputTokens, outputTokens, text } = turn;
+      const { inputTokens, outputTokens, text, by = calledOf(model, began) } = turn;
       const outcome = { kind: 'said', text, calls } as const;
-      return { ...called, ...spent(), inputTokens, outputTokens, outcome };
+      const before = failedCalls.length === 0 ? {} : { failedCalls };
+      return { ...by, at: clock.now(), inputTokens, outputTokens, ...before, outcome };
     } catch (error) {
       const isOurs = error instanceof ModelError;
       if (!isOurs) log.error({ error, task_id: input.taskId }, 'model: failed unexpectedly');
       const reason = isOurs ? error.message : 'the model failed inside the service';
       const outcome = { kind: 'failed', error: reason } as const;
-      return { ...called, ...spent(), inputTokens: 0, outputTokens: 0, outcome };
+      const { error: _, ...last } = failedCalls.at(-1) ?? { ...calledOf(model, began), error: '' };
+      const before = failedCalls.length < 2 ? {} : { failedCalls: failedCalls.slice(0, -1) };
+      return { ...last, at: clock.now(), inputTokens: 0, outputTokens: 0, ...before, outcome };
     }
   });
+}
+
+/** The one call of a turn that tells of none. */
+function calledOf({ provider, name }: LanguageModel, began: number): ModelCall {
+  return { provider, model: name, duration: Math.round(performance.now() - began) };
 }

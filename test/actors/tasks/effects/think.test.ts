@@ -58,6 +58,36 @@ describe('thinking', () => {
     expect(tokens).toEqual(['t-1 let me ', 't-1 pay']);
   });
 
+  it('names the model that answered, and tells of the calls that failed before', async () => {
+    const by = { provider: 'other', model: 'model-2', duration: 9 };
+    const failed = { provider: 'test', model: 'model-1', duration: 4, error: 'it is busy' };
+    const { thought } = await think((_conversation, { onFailedCall }) => {
+      onFailedCall?.(failed);
+      return Promise.resolve({ text: 'done', calls: [], inputTokens: 1, outputTokens: 2, by });
+    });
+    expect(thought).toMatchObject({ ...by, failedCalls: [failed] });
+  });
+
+  it('lets the last call that failed stand for a turn that nobody took', async () => {
+    const failed = { provider: 'test', model: 'model-1', duration: 4, error: 'it is busy' };
+    const last = { provider: 'other', model: 'model-2', duration: 5, error: 'it is wrong' };
+    const { thought } = await think((_conversation, { onFailedCall }) => {
+      onFailedCall?.(failed);
+      onFailedCall?.(last);
+      return Promise.reject(new ModelError('no model answered'));
+    });
+    expect(thought).toEqual({
+      provider: 'other',
+      model: 'model-2',
+      duration: 5,
+      at: 7_000,
+      inputTokens: 0,
+      outputTokens: 0,
+      failedCalls: [failed],
+      outcome: { kind: 'failed', error: 'no model answered' },
+    });
+  });
+
   it.each<[string, unknown, string, string[]]>([
     [
       'fails in words for the caller',

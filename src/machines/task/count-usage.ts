@@ -1,0 +1,13 @@
+import type { Usage } from './task.ts';
+import type { Thought } from './task-events.ts';
+
+/** Adds what one turn of the model took to what the turns before it took. */
+export function countUsage(before: Usage | undefined, thought: Thought): Usage {
+  const { model, inputTokens, outputTokens, duration } = thought;
+  return {
+    model,
+    inputTokens: inputTokens + (before?.inputTokens ?? 0),
+    outputTokens: outputTokens + (before?.outputTokens ?? 0),
+    duration: duration + (before?.duration ?? 0),
+  };
+}
