@@ -175,7 +175,7 @@ export interface ToolRun {
   credential: ToolCredential | null;
   signal: AbortSignal;
   /** The egress of a tool; without it nothing can be reached. */
-  outbound?: Outbound;
+  outbound?: ToolOutbound;
 }
 
 /** The credentials of one call; its values show neither in JSON nor when inspected. */
@@ -261,6 +261,9 @@ export interface ScopedOutbound extends Outbound {
   /** Attributes whatever `run` sends to a scope. */
   within<Result>(scope: EgressScope, run: () => Result): Result;
 }
+
+/** The egress of a tool, which may ask on the daemon's own behalf for what the operator's settings of the tool name. */
+export type ToolOutbound = Outbound & Partial<Pick<ScopedOutbound, 'within'>>;
 
 /** A receiver of push notifications for one task (5-a2a.md). */
 export interface PushTarget {

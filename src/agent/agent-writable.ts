@@ -2,6 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigProblem, ConfigReading } from '../actors/config/config.ts';
 import { type Skill, writableFolder } from '../actors/tools/tools.ts';
+import { statePaths } from './state-paths.ts';
 
 /** What `egress.writable` comes to. */
 export interface WritableReading {
@@ -22,10 +23,8 @@ export async function readWritable(
 ): Promise<WritableReading> {
   const agentDirectory = await realpath(directory);
   const guarded = [
-    ...['.service', 'service.yaml', 'skills', 'scripts', 'node_modules', config.skills.path],
-    ...[config.store.path, config.audit.path, config.secrets?.path ?? '.service'],
-    // Whoever may write beside the socket of a collector can stand in its place, or speak to it.
-    ...config.audit.sinks.flatMap((sink) => (sink.type === 'unix' ? [sink.path] : [])),
+    ...['service.yaml', 'skills', 'scripts', 'node_modules', config.skills.path],
+    ...statePaths(config),
     // Whoever may write what the model is told could tell it anything.
     ...(typeof config.instructions === 'string' ? [] : [config.instructions.file]),
     ...config.channels.map((channel) => `${channel}-config.yaml`),

@@ -4,7 +4,8 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import { credentialAddresses, embedderAddress } from '../actors/governance/governance.ts';
 import { type DerivedEndpoint, readHostPattern } from '../actors/outbound/outbound.ts';
 import { providerAddress } from '../actors/providers/providers.ts';
-import type { Skill } from '../actors/tools/tools.ts';
+import { normalName } from '../actors/tool-name.ts';
+import { type Skill, searchService } from '../actors/tools/tools.ts';
 
 /** What besides `service.yaml` names hosts. */
 export interface EndpointSettings {
@@ -46,6 +47,7 @@ export function derivedEndpoints(
       (sink, index): Named => [`audit.sinks.${index}`, sink.type === 'http' ? sink.url : null],
     ),
     ...config.mcp.servers.map(({ url = null }, index): Named => [`mcp.servers.${index}`, url]),
+    ...searchAddress(config),
     ...config.channels.flatMap((channel, index) =>
       channelAddresses(channel, channels).map((url): Named => [`channels.${index}`, url]),
     ),
@@ -73,6 +75,14 @@ function modelAddresses({ provider, base_url, fallbacks }: ServiceConfig['model'
       ],
     ),
   ];
+}
+
+/** The service that `web_search` asks with the operator's key, which its other tools have no business with. */
+function searchAddress({ builtin_tools, tools }: ServiceConfig): Named[] {
+  if (!builtin_tools.includes('web_search')) return [];
+  const index = tools.findIndex(({ name }) => normalName(name) === normalName('web_search'));
+  const source = index === -1 ? 'builtin_tools' : `tools.${index}`;
+  return [[source, searchService(tools[index]?.config ?? {}).url]];
 }
 
 /** What the files of the adapters lead to; nothing for one that does not run. */

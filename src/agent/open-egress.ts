@@ -15,6 +15,7 @@ import { makeWritable } from './agent-writable.ts';
 import { derivedEndpoints } from './derived-endpoints.ts';
 import { openTogether } from './open-together.ts';
 import { StartError } from './read-access.ts';
+import { statePaths } from './state-paths.ts';
 
 /** What the agent reaches the outside through. */
 export interface AgentEgress {
@@ -130,10 +131,12 @@ async function isolateScripts(
 ): Promise<ScriptIsolation | null> {
   const hasScripts = toolbox.skills.some(({ tools }) => tools.length > 0);
   const hasServers = config.mcp.servers.some(({ command }) => command !== undefined);
-  if (!hasScripts && !hasServers) return null;
+  const isForModels = toolbox.tools.has('cli_execute');
+  if (!isForModels && !hasScripts && !hasServers) return null;
   const { sandbox } = config.egress;
   const { level, warning, problem } = await probeSandbox(sandbox);
   if (problem !== undefined) throw new StartError(problem);
+  if (isForModels && level !== 'bwrap') throw new StartError(noSandbox(warning));
   log.info({ sandbox: level }, tookWords[level]);
   if (warning !== undefined) log.warn({}, warning);
   if (level === 'env') warnOfOpenScripts(config, log);
@@ -145,10 +148,14 @@ async function isolateScripts(
     proxy,
     sandbox: level,
     writable,
-    hidden: [config.store.path, config.audit.path, config.secrets?.path ?? '.service'].map((path) =>
-      resolve(directory, path),
-    ),
+    hidden: statePaths(config).map((path) => resolve(directory, path)),
   };
+}
+
+/** A program whose arguments a model writes could read the operator's token, so nobody is asked whether to go on. */
+function noSandbox(warning: string | undefined): string {
+  const why = warning?.replace('scripts run without a sandbox: ', '') ?? 'egress.sandbox is env';
+  return `cli_execute runs in a sandbox alone, but ${why}; or take cli_execute out of builtin_tools`;
 }
 
 /** What a script that is kept to nothing could take for itself. */

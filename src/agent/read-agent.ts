@@ -18,6 +18,7 @@ import { readGuardrails } from './agent-guardrails.ts';
 import { readInstructions } from './agent-instructions.ts';
 import { readWritable } from './agent-writable.ts';
 import { rulesWithoutTool } from './ruled-tools.ts';
+import { statePaths } from './state-paths.ts';
 
 /** What an agent's folder holds, with everything that is wrong in it. */
 export interface AgentReading {
@@ -58,7 +59,10 @@ export async function readAgent(
     };
   }
   const { config, layers } = loaded;
-  const toolbox = await createToolbox({ directory, config, env, clock, isolation });
+  const toolbox = await createToolbox({
+    ...{ directory, config, env, clock, isolation },
+    state: statePaths(config),
+  });
   const files = readChannelFiles(directory, env, loaded);
   const writable = await readWritable(directory, loaded, toolbox.skills);
   const instructions = await readInstructions(directory, loaded);

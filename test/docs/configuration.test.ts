@@ -58,6 +58,12 @@ const beside: readonly (readonly [string, object])[] = [
   ['mcp.servers[].headers', servers({ url: 'https://a.example', tools: { deny: [] } })],
   ['mcp.servers[].tools', servers({ command: 'node' })],
   ['mcp.servers[]', servers({ command: 'node', tools: { deny: [] } })],
+  ...['provider', 'base_url', 'api_key_env'].map(
+    (key) => [`tools[].config.${key}`, { tools: [{ name: 'web_search' }] }] as const,
+  ),
+  ...['commands', 'timeout'].map(
+    (key) => [`tools[].config.${key}`, { tools: [{ name: 'cli_execute' }] }] as const,
+  ),
   [
     'credentials[]',
     {

@@ -1,13 +1,33 @@
 import { normalName } from '../tool-name.ts';
 import type { Finding, Path } from './config-problem.ts';
+import { configOwners } from './schema-tools.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
-/** Checks that no tool is listed twice, neither in `tools` nor in `builtin_tools`. */
+const shells = [
+  'sh',
+  'bash',
+  'dash',
+  'ash',
+  'zsh',
+  'ksh',
+  'mksh',
+  'fish',
+  'csh',
+  'tcsh',
+  'busybox',
+];
+
+/**
+ * Checks that no tool is listed twice, neither in `tools` nor in `builtin_tools`, and that each setting belongs to
+ * its tool; `cli_execute` needs a list of programs, a sandbox, and no shell (contract section 13).
+ */
 export function checkTools(config: ServiceConfig): Finding[] {
   const names = config.tools.map(({ name }) => normalName(name));
   return [
     ...repeats(names).map((index) => repeated(['tools', index, 'name'])),
     ...repeats(config.builtin_tools).map((index) => repeated(['builtin_tools', index])),
+    ...config.tools.flatMap(misplacedSettings),
+    ...checkCommands(config),
   ];
 }
 
@@ -17,4 +37,47 @@ function repeats(names: readonly string[]): number[] {
 
 function repeated(path: Path): Finding {
   return { path, message: 'this tool is listed twice; remove one of the two', severity: 'error' };
+}
+
+/** A setting of another tool would have no effect, which its writer should know. */
+function misplacedSettings(
+  { name, config }: ServiceConfig['tools'][number],
+  at: number,
+): Finding[] {
+  return Object.entries(config).flatMap(([key, value]): Finding[] => {
+    const owner = configOwners[key as keyof typeof configOwners];
+    if (value === undefined || normalName(owner) === normalName(name)) return [];
+    const message = `this is a setting of ${owner}; move it there or remove it`;
+    return [{ path: ['tools', at, 'config', key], message, severity: 'error' }];
+  });
+}
+
+function checkCommands({ builtin_tools, tools, egress }: ServiceConfig): Finding[] {
+  const listed = builtin_tools.indexOf('cli_execute');
+  if (listed === -1) return [];
+  const at = tools.findIndex(({ name }) => normalName(name) === normalName('cli_execute'));
+  const commands = tools[at]?.config.commands;
+  const path: Path = ['builtin_tools', listed];
+  const findings: Finding[] = [];
+  if (commands === undefined) {
+    const message =
+      'cli_execute needs the programs that it may run; add {name: cli_execute, config: {commands: [jq]}} to tools';
+    const restsOn: Path[] = at === -1 ? [] : [['tools', at, 'config', 'commands']];
+    findings.push({ path, message, severity: 'error', restsOn });
+  }
+  if (egress.sandbox === 'env') {
+    const message =
+      'cli_execute runs in a sandbox alone; set egress.sandbox to bwrap or auto, or remove it';
+    findings.push({ path, message, severity: 'error' });
+  }
+  return [
+    ...findings,
+    ...(commands ?? []).flatMap((command, index) => shellAt(command, at, index)),
+  ];
+}
+
+function shellAt(command: string, tool: number, index: number): Finding[] {
+  if (!shells.includes(command)) return [];
+  const message = 'this is a shell, which would run any program; list those that are needed';
+  return [{ path: ['tools', tool, 'config', 'commands', index], message, severity: 'error' }];
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isLoopbackUrl } from '../../machines/loopback.ts';
 import { duration, jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
+import { isTrustworthyUrl } from './trustworthy-url.ts';
 
 const staticTokenSettings = z.object({
   token_env: variableName.optional().meta({
@@ -41,7 +41,7 @@ const staticToken = z.object({
   settings: staticTokenSettings.prefault({}).describe('Settings of the provider.'),
 });
 
-const issuerUrl = z.string().refine(isTrustworthy, {
+const issuerUrl = z.string().refine(isTrustworthyUrl, {
   error: 'this must be an https URL, or http on a loopback host, without credentials, ? and #',
 });
 
@@ -291,13 +291,6 @@ export const authSchema = z.object({
 });
 
 /** Keys that come over plain http can be forged by anybody on the way. */
-function isTrustworthy(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null || /[?#]/.test(text) || url.username !== '' || url.password !== '') return false;
-  if (url.protocol === 'https:') return true;
-  return url.protocol === 'http:' && isLoopbackUrl(url);
-}
-
 /** Settings that are missing as a whole are told key by key. */
 function provider<Type extends string, Settings extends z.ZodObject>(
   type: Type,

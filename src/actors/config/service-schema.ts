@@ -11,37 +11,8 @@ import {
 import { mcpSchema } from './schema-mcp.ts';
 import { modelSchema } from './schema-model.ts';
 import { securitySchema } from './schema-security.ts';
+import { builtinToolName, toolSchema } from './schema-tools.ts';
 import { jsonObject, name, optionalTool } from './schema-value.ts';
-
-const builtinTools = [
-  'http_request',
-  'web_search',
-  'web_fetch',
-  'json_query',
-  'csv_parse',
-  'datetime_now',
-  'uuid_generate',
-  'math_calculate',
-  'file_read',
-  'file_write',
-  'file_edit',
-  'glob_search',
-  'grep_search',
-  'cli_execute',
-] as const;
-
-const tool = z.object({
-  name: name.meta({ description: 'Name of the tool.', example: 'lookup_order' }),
-  config: jsonObject
-    .default({})
-    .meta({ description: 'Settings of a builtin tool; this version has none.', example: {} }),
-  idempotent: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Promises that a second run of the same call does no harm, so that a restart may run it again.',
-    ),
-});
 
 const credential = z.object({
   tool: name.meta({ description: 'Tool that gets the credentials.', example: 'issue_refund' }),
@@ -97,15 +68,14 @@ export const serviceSchema = z.object({
       example: 'You handle refunds. Look the order up before you say anything about it.',
     }),
   builtin_tools: z
-    .array(z.enum(builtinTools))
+    .array(builtinToolName)
     .default([])
     .meta({
-      description:
-        'Tools of Holdpoint that the agent may use; those but `datetime_now`, `http_request` and `uuid_generate` are not available in this version and are refused.',
-      example: ['datetime_now'],
+      description: 'Tools of Holdpoint that the agent may use; none is on unless it stands here.',
+      example: ['datetime_now', 'http_request'],
     }),
   tools: z
-    .array(tool)
+    .array(toolSchema)
     .default([])
     .meta({
       description:

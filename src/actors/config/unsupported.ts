@@ -10,13 +10,6 @@ interface Control {
 }
 
 const controls: Control[] = [
-  refused('a builtin tool other than datetime_now, http_request and uuid_generate', (config) =>
-    each(
-      config.builtin_tools,
-      (tool) => !['datetime_now', 'http_request', 'uuid_generate'].includes(tool),
-      'builtin_tools',
-    ),
-  ),
   warned('the store of secrets', (config) => when(config.secrets !== undefined, 'secrets')),
 ];
 
@@ -35,23 +28,10 @@ function messageFor(thing: string, path: Path): string {
   return `${thing} is not available in this version; ${remedy}`;
 }
 
-function refused(thing: string, uses: Control['uses']): Control {
-  return { thing, severity: 'error', uses };
-}
-
 function warned(thing: string, uses: Control['uses']): Control {
   return { thing, severity: 'warning', uses };
 }
 
 function when(isUsed: boolean, path: string): Path[] {
   return isUsed ? [path.split('.')] : [];
-}
-
-function each<Item>(
-  list: readonly Item[],
-  isUsed: (item: Item) => boolean,
-  path: string,
-  ...key: string[]
-): Path[] {
-  return list.flatMap((item, index) => (isUsed(item) ? [[...path.split('.'), index, ...key]] : []));
 }

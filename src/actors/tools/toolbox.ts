@@ -3,10 +3,14 @@ import { closest } from 'fastest-levenshtein';
 import type { Tool } from '../ports.ts';
 import { findProgram } from '../process/process.ts';
 import { normalName } from '../tool-name.ts';
+import { agentFiles } from './builtin/agent-files.ts';
 import { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
+import { searchService } from './builtin/search-service.ts';
+import type { ToolConfig } from './builtin/tool-config.ts';
 import { isMcpToolName } from './mcp/mcp-names.ts';
 import { missingInterpreters } from './scripts/interpreter.ts';
-import { type ScriptDependencies, scriptTool } from './scripts/script-tool.ts';
+import type { ScriptDependencies } from './scripts/run-isolated.ts';
+import { scriptTool } from './scripts/script-tool.ts';
 import {
   missingRequirements,
   readSkills,
@@ -18,10 +22,11 @@ import {
 /** The part of `service.yaml` that says which tools there are. */
 export interface ToolSettings {
   builtin_tools: readonly string[];
-  tools: readonly { name: string; idempotent: boolean }[];
+  tools: readonly { name: string; idempotent: boolean; config?: ToolConfig }[];
   skills: { path: string };
   /** The MCP servers, whose tools come later. */
   mcp?: { servers: readonly { name: string }[] };
+  instructions?: string | { file: string };
 }
 
 /** The tools and skills of an agent; it should not start while there are problems. */
@@ -37,6 +42,8 @@ export interface ToolboxInput extends Omit<ScriptDependencies, 'agentDirectory'>
   /** The agent's folder. */
   directory: string;
   config: ToolSettings;
+  /** Paths of its state, such as the store, which no tool may see; absolute, or taken from its folder. */
+  state?: readonly string[];
 }
 
 /**
@@ -47,24 +54,32 @@ export interface ToolboxInput extends Omit<ScriptDependencies, 'agentDirectory'>
  * sidestepped through the other.
  */
 export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
-  const { directory, config, ...dependencies } = input;
+  const { directory, config, state = [], ...given } = input;
+  const agentDirectory = await realpath(directory);
+  const dependencies = { ...given, agentDirectory };
   const read = await readSkills(directory, { mainPath: config.skills.path });
   const toolbox: Toolbox = { ...read, tools: new Map() };
   const known = config.builtin_tools.filter((name) => builtinToolNames.includes(name));
   toolbox.problems.push(...unknownBuiltins(config.builtin_tools));
   const add = (tool: Tool) => toolbox.tools.set(tool.name, withSetting(tool, config.tools));
-  for (const tool of builtinTools(known, dependencies)) add(tool);
+  const files = await agentFiles({
+    directory: agentDirectory,
+    state: ['.service', ...state],
+    code: codeOf(config, read.skills),
+  });
+  const settings = (tool: string) => settingsOf(tool, config.tools);
+  for (const tool of builtinTools(known, { ...dependencies, files, settings })) add(tool);
   const taken = new Set(known.map(normalName));
-  const scripts = { ...dependencies, agentDirectory: await realpath(directory) };
   for (const definition of read.skills.flatMap((skill) => skill.tools)) {
     const name = normalName(definition.name);
     if (known.some((builtin) => normalName(builtin) === name)) {
       toolbox.problems.push(namedLikeBuiltin(definition));
-    } else if (!taken.has(name)) add(scriptTool(definition, scripts));
+    } else if (!taken.has(name)) add(scriptTool(definition, dependencies));
     taken.add(name);
   }
   toolbox.problems.push(...missingInterpreters(read.skills.flatMap((skill) => skill.tools)));
   toolbox.problems.push(...read.skills.flatMap((skill) => unmet(skill, input.env)));
+  toolbox.problems.push(...unmetByTools(known, settings, input.env));
   toolbox.warnings.push(...unusedSettings(config, [...toolbox.tools.keys()]));
   return toolbox;
 }
@@ -74,6 +89,43 @@ function withSetting(tool: Tool, settings: ToolSettings['tools']): Tool {
     ({ name, idempotent }) => idempotent && normalName(name) === normalName(tool.name),
   );
   return isDeclared ? { ...tool, idempotent: true } : tool;
+}
+
+/** The skills, scripts and instructions of an agent, and the folders that hold them. */
+function codeOf(config: ToolSettings, skills: readonly Skill[]): string[] {
+  const { instructions = '' } = config;
+  return [
+    ...['skills', 'scripts', config.skills.path],
+    ...(typeof instructions === 'string' ? [] : [instructions.file]),
+    ...skills.flatMap(({ file, tools }) => [
+      file,
+      ...tools.flatMap(({ code }) => [...code.keys()]),
+    ]),
+  ];
+}
+
+function settingsOf(tool: string, settings: ToolSettings['tools']): ToolConfig {
+  return settings.find(({ name }) => normalName(name) === normalName(tool))?.config ?? {};
+}
+
+/** Says what single builtin tools need of the machine, so that no call has to fail first. */
+function unmetByTools(
+  names: readonly string[],
+  settings: (tool: string) => ToolConfig,
+  env: ToolboxInput['env'],
+): SkillProblem[] {
+  const key = searchService(settings('web_search')).keyVariable;
+  const isKeyMissing = names.includes('web_search') && (env[key] ?? '') === '';
+  const programs = names.includes('cli_execute') ? (settings('cli_execute').commands ?? []) : [];
+  return [
+    ...(isKeyMissing ? [`web_search needs the environment variable ${key}; set it`] : []),
+    ...programs
+      .filter((program) => findProgram(program) === null)
+      .map(
+        (program) =>
+          `cli_execute may run ${program}, which is not installed; install it or take it out of config.commands`,
+      ),
+  ].map(inSettings);
 }
 
 function unmet(skill: Skill, env: ToolboxInput['env']): SkillProblem[] {

@@ -1,6 +1,8 @@
 // What an agent can do: builtin tools, the scripts of its skills, and the sandbox they run in.
 
 export { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
+export { searchService } from './builtin/search-service.ts';
+export type { ToolConfig } from './builtin/tool-config.ts';
 export { namedMcpTools } from './mcp/mcp-names.ts';
 export { type McpServers, openMcpServers } from './mcp/open-mcp-servers.ts';
 export {
@@ -12,12 +14,9 @@ export {
 } from './mcp/seen-tools.ts';
 export type { McpServerSettings } from './mcp/server-settings.ts';
 export { probeSandbox, writableFolder } from './sandbox/sandbox.ts';
+export type { ScriptDependencies, ScriptIsolation } from './scripts/run-isolated.ts';
 export { ScriptGate } from './scripts/script-gate.ts';
-export {
-  type ScriptDependencies,
-  type ScriptIsolation,
-  scriptTool,
-} from './scripts/script-tool.ts';
+export { scriptTool } from './scripts/script-tool.ts';
 export { resolveInside } from './skills/inside-directory.ts';
 export {
   type MentionedHost,

@@ -14,3 +14,56 @@ it('lets `tools` configure a builtin tool', () => {
   const text = 'agent_id: x\ntools: [{name: uuid_generate}]\nbuiltin_tools: [uuid_generate]';
   expect(linesOf(read(text))).toEqual([]);
 });
+
+it.each([
+  ['file_raed', 'there is no such builtin tool; did you mean file_read?'],
+  ['websearch', 'there is no such builtin tool; did you mean web_search?'],
+  [
+    '',
+    expect.stringMatching(/^there is no such builtin tool; there are http_request, web_search, /),
+  ],
+])('answers the builtin tool %j with the nearest', (name, message) => {
+  const [line = ''] = linesOf(read(`agent_id: x\nbuiltin_tools: [${JSON.stringify(name)}]`));
+  expect(line.split(' | ')).toEqual(['error 2:17 builtin_tools.0', expect.any(String)]);
+  expect(line.split('builtin_tools.0: ')[1]).toEqual(message);
+});
+
+it('refuses a setting of another tool, and warns of one that nobody knows', () => {
+  const text = `agent_id: x
+builtin_tools: [web_search]
+tools:
+  - {name: web-search, config: {provider: perplexity, timeout: 1s, apikey: x}}
+  - {name: pay, config: {commands: [jq]}}`;
+  expect(linesOf(read(text))).toEqual([
+    'error 4:64 tools.0.config.timeout | this is a setting of cli_execute; move it there or remove it',
+    'error 5:36 tools.1.config.commands | this is a setting of cli_execute; move it there or remove it',
+    'warning 4:68 tools.0.config.apikey | tools.0.config.apikey: this key is not known; remove it',
+  ]);
+});
+
+it('lets a model run no program that is not listed, no shell, and none without a sandbox', () => {
+  const needs =
+    'cli_execute needs the programs that it may run; add {name: cli_execute, config: {commands: [jq]}} to tools';
+  const shell = 'this is a shell, which would run any program; list those that are needed';
+  const named = 'this must be the bare name of a program, such as jq, without a path or arguments';
+  const lines = (config: string, more = '') =>
+    linesOf(
+      read(
+        `agent_id: x\nbuiltin_tools: [cli_execute]\ntools: [{name: cli_execute, config: ${config}}]\n${more}`,
+      ),
+    ).map((line) => line.replace(/^\w+ [\d:]+ /, '').replace(/\| tools\S+: /, '| '));
+  expect(lines('{commands: [jq, git]}')).toEqual([]);
+  expect(lines('{}')).toEqual([`builtin_tools.0 | ${needs}`]);
+  expect(lines('{commands: []}')).toEqual([
+    'tools.0.config.commands | list at least one program; a model may run no other',
+  ]);
+  expect(lines('{commands: [jq, bash]}')).toEqual([`tools.0.config.commands.1 | ${shell}`]);
+  expect(lines('{commands: [./jq, "jq -n", /bin/jq]}')).toEqual([
+    `tools.0.config.commands.0 | ${named}`,
+    `tools.0.config.commands.1 | ${named}`,
+    `tools.0.config.commands.2 | ${named}`,
+  ]);
+  expect(lines('{commands: [jq]}', 'egress: {sandbox: env}')).toEqual([
+    'builtin_tools.0 | cli_execute runs in a sandbox alone; set egress.sandbox to bwrap or auto, or remove it',
+  ]);
+});

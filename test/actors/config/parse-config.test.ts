@@ -13,7 +13,7 @@ model:
   fallbacks: [{provider: anthropic, name: claude-sonnet-4-5}]
   script: [{tool: t, args: {a: [1, null]}}, {tool: u}, {say: done}]
 builtin_tools: [datetime_now]
-tools: [{name: t, config: {any: {thing: 1}}, idempotent: true}, {name: u}]
+tools: [{name: t, idempotent: true}, {name: u}]
 skills: {path: SKILL.md}
 channels: [slack]
 egress:
@@ -126,7 +126,7 @@ describe('a file with every section', () => {
       { say: 'done' },
     ]);
     expect(config?.tools).toEqual([
-      { name: 't', config: { any: { thing: 1 } }, idempotent: true },
+      { name: 't', config: {}, idempotent: true },
       { name: 'u', config: {}, idempotent: false },
     ]);
     expect(config?.store).toEqual({ kind: 'sqlite', path: 'tasks.db', retention: 86_400_000 });
@@ -366,21 +366,20 @@ describe('unknown keys', () => {
   });
 
   it('leaves what is free in form alone', () => {
-    const text =
-      'agent_id: x\ntools: [{name: t, config: {a: {b: 1}}}]\nmodel: {script: [{tool: t, args: {c: 1}}]}';
+    const text = 'agent_id: x\nmodel: {script: [{tool: t, args: {c: 1}}]}';
     expect(linesOf(read(text))).toEqual([]);
   });
 });
 
 describe('variables', () => {
   it('are filled in in values and not in keys', () => {
-    const text = 'agent_id: ${ID}\ntools: [{name: t, config: {"${ID}": "<${ID}>", raw: "$${ID}"}}]';
+    const text = 'agent_id: ${ID}\ncard: {security_schemes: {"${ID}": "<${ID}>", raw: "$${ID}"}}';
     const reading = read(text, { ID: 'refunds' });
     expect(reading).toMatchObject({
       ok: true,
       config: {
         agent_id: 'refunds',
-        tools: [{ config: { '${ID}': '<refunds>', raw: '${ID}' } }],
+        card: { security_schemes: { '${ID}': '<refunds>', raw: '${ID}' } },
       },
     });
   });

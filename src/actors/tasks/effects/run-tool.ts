@@ -10,9 +10,9 @@ import {
 import {
   type Clock,
   type Log,
-  type Outbound,
   type Tool,
   ToolError,
+  type ToolOutbound,
   type ToolRun,
 } from '../../ports.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
@@ -23,7 +23,7 @@ export interface RunToolPorts {
   policy: Policy;
   vault: CredentialVault;
   /** What tools reach out through; `null` leaves them none. */
-  outbound: Outbound | null;
+  outbound: ToolOutbound | null;
   clock: Clock;
   log: Log;
   onPhase: (taskId: string, phase: 'tool_start' | 'tool_end', tool: string) => void;

@@ -1,14 +1,24 @@
 import type { JsonObject } from '../../../machines/json.ts';
-import { type Clock, type Tool, ToolError } from '../../ports.ts';
+import { type Tool, ToolError, type ToolRun } from '../../ports.ts';
+import type { ScriptDependencies } from '../scripts/run-isolated.ts';
 import { checkArguments, compileSchema, validateArguments } from '../skills/skills.ts';
+import type { AgentFiles } from './agent-files.ts';
+import type { ToolConfig } from './tool-config.ts';
 
 /** What builtin tools are given from outside. */
-export interface BuiltinDependencies {
-  clock: Pick<Clock, 'now'>;
+export interface BuiltinDependencies extends ScriptDependencies {
+  files: AgentFiles;
+  /** What `tools` says of a builtin tool; nothing for one it does not name. */
+  settings: (tool: string) => ToolConfig;
 }
 
+/** A tool before its arguments are checked; `Arguments` are those that fit its JSON Schema. */
+export type UncheckedTool<Arguments> = Omit<Tool, 'run'> & {
+  run: (args: Arguments, run: ToolRun) => Promise<string>;
+};
+
 /** Makes a tool whose arguments are checked against its own JSON Schema, and then by its own `check`, before it runs. */
-export function builtinTool(tool: Tool): Tool {
+export function builtinTool<Arguments = JsonObject>(tool: UncheckedTool<Arguments>): Tool {
   const schema = compileSchema(tool.parameters);
   return {
     ...tool,
@@ -17,7 +27,7 @@ export function builtinTool(tool: Tool): Tool {
       validateArguments(tool.name, schema, args);
       const misfit = tool.check?.(args) ?? null;
       if (misfit !== null) throw new ToolError(misfit, { kind: 'invalid arguments' });
-      return tool.run(args, run);
+      return tool.run(args as Arguments, run);
     },
   };
 }

@@ -3,7 +3,7 @@ import { ToolError } from '../../ports.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 
 /** Tells the time as ISO 8601 with milliseconds, in UTC or in the time zone asked for. */
-export function datetimeNow({ clock }: BuiltinDependencies): Tool {
+export function datetimeNow({ clock }: Pick<BuiltinDependencies, 'clock'>): Tool {
   return builtinTool({
     name: 'datetime_now',
     description: 'Tells the current date and time.',

@@ -1,17 +1,14 @@
-/** Most characters of a body that a tool is given. */
-const longest = 1024 * 1024;
-
-const cutMark = '\n[cut off after 1 MiB]';
+const mebibyte = 1024 * 1024;
 
 /** Media types that are text, whatever their parameters. */
 const textual =
   /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|ndjson|x-www-form-urlencoded|graphql|toml|sql)|image\/svg\+xml|.+\+(?:json|xml|text|yaml))$/;
 
 /**
- * Reads the body of an answer as text: at most 1 MiB with a mark where it was cut off, and for a body that is no text
- * one sentence in brackets instead. Rejects with what the connection throws.
+ * Reads the body of an answer as text: at most 1 MiB, unless given, with a mark where it was cut off, and for a body
+ * that is no text one sentence in brackets instead. Rejects with what the connection throws.
  */
-export async function bodyText(response: Response): Promise<string> {
+export async function bodyText(response: Response, mebibytes = 1): Promise<string> {
   const { body } = response;
   if (body === null) return '';
   const [type = '', ...rest] = (response.headers.get('content-type') ?? '').split(';');
@@ -20,7 +17,7 @@ export async function bodyText(response: Response): Promise<string> {
     await body.cancel();
     return binary(mediaType);
   }
-  const text = await readText(body, charsetIn(rest.join(';')));
+  const text = await readText(body, charsetIn(rest.join(';')), mebibytes);
   return text.includes('\0') ? binary(mediaType === '' ? 'of no stated type' : mediaType) : text;
 }
 
@@ -42,13 +39,16 @@ function charsetIn(parameters: string): string {
 async function readText(
   body: AsyncIterable<Uint8Array<ArrayBuffer>>,
   charset: string,
+  mebibytes: number,
 ): Promise<string> {
+  const longest = mebibytes * mebibyte;
   const decoder = new TextDecoder(charset);
   let text = '';
   for await (const chunk of body) {
     text += decoder.decode(chunk, { stream: true });
     // Leaving the loop cancels the rest.
-    if (text.length > longest) return `${text.slice(0, longest).toWellFormed()}${cutMark}`;
+    if (text.length > longest)
+      return `${text.slice(0, longest).toWellFormed()}\n[cut off after ${mebibytes} MiB]`;
   }
   return text + decoder.decode();
 }

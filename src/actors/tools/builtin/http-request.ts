@@ -1,11 +1,8 @@
-import { egressCause } from '../../outbound/outbound.ts';
-import { type Tool, ToolError, type ToolRun } from '../../ports.ts';
+import type { Tool } from '../../ports.ts';
 import { builtinTool } from './builtin-tool.ts';
 import { httpArgumentsProblem, httpParameters, httpRequestOf } from './http-arguments.ts';
 import { bodyText } from './http-body-text.ts';
-
-/** How long a request may take from its start to the last byte, in milliseconds. */
-const timeout = 30_000;
+import { requestOutside } from './outbound-request.ts';
 
 const longestHeader = 1_000;
 
@@ -39,34 +36,15 @@ export function httpRequest(): Tool {
     },
     async run(args, run) {
       const { url, init } = httpRequestOf(args);
-      return JSON.stringify(await send(url, init, run));
+      const request = { tool: 'http_request', url, init, read: answerOf };
+      return JSON.stringify(await requestOutside(request, run));
     },
   });
 }
 
-async function send(url: URL, init: RequestInit, { outbound, signal }: ToolRun) {
-  if (outbound === undefined) {
-    throw new ToolError('http_request: nothing can be reached from here', { kind: 'unreachable' });
-  }
-  const late = AbortSignal.timeout(timeout);
-  const over = new AbortController();
-  try {
-    const stop = AbortSignal.any([signal, late, over.signal]);
-    const response = await outbound.fetch(url, { ...init, signal: stop });
-    const { status, headers } = response;
-    return { status, headers: toldOf(headers), body: await bodyText(response) };
-  } catch (error) {
-    if (signal.aborted) {
-      throw new ToolError('http_request was stopped because its task was', { kind: 'stopped' });
-    }
-    if (late.aborted) {
-      throw new ToolError(`http_request: ${url.host} did not answer in 30 s`, { kind: 'timeout' });
-    }
-    throw toolErrorOf(error, url);
-  } finally {
-    // Whatever the server still sends is not waited for.
-    over.abort();
-  }
+async function answerOf(response: Response) {
+  const { status, headers } = response;
+  return { status, headers: toldOf(headers), body: await bodyText(response) };
 }
 
 function toldOf(headers: Headers): Record<string, string> {
@@ -74,19 +52,4 @@ function toldOf(headers: Headers): Record<string, string> {
   return Object.fromEntries(
     present.map((name) => [name, (headers.get(name) ?? '').slice(0, longestHeader)]),
   );
-}
-
-/** What a client throws may quote what was sent, so only codes of it are repeated. */
-function toolErrorOf(error: unknown, { host }: URL): ToolError {
-  const refusal = egressCause(error);
-  if (refusal !== null) return new ToolError(refusal.message, { kind: 'egress blocked' });
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) {
-      return new ToolError(`http_request: ${host} could not be reached (${code})`, {
-        kind: 'unreachable',
-      });
-    }
-  }
-  return new ToolError(`http_request: ${host} could not be reached`, { kind: 'unreachable' });
 }

@@ -3,7 +3,7 @@ import type { Tool } from '../../ports.ts';
 import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 
 /** Makes a UUID: random (version 4), or one that sorts by time (version 7). */
-export function uuidGenerate({ clock }: BuiltinDependencies): Tool {
+export function uuidGenerate({ clock }: Pick<BuiltinDependencies, 'clock'>): Tool {
   return builtinTool({
     name: 'uuid_generate',
     description: 'Makes a new UUID.',

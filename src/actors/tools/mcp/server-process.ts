@@ -7,7 +7,7 @@ import { scriptPath } from '../../process/process.ts';
 import { isolate } from '../sandbox/sandbox.ts';
 import { lastLines } from '../scripts/last-lines.ts';
 import { type ProcessGroup, startGroup } from '../scripts/process-group.ts';
-import type { ScriptIsolation } from '../scripts/script-tool.ts';
+import type { ScriptIsolation } from '../scripts/run-isolated.ts';
 import { ServerFault } from './server-fault.ts';
 import { programOf } from './server-program.ts';
 import type { McpServerSettings } from './server-settings.ts';

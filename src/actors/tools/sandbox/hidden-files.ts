@@ -73,7 +73,7 @@ export async function shownEntries(
   const shown: Shown[] = [];
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);
-    if (isHidden(entry, path) || configurationFile.test(entry.name)) continue;
+    if (isHidden(entry, path) || isConfiguration(entry.name)) continue;
     if (entry.isSymbolicLink()) shown.push({ kind: 'link', path });
     else if (entry.isFile()) shown.push({ kind: 'bind', path });
     else if (entry.isDirectory()) {
@@ -92,7 +92,13 @@ export function isNamedLikeSecret(path: string, isFolder: boolean): boolean {
   return secretWord.test(name) && !codeOrProse.test(name);
 }
 
-function belongsTo(secret: string, path: string): boolean {
+/** Tells whether the name of a file says that it configures an agent, or one of its channels. */
+export function isConfiguration(name: string): boolean {
+  return configurationFile.test(name);
+}
+
+/** Tells whether a path is a secret one or belongs to it, such as `tasks.db-wal` and `audit-000000000001.ndjson`. */
+export function belongsTo(secret: string, path: string): boolean {
   if (path === secret || path.startsWith(`${secret}-`) || path.startsWith(`${secret}.`))
     return true;
   const { dir, name, ext } = parse(secret);
@@ -101,8 +107,8 @@ function belongsTo(secret: string, path: string): boolean {
   return folder === dir && kind === ext && isNumbered;
 }
 
-/** The folder may have been named through a link, and the file need not be there yet. */
-async function realSpelling(path: string): Promise<string> {
+/** Resolves the links of a path whose folder may have been named through one; the file need not be there yet. */
+export async function realSpelling(path: string): Promise<string> {
   const folder = await realpath(dirname(path)).catch(() => dirname(path));
   return realpath(path).catch(() => join(folder, basename(path)));
 }

@@ -1,5 +1,12 @@
-export { FolderTooLargeError } from './hidden-files.ts';
+export {
+  belongsTo,
+  FolderTooLargeError,
+  isConfiguration,
+  isNamedLikeSecret,
+  realSpelling,
+} from './hidden-files.ts';
 export { isolate, SandboxError } from './isolate.ts';
 export { probeSandbox } from './probe-sandbox.ts';
+export { realPlace } from './real-place.ts';
 export type { SandboxLevel } from './sandbox-level.ts';
 export { writableFolder } from './writable-folder.ts';

@@ -1,6 +1,7 @@
-import { lstat, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { isNamedLikeSecret } from './hidden-files.ts';
+import { realPlace } from './real-place.ts';
 
 /** A folder that scripts may write and keep, links resolved, or in words why it may not be one. */
 export type WritableFolder = { path: string; warning: string | null } | { mistake: string };
@@ -45,19 +46,6 @@ async function warningOf(path: string): Promise<string | null> {
   const secret = await firstSecret(path);
   if (secret === null) return null;
   return `scripts may read and write all of it, ${secret} too, which is named like a secret; keep that elsewhere`;
-}
-
-/** Where a path leads, whether or not its last parts are there; `null` for what cannot become a folder. */
-async function realPlace(path: string): Promise<string | null> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return null;
-    // A link to nothing is there and leads nowhere.
-    if ((await lstat(path).catch(() => null)) !== null) return null;
-    const parent = await realPlace(dirname(path));
-    return parent === null ? null : join(parent, basename(path));
-  }
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { ScriptIsolation } from './script-tool.ts';
+import type { ScriptIsolation } from './run-isolated.ts';
 
 /** Holds scripts back until egress is open, because tools are made first. */
 export class ScriptGate {

@@ -4,6 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { ToolError, type ToolRun } from '../../../../src/actors/ports.ts';
 import { builtinToolNames, builtinTools } from '../../../../src/actors/tools/tools.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
+import { aBuiltin } from './a-builtin.ts';
+import { clock } from './isolated-script.ts';
+
+interface Schema {
+  properties: Record<string, { description?: string }>;
+  additionalProperties: boolean;
+}
+
+const files = { directory: '/', state: [], code: [] };
 
 const run: ToolRun = {
   taskId: 't1',
@@ -15,16 +24,42 @@ const run: ToolRun = {
 };
 
 async function call(name: string, args: JsonObject, now = Date.UTC(2026, 10, 21, 8, 3, 4, 5)) {
-  const [tool] = builtinTools([name], { clock: { now: () => now } });
-  return tool?.run(args, run);
+  const tool = await aBuiltin(name, undefined, { clock: { ...clock, now: () => now } });
+  return tool.run(args, run);
 }
 
 describe('builtinTools', () => {
   it('makes every tool it names, in the order asked for', () => {
-    expect(builtinToolNames).toEqual(['datetime_now', 'http_request', 'uuid_generate']);
-    const names = ['uuid_generate', 'http_request', 'datetime_now'];
-    expect(builtinTools(names, { clock: Date }).map(({ name }) => name)).toEqual(names);
-    expect(() => builtinTools(['toString'], { clock: Date })).toThrow(RangeError);
+    expect(builtinToolNames).toEqual([
+      'cli_execute',
+      'csv_parse',
+      'datetime_now',
+      'file_edit',
+      'file_read',
+      'file_write',
+      'glob_search',
+      'grep_search',
+      'http_request',
+      'json_query',
+      'math_calculate',
+      'uuid_generate',
+      'web_fetch',
+      'web_search',
+    ]);
+    const dependencies = { clock, env: {}, agentDirectory: '/', files, settings: () => ({}) };
+    const names = builtinToolNames.toReversed();
+    expect(builtinTools(names, dependencies).map(({ name }) => name)).toEqual(names);
+    expect(() => builtinTools(['toString'], dependencies)).toThrow(RangeError);
+  });
+
+  it('says of every argument what it is, so that a model can give it', () => {
+    const dependencies = { clock, env: {}, agentDirectory: '/', files, settings: () => ({}) };
+    for (const { name, description, parameters } of builtinTools(builtinToolNames, dependencies)) {
+      const { properties, additionalProperties } = parameters as unknown as Schema;
+      const silent = Object.entries(properties).filter(([, argument]) => !argument.description);
+      expect([name, silent, additionalProperties]).toEqual([name, [], false]);
+      expect(description).toMatch(/^[A-Z].{10,}\.$/);
+    }
   });
 });
 
@@ -71,10 +106,7 @@ describe('uuid_generate', () => {
     [{ version: 4 }, 4],
     [{ version: 7 }, 7],
   ])('answers %j with version %i', async (args, expected) => {
-    const [first = '', second = ''] = [
-      await call('uuid_generate', args),
-      await call('uuid_generate', args),
-    ];
+    const [first, second] = [await call('uuid_generate', args), await call('uuid_generate', args)];
     expect([validate(first), version(first), first === second]).toEqual([true, expected, false]);
   });
 

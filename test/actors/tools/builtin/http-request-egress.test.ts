@@ -6,9 +6,9 @@ import {
   type EgressOptions,
 } from '../../../../src/actors/outbound/egress/egress.ts';
 import { type EgressRecord, ToolError } from '../../../../src/actors/ports.ts';
-import { builtinTools } from '../../../../src/actors/tools/tools.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { listenOnLoopback } from '../../../helpers/listen-on-loopback.ts';
+import { aBuiltin } from './a-builtin.ts';
 
 const tags = {
   workflow_id: 'refunds',
@@ -49,9 +49,8 @@ function policed(options: Partial<EgressOptions>): { egress: Egress; records: Eg
   return { egress, records };
 }
 
-function ask(egress: Egress, args: JsonObject): Promise<string> {
-  const [tool] = builtinTools(['http_request'], { clock: Date });
-  if (tool === undefined) throw new Error('no tool');
+async function ask(egress: Egress, args: JsonObject): Promise<string> {
+  const tool = await aBuiltin('http_request');
   const run = { ...scope, correlationId: 'x1', callId: 'c1', credential: null, outbound: egress };
   const { signal } = new AbortController();
   return egress.within(scope, () => tool.run(args, { ...run, signal }));

@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Outbound, ToolError, type ToolRun } from '../../../../src/actors/ports.ts';
 import { httpRequest } from '../../../../src/actors/tools/builtin/http-request.ts';
-import { builtinTools } from '../../../../src/actors/tools/tools.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { listenOnLoopback } from '../../../helpers/listen-on-loopback.ts';
 import { notedOutbound, refusingOutbound } from '../../../helpers/noted-outbound.ts';
+import { aBuiltin } from './a-builtin.ts';
 
 interface Seen {
   method: string;
@@ -31,13 +31,12 @@ async function serving(answer: (response: ServerResponse, seen: Seen) => void) {
   return { url: await listenOnLoopback(server), seen };
 }
 
-function ask(
+async function ask(
   args: JsonObject,
   outbound: Outbound | undefined = notedOutbound(),
   run: Partial<ToolRun> = {},
 ): Promise<string> {
-  const [tool] = builtinTools(['http_request'], { clock: Date });
-  if (tool === undefined) throw new Error('no tool');
+  const tool = await aBuiltin('http_request');
   return tool.run(args, {
     taskId: 't1',
     callId: 'c1',
@@ -254,10 +253,10 @@ describe('a request that cannot be made', () => {
 
   it('reaches nothing without egress', async () => {
     const { url, seen } = await serving(hello);
-    const [tool] = builtinTools(['http_request'], { clock: Date });
+    const tool = await aBuiltin('http_request');
     const run = { taskId: 't', callId: 'c', correlationId: 'x', tags: {}, credential: null };
     const { signal } = new AbortController();
-    await expect(tool?.run({ url }, { ...run, signal })).rejects.toEqual(
+    await expect(tool.run({ url }, { ...run, signal })).rejects.toEqual(
       new ToolError('http_request: nothing can be reached from here'),
     );
     expect(seen).toEqual([]);

@@ -1,0 +1,65 @@
+import { type Tool, ToolError } from '../../ports.ts';
+import { findProgram } from '../../process/process.ts';
+import { runIsolated } from '../scripts/run-isolated.ts';
+import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
+
+/** What a model may ask for. */
+interface Asked {
+  command: string;
+  args?: string[];
+  stdin?: string;
+}
+
+/**
+ * Runs one of the programs that `tools` lists, in the sandbox of scripts and never without it, since a model says
+ * what it does (contract sections 11 and 13). No shell has a part in it.
+ */
+export function cliExecute(dependencies: BuiltinDependencies): Tool {
+  const { commands = [], timeout } = dependencies.settings('cli_execute');
+  return builtinTool<Asked>({
+    name: 'cli_execute',
+    description:
+      "Runs a program and returns what it prints. There is no shell: no pipes, variables, wildcards or redirections. The agent's files are in the folder that SERVICE_AGENT_DIR names.",
+    parameters: {
+      type: 'object',
+      properties: {
+        command: {
+          type: 'string',
+          ...(commands.length > 0 ? { enum: [...commands] } : {}),
+          description: 'The program to run',
+        },
+        args: {
+          type: 'array',
+          items: { type: 'string' },
+          maxItems: 200,
+          description: 'Its arguments, one by one, such as ["-n", "2"]',
+        },
+        stdin: { type: 'string', description: 'What it reads from its standard input' },
+      },
+      required: ['command'],
+      additionalProperties: false,
+    },
+    idempotent: false,
+    check(given) {
+      const { args = [] } = given as unknown as Asked;
+      return args.some((word) => word.includes('\0'))
+        ? 'cli_execute: an argument is no text'
+        : null;
+    },
+    async run({ command, args = [], stdin = '' }, run) {
+      const program = commands.includes(command) ? findProgram(command) : null;
+      if (program === null) {
+        throw new ToolError(`cli_execute: ${command} is not installed`, { kind: 'not started' });
+      }
+      const limits = { ...dependencies.limits, ...(timeout === undefined ? {} : { timeout }) };
+      return runIsolated(
+        {
+          ...{ name: 'cli_execute', program, args, input: stdin },
+          ...{ environment: [], code: new Map(), isModels: true },
+        },
+        { ...dependencies, limits },
+        run,
+      );
+    },
+  });
+}

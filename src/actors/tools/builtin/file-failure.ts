@@ -1,0 +1,24 @@
+import { ToolError } from '../../ports.ts';
+
+const reasons: Record<string, string> = {
+  ENOENT: 'there is nothing there',
+  ENOTDIR: 'a part of it is no folder',
+  EISDIR: 'it is a folder',
+  ELOOP: 'it has become a link',
+  EACCES: 'the agent may not open it',
+  EPERM: 'the agent may not open it',
+  ENAMETOOLONG: 'it is too long',
+  ENOSPC: 'the disk is full',
+  EROFS: 'the disk cannot be written to',
+};
+
+/** Makes the error of a tool of what the file system said, without a path of this machine. */
+export function fileFailure(tool: string, error: unknown): ToolError {
+  if (error instanceof ToolError) return error;
+  const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+  const reason = reasons[code] ?? `it cannot be used (${code})`;
+  return new ToolError(`${tool}: argument path cannot be used: ${reason}`, {
+    kind: 'file unusable',
+    cause: error,
+  });
+}

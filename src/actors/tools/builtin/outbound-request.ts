@@ -1,0 +1,59 @@
+import { egressCause } from '../../outbound/outbound.ts';
+import { ToolError, type ToolRun } from '../../ports.ts';
+
+/** How long a request may take from its start to the last byte, in milliseconds. */
+const timeout = 30_000;
+
+/** A request of a tool, and what is made of the answer to it. */
+export interface OutboundRequest<Result> {
+  tool: string;
+  url: URL;
+  init: RequestInit;
+  read: (response: Response) => Promise<Result>;
+}
+
+/**
+ * Sends a request of a tool through the egress policy and reads the answer, in 30 seconds at most. Rejects with
+ * a ToolError that holds nothing but the policy's words when the policy refuses. Without a way out it reaches nothing.
+ */
+export async function requestOutside<Result>(
+  { tool, url, init, read }: OutboundRequest<Result>,
+  { outbound, signal }: Pick<ToolRun, 'outbound' | 'signal'>,
+): Promise<Result> {
+  if (outbound === undefined) {
+    throw new ToolError(`${tool}: nothing can be reached from here`, { kind: 'unreachable' });
+  }
+  const late = AbortSignal.timeout(timeout);
+  const over = new AbortController();
+  try {
+    const stop = AbortSignal.any([signal, late, over.signal]);
+    return await read(await outbound.fetch(url, { ...init, signal: stop }));
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    if (signal.aborted) {
+      throw new ToolError(`${tool} was stopped because its task was`, { kind: 'stopped' });
+    }
+    if (late.aborted) {
+      throw new ToolError(`${tool}: ${url.host} did not answer in 30 s`, { kind: 'timeout' });
+    }
+    throw toolErrorOf(error, tool, url);
+  } finally {
+    // Whatever the server still sends is not waited for.
+    over.abort();
+  }
+}
+
+/** What a client throws may quote what was sent, so only codes of it are repeated. */
+function toolErrorOf(error: unknown, tool: string, { host }: URL): ToolError {
+  const refusal = egressCause(error);
+  if (refusal !== null) return new ToolError(refusal.message, { kind: 'egress blocked' });
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) {
+      return new ToolError(`${tool}: ${host} could not be reached (${code})`, {
+        kind: 'unreachable',
+      });
+    }
+  }
+  return new ToolError(`${tool}: ${host} could not be reached`, { kind: 'unreachable' });
+}

@@ -1,0 +1,88 @@
+import { extname } from 'node:path';
+import type { Piscina } from 'piscina';
+import { ToolError } from '../../ports.ts';
+
+/** What a worker says: a text, or what is wrong with what it was given, in words without the tool's name. */
+export type Apart = { text: string } | { problem: string };
+
+/** Work that strangers can make long, and for whom it is done. */
+export interface ApartWork<Input> {
+  tool: string;
+  /** `import.meta` of the caller; the module lies beside it. */
+  beside: ImportMeta;
+  /** The module without its ending, and the function that it exports. */
+  module: string;
+  exported: string;
+  input: Input;
+  /** Milliseconds, the wait for a free worker included. */
+  timeout: number;
+  signal: AbortSignal;
+}
+
+/** Two calls at once leave the rest of the machine to the daemon; the others wait. */
+const mostAtOnce = 2;
+const mostWaiting = 200;
+
+/** A worker that takes more is ended by the engine, and the daemon goes on. */
+const memory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
+
+let pool: Promise<Piscina> | undefined;
+
+/**
+ * Runs a function of a module in a worker with bounded time and memory and an empty environment, so that no
+ * argument of a model can hold up the daemon. Rejects with a ToolError.
+ */
+export async function runApart<Work extends (input: never) => Apart | Promise<Apart>>(
+  work: ApartWork<Parameters<Work>[0]>,
+): Promise<string> {
+  const { tool, beside, module, exported, input, timeout, signal } = work;
+  const late = AbortSignal.timeout(timeout);
+  try {
+    pool ??= openPool();
+    const workers = await pool;
+    const answer = (await workers.run(input, {
+      filename: beside.resolve(`${module}${extname(beside.filename)}`),
+      name: exported,
+      signal: AbortSignal.any([signal, late]),
+    })) as Apart;
+    if ('text' in answer) return answer.text;
+    throw new ToolError(`${tool}: ${answer.problem}`, { kind: 'invalid arguments' });
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    throw failureOf(error, work, late);
+  }
+}
+
+async function openPool(): Promise<Piscina> {
+  const { Piscina } = await import('piscina');
+  return new Piscina({
+    ...{ minThreads: 0, maxThreads: mostAtOnce, maxQueue: mostWaiting },
+    ...{ idleTimeout: 30_000, concurrentTasksPerWorker: 1, recordTiming: false },
+    ...{ env: {}, resourceLimits: memory },
+  });
+}
+
+function failureOf(
+  error: unknown,
+  { tool, timeout, signal }: Pick<ApartWork<unknown>, 'tool' | 'timeout' | 'signal'>,
+  late: AbortSignal,
+): ToolError {
+  const cause = { cause: error };
+  if (signal.aborted) {
+    return new ToolError(`${tool} was stopped because its task was`, { kind: 'stopped', ...cause });
+  }
+  if (late.aborted) {
+    const message = `${tool} took longer than ${timeout / 1000} s and was stopped; ask for less`;
+    return new ToolError(message, { kind: 'timeout', ...cause });
+  }
+  const { code, message: said } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    const message = `${tool} needed more memory than a tool may take and was stopped; ask for less`;
+    return new ToolError(message, { kind: 'too much memory', ...cause });
+  }
+  if (said === 'Task queue is at limit') {
+    const message = `${tool} was not run: too many calls wait already; try again later`;
+    return new ToolError(message, { kind: 'busy', ...cause });
+  }
+  return new ToolError(`${tool} failed inside the service`, { kind: 'failed', ...cause });
+}

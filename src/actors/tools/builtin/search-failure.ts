@@ -1,0 +1,19 @@
+import { WalkTooLongError } from './walk-files.ts';
+
+/** Says in words why a search has ended early. Throws what is no matter of the folder that was searched. */
+export function searchFailure(error: unknown): { problem: string } {
+  if (error instanceof WalkTooLongError) {
+    return { problem: 'there is too much in this folder; name a smaller one in path' };
+  }
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'ENOENT':
+      return { problem: 'argument path cannot be used: there is nothing there' };
+    case 'ENOTDIR':
+    case 'ELOOP':
+      return { problem: 'argument path must be a folder' };
+    case 'EACCES':
+      return { problem: 'argument path cannot be used: the agent may not open it' };
+    default:
+      throw error;
+  }
+}

@@ -1,0 +1,18 @@
+import type { ToolConfig } from './tool-config.ts';
+
+/** Where searches go, and the variable that holds the key. */
+export interface SearchService {
+  url: string;
+  keyVariable: string;
+}
+
+const services = {
+  tavily: { url: 'https://api.tavily.com/search', keyVariable: 'TAVILY_API_KEY' },
+  perplexity: { url: 'https://api.perplexity.ai/search', keyVariable: 'PERPLEXITY_API_KEY' },
+} satisfies Record<string, SearchService>;
+
+/** Tells which service the settings of `web_search` name; Tavily when they name none. */
+export function searchService({ provider, base_url, api_key_env }: ToolConfig): SearchService {
+  const usual = services[provider ?? 'tavily'];
+  return { url: base_url ?? usual.url, keyVariable: api_key_env ?? usual.keyVariable };
+}

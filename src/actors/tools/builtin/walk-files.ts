@@ -1,0 +1,86 @@
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { type AgentFiles, refusalOf } from './agent-files.ts';
+import type { FolderHandle } from './folder-handle.ts';
+import { openFolder } from './open-folder.ts';
+
+/** A file that was found, for as long as its folder is open. */
+export interface FoundFile {
+  /** The names that lead there from where the walk began. */
+  names: readonly string[];
+  folder: FolderHandle;
+}
+
+/** Entries that are looked at, and how deep. */
+const most = { entries: 100_000, depth: 40 };
+
+/** The agent's folder holds more than a search looks at. */
+export class WalkTooLongError extends Error {
+  readonly code = 'walk_too_long';
+}
+
+/**
+ * Finds the files below a folder of the agent in the order of their names, without those that no tool may see,
+ * `node_modules` and links. Throws WalkTooLongError, or an Error with a `code`.
+ */
+export async function* walkFiles(
+  files: AgentFiles,
+  start: readonly string[],
+): AsyncGenerator<FoundFile> {
+  const budget = { left: most.entries };
+  const root = await openFolder(files, start);
+  try {
+    yield* below({ files, start, budget }, root, []);
+  } finally {
+    await root[Symbol.asyncDispose]();
+  }
+}
+
+interface Walk {
+  files: AgentFiles;
+  start: readonly string[];
+  budget: { left: number };
+}
+
+async function* below(
+  walk: Walk,
+  folder: FolderHandle,
+  names: readonly string[],
+): AsyncGenerator<FoundFile> {
+  const entries: Dirent[] = await readdir(folder.self, { withFileTypes: true });
+  walk.budget.left -= entries.length;
+  if (walk.budget.left < 0 || names.length > most.depth) throw new WalkTooLongError();
+  for (const entry of entries.toSorted(byName)) {
+    const path = [...names, entry.name];
+    if (isLeftOut(walk, entry, path)) continue;
+    if (entry.isFile()) yield { names: path, folder };
+    else if (entry.isDirectory()) yield* inside(walk, folder, path);
+  }
+}
+
+async function* inside(
+  walk: Walk,
+  parent: FolderHandle,
+  path: readonly string[],
+): AsyncGenerator<FoundFile> {
+  const folder = await parent.enter(path.at(-1) ?? '').catch(() => null);
+  // It may be gone, or closed to the agent.
+  if (folder === null) return;
+  try {
+    yield* below(walk, folder, path);
+  } finally {
+    await folder[Symbol.asyncDispose]();
+  }
+}
+
+/** A name with a line break in it would read as two files. */
+const unsafe = /\p{Cc}/u;
+
+function isLeftOut({ files, start }: Walk, { name }: Dirent, path: readonly string[]): boolean {
+  if (name === 'node_modules' || unsafe.test(name)) return true;
+  return refusalOf(files, [...start, ...path], 'read') !== null;
+}
+
+function byName(one: Dirent, other: Dirent): number {
+  return one.name < other.name ? -1 : 1;
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, open, rename, unlink } from 'node:fs/promises';
+import { ToolError } from '../../ports.ts';
+import type { AgentFiles } from './agent-files.ts';
+import { fileFailure } from './file-failure.ts';
+import { placeOf } from './file-text.ts';
+import type { FolderHandle } from './folder-handle.ts';
+import { openFolder } from './open-folder.ts';
+
+/** A file as it is to be. */
+export interface FileContent {
+  path: string;
+  text: string;
+  /** Whether a file that is there already is replaced; if not, it is refused. */
+  isReplaced: boolean;
+}
+
+/** Writes to the files of an agent are made one after the other, so that no edit undoes another. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs something that reads and writes a file alone. */
+export function oneAtATime<Result>(run: () => Promise<Result>): Promise<Result> {
+  const own = last.then(run);
+  last = own.catch(() => undefined);
+  return own;
+}
+
+/**
+ * Writes a text file of the agent as a whole or not at all, and makes the folders that are missing on the way.
+ * Returns whether it is new. Rejects with a ToolError.
+ */
+export async function writeTextFile(
+  tool: string,
+  files: AgentFiles,
+  { path, text, isReplaced }: FileContent,
+): Promise<boolean> {
+  const { folders, name } = await placeOf(tool, files, path, 'write');
+  try {
+    const folder = await openFolder(files, folders, { isMade: true });
+    try {
+      const before = await standing(folder, name);
+      if (before !== null && !isReplaced) throw taken(tool);
+      await replace(folder, name, text, before);
+      return before === null;
+    } finally {
+      await folder[Symbol.asyncDispose]();
+    }
+  } catch (error) {
+    throw fileFailure(tool, error);
+  }
+}
+
+/** The permissions of the file that is there; `null` for none. Rejects for what is no file. */
+async function standing(folder: FolderHandle, name: string): Promise<number | null> {
+  const stats = await lstat(folder.at(name)).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  });
+  if (stats === null) return null;
+  if (stats.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+  if (stats.isSymbolicLink()) throw Object.assign(new Error('a link'), { code: 'ELOOP' });
+  if (!stats.isFile()) throw Object.assign(new Error('no file'), { code: 'no file' });
+  return stats.mode & 0o777;
+}
+
+async function replace(
+  folder: FolderHandle,
+  name: string,
+  text: string,
+  mode: number | null,
+): Promise<void> {
+  const draft = folder.at(`.holdpoint-${randomUUID()}.tmp`);
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+  const file = await open(draft, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o666);
+  try {
+    try {
+      if (mode !== null) await file.chmod(mode);
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, folder.at(name));
+  } catch (error) {
+    await unlink(draft).catch(() => undefined);
+    throw error;
+  }
+  await folder.sync();
+}
+
+function taken(tool: string): ToolError {
+  const message = `${tool}: there is a file at argument path already; set overwrite to true to replace it`;
+  return new ToolError(message, { kind: 'file exists' });
+}
