@@ -20,8 +20,8 @@ function changedAgent(): AgentFolder {
   folders.push(folder);
   mkdirSync(join(folder.path, '.service'));
   const seen = new SeenTools(folder.path);
-  seen.judge('shop', [definition('pay', 'Pays.'), definition('gone', 'Goes.')], () => false);
-  seen.judge('shop', [definition('pay', 'Pays\u001b[2J!'), definition('more', 'M.')], () => false);
+  seen.check('shop', [definition('pay', 'Pays.'), definition('gone', 'Goes.')], () => false);
+  seen.check('shop', [definition('pay', 'Pays\u001b[2J!'), definition('more', 'M.')], () => false);
   return folder;
 }
 

@@ -4,7 +4,7 @@ import { EgressError, egressCause } from '../../outbound/outbound.ts';
 import { quoteOf, ServerFault } from './server-fault.ts';
 
 /** What a server answers that asks for somebody else, or for nobody. */
-const closedDoors: ReadonlySet<number> = new Set([401, 403]);
+const refusedStatuses: ReadonlySet<number> = new Set([401, 403]);
 
 /** What a server answers that has forgotten the session, as one does that was started again. */
 const forgotten: ReadonlySet<number> = new Set([400, 404]);
@@ -31,7 +31,7 @@ export function connectionFault(error: unknown): ServerFault {
 export function isLoss(error: unknown): boolean {
   if (error instanceof StreamableHTTPError) {
     const status = error.code ?? 0;
-    return forgotten.has(status) || closedDoors.has(status);
+    return forgotten.has(status) || refusedStatuses.has(status);
   }
   return error instanceof ServerFault || (egressCause(error) === null && codeOf(error) !== null);
 }
@@ -39,7 +39,7 @@ export function isLoss(error: unknown): boolean {
 function httpFault(error: StreamableHTTPError): ServerFault {
   const options = { cause: error };
   const status = error.code ?? 0;
-  if (closedDoors.has(status)) {
+  if (refusedStatuses.has(status)) {
     const message = `did not let the agent in (HTTP ${status}); look at its headers in service.yaml`;
     return new ServerFault(message, { isLasting: true, ...options });
   }

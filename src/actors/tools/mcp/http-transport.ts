@@ -7,7 +7,7 @@ import { longestMessage } from './line-reader.ts';
 import { ServerFault } from './server-fault.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
-/** The way out as a connection to a server uses it. */
+/** The egress of a connection to a server. */
 export interface ServerEgress {
   readonly fetch: typeof globalThis.fetch;
   scope(): EgressScope | null;

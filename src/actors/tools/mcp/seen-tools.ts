@@ -56,7 +56,7 @@ export class SeenTools {
    * Writes down what a server offers, and says of each tool how it stands. `isNamed` tells of a tool whether the
    * settings name it: one that is named there is no surprise when it first comes. Throws SeenToolsError.
    */
-  judge(
+  check(
     server: string,
     offered: readonly OfferedTool[],
     isNamed: (tool: string) => boolean,

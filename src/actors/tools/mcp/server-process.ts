@@ -42,7 +42,7 @@ const keptWords = 4_096;
 
 /**
  * Starts a server over stdio as a script is started: in a process group of its own, in the sandbox that scripts have,
- * with an environment built from nothing, and with the egress proxy as its way out, where it counts as a tool. Rejects
+ * with an environment built from nothing, and with the egress proxy as its egress, where it counts as a tool. Rejects
  * with ServerFault when it cannot be started.
  */
 export async function startServerProcess(

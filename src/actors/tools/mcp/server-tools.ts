@@ -93,7 +93,7 @@ export class ServerTools {
     const { name: server, tools } = this.#server;
     try {
       const isNamed = (tool: string) => tools.allow?.includes(tool) === true;
-      return this.#parts.seen.judge(server, offered, isNamed);
+      return this.#parts.seen.check(server, offered, isNamed);
     } catch (error) {
       const isOurs = error instanceof SeenToolsError;
       const reason = isOurs ? error.message : 'what was seen cannot be written down';
