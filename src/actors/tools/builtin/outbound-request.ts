@@ -14,7 +14,7 @@ export interface OutboundRequest<Result> {
 
 /**
  * Sends a request of a tool through the egress policy and reads the answer, in 30 seconds at most. Rejects with
- * a ToolError that holds nothing but the policy's words when the policy refuses. Without a way out it reaches nothing.
+ * a ToolError that holds nothing but the policy's words when the policy refuses. Without egress it reaches nothing.
  */
 export async function requestOutside<Result>(
   { tool, url, init, read }: OutboundRequest<Result>,
