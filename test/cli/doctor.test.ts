@@ -45,6 +45,7 @@ pass  log          task store and audit log agree
 pass  store        there is no task store yet
 pass  permissions  files with secrets are private
 pass  admission    admission is off
+pass  model        the model is scripted, so no provider is asked
 pass  identity     no identity provider needs to be asked
 pass  slack        no chat adapter
 pass  daemon       the agent is not running

@@ -11,6 +11,7 @@ import { checkDaemon } from './check-daemon.ts';
 import { checkIdentity } from './check-identity.ts';
 import { checkLog } from './check-log.ts';
 import { checkConnections, checkNode, checkPort } from './check-machine.ts';
+import { checkModel } from './check-model.ts';
 import { checkPermissions, checkStateFolder } from './check-state.ts';
 import { checkStore } from './check-store.ts';
 
@@ -55,6 +56,7 @@ async function examine(subject: Subject): Promise<Check[]> {
     ['store', checkStore(store)],
     ['permissions', checkPermissions(subject, store)],
     ['admission', await checkAdmission(subject, findings.config?.agent_id ?? null)],
+    ['model', await checkModel(subject, findings.config)],
     ['identity', await checkIdentity(findings.config ?? withoutProviders)],
     ...(await checkChannels(subject, findings)),
     ['daemon', await checkDaemon(subject)],
