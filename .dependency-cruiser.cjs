@@ -84,13 +84,13 @@ module.exports = {
     {
       name: 'http-translates-only',
       comment:
-        'src/http needs Koa, its body and query parsers, the A2A SDK with the router it is made for, zod, the metrics format and the interface of tracing.',
+        'src/http needs Koa, its body and query parsers, the SDKs of A2A, with the router it is made for, and of MCP, zod, the metrics format and the interface of tracing.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: {
         dependencyTypes: npm,
         pathNot:
-          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
+          '(^|/)node_modules/(@types/)?(koa|@koa/router|@koa/cors|@a2a-js/sdk|@modelcontextprotocol/sdk|express|express-serve-static-core|@opentelemetry/api|koa-body|@hapi/bourne|ipaddr.js|lru-cache|proxy-addr|zod|prom-client)/',
       },
     },
     {

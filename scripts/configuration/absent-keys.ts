@@ -20,12 +20,6 @@ export const absentKeys: readonly AbsentKey[] = [
     file: 'agent_id: a\ninstructions: Be brief.\n',
   },
   {
-    key: 'server.mcp',
-    what: 'The tools of the agent for MCP clients.',
-    outcome: ignored,
-    file: 'agent_id: a\nserver: {mcp: true}\n',
-  },
-  {
     key: 'store.url_env',
     what: 'Variable with the address of a database server; `store.kind: postgres` is refused.',
     outcome: ignored,

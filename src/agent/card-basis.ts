@@ -2,8 +2,8 @@ import { cardSchemes } from '../actors/access/access.ts';
 import { skillOfTool } from '../actors/card/card.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Log } from '../actors/ports.ts';
-import { normalName } from '../actors/tool-name.ts';
 import { builtinToolNames, type Toolbox } from '../actors/tools/tools.ts';
+import { offeredTools } from './offered-tools.ts';
 
 interface BasisParts {
   config: ServiceConfig;
@@ -19,13 +19,9 @@ export function cardBasis(
   { config, toolbox, isAuthOn, directory, env, log }: BasisParts,
   address: string,
 ) {
-  const tools = [...toolbox.tools.values()]
-    .filter(({ name }) => builtinToolNames.includes(name) && !isDenied(config, name))
+  const tools = offeredTools(config, toolbox.tools)
+    .filter(({ name }) => builtinToolNames.includes(name))
     .map(skillOfTool);
   const declared = isAuthOn ? cardSchemes(config.auth.providers) : [];
   return { directory, env, log, agentId: config.agent_id, tools, declared, isAuthOn, address };
-}
-
-function isDenied({ security: { guardrails } }: ServiceConfig, tool: string): boolean {
-  return guardrails.enabled && guardrails.denied_tools.map(normalName).includes(normalName(tool));
 }

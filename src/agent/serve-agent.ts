@@ -6,9 +6,12 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Egress, PushNotifications } from '../actors/outbound/outbound.ts';
 import type { AuditEvent, Authenticator, CardSource, Clock, Ids, Log } from '../actors/ports.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
+import type { Toolbox } from '../actors/tools/tools.ts';
 import { createApp } from '../http/app.ts';
 import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';
+import type { McpFace } from '../http/mcp/mcp-server.ts';
+import { offeredTools } from './offered-tools.ts';
 import type { AgentRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
 import type { AccessSettings } from './read-access.ts';
@@ -20,6 +23,8 @@ export interface ServingParts extends AccessSettings {
   host: string;
   /** `null` takes 8080 or one of the ten ports after it. */
   port: number | null;
+  /** The tools of the agent, which may come and go. */
+  toolbox: Pick<Toolbox, 'tools'>;
   system: TaskSystem;
   push: PushNotifications;
   audit: AgentRecords;
@@ -73,6 +78,7 @@ async function serveOn(
     holdHeartbeat: settings.hold_heartbeat,
     taskAccess: settings.task_access,
     a2aHold: settings.a2a_hold,
+    mcp: settings.mcp ? mcpFace(parts) : null,
     admission,
     record,
     entity,
@@ -92,6 +98,12 @@ async function serveOn(
   const address = server.address() as AddressInfo;
   egress.listensAt(address);
   return { port: address.port };
+}
+
+/** What MCP clients are shown. */
+function mcpFace({ config, toolbox }: ServingParts): McpFace {
+  const { agent_id: agentId, version } = config;
+  return { agentId, version, tools: () => offeredTools(config, toolbox.tools) };
 }
 
 async function closeServer(server: Server): Promise<void> {

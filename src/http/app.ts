@@ -6,6 +6,7 @@ import { a2aRest } from './a2a/a2a-rest.ts';
 import { restRoutes } from './a2a/rest-routes.ts';
 import type { AuthLog } from './auth-log.ts';
 import type { CallerTasksPorts } from './caller-tasks.ts';
+import { type McpPorts, mcpPath, mcpRoute } from './mcp/mcp-route.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
@@ -46,7 +47,12 @@ import { tasksGet, tasksList } from './routes/tasks-get.ts';
 import { tasksSend } from './routes/tasks-send.ts';
 import { tasksSubscribe } from './routes/tasks-subscribe.ts';
 import type { TrafficLimits } from './traffic.ts';
-import { calledInvocation, messageInvocation, sentInvocation } from './wire/admission-json.ts';
+import {
+  calledInvocation,
+  mcpInvocation,
+  messageInvocation,
+  sentInvocation,
+} from './wire/admission-json.ts';
 import { noDecision } from './wire/decision-json.ts';
 
 type AuditPorts = Parameters<typeof auditKeys>[0] &
@@ -58,6 +64,7 @@ export interface AppPorts
     HealthPorts,
     CallerTasksPorts,
     KeepAlivePorts,
+    McpPorts,
     PagePorts {
   admission: (NonNullable<AdmitPorts['admission']> & NonNullable<MetricsPorts['admission']>) | null;
   authenticator: Authenticator;
@@ -143,6 +150,12 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
     admit(ports, calledInvocation),
     jsonRpc({ ...ports, a2a }),
   );
+  if (ports.mcp !== null) {
+    const mcp = mcpRoute(ports.mcp, ports);
+    router.post(mcpPath, readJson(), admit(ports, mcpInvocation), mcp);
+    router.get(mcpPath, mcp);
+    router.delete(mcpPath, mcp);
+  }
   for (const { verb, path, isSend } of restRoutes) {
     const admitted = isSend ? [admit(ports, messageInvocation)] : [];
     router[verb](path, readJson(a2aBody), ...admitted, rest);

@@ -94,6 +94,7 @@ export const pagePlans: Record<string, PagePlan> = {
   'docs/telegram.md': {
     skipped: { "export TELEGRAM_BOT_TOKEN='<the token>'": 'it needs a bot of Telegram' },
   },
+  'docs/mcp.md': { skipped: { 'claude mcp add': 'Claude Code is not here' } },
   'docs/webhook.md': {
     prepared: {
       'key=$(printf': `WEBHOOK_ID=m1 WEBHOOK_TIMESTAMP=1790000000

@@ -42,7 +42,6 @@ describe('what it says is not there yet', () => {
     ['model: {fallbacks: [{provider: google, name: g}]}', { ok: true }],
     ['secrets: {}', { ok: true }],
     ['store: {kind: postgres}', { ok: false }],
-    ['server: {mcp: true}', { ok: true }],
   ])('is refused or warned of when %s asks for it', (asked, outcome) => {
     const reading = parseConfig(`agent_id: a\n${asked}\n`, { file: 'service.yaml', env: {} });
     expect(reading).toMatchObject(outcome);

@@ -17,6 +17,7 @@ export const openDoor = {
   taskAccess: 'org',
   a2aHold: false,
   admission: null,
+  mcp: null,
   card: { current: () => null },
   record: () => Promise.resolve(),
   authLog: { letIn() {}, letInToRead() {}, refused() {} },

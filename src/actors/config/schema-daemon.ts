@@ -75,6 +75,10 @@ export const serverSchema = z.object({
     .describe(
       'A blocking send of A2A waits for the end of its task, through every hold, instead of returning when somebody has to decide.',
     ),
+  mcp: z
+    .boolean()
+    .default(false)
+    .describe('Shows the tools of the agent to MCP clients, at `/mcp`; each call is a task.'),
   rate_limit: rateLimitSchema.prefault({}).describe('How often one address may call.'),
 });
 

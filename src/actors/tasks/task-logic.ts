@@ -32,6 +32,7 @@ import { createIssueCredential } from './effects/issue-credential.ts';
 import { createRunTool } from './effects/run-tool.ts';
 import { createThink } from './effects/think.ts';
 import type { LiveTask } from './live-task.ts';
+import { oneCallModel } from './models/one-call-model.ts';
 import type { Progress } from './watchers.ts';
 
 /** What the chart of a task needs from outside. */
@@ -62,7 +63,8 @@ export function createTaskLogic(ports: TaskLogicPorts) {
     actors: {
       think: served(
         createThink({
-          model,
+          // What an MCP client calls needs nobody to think.
+          modelOf: ({ surface }) => (surface === 'mcp' ? oneCallModel : model),
           ids,
           clock,
           log,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { a2aOperation } from './a2a-operations.ts';
 import { accessAnswers } from './access-answers.ts';
+import { mcpOperations } from './mcp-operations.ts';
 import type { Answer, Operation, Parameter, Tag } from './operation.ts';
 import { operations } from './operations.ts';
 import * as schemas from './schemas.ts';
@@ -25,6 +26,7 @@ const tags: Record<Tag, string> = {
   tasks: 'Work that the agent is given.',
   approvals: 'Tool calls that wait for a person.',
   a2a: 'The Agent2Agent protocol, 0.3.0 and 1.0.',
+  mcp: 'The tools of the agent over the Model Context Protocol.',
   agent: 'What the agent says about itself.',
   watching: 'How it is doing.',
 };
@@ -72,7 +74,10 @@ export function describeSurface(routes: readonly DescribedRoute[], owner: Surfac
 
 /** Returns the description of a route by its name in the router. Throws when there is none. */
 function operationOf(verb: string, path: string): Operation {
-  const known = operations[`${verb} ${path}`] ?? a2aOperation(verb, openApiPath(path));
+  const known =
+    operations[`${verb} ${path}`] ??
+    mcpOperations[`${verb} ${path}`] ??
+    a2aOperation(verb, openApiPath(path));
   if (known !== undefined) return known;
   throw new Error(`${verb} ${path} is not described; say in src/http/openapi what it does`);
 }

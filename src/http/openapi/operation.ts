@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { JsonValue } from '../../machines/json.ts';
 
 /** The groups that the description of the surface is read in. */
-export type Tag = 'tasks' | 'approvals' | 'a2a' | 'agent' | 'watching';
+export type Tag = 'tasks' | 'approvals' | 'a2a' | 'mcp' | 'agent' | 'watching';
 
 /** The format in which a surface refuses requests that reach no route (5-a2a.md). */
 export type RefusalForm = 'sentence' | 'status' | 'rpc';

@@ -38,6 +38,12 @@ export function calledInvocation(body: unknown): Invocation | null {
   return named === undefined || !isRun ? null : invocationOf(named(fieldOf(body, 'params')));
 }
 
+/** Reads a message of MCP, of which a call of a tool starts an invocation. */
+export function mcpInvocation(body: unknown): Invocation | null {
+  if (fieldOf(body, 'method') !== 'tools/call' || fieldOf(body, 'id') === undefined) return null;
+  return invocationOf(fieldOf(fieldOf(fieldOf(body, 'params'), '_meta'), 'task_id'));
+}
+
 /** Reads the body of a send over the REST surfaces of A2A, which always starts an invocation. */
 export function messageInvocation(body: unknown): Invocation {
   return invocationOf(namedInMessage(body));

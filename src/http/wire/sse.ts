@@ -8,7 +8,8 @@ const maximumBacklog = 1024 * 1024;
 
 /** One event of a stream; the data goes out as one line of JSON. */
 export interface StreamEvent {
-  id: string;
+  /** The position in a stream that can be resumed; absent in one that cannot. */
+  id?: string;
   /** Its name; the stream of a protocol that has none leaves it out. */
   event?: string;
   data: object;
@@ -77,7 +78,7 @@ export class EventStream {
     const last = this.#waiting.at(-1);
     if (last?.isText !== true) return this.#put(event, true);
     const { id, data } = event;
-    last.id = id;
+    if (id !== undefined) last.id = id;
     last.data = { ...data, text: `${Reflect.get(last.data, 'text')}${data.text}` };
     last.size += data.text.length;
     this.#grow(data.text.length);
@@ -156,6 +157,7 @@ export class EventStream {
 }
 
 function frame({ id, event, data }: StreamEvent): string {
+  const position = id === undefined ? '' : `id: ${id}\n`;
   const name = event === undefined ? '' : `event: ${event}\n`;
-  return `id: ${id}\n${name}data: ${JSON.stringify(data)}\n\n`;
+  return `${position}${name}data: ${JSON.stringify(data)}\n\n`;
 }

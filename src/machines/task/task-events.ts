@@ -3,7 +3,7 @@ import type { DecisionAnswer } from '../governance/decision.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
-import type { Exchange, FollowUp, Message, ToolCall } from './task.ts';
+import type { Exchange, FollowUp, Message, Surface, ToolCall } from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
 export type TaskEvent =
@@ -42,6 +42,8 @@ export type TaskEmitted =
 /** What the model is asked. */
 export interface ThinkInput {
   taskId: string;
+  /** The surface that the run was asked for on. */
+  surface: Surface;
   correlationId: string;
   history: Message[];
   request: Message;

@@ -72,6 +72,7 @@ export const taskMachine = taskSetup.createMachine({
             src: 'think',
             input: ({ context }) => ({
               taskId: context.run.id,
+              surface: context.run.surface,
               correlationId: context.run.correlationId,
               history: context.run.history,
               request: context.run.request,

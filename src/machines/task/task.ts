@@ -183,7 +183,7 @@ export interface Usage {
 }
 
 /** In which words a task was asked for, and is told to whoever reads it without saying theirs. */
-export type Surface = 'legacy' | 'a2a';
+export type Surface = 'legacy' | 'a2a' | 'mcp';
 
 /** What the outside may know of a task: derived from its chart, stored beside its snapshot. */
 export interface Task {

@@ -196,6 +196,7 @@ it('fills in every default', () => {
         hold_heartbeat: 25_000,
         task_access: 'org',
         a2a_hold: false,
+        mcp: false,
         rate_limit: {
           read_rps: 50,
           read_burst: 200,

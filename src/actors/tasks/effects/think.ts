@@ -13,7 +13,8 @@ import { acceptCall } from './accept-call.ts';
 
 /** What thinking needs from outside. */
 export interface ThinkPorts {
-  model: LanguageModel;
+  /** The model that thinks for a run. */
+  modelOf: (run: ThinkInput) => LanguageModel;
   ids: Ids;
   clock: Clock;
   log: Log;
@@ -21,8 +22,9 @@ export interface ThinkPorts {
 }
 
 /** Fills the `think` port: one turn of the model, its calls given their ids. A failing model is an outcome. */
-export function createThink({ model, ids, clock, log, onToken }: ThinkPorts) {
+export function createThink({ modelOf, ids, clock, log, onToken }: ThinkPorts) {
   return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
+    const model = modelOf(input);
     const began = performance.now();
     const failedCalls: FailedModelCall[] = [];
     try {

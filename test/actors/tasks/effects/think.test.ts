@@ -12,7 +12,7 @@ function think(next: LanguageModel['next']) {
   const logged: string[] = [];
   const noteLine = (_fields: object, line: string) => void logged.push(line);
   const logic = createThink({
-    model: { provider: 'test', name: 'model-1', next },
+    modelOf: () => ({ provider: 'test', name: 'model-1', next }),
     ids: { next: () => `id-${(made += 1)}` },
     clock: new ManualClock(7_000),
     log: { info: noteLine, warn: noteLine, error: noteLine },
@@ -20,7 +20,8 @@ function think(next: LanguageModel['next']) {
   });
   const { history, request } = aTaskInput();
   const run = { exchanges: [], followUps: [], turns: 0 };
-  const input = { taskId: 't-1', correlationId: 'c-1', history, request, ...run };
+  const named = { taskId: 't-1', surface: 'legacy', correlationId: 'c-1' } as const;
+  const input = { ...named, history, request, ...run };
   return toPromise(createActor(logic, { input }).start()).then((thought) => ({
     thought,
     tokens,

@@ -1,0 +1,12 @@
+import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Tool } from '../actors/ports.ts';
+import { normalName } from '../actors/tool-name.ts';
+
+/** Returns the tools that an agent tells others of: those that no guardrail denies altogether. */
+export function offeredTools(
+  { security: { guardrails } }: Pick<ServiceConfig, 'security'>,
+  tools: ReadonlyMap<string, Tool>,
+): Tool[] {
+  const denied = new Set((guardrails.enabled ? guardrails.denied_tools : []).map(normalName));
+  return [...tools.values()].filter(({ name }) => !denied.has(normalName(name)));
+}

@@ -1,0 +1,58 @@
+import type { JsonObject } from '../../machines/json.ts';
+import type { RoutedContext } from '../request-state.ts';
+import { EventStream } from '../wire/sse.ts';
+
+/** Headers of an answer of the SDK that a client reads. */
+const told = ['mcp-session-id', 'allow'];
+
+/**
+ * Sends what the SDK answers: a stream of events by the rules of every stream here, so that a slow reader takes no
+ * memory, and anything else as it is. `onGone` is called when a client leaves a stream before its end.
+ */
+export async function sendAnswer(
+  ctx: RoutedContext,
+  answer: Response,
+  onGone: () => void,
+): Promise<void> {
+  for (const name of told) {
+    const value = answer.headers.get(name);
+    if (value !== null) ctx.set(name, value);
+  }
+  const type = answer.headers.get('content-type') ?? '';
+  if (answer.body === null || !type.startsWith('text/event-stream')) {
+    const text = await answer.text();
+    ctx.status = answer.status;
+    if (text === '') return void (ctx.body = null);
+    ctx.type = type;
+    ctx.body = text;
+    return;
+  }
+  const reader: ReadableStreamDefaultReader<Uint8Array> = answer.body.getReader();
+  const stream = new EventStream(ctx, () => {
+    onGone();
+    reader.cancel().catch(() => undefined);
+  });
+  void pump(reader, stream);
+}
+
+/** The SDK writes each event at once. */
+async function pump(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  stream: EventStream,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      for (const frame of decoder.decode(value).split('\n\n')) {
+        const [, data] = /^data: (.+)$/m.exec(frame) ?? [];
+        if (data !== undefined) {
+          stream.send({ event: 'message', data: JSON.parse(data) as JsonObject });
+        }
+      }
+    }
+  } finally {
+    stream.end();
+  }
+}

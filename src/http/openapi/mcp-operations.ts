@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { rpcAnswer, rpcRequest } from './a2a-schemas.ts';
+import { eventStream, holding, json, type Operation, type Parameter } from './operation.ts';
+import * as schemas from './schemas.ts';
+
+const session: Parameter = {
+  name: 'Mcp-Session-Id',
+  in: 'header',
+  says: 'The session that initialize was answered with.',
+  schema: z.string(),
+};
+
+const noSession = holding('The session is not there for the caller.', schemas.refusal);
+const malformed = holding('The message or its session is not what it should be.', schemas.refusal);
+const foreign = holding('A page of a stranger sent it.', schemas.refusal);
+
+/** Descriptions of the routes of an agent that shows its tools to MCP clients, by verb and path. */
+export const mcpOperations: Readonly<Record<string, Operation>> = {
+  'POST /mcp': {
+    id: 'sendMcpMessage',
+    tag: 'mcp',
+    says: 'Takes one message of an MCP client over streamable HTTP; each tools/call is a task of one call.',
+    parameters: [session],
+    body: {
+      schema: rpcRequest,
+      types: [json],
+      example: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'issue_refund', arguments: { order: 'A-1042' } },
+      },
+    },
+    answers: {
+      200: { says: 'Progress and the answer, as events.', content: { [eventStream]: rpcAnswer } },
+      202: { says: 'A notification was taken.' },
+      400: malformed,
+      403: foreign,
+      404: noSession,
+    },
+    form: 'sentence',
+  },
+  'GET /mcp': {
+    id: 'followMcpSession',
+    tag: 'mcp',
+    says: 'Streams what the agent has to say to a session beside its answers.',
+    parameters: [session],
+    answers: {
+      200: { says: 'Events.', content: { [eventStream]: null } },
+      400: malformed,
+      403: foreign,
+      404: noSession,
+    },
+    form: 'sentence',
+  },
+  'DELETE /mcp': {
+    id: 'endMcpSession',
+    tag: 'mcp',
+    says: 'Ends a session.',
+    parameters: [session],
+    answers: { 200: { says: 'It has ended.' }, 400: malformed, 403: foreign, 404: noSession },
+    form: 'sentence',
+  },
+};

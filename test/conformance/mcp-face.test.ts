@@ -1,0 +1,284 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { ServiceSettings } from '../helpers/agent-folder.ts';
+import { rawRequest } from '../helpers/raw-request.ts';
+import { deferring, expectIntact, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+
+const ann = { decision: 'approve', approver: 'ann@example.com' };
+
+const shown = (settings: ServiceSettings = {}): ServiceSettings => ({
+  ...settings,
+  server: { mcp: true, ...settings.server },
+});
+
+/** A client of the SDK. */
+async function mcpClient(agent: TestAgent, token?: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const headers: Record<string, string> =
+    token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const transport = new StreamableHTTPClientTransport(new URL(`${agent.url}/mcp`), {
+    requestInit: { headers },
+  });
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** Begins a call that is held; `progress` is what its client has heard. */
+async function heldCall(agent: TestAgent, client: Client, options: object = {}) {
+  const progress: (Progress & { _meta?: { task_id: string } })[] = [];
+  const called = client.callTool({ name: 'pay', arguments: { order: 'A-1042' } }, undefined, {
+    onprogress: (told) => void progress.push(told),
+    ...options,
+  });
+  called.catch(() => undefined);
+  await vi.waitUntil(() => progress.length > 0);
+  const id = progress[0]?._meta?.task_id ?? '';
+  await agent.reached(id, 'deferred');
+  return { called, progress, id };
+}
+
+describe('the MCP face', () => {
+  it('is not there unless it is asked for', async () => {
+    const agent = await startTestAgent();
+    expect((await agent.post('/mcp', {})).status).toBe(404);
+  });
+
+  it('lists the tools of the agent but those that are denied', async () => {
+    const guardrails = { enabled: true, denied_tools: ['hold'] };
+    const agent = await startTestAgent(shown({ security: { guardrails } as object }));
+    const client = await mcpClient(agent);
+    expect(client.getServerVersion()).toEqual({ name: 'till', version: '0.0.0' });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).toSorted()).toEqual(['break', 'echo', 'grant', 'pay']);
+    expect(tools.find(({ name }) => name === 'pay')).toEqual({
+      name: 'pay',
+      description: 'Does what pay does.',
+      inputSchema: { type: 'object' },
+    });
+  });
+
+  it('makes each call a task, governed and audited as any', async () => {
+    const agent = await startTestAgent(shown());
+    const client = await mcpClient(agent);
+    const result = await client.callTool({ name: 'echo', arguments: { a: '{result}' } });
+    const { task_id: id } = result._meta as { task_id: string };
+    expect(result).toEqual({
+      content: [{ type: 'text', text: '{"a":"{result}"}' }],
+      _meta: { task_id: id },
+    });
+    expect((await agent.get(`/tasks/${id}`)).body).toMatchObject({
+      status: { state: 'completed' },
+      history: [{ parts: [{ kind: 'data', data: { tool: 'echo', args: { a: '{result}' } } }] }, {}],
+    });
+    expect(agent.audit(id).map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['session_start', 'tool_exec', 'session_end']),
+    );
+    await expectIntact(agent.auditPath);
+  });
+
+  it('tells a call that failed or was denied from one that did not', async () => {
+    const guardrails = { enabled: true, denied_tools: ['hold'] };
+    const agent = await startTestAgent(shown({ security: { guardrails } as object }));
+    const client = await mcpClient(agent);
+    const told = async (name: string) => {
+      const { content, isError } = await client.callTool({ name, arguments: {} });
+      return [(content as { text: string }[])[0]?.text, isError];
+    };
+    expect(await told('break')).toEqual(['break failed with exit code 3: the till is stuck', true]);
+    expect(await told('hold')).toEqual([expect.stringContaining('denied'), true]);
+    expect(await told('steal')).toEqual(['unknown tool: steal', true]);
+  });
+
+  it('plays no script that is hidden in the arguments', async () => {
+    const agent = await startTestAgent(shown());
+    const client = await mcpClient(agent);
+    const result = await client.callTool({
+      name: 'echo',
+      arguments: { script: [{ tool: 'pay', args: {} }] },
+    });
+    expect(result.content).toEqual([
+      { type: 'text', text: '{"script":[{"tool":"pay","args":{}}]}' },
+    ]);
+    expect(agent.folder.paid).toEqual([]);
+  });
+});
+
+describe('a call over MCP that is held', () => {
+  it('tells its client so with the id of its task, and runs once it is released', async () => {
+    const agent = await startTestAgent(shown(deferring()));
+    const client = await mcpClient(agent);
+    const { called, progress, id } = await heldCall(agent, client);
+    expect(progress).toEqual([
+      {
+        progress: 1,
+        message: `Deferred: awaiting channel:console:desk decision on pay (task ${id})`,
+        _meta: { task_id: id },
+      },
+    ]);
+    expect(agent.folder.paid).toEqual([]);
+    expect((await agent.post(`/tasks/${id}/decisions`, ann)).status).toBe(200);
+    expect(await called).toEqual({
+      content: [{ type: 'text', text: '{"order":"A-1042"}' }],
+      _meta: { task_id: id },
+    });
+    expect(agent.folder.paid).toHaveLength(1);
+  });
+
+  it.each(['fail', 'tool_result'])(
+    'is an error once it is rejected (on_reject: %s)',
+    async (on_reject) => {
+      const agent = await startTestAgent(shown(deferring({}, { on_reject })));
+      const { called, id } = await heldCall(agent, await mcpClient(agent));
+      await agent.post(`/tasks/${id}/decisions`, { ...ann, decision: 'reject', note: 'too much' });
+      expect(await called).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('rejected by ann@example.com: too much') }],
+      });
+      expect(agent.folder.paid).toEqual([]);
+    },
+  );
+
+  it('is called off by its client', async () => {
+    const agent = await startTestAgent(shown(deferring({}, { on_stream_disconnect: 'keep' })));
+    const stop = new AbortController();
+    const { id } = await heldCall(agent, await mcpClient(agent), { signal: stop.signal });
+    stop.abort('the user has changed her mind');
+    const { status } = await agent.reached(id, 'canceled');
+    expect(status.message.parts[0].text).toBe('canceled: the user has changed her mind');
+  });
+
+  it('is abandoned when its client is gone', async () => {
+    const agent = await startTestAgent(shown(deferring()));
+    const client = await mcpClient(agent);
+    const { id } = await heldCall(agent, client);
+    await client.close();
+    const { status } = await agent.reached(id, 'failed');
+    expect(status.message.parts[0].text).toBe('defer: abandoned, caller disconnected');
+  });
+
+  it('outlives the patience of its client, and is found again by its id alone', async () => {
+    const agent = await startTestAgent(shown(deferring({}, { on_stream_disconnect: 'keep' })));
+    const client = await mcpClient(agent);
+    const { called, id } = await heldCall(agent, client, { timeout: 1_000 });
+    await expect(called).rejects.toThrow('Request timed out');
+    expect((await agent.get(`/tasks/${id}`)).body.status.state).toBe('deferred');
+    const again = client.callTool({
+      name: 'pay',
+      arguments: { order: 'A-1042' },
+      _meta: { task_id: id },
+    });
+    const other = client.callTool({
+      name: 'pay',
+      arguments: { order: 'B-7' },
+      _meta: { task_id: id },
+    });
+    await expect(other).rejects.toThrow(`task ${id} is another call; leave _meta.task_id out`);
+    await agent.post(`/tasks/${id}/decisions`, ann);
+    const answer = {
+      content: [{ type: 'text', text: '{"order":"A-1042"}' }],
+      _meta: { task_id: id },
+    };
+    expect(await again).toEqual(answer);
+    // The same call under its id is made once, however often it is asked for.
+    expect(
+      await client.callTool({
+        name: 'pay',
+        arguments: { order: 'A-1042' },
+        _meta: { task_id: id },
+      }),
+    ).toEqual(answer);
+    expect(agent.folder.paid).toHaveLength(1);
+  });
+
+  it('ends with the wait of its client when the agent stops', async () => {
+    const agent = await startTestAgent(shown(deferring()));
+    const { called } = await heldCall(agent, await mcpClient(agent));
+    await agent.stop();
+    await expect(called).rejects.toThrow(/shutting down|closed|terminated/);
+  });
+});
+
+const foreignPage = 'pages of this origin may not call; list it in server.cors_origins';
+const foreignHost =
+  'without a token the agent answers to no such host name; call it by its address, sign in, or set server.public_url';
+
+const tokens = {
+  required: true,
+  providers: ['ann', 'bob'].map((name) => ({
+    type: 'static_token',
+    name,
+    settings: { token: `the-token-of-${name}`, identity: { user_id: name } },
+  })),
+};
+
+describe('the door of the MCP face', () => {
+  it('is closed to whoever does not sign in', async () => {
+    const agent = await startTestAgent(shown({ auth: tokens }));
+    await expect(mcpClient(agent)).rejects.toThrow(/401|unauthorized/i);
+  });
+
+  it('keeps the sessions and the tasks of one caller from another', async () => {
+    const server = { task_access: 'requester' };
+    const agent = await startTestAgent(shown({ auth: tokens, server }));
+    const client = await mcpClient(agent, 'the-token-of-ann');
+    const called = client.callTool({ name: 'echo', arguments: {} });
+    const { task_id: id } = (await called)._meta as { task_id: string };
+    const session = (client.transport as StreamableHTTPClientTransport).sessionId ?? '';
+    const message = { jsonrpc: '2.0', id: 9, method: 'tools/list' };
+    const answer = await fetch(`${agent.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer the-token-of-bob',
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': session,
+      },
+      body: JSON.stringify(message),
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      { error: 'there is no such session; begin another with initialize' },
+    ]);
+    const bob = await mcpClient(agent, 'the-token-of-bob');
+    const stolen = bob.callTool({ name: 'echo', arguments: {}, _meta: { task_id: id } });
+    await expect(stolen).rejects.toThrow('task not found');
+  });
+
+  it.each([
+    ['another origin', { origin: 'http://evil.example' }, foreignPage],
+    ['no origin in particular', { origin: 'null' }, foreignPage],
+    ['a name that was rebound', { host: 'evil.example:8080' }, foreignHost],
+  ])('refuses what a page sends from %s', async (_, headers, error) => {
+    const agent = await startTestAgent(shown());
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize' });
+    const lines = Object.entries({
+      host: new URL(agent.url).host,
+      connection: 'close',
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      ...headers,
+    }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const request = `POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+    const answer = await rawRequest(agent.url, request);
+    expect([answer.status, JSON.parse(answer.body).error]).toEqual([403, error]);
+  });
+
+  it('takes one message at a time, and none without its session', async () => {
+    const agent = await startTestAgent(shown());
+    expect(
+      await agent.post('/mcp', [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }]),
+    ).toMatchObject({
+      status: 400,
+      body: { error: 'send one JSON-RPC message as the body' },
+    });
+    expect(await agent.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' })).toMatchObject(
+      {
+        status: 400,
+        body: { error: 'send the Mcp-Session-Id that initialize was answered with' },
+      },
+    );
+  });
+});
