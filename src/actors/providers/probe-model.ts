@@ -59,12 +59,15 @@ function headersOf(provider: ProviderName, apiKey: string | null): Record<string
   }
 }
 
-async function textOf(response: Response): Promise<string> {
+async function textOf({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > longestList) throw new RangeError('the list of models is too long');
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
+  for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+    text += decoder.decode(part.value, { stream: true });
+    if (text.length <= longestList) continue;
+    await reader?.cancel();
+    throw new RangeError('the list of models is too long');
   }
   return text;
 }
