@@ -25,10 +25,25 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'pure', include: pure, setupFiles: ['test/tooling/pure-tripwire.ts'] },
+        test: {
+          name: 'pure',
+          include: pure,
+          setupFiles: ['test/tooling/pure-tripwire.ts'],
+        },
       },
       { extends: true, test: { name: 'sockets', include: sockets } },
-      { extends: true, test: { name: 'processes', include: processes, isolate: true } },
+      {
+        extends: true,
+        test: {
+          name: 'processes',
+          include: processes,
+          isolate: true,
+          // What one program has compiled serves the next.
+          env: {
+            NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/holdpoint-test'),
+          },
+        },
+      },
     ],
     coverage: {
       provider: 'v8',

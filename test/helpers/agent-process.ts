@@ -1,6 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -72,8 +71,7 @@ export async function launchAgentProcess(
   options: readonly string[] = [],
 ): Promise<AgentProcess> {
   const args = [...options, commandLine, 'run', '--dir', folder.path, '--port', '0', ...flags];
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'holdpoint-compile-cache') };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');
   later(async () => {
     child.kill('SIGKILL');

@@ -22,7 +22,7 @@ import {
   patientLimits,
   toolLimits,
 } from './limits.ts';
-import { createOwnListeners, type ListeningAddress } from './own-listeners.ts';
+import { createOwnListeners, type ListeningAddress, type OwnListeners } from './own-listeners.ts';
 import { hopOf, policyInterceptor, type Sending, userFault } from './policy-interceptor.ts';
 import { addressPolicyFor, type Hop, type HopPolicy, isDaemons, ruleHop } from './rule-hop.ts';
 
@@ -58,6 +58,8 @@ export interface EgressOptions extends HopSettings {
   record: (record: EgressRecord) => void;
   /** Finds the addresses of a host; the system's own way unless given. */
   lookup?: Lookup;
+  /** Tells which addresses are the daemon itself; this machine's interfaces when it is left out. */
+  listeners?: OwnListeners;
   /** What a tool's request may take, and what opening a connection may. */
   limits?: Partial<EgressLimits & DialLimits>;
 }
@@ -106,8 +108,7 @@ export interface Egress {
 
 /** Creates the policy. Throws an Error that names the entry when a pattern or a network cannot be read. */
 export function createEgress(options: EgressOptions): Egress {
-  const { mode, record } = options;
-  const listeners = createOwnListeners();
+  const { mode, record, listeners = createOwnListeners() } = options;
   const policy = hopPolicy(options, listeners);
   const connectPolicy = (on: EgressScope | null) => connectPolicyOf(options, policy, on);
   const settle = (host: string, refusal: EgressError | null, on: EgressScope | null) =>

@@ -1,24 +1,26 @@
 import { request } from 'undici';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { EgressError } from '../../../../src/actors/outbound/egress/egress.ts';
 import type { OwnListeners } from '../../../../src/actors/outbound/egress/own-listeners.ts';
 import { aServer } from './a-server.ts';
 import { anEgress, failureOf, scope } from './an-egress.ts';
 
-// A test cannot give this machine an address, so loopback stands for one that no interface lists.
-vi.mock('../../../../src/actors/outbound/egress/own-listeners.ts', () => ({
-  createOwnListeners: (): OwnListeners => {
-    const ports = new Set<number>();
-    return {
-      add: ({ port }) => void ports.add(port),
-      answerAt: (address, port, from) => ports.has(port) && address === from,
-    };
-  },
-}));
+/** A test cannot give this machine an address, so loopback stands for one that no interface lists. */
+function unlisted(): OwnListeners {
+  const ports = new Set<number>();
+  return {
+    add: ({ port }) => void ports.add(port),
+    answerAt: (address, port, from) => ports.has(port) && address === from,
+  };
+}
 
 it('lets no task send anything over a connection that turns out to lead to the agent itself', async () => {
   const { port, seen } = await aServer();
-  const { egress, records } = anEgress({ mode: 'dev-open', names: { 'a.test': ['127.0.0.1'] } });
+  const { egress, records } = anEgress({
+    mode: 'dev-open',
+    names: { 'a.test': ['127.0.0.1'] },
+    listeners: unlisted(),
+  });
   egress.listensAt({ address: '0.0.0.0', port });
   const url = `http://a.test:${port}/tasks/t/decisions`;
   const failures = [
