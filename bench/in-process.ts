@@ -7,6 +7,7 @@ import type { Tool } from '../src/actors/ports.ts';
 import { TaskStore } from '../src/actors/records/store/task-store.ts';
 import { scriptedModel } from '../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../src/actors/tasks/task-system.ts';
+import { defaultLimits } from '../src/machines/task/limits.ts';
 import type { Task } from '../src/machines/task/task.ts';
 import { makeAgentFolder } from './daemon.ts';
 import type { Figure } from './figure.ts';
@@ -76,6 +77,7 @@ async function openSystem(directory: string): Promise<TaskSystem> {
     restAfter: 3_000,
     release: 'bench',
     onRestart: 'resume',
+    limits: defaultLimits,
     retention: 86_400_000,
   });
   await system.start();

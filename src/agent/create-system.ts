@@ -53,6 +53,11 @@ export function createSystem(parts: SystemParts): TaskSystem {
     capture: createAgentCapture({ ...parts, skills }),
     restAfter: 3_000,
     release: version,
+    limits: {
+      turns: config.model.max_turns,
+      tokens: config.model.max_tokens_per_task ?? null,
+      time: config.model.max_time,
+    },
     onRestart: config.security.defer.on_restart,
     retention: config.store.retention,
     ...(inspect === undefined ? {} : { inspect }),

@@ -12,6 +12,7 @@ import { readAgent } from '../../src/agent/read-agent.ts';
 import type { Agent } from '../../src/agent/start-agent.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/listen.ts';
+import { defaultLimits } from '../../src/machines/task/limits.ts';
 import { openDoor } from './open-door.ts';
 
 /** A model that asks for these calls, in one turn and in whatever form, and then repeats the last result. */
@@ -69,6 +70,7 @@ export async function startAgentWithModel(
     restAfter: 3_000,
     release: '0.0.0-test',
     onRestart: 'abandon',
+    limits: defaultLimits,
     retention: 60_000,
   });
   await system.start();

@@ -2,6 +2,7 @@ import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts
 import type { DeferRule } from '../../src/machines/governance/defer-policy.ts';
 import type { Refusal } from '../../src/machines/governance/finding.ts';
 import type { Ruling, ToolRules } from '../../src/machines/governance/ruling.ts';
+import { defaultLimits } from '../../src/machines/task/limits.ts';
 import type {
   Caller,
   Deferral,
@@ -48,9 +49,11 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     trace: null,
     surface: 'legacy',
     requester: aCaller(),
+    session: [],
     history: [],
     leftOut: 0,
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },
+    limits: defaultLimits,
     settled: null,
     createdAt: times.created,
     ...overrides,

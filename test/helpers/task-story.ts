@@ -99,7 +99,7 @@ export class TaskStory {
     const run = this.#run;
     switch (run.awaited) {
       case 'think': {
-        const { turns } = run.actor.getSnapshot().context;
+        const { turns } = run.actor.getSnapshot().context.spent;
         const calls = turns > 2 ? [] : [`call-${turns}-1`, `call-${turns}-2`];
         const thought = said(
           'done',

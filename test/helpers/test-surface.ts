@@ -14,6 +14,7 @@ import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import { type AppPorts, createApp } from '../../src/http/app.ts';
 import { type ListenOptions, listen } from '../../src/http/listen.ts';
 import type { ToolRules } from '../../src/machines/governance/ruling.ts';
+import { defaultLimits } from '../../src/machines/task/limits.ts';
 import { aPolicy } from './a-policy.ts';
 import { AgentClient } from './agent-client.ts';
 import { openDoor } from './open-door.ts';
@@ -74,6 +75,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     restAfter: 3_000,
     release: '0.0.0-test',
     onRestart: 'abandon',
+    limits: defaultLimits,
     retention: 60_000,
   });
   if (options.isStarted !== false) await system.start();

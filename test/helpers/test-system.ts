@@ -20,6 +20,7 @@ import {
 import { TaskStore } from '../../src/actors/records/store/task-store.ts';
 import { scriptedModel } from '../../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
+import { defaultLimits, type TaskLimits } from '../../src/machines/task/limits.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** How a test wants its task system; what is left out is filled in. */
@@ -38,6 +39,7 @@ export interface TestSystemOptions {
   onRestart?: 'abandon' | 'resume';
   restAfter?: number;
   retention?: number;
+  limits?: Partial<TaskLimits>;
   chain?: boolean;
   /** False leaves starting it to the test. */
   isStarted?: boolean;
@@ -120,6 +122,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     onRestart: options.onRestart ?? 'resume',
     restAfter: options.restAfter ?? 3_000,
     release: '0.0.0-test',
+    limits: { ...defaultLimits, ...options.limits },
     retention: options.retention ?? 7 * 24 * 3_600_000,
     ...(onActorStart === undefined ? {} : { inspect: observerOf(onActorStart) }),
   });

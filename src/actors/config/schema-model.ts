@@ -73,6 +73,20 @@ export const modelSchema = z.object({
       'How many tokens one answer may have; what the provider allows when it is left out, and 4096 for models of anthropic that this version does not know.',
     example: 32_000,
   }),
+  max_turns: z.int().min(1).max(1_000).default(50).meta({
+    description: 'How many turns of the model one run of a task may take; then the task fails.',
+    example: 20,
+  }),
+  max_tokens_per_task: z.int().min(1).optional().meta({
+    description:
+      'How many tokens the model may read and write in one run of a task, in all turns together; no limit when it is left out.',
+    example: 500_000,
+  }),
+  max_time: positiveDuration.prefault('1h').meta({
+    description:
+      'How long one run of a task may work; the wait for an approval does not count. It is looked at once a second, and what runs then is aborted.',
+    example: '15m',
+  }),
   fallbacks: z
     .array(
       z.object({

@@ -3,6 +3,7 @@ import { describeCrash, describeTask, stateOf } from '../../machines/task/descri
 import * as factOf from '../../machines/task/fact-of.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
+import { limitReached } from '../../machines/task/limits.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskRun } from '../../machines/task/task-input.ts';
@@ -18,6 +19,7 @@ import {
   type TaskWrite,
 } from '../records/records.ts';
 import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/telemetry.ts';
+import { BusyTime } from './busy-time.ts';
 import { EnteredStates, type PassedStates } from './entered-states.ts';
 
 /** The actor of one task. */
@@ -62,6 +64,7 @@ export class LiveTask {
   #isQueued = false;
   #pending: { task: Task; passed: PassedStates; auditSeq: number } | null = null;
   readonly #states: EnteredStates;
+  readonly #busy = new BusyTime();
   #crashed = false;
   #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
 
@@ -91,7 +94,11 @@ export class LiveTask {
   set actor(actor: TaskActor) {
     this.#actor = actor;
     actor.subscribe({
-      next: (snapshot) => this.#states.see(snapshot, this.#ports.clock.now()),
+      next: (snapshot) => {
+        const at = this.#ports.clock.now();
+        this.#states.see(snapshot, at);
+        this.#busy.see(snapshot, at);
+      },
       // The registry hears of it.
       error: () => undefined,
     });
@@ -112,6 +119,15 @@ export class LiveTask {
   isDue(at: number): boolean {
     const wakeAt = this.#committed?.wakeAt ?? null;
     return wakeAt !== null && wakeAt <= at && this.actor.getSnapshot().status === 'active';
+  }
+
+  /** Ends the run when its work takes longer than it may, at a time in epoch milliseconds. */
+  endOverrun(at: number): void {
+    const { status, context } = this.actor.getSnapshot();
+    const busy = this.#busy.until(at);
+    if (status !== 'active' || busy === 0) return;
+    if (limitReached(context.spent, context.run.limits, busy) !== 'time') return;
+    this.actor.send({ type: 'time.passed', at, busy });
   }
 
   /** True while something waits for the next commit. */

@@ -209,6 +209,12 @@ export class LiveTasks {
     }
   }
 
+  /** Ends every run whose work takes longer than it may. */
+  endOverruns(): void {
+    const at = this.#options.clock.now();
+    for (const task of [...this.#live.values()]) task.endOverrun(at);
+  }
+
   /** Goes on with tasks that were let go of because the disk did not take them, once it does. */
   resumeUnrecorded(): void {
     if (this.#unrecorded.size === 0 || !this.#options.store.isWritable()) return;

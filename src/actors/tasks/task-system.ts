@@ -3,6 +3,7 @@ import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { Refusal } from '../../machines/governance/finding.ts';
 import type { PersonKey } from '../../machines/governance/same-person.ts';
+import type { TaskLimits } from '../../machines/task/limits.ts';
 import {
   type Caller,
   isFinal,
@@ -75,6 +76,8 @@ export type SaidMessage = Pick<TaskRequest, 'message' | 'requester' | 'isKnownBy
 export interface TaskSystemOptions
   extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'onChanged'> {
   onRestart: 'abandon' | 'resume';
+  /** How much a run of a task may use up. */
+  limits: TaskLimits;
   /** How long a final task is kept, in milliseconds. */
   retention: number;
 }
@@ -169,9 +172,11 @@ export class TaskSystem {
         requester,
         ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
         surface: request.surface ?? 'legacy',
+        session: [],
         history: before?.task.history ?? [],
         leftOut: before?.task.leftOut ?? 0,
         request: request.message,
+        limits: this.#options.limits,
         settled: before?.task.settled ?? null,
         createdAt: before?.task.createdAt ?? clock.now(),
       },
@@ -370,6 +375,7 @@ export class TaskSystem {
   #lookAround(): void {
     this.#tasks.restParked();
     this.#tasks.resumeUnrecorded();
+    this.#tasks.endOverruns();
   }
 }
 

@@ -6,8 +6,13 @@ export function countUsage(before: Usage | undefined, thought: Thought): Usage {
   const { model, inputTokens, outputTokens, duration } = thought;
   return {
     model,
-    inputTokens: inputTokens + (before?.inputTokens ?? 0),
-    outputTokens: outputTokens + (before?.outputTokens ?? 0),
+    inputTokens: counted(inputTokens) + (before?.inputTokens ?? 0),
+    outputTokens: counted(outputTokens) + (before?.outputTokens ?? 0),
     duration: duration + (before?.duration ?? 0),
   };
+}
+
+/** A provider may say anything: what is no count is none. */
+function counted(tokens: number): number {
+  return Number.isFinite(tokens) ? Math.max(0, tokens) : 0;
 }

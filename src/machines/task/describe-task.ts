@@ -53,7 +53,7 @@ export function describeTask(
     settled: context.settled,
     failure: context.failure,
     records: context.records,
-    ...(context.usage === undefined ? {} : { usage: context.usage }),
+    ...(context.spent.usage === null ? {} : { usage: context.spent.usage }),
   };
 }
 

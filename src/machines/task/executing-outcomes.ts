@@ -27,6 +27,12 @@ export const whenCutOff = {
     fromTime('note', (context, at) => factOf.toolCutOff(context, at, failureOf.interrupted.text)),
     { type: 'fail', params: failureOf.interrupted },
   ],
+  outOfTime: [
+    fromTime('note', (context, at) =>
+      factOf.toolCutOff(context, at, failureOf.outOfTime(context).text),
+    ),
+    fromContext('fail', failureOf.outOfTime),
+  ],
 } as const;
 
 const keptRecord = fromOutput('keepRecord', recordOf.credentials);
@@ -44,7 +50,7 @@ export const whenMinted = {
     keptRecord,
     fromOutput('fail', notMinted),
   ],
-  issued: [fromOutput('note', factOf.credentialMade), keptRecord],
+  issued: [fromOutput('note', factOf.credentialMade), keptRecord, withOutput('spendTime')],
 } as const;
 
 const outcomeUnknown = (context: TaskContext) => failureOf.outcomeUnknown(currentCall(context));
@@ -72,5 +78,5 @@ export const whenRun = {
       failureOf.ofTool(currentCall(context), outcome),
     ),
   ],
-  returned: [...ended, withOutput('keepResult')],
+  returned: [...ended, withOutput('spendTime'), withOutput('keepResult')],
 } as const;

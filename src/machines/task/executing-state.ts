@@ -2,7 +2,7 @@ import { whenMinted, whenRun, whenStarted } from './executing-outcomes.ts';
 import * as failureOf from './failure-of.ts';
 import { fromContext, withOutput, withStanding } from './params-from.ts';
 import { approvedDigest, currentCall, mintInput } from './task-input.ts';
-import { maxTurns, taskSetup } from './task-setup.ts';
+import { taskSetup } from './task-setup.ts';
 
 /** The part of the task chart in which one allowed call runs, once, between two records on disk. */
 export const executing = taskSetup.createStateConfig({
@@ -77,12 +77,14 @@ export const executing = taskSetup.createStateConfig({
       tags: 'saving',
       on: {
         'task.saved': [
+          {
+            guard: 'hasSpentUp',
+            target: '#task.failed',
+            actions: fromContext('fail', failureOf.overspent),
+          },
           { guard: 'hasMoreCalls', target: '#task.working.governing' },
           { guard: 'hasTurnsLeft', target: '#task.working.thinking' },
-          {
-            target: '#task.failed',
-            actions: { type: 'fail', params: failureOf.tooManyTurns(maxTurns) },
-          },
+          { target: '#task.failed', actions: fromContext('fail', failureOf.tooManyTurns) },
         ],
       },
     },

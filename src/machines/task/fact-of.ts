@@ -5,6 +5,7 @@ import type { Refusal } from '../governance/finding.ts';
 import { utf8Size } from '../utf8-size.ts';
 import { messageSize } from './bound-history.ts';
 import type { AbandonReason, Heard, TaskFact } from './facts.ts';
+import { limitOf } from './limits.ts';
 import type { FollowUp, Message } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
@@ -38,12 +39,18 @@ function lastCall(context: TaskContext, thought: Thought): TaskFact {
   return { ...fact, said: { text, calls } };
 }
 
-function heardBy({ run, turns, exchanges, followUps, told }: TaskContext): Heard {
+function heardBy({ run, spent, exchanges, followUps, told }: TaskContext): Heard {
   return {
-    request: turns > 1 ? null : run.request,
+    request: spent.turns > 1 ? null : run.request,
     exchanges: exchanges.slice(told),
     followUps: followUps.filter(({ after }) => after > told).map(({ message }) => message),
   };
+}
+
+/** Reports that a run has failed, and the limit that ended it if one did. */
+export function sessionFailed({ failure }: TaskContext): TaskFact {
+  const limit = limitOf(failure);
+  return { type: 'session.ended', state: 'failed', ...(limit === undefined ? {} : { limit }) };
 }
 
 /** Reports the rules by which a message was denied. */

@@ -44,7 +44,8 @@ export interface DecisionReport {
  */
 export type TaskFact =
   | { type: 'session.started' }
-  | { type: 'session.ended'; state: TaskState }
+  /** `limit` says what the run had used up when it was ended for that; absent for any other end. */
+  | { type: 'session.ended'; state: TaskState; limit?: 'turns' | 'tokens' | 'time' }
   | {
       type: 'model.called';
       provider: string;

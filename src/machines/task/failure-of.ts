@@ -2,7 +2,8 @@ import { formatDuration } from '../duration.ts';
 import type { Refusal } from '../governance/finding.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import type { AbandonReason } from './facts.ts';
-import type { Failure, ToolCall } from './task.ts';
+import { limitReached, tokensOf } from './limits.ts';
+import type { Exchange, Failure, ToolCall } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 
@@ -16,11 +17,47 @@ export const outcomeInLog: Failure = {
 };
 
 /** The model went on asking for tools. */
-export function tooManyTurns(limit: number): Failure {
+export function tooManyTurns({ run, exchanges }: TaskContext): Failure {
+  const { turns } = run.limits;
+  const took = turns === 1 ? '1 model turn' : `${turns} model turns`;
   return {
     kind: 'turnLimit',
-    text: `the run was ended after ${limit} model turns without an answer; give the agent a narrower task`,
+    text: `the run was ended after ${took} without an answer${sameCallsAtEnd(exchanges)}; give the agent a narrower task, or raise model.max_turns`,
   };
+}
+
+/** The run has used up its tokens or its time. Throws when it has not. */
+export function overspent(context: TaskContext): Failure {
+  const { spent, run } = context;
+  if (limitReached(spent, run.limits) !== 'tokens') return outOfTime(context);
+  return {
+    kind: 'tokenLimit',
+    text: `the run was ended after ${tokensOf(spent)} tokens, where it may use ${run.limits.tokens}; give the agent a narrower task, or raise model.max_tokens_per_task`,
+  };
+}
+
+/** The work of the run takes longer than it may. Throws when there is no limit. */
+export function outOfTime({ run }: TaskContext): Failure {
+  const { time } = run.limits;
+  if (time === null) throw new Error('the run has no limit of time');
+  return {
+    kind: 'timeLimit',
+    text: `the run was ended after ${formatDuration(time)} of work; give the agent a narrower task, or raise model.max_time`,
+  };
+}
+
+/** From how many calls in a row on a model is said to repeat itself. */
+const repetition = 3;
+
+function sameCallsAtEnd(exchanges: readonly Exchange[]): string {
+  const last = exchanges.at(-1)?.call;
+  if (last === undefined) return '';
+  const other = exchanges.findLastIndex(
+    ({ call }) => call.tool !== last.tool || call.argsSha256 !== last.argsSha256,
+  );
+  const times = exchanges.length - 1 - other;
+  if (times < repetition) return '';
+  return `, and its last ${times} calls were the same one of ${last.tool}`;
 }
 
 /** The model could not take its turn. */

@@ -1,3 +1,4 @@
+import { defaultLimits, nothingSpent } from './limits.ts';
 import { taskMachineVersion } from './task-machine.ts';
 
 /** A snapshot of the task chart as some version of it was kept: plain JSON. */
@@ -37,6 +38,12 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
       children: Object.fromEntries(children.filter(([, { src }]) => !waitingActors.has(src))),
       context: { ...context, run, startedAt },
     };
+  },
+  /** Tokens and time have limits beside turns since, and a task may go on with what was said in earlier ones. */
+  6: ({ context: { turns, usage = null, ...context }, ...snapshot }) => {
+    const run = { session: [], limits: defaultLimits, ...(context['run'] as object) };
+    const spent = { ...nothingSpent, turns, usage };
+    return { ...snapshot, context: { ...context, run, spent } };
   },
 };
 

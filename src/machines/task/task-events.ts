@@ -18,6 +18,8 @@ export type TaskEvent =
   /** A time to remind, to ask somebody else or to end the wait has come, or may have. */
   | { type: 'deadline.reached'; at: number }
   | { type: 'caller.left'; at: number }
+  /** Some of the work under way takes its time: `busy` milliseconds so far. */
+  | { type: 'time.passed'; at: number; busy: number }
   | { type: 'task.cancel'; reason: string; at: number }
   | { type: 'service.restarted'; at: number }
   /** The message that began the run was looked at, for `took` milliseconds; `refusal` is `null` when the model may hear it. */
@@ -45,11 +47,14 @@ export interface ThinkInput {
   /** The surface that the run was asked for on. */
   surface: Surface;
   correlationId: string;
+  /** What was said before the run, in this task and in earlier ones of its session, oldest first. */
   history: Message[];
   request: Message;
   exchanges: Exchange[];
   followUps: FollowUp[];
   turns: number;
+  /** How many tokens the provider counts for each that is estimated. */
+  tokensPerEstimate: number;
 }
 
 /** A call to a model that failed, and was followed by another one; `duration` is milliseconds. */
@@ -72,6 +77,8 @@ export interface Thought {
   outputTokens: number;
   /** Calls to models that failed before the one that this tells of, oldest first. */
   failedCalls?: FailedModelCall[];
+  /** How many input tokens were estimated beforehand; absent where nobody did. */
+  estimatedTokens?: number;
   outcome: { kind: 'said'; text: string; calls: ToolCall[] } | { kind: 'failed'; error: string };
 }
 

@@ -1,5 +1,6 @@
 import type { CredentialProvider } from '../governance/ruling.ts';
 import { boundHistory } from './bound-history.ts';
+import { nothingSpent, type Spent, type TaskLimits } from './limits.ts';
 import type {
   Caller,
   DecisionRecord,
@@ -13,7 +14,6 @@ import type {
   SettledDeferral,
   Surface,
   ToolCall,
-  Usage,
 } from './task.ts';
 import type { MintInput } from './task-events.ts';
 
@@ -31,11 +31,14 @@ export interface TaskRun {
   owner?: Owner | null;
   /** The surface that the run was asked for on. */
   surface: Surface;
+  /** Messages of earlier tasks of the session, oldest first. */
+  session: Message[];
   /** Messages of earlier runs, oldest first. */
   history: Message[];
   /** How many messages came before them and are not kept. */
   leftOut: number;
   request: Message;
+  limits: TaskLimits;
   /** Epoch milliseconds. */
   createdAt: number;
 }
@@ -56,7 +59,8 @@ export interface TaskContext {
   followUps: FollowUp[];
   /** How many exchanges the model has been told of. */
   told: number;
-  turns: number;
+  /** What the run has used up of its limits. */
+  spent: Spent;
   /** When the last effect ended, in epoch milliseconds: the time that a deferral counts from. */
   now: number;
   /**
@@ -77,8 +81,6 @@ export interface TaskContext {
   answer: Part[] | null;
   failure: Failure | null;
   cancelReason: string | null;
-  /** What the models took; absent before the first turn. */
-  usage?: Usage;
 }
 
 /** Returns what a task knows before anything has happened; of earlier runs as much as is kept beside its request. */
@@ -90,7 +92,7 @@ export function initialContext({ settled, ...asked }: TaskInput): TaskContext {
     exchanges: [],
     followUps: [],
     told: 0,
-    turns: 0,
+    spent: nothingSpent,
     now: asked.createdAt,
     startedAt: null,
     deferral: null,

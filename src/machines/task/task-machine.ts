@@ -1,6 +1,7 @@
 import { answerWithoutPending } from '../governance/decision.ts';
 import { whenCutOff } from './executing-outcomes.ts';
 import { executing } from './executing-state.ts';
+import * as factOf from './fact-of.ts';
 import { withAttempt, withOutput, withTime } from './params-from.ts';
 import { currentCall, initialContext } from './task-input.ts';
 import {
@@ -18,7 +19,7 @@ import { taskSetup } from './task-setup.ts';
  * Stored with every snapshot. Raise it when an older snapshot could not be restored as it is, and say in
  * `migrate-snapshot.ts` what leads from one to the other.
  */
-export const taskMachineVersion = 6;
+export const taskMachineVersion = 7;
 
 /**
  * One A2A task from its acceptance to its end.
@@ -63,6 +64,11 @@ export const taskMachine = taskSetup.createMachine({
       on: {
         'task.cancel': { target: 'canceled', actions: whenCutOff.canceled },
         'service.restarted': { target: 'failed', actions: whenCutOff.restarted },
+        'time.passed': {
+          guard: { type: 'isOutOfTime', params: ({ event }) => event.busy },
+          target: 'failed',
+          actions: whenCutOff.outOfTime,
+        },
       },
       states: {
         thinking: {
@@ -74,17 +80,23 @@ export const taskMachine = taskSetup.createMachine({
               taskId: context.run.id,
               surface: context.run.surface,
               correlationId: context.run.correlationId,
-              history: context.run.history,
+              history: [...context.run.session, ...context.run.history],
               request: context.run.request,
               exchanges: context.exchanges,
               followUps: context.followUps,
-              turns: context.turns - 1,
+              turns: context.spent.turns - 1,
+              tokensPerEstimate: context.spent.tokensPerEstimate,
             }),
             onDone: [
               {
                 guard: withOutput('modelFailed'),
                 target: '#task.failed',
                 actions: whenThought.failed,
+              },
+              {
+                guard: withOutput('wantsTooMuch'),
+                target: '#task.failed',
+                actions: whenThought.overspent,
               },
               {
                 guard: withOutput('wantsTools'),
@@ -206,7 +218,7 @@ export const taskMachine = taskSetup.createMachine({
       description: 'The run ended without an answer; the failure says why.',
       tags: ['failed', 'final'],
       type: 'final',
-      entry: { type: 'note', params: { type: 'session.ended', state: 'failed' } },
+      entry: { type: 'note', params: ({ context }) => factOf.sessionFailed(context) },
     },
     canceled: {
       description: 'Somebody called the task off.',

@@ -30,11 +30,12 @@ export const promptRefused = [
   { type: 'fail', params: ({ event }: Screened) => failureOf.ofPrompt(event.refusal) },
 ] as const;
 
-const heard = [fromOutput('note', factOf.modelCalled), withOutput('countUsage')] as const;
+const heard = [fromOutput('note', factOf.modelCalled), withOutput('spendTurn')] as const;
 
 /** The model has taken its turn. */
 export const whenThought = {
   failed: [...heard, fromOutput('fail', (_, thought: Thought) => failureOf.ofModel(thought))],
+  overspent: [...heard, fromContext('fail', failureOf.overspent)],
   wantsTools: [...heard, withOutput('keepCalls')],
   answered: [...heard, withOutput('keepAnswer')],
 } as const;

@@ -10,10 +10,10 @@ import {
 import { governanceFailed, type Refusal } from '../governance/finding.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
-import { countUsage } from './count-usage.ts';
 import type { TaskFact } from './facts.ts';
 import * as failureOf from './failure-of.ts';
 import { followUpOf, isFull, speakersIn } from './follow-up.ts';
+import { limitReached, spendTime, spendTurn } from './limits.ts';
 import type {
   DecisionRecord,
   DeferralStage,
@@ -35,9 +35,6 @@ import type {
   ToolOutcome,
 } from './task-events.ts';
 import { endCall, pendingDeferral, type TaskContext, type TaskInput } from './task-input.ts';
-
-/** Model turns after which a run is ended (contract section 13). */
-export const maxTurns = 50;
 
 /** The vocabulary of the task chart: its ports, which stay unfilled here, its actions and its guards. */
 export const taskSetup = setup({
@@ -75,9 +72,12 @@ export const taskSetup = setup({
       }),
     ),
     fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
-    takeTurn: assign(({ context }) => ({ turns: context.turns + 1 })),
-    countUsage: assign(({ context }, thought: Thought) => ({
-      usage: countUsage(context.usage, thought),
+    takeTurn: assign(({ context: { spent } }) => ({ spent: { ...spent, turns: spent.turns + 1 } })),
+    spendTurn: assign(({ context }, thought: Thought) => ({
+      spent: spendTurn(context.spent, thought),
+    })),
+    spendTime: assign(({ context }, { duration }: Pick<Thought, 'duration'>) => ({
+      spent: spendTime(context.spent, duration),
     })),
     keepCalls: assign(({ context }, { outcome, at }: Thought) => ({
       pending: outcome.kind === 'said' ? outcome.calls : [],
@@ -89,6 +89,7 @@ export const taskSetup = setup({
     })),
     keepRuling: assign(({ context }, ruling: Ruling) => ({
       records: [...context.records, ...ruling.records],
+      spent: spendTime(context.spent, sumOf(ruling.records)),
       scores: ruling.score === null ? context.scores : [...context.scores, ruling.score],
       ...('call' in ruling
         ? {
@@ -122,7 +123,14 @@ export const taskSetup = setup({
     modelFailed: (_, { outcome }: Thought) => outcome.kind === 'failed',
     wantsTools: (_, { outcome }: Thought) => outcome.kind === 'said' && outcome.calls.length > 0,
     hasMoreCalls: ({ context }) => context.pending.length > 0,
-    hasTurnsLeft: ({ context }) => context.turns < maxTurns,
+    hasTurnsLeft: ({ context: { spent, run } }) => spent.turns < run.limits.turns,
+    hasSpentUp: ({ context: { spent, run } }) => limitReached(spent, run.limits) !== null,
+    wantsTooMuch: ({ context: { spent, run } }, thought: Thought) =>
+      thought.outcome.kind === 'said' &&
+      thought.outcome.calls.length > 0 &&
+      limitReached(spendTurn(spent, thought), run.limits) !== null,
+    isOutOfTime: ({ context: { spent, run } }, busy: number) =>
+      limitReached(spent, run.limits, busy) === 'time',
     isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'stepUp',
     needsApproval: (_, { kind }: Ruling) => kind === 'defer',
     hasStarted: ({ context }) => context.startedAt !== null,
@@ -151,6 +159,10 @@ export const taskSetup = setup({
       isShortOfQuorum(pendingDeferral(context), attempt),
   },
 });
+
+function sumOf(records: readonly DecisionRecord[]): number {
+  return records.reduce((sum, { duration }) => sum + duration, 0);
+}
 
 function isDue(moment: number | null, at: number): boolean {
   return moment !== null && at >= moment;

@@ -155,7 +155,7 @@ export interface DecisionRecord {
 /** Why a task failed. `text` is what the caller reads; the rest lets a program tell the cases apart. */
 export type Failure =
   | { kind: 'model'; text: string }
-  | { kind: 'turnLimit'; text: string }
+  | { kind: 'turnLimit' | 'tokenLimit' | 'timeLimit'; text: string }
   | { kind: 'denied'; text: string; tool: string | null; layer: Layer }
   | {
       kind: 'stepUp';

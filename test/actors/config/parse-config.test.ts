@@ -168,6 +168,8 @@ it('fills in every default', () => {
         base_url: '',
         organization_id: '',
         timeout: 300_000,
+        max_turns: 50,
+        max_time: 3_600_000,
         fallbacks: [],
         script: [],
       },

@@ -2,6 +2,7 @@ import { randomIds } from '../../../src/actors/ids.ts';
 import { TaskStore } from '../../../src/actors/records/store/task-store.ts';
 import { scriptedModel } from '../../../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../../../src/actors/tasks/task-system.ts';
+import { defaultLimits } from '../../../src/machines/task/limits.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
 
 /** What the test tells this process: decide on a task, so many times at once. */
@@ -47,6 +48,7 @@ const system = new TaskSystem({
   onRestart: 'resume',
   restAfter: 3_000,
   release: '0.0.0-test',
+  limits: defaultLimits,
   retention: 3_600_000,
 });
 await system.start();

@@ -23,7 +23,7 @@ it('ends a task whose message is denied before the model hears of it', () => {
     records: [
       { callId: null, tool: null, layer: 'prompt', decision: 'deny', reason: text, duration: 0.2 },
     ],
-    turns: 0,
+    spent: { turns: 0 },
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxTurns } from '../../../src/machines/task/task-setup.ts';
+import { defaultLimits } from '../../../src/machines/task/limits.ts';
 import { finish, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
 import {
   aCall,
@@ -236,7 +236,7 @@ describe('a call whose end is on disk', () => {
       value: { working: 'thinking' },
       effects: [['start', 'think', { exchanges: [{ call: aCall(), result: 'done' }], turns: 1 }]],
     });
-    expect(next.snapshot.context.turns).toBe(2);
+    expect(next.snapshot.context.spent.turns).toBe(2);
   });
 });
 
@@ -273,7 +273,7 @@ describe('the turn limit', () => {
   }
 
   it('is 50 turns', () => {
-    expect(maxTurns).toBe(50);
+    expect(defaultLimits.turns).toBe(50);
   });
 
   it('lets the fiftieth turn answer', () => {
@@ -287,11 +287,11 @@ describe('the turn limit', () => {
     expect(seen(ended)).toEqual({
       value: 'failed',
       tags: ['failed', 'final'],
-      effects: [failedEnd],
+      effects: [['note', { type: 'session.ended', state: 'failed', limit: 'turns' }]],
     });
     expect(ended.snapshot.context.failure).toEqual({
       kind: 'turnLimit',
-      text: 'the run was ended after 50 model turns without an answer; give the agent a narrower task',
+      text: 'the run was ended after 50 model turns without an answer, and its last 50 calls were the same one of issue_refund; give the agent a narrower task, or raise model.max_turns',
     });
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as factOf from '../../../src/machines/task/fact-of.ts';
+import { nothingSpent } from '../../../src/machines/task/limits.ts';
 import { initialContext, type TaskContext } from '../../../src/machines/task/task-input.ts';
 import {
   aCall,
@@ -56,15 +57,19 @@ describe('what the model heard in a turn', () => {
   const { request } = aTaskInput();
 
   it.each<[string, Partial<TaskContext>, object]>([
-    ['the request, at first', { turns: 1 }, { request, exchanges: [], followUps: [] }],
+    [
+      'the request, at first',
+      { spent: { ...nothingSpent, turns: 1 } },
+      { request, exchanges: [], followUps: [] },
+    ],
     [
       'what came since',
-      { turns: 2, told: 1, exchanges },
+      { spent: { ...nothingSpent, turns: 2 }, told: 1, exchanges },
       { request: null, exchanges: [second], followUps: [] },
     ],
     [
       'all of it, after an older release',
-      { turns: 2, exchanges },
+      { spent: { ...nothingSpent, turns: 2 }, exchanges },
       { request: null, exchanges, followUps: [] },
     ],
   ])('is %s', (_, context, heard) => {

@@ -48,8 +48,16 @@ describe('a snapshot of an older chart', () => {
         const { owner: _, ...known } = run;
         expect(keysOf(known)).toEqual(keysOf(asked));
         expect(keysOf(rest)).toEqual(keysOf(become));
-        const { startedAt: __, refusal: ___, run: keptRun, ...said } = snapshot.context;
+        const {
+          startedAt: __,
+          refusal: ___,
+          run: keptRun,
+          turns,
+          usage,
+          ...said
+        } = snapshot.context;
         const { refusal: ____, ...keptAsked } = { refusal: null, ...(keptRun as object) };
+        expect(context.spent).toMatchObject({ turns, usage: usage ?? null });
         expect({ ...rest, ...run }).toMatchObject({ ...said, ...keptAsked });
         // A call has started when the version before had it among those that run.
         const isCalling = JSON.stringify(snapshot['value']).includes('calling');

@@ -46,6 +46,8 @@ describe('a task that was accepted', () => {
             exchanges: [],
             followUps: [],
             turns: 0,
+            tokensPerEstimate: 1,
+            surface: 'legacy',
           },
         ],
       ],
@@ -67,7 +69,7 @@ describe('a task that was accepted', () => {
     expect(snapshot.context).toMatchObject({
       run: { history },
       settled,
-      turns: 1,
+      spent: { turns: 1 },
       now: times.created,
     });
   });

@@ -9,6 +9,7 @@ import { aFollowUp, anAttempt, saved, times } from '../../helpers/task-fixtures.
 const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> } = {
   'deferral.decide': { type: 'deferral.decide', attempt: anAttempt() },
   'deadline.reached': { type: 'deadline.reached', at: times.expired },
+  'time.passed': { type: 'time.passed', at: times.decided, busy: 1_000 },
   'caller.left': { type: 'caller.left', at: times.decided },
   'task.cancel': { type: 'task.cancel', reason: 'timeout', at: times.decided },
   'service.restarted': { type: 'service.restarted', at: times.decided },
@@ -31,12 +32,13 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
 /** A caller may leave and a stale timer may fire while nobody is waited for: work goes on. */
 const ignoredWhileSaving: TaskEvent['type'][] = [
   'deadline.reached',
+  'time.passed',
   'caller.left',
   'prompt.screened',
 ];
 const ignoredAtWork: TaskEvent['type'][] = [...ignoredWhileSaving, 'task.saved'];
 /** What is saved while a task waits changes nothing. */
-const ignoredWhileDeferred: TaskEvent['type'][] = ['prompt.screened', 'task.saved'];
+const ignoredWhileDeferred: TaskEvent['type'][] = ['time.passed', 'prompt.screened', 'task.saved'];
 
 const ignored = {
   thinking: ignoredAtWork,

@@ -32,7 +32,10 @@ export function auditEventOf(
 
 const wording: Wording = {
   'session.started': () => ['session_start'],
-  'session.ended': ({ state }) => ['session_end', { state }],
+  'session.ended': ({ state, limit }) => [
+    'session_end',
+    { state, reason: limit === undefined ? undefined : `${limit}_limit` },
+  ],
   'model.called': (fact) => [
     'llm_call',
     {

@@ -1,0 +1,77 @@
+import { countUsage } from './count-usage.ts';
+import type { Failure, Usage } from './task.ts';
+import type { Thought } from './task-events.ts';
+
+/** How much one run of a task may use up before it is ended. */
+export interface TaskLimits {
+  /** Turns of the model. */
+  turns: number;
+  /** Tokens that the model reads and writes, in all turns together; `null` for no limit. */
+  tokens: number | null;
+  /** Milliseconds of work; the wait for a person is not among them. `null` for no limit. */
+  time: number | null;
+}
+
+/** What one run of a task has used up. */
+export interface Spent {
+  turns: number;
+  /** Milliseconds of work that has ended. */
+  time: number;
+  /** What the models took; `null` before the first turn. */
+  usage: Usage | null;
+  /** How many tokens the provider counted for each that was estimated, in the last turn that says so; 1 until then. */
+  tokensPerEstimate: number;
+}
+
+/** The limits of a run that nobody configured otherwise (contract section 13). */
+export const defaultLimits: TaskLimits = { turns: 50, tokens: null, time: null };
+
+/** What a run has used up before its first turn. */
+export const nothingSpent: Spent = { turns: 0, time: 0, usage: null, tokensPerEstimate: 1 };
+
+/** Adds what a turn of the model used up to what the run had. */
+export function spendTurn(spent: Spent, thought: Thought): Spent {
+  const { duration, inputTokens, estimatedTokens = 0 } = thought;
+  return {
+    ...spendTime(spent, duration),
+    usage: countUsage(spent.usage ?? undefined, thought),
+    ...(inputTokens > 0 && estimatedTokens > 0
+      ? { tokensPerEstimate: corrected(inputTokens / estimatedTokens) }
+      : {}),
+  };
+}
+
+/** Adds the milliseconds that an effect took to what the run had used up. */
+export function spendTime(spent: Spent, duration: number): Spent {
+  return { ...spent, time: spent.time + Math.max(0, duration) };
+}
+
+/** Returns the tokens that a run has read and written. */
+export function tokensOf({ usage }: Spent): number {
+  return usage === null ? 0 : usage.inputTokens + usage.outputTokens;
+}
+
+/** Tells which limit of tokens or time a run has reached, `busy` milliseconds after its last effect; `null` for none. */
+export function limitReached(spent: Spent, limits: TaskLimits, busy = 0): 'tokens' | 'time' | null {
+  if (limits.tokens !== null && tokensOf(spent) >= limits.tokens) return 'tokens';
+  return limits.time !== null && spent.time + busy >= limits.time ? 'time' : null;
+}
+
+/** Names the limit that ended a task, for the audit log; `undefined` for any other end. */
+export function limitOf(failure: Failure | null): 'turns' | 'tokens' | 'time' | undefined {
+  switch (failure?.kind) {
+    case 'turnLimit':
+      return 'turns';
+    case 'tokenLimit':
+      return 'tokens';
+    case 'timeLimit':
+      return 'time';
+    default:
+      return undefined;
+  }
+}
+
+/** The bounds keep a provider that counts nonsense from emptying or bursting a conversation. */
+function corrected(ratio: number): number {
+  return Number.isFinite(ratio) ? Math.min(4, Math.max(0.5, ratio)) : 1;
+}

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import {
+  limitReached,
+  nothingSpent,
+  spendTime,
+  spendTurn,
+} from '../../../src/machines/task/limits.ts';
+import { begin, finish, restingStates, type Step, step } from '../../helpers/step-task.ts';
+import {
+  aCall,
+  allowed,
+  anAttempt,
+  returned,
+  said,
+  saved,
+  times,
+} from '../../helpers/task-fixtures.ts';
+
+const none = { turns: 50, tokens: null, time: null };
+
+/** How a step stands to the limits: where it is, what it asked for last, and why it failed. */
+function standing({ snapshot, effects }: Step) {
+  const { value, context } = snapshot;
+  return { value, failure: context.failure, last: effects.at(-1) };
+}
+
+const ended = (limit: string) => ['note', { type: 'session.ended', state: 'failed', limit }];
+
+describe('what a run has used up', () => {
+  const thought = (inputTokens: number, outputTokens: number, more = {}) => ({
+    ...said(''),
+    duration: 10,
+    inputTokens,
+    outputTokens,
+    ...more,
+  });
+
+  it('is what its turns and calls cost, and nothing less whatever a provider counts', () => {
+    const once = spendTurn(nothingSpent, thought(90, 10, { estimatedTokens: 60 }));
+    const usage = { model: 'demo', inputTokens: 90, outputTokens: 10, duration: 10 };
+    expect(once).toEqual({ turns: 0, time: 10, usage, tokensPerEstimate: 1.5 });
+    const odd = spendTurn(once, thought(Number.NaN, -3, { estimatedTokens: 60, duration: 0 }));
+    expect(odd).toEqual(once);
+    expect([spendTime(once, 5).time, spendTime(once, -5).time]).toEqual([15, 10]);
+  });
+
+  it.each([
+    [1_000_000, 4],
+    [1, 0.5],
+    [Number.POSITIVE_INFINITY, 1],
+  ])(
+    'is corrected, by a provider that counts %d tokens for 100 estimated ones, by %d',
+    (tokens, by) => {
+      const { tokensPerEstimate } = spendTurn(
+        nothingSpent,
+        thought(tokens, 0, { estimatedTokens: 100 }),
+      );
+      expect(tokensPerEstimate).toBe(by);
+    },
+  );
+
+  it.each([
+    [{}, 1e9, null],
+    [{ tokens: 100 }, 0, 'tokens'],
+    [{ tokens: 101 }, 0, null],
+    [{ time: 10 }, 0, 'time'],
+    [{ time: 11 }, 0, null],
+    [{ time: 11 }, 1, 'time'],
+    [{ tokens: 100, time: 10 }, 0, 'tokens'],
+  ])('reaches of the limits %j, %d ms later, %s', (limits, busy, reached) => {
+    const usage = { model: 'demo', inputTokens: 90, outputTokens: 10, duration: 0 };
+    const spent = { ...nothingSpent, usage, time: 10 };
+    expect(limitReached(spent, { ...none, ...limits }, busy)).toBe(reached);
+  });
+});
+
+describe('the limit of tokens', () => {
+  const limits = { ...none, tokens: 16 };
+
+  it('ends a run that wants a tool, before the tool is ruled on', () => {
+    const once = finish(begin({ limits: { ...none, tokens: 8 } }), 'think', said('', [aCall()]));
+    expect(standing(once)).toEqual({
+      value: 'failed',
+      failure: {
+        kind: 'tokenLimit',
+        text: 'the run was ended after 8 tokens, where it may use 8; give the agent a narrower task, or raise model.max_tokens_per_task',
+      },
+      last: ended('tokens'),
+    });
+  });
+
+  it('counts the tokens of all turns together', () => {
+    let run = finish(begin({ limits }), 'think', said('', [aCall()]));
+    run = step(finish(run, 'govern', allowed()), saved());
+    run = step(finish(run, 'runTool', returned('done')), saved());
+    expect(run.snapshot.value).toEqual({ working: 'thinking' });
+    expect(standing(finish(run, 'think', said('', [aCall()])))).toMatchObject({
+      value: 'failed',
+      failure: { kind: 'tokenLimit' },
+    });
+  });
+
+  it('takes an answer that reaches it: the answer is paid for', () => {
+    expect(
+      finish(begin({ limits: { ...none, tokens: 1 } }), 'think', said('hi')).snapshot.value,
+    ).toBe('completed');
+  });
+});
+
+describe('the limit of time', () => {
+  const limits = { ...none, time: 500 };
+  const text =
+    'the run was ended after 500ms of work; give the agent a narrower task, or raise model.max_time';
+  const failure = { kind: 'timeLimit', text };
+  const running = (): Step => {
+    const run = finish(begin({ limits }), 'think', said('', [aCall()]));
+    return step(finish(run, 'govern', allowed()), saved());
+  };
+
+  it('ends a run between two calls, and starts no more', () => {
+    const over = finish(running(), 'runTool', returned('done'));
+    expect(standing(step(over, saved()))).toEqual({
+      value: 'failed',
+      failure,
+      last: ended('time'),
+    });
+  });
+
+  it('aborts the call that takes longer than is left, and says in the log how it ended', () => {
+    const at = times.began + 488;
+    const before = step(running(), { type: 'time.passed', at, busy: 487 });
+    expect(before.snapshot.value).toEqual({ working: { executing: { calling: 'running' } } });
+    const over = step(running(), { type: 'time.passed', at, busy: 488 });
+    expect(over.snapshot.value).toBe('failed');
+    expect(over.effects).toEqual([
+      ['stop', 'runTool'],
+      ['dropCredential', 'call-1'],
+      ['note', expect.objectContaining({ type: 'tool.ended', error: text, duration: 488 })],
+      ended('time'),
+    ]);
+  });
+
+  it('does not count the wait for a person', () => {
+    const waiting = restingStates.asked(undefined, { limits });
+    expect(step(waiting, { type: 'time.passed', at: times.decided, busy: 1e9 }).snapshot).toBe(
+      waiting.snapshot,
+    );
+    const decided = step(waiting, { type: 'deferral.decide', attempt: anAttempt() });
+    expect(decided.snapshot.context.spent.time).toBe(12);
+  });
+});
+
+describe('a run without limits of tokens and time', () => {
+  it('goes on however much it used up', () => {
+    const costly = { ...said('', [aCall()]), inputTokens: 1e9, duration: 1e9 };
+    expect(finish(begin(), 'think', costly).snapshot.value).toEqual({ working: 'governing' });
+  });
+});
+
+describe('a model that asks for other things all the time', () => {
+  it('is not said to repeat itself', () => {
+    let run = begin({ limits: { ...none, turns: 2 } });
+    for (const id of ['call-1', 'call-2']) {
+      const call = aCall({ id, argsSha256: id });
+      run = finish(finish(run, 'think', said('', [call])), 'govern', allowed(call));
+      run = step(step(run, saved()), saved());
+      run = step(finish(run, 'runTool', returned('done')), saved());
+    }
+    expect(standing(run)).toEqual({
+      value: 'failed',
+      failure: {
+        kind: 'turnLimit',
+        text: 'the run was ended after 2 model turns without an answer; give the agent a narrower task, or raise model.max_turns',
+      },
+      last: ended('turns'),
+    });
+  });
+});
