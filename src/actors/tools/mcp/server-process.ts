@@ -91,7 +91,7 @@ function processOf(
   const { child, supervisor } = group;
   let words = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(-keptWords);
+    words = whole(words + text);
   });
   child.stdin.on('error', () => undefined);
   let failed: NodeJS.ErrnoException | null = null;
@@ -120,6 +120,14 @@ function processOf(
       for (const timer of timers) parts.clock.clearTimeout(timer);
     },
   };
+}
+
+/** Keeps the end of what was said, from the beginning of a line, as half a secret might stand before it. */
+function whole(words: string): string {
+  if (words.length <= keptWords) return words;
+  const kept = words.slice(-keptWords);
+  const line = kept.indexOf('\n');
+  return line === -1 ? '' : kept.slice(line + 1);
 }
 
 /** How a program ended that a supervisor ran. */

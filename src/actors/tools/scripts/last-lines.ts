@@ -1,15 +1,16 @@
 import { stripVTControlCharacters } from 'node:util';
 import { unsafeCharacters } from '../../../machines/unsafe-characters.ts';
+import { redactSecrets } from '../../governance/governance.ts';
 
 const mostLines = 5;
 const mostCharacters = 500;
 
-/** The last lines of a program's error output on one line, safe to show, without any of `secrets`. */
+/**
+ * Returns the last lines of a program's error output on one line, safe to show, without any of `secrets` in any of its
+ * forms. They go before a line is cut, so that no half of one is left at its end.
+ */
 export function lastLines(output: string, secrets: readonly string[]): string {
-  let text = stripVTControlCharacters(output);
-  for (const secret of secrets) {
-    if (secret.length >= 6) text = text.replaceAll(secret, '[redacted]');
-  }
+  const text = redactSecrets(stripVTControlCharacters(output), secrets, '[redacted]');
   return withoutCrashFrame(text.split(/\r?\n|\r/))
     .map((line) => line.replaceAll('\t', ' ').replace(unsafeCharacters, '').trim())
     .filter((line) => line !== '')

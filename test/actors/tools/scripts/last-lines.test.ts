@@ -23,3 +23,13 @@ it('drops what could draw on a screen or turn the direction of a line', () => {
     'red later',
   );
 });
+
+it('leaves no half of a secret at the end of a line that is cut, in whichever form it stands', () => {
+  const secret = 'correct-horse-battery-staple';
+  for (const form of [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)]) {
+    for (const before of [450, 480, 499]) {
+      const lines = lastLines(`${'x'.repeat(before)}${form}`, [secret]);
+      expect(lines).toBe(`${'x'.repeat(before)}[redacted]`.slice(0, 500));
+    }
+  }
+});

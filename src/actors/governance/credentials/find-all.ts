@@ -1,0 +1,110 @@
+/** From where to where something stands in a text, in UTF-16 units; the end is not part of it. */
+export type Span = [start: number, end: number];
+
+/** Code units below this are looked up in a table when nothing has matched yet. */
+const ascii = 128;
+
+/**
+ * Finds every word in a text, by the automaton of Aho and Corasick: one pass, whose time grows with the text and
+ * with the words and with nothing else, however often and however closely they match. Returns spans in order;
+ * occurrences that overlap are one span, and memory grows with the spans alone.
+ */
+export function findAll(text: string, words: Iterable<string>): Span[] {
+  const automaton = new WordAutomaton([...new Set(words)].filter((word) => word !== ''));
+  const spans: Span[] = [];
+  let node = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    node = automaton.next(node, text.charCodeAt(at));
+    const length = automaton.longestAt(node);
+    if (length > 0) add(spans, at + 1 - length, at + 1);
+  }
+  return spans;
+}
+
+/** Spans come in the order of their ends, so one that begins earlier takes in what it overlaps at the end of the list. */
+function add(spans: Span[], from: number, end: number): void {
+  let start = from;
+  for (let last = spans.at(-1); last !== undefined && last[1] > start; last = spans.at(-1)) {
+    start = Math.min(start, last[0]);
+    spans.pop();
+  }
+  spans.push([start, end]);
+}
+
+/** Nodes are numbers, and node 0 is the beginning; a node stands for the longest beginning of a word just read. */
+class WordAutomaton {
+  readonly #first: Int32Array;
+  readonly #sibling: Int32Array;
+  readonly #code: Uint16Array;
+  readonly #fallback: Int32Array;
+  readonly #longest: Int32Array;
+  readonly #beginnings = new Int32Array(ascii);
+
+  constructor(words: readonly string[]) {
+    const most = words.reduce((sum, { length }) => sum + length, 1);
+    this.#first = new Int32Array(most);
+    this.#sibling = new Int32Array(most);
+    this.#code = new Uint16Array(most);
+    this.#fallback = new Int32Array(most);
+    this.#longest = new Int32Array(most);
+    this.#plant(words);
+    this.#fallBack();
+  }
+
+  next(from: number, code: number): number {
+    let node = from;
+    while (node !== 0) {
+      const child = this.#child(node, code);
+      if (child !== 0) return child;
+      node = this.#fallback[node] ?? 0;
+    }
+    return code < ascii ? (this.#beginnings[code] ?? 0) : this.#child(0, code);
+  }
+
+  /** The length of the longest word that ends here; 0 for none. */
+  longestAt(node: number): number {
+    return this.#longest[node] ?? 0;
+  }
+
+  /** A node has few children, as words that begin alike are forms of one another. */
+  #child(node: number, code: number): number {
+    let child = this.#first[node] ?? 0;
+    while (child !== 0 && this.#code[child] !== code) child = this.#sibling[child] ?? 0;
+    return child;
+  }
+
+  #plant(words: readonly string[]): void {
+    let planted = 1;
+    for (const word of words) {
+      let node = 0;
+      for (let at = 0; at < word.length; at += 1) {
+        const code = word.charCodeAt(at);
+        let child = this.#child(node, code);
+        if (child === 0) {
+          child = planted;
+          planted += 1;
+          this.#code[child] = code;
+          this.#sibling[child] = this.#first[node] ?? 0;
+          this.#first[node] = child;
+          if (node === 0 && code < ascii) this.#beginnings[code] = child;
+        }
+        node = child;
+      }
+      this.#longest[node] = word.length;
+    }
+  }
+
+  /** Where to go on when no child fits, found breadth first, so that shorter beginnings are done before longer ones. */
+  #fallBack(): void {
+    const queue = [0];
+    for (const node of queue) {
+      for (let child = this.#first[node] ?? 0; child !== 0; child = this.#sibling[child] ?? 0) {
+        queue.push(child);
+        const code = this.#code[child] ?? 0;
+        const fallback = node === 0 ? 0 : this.next(this.#fallback[node] ?? 0, code);
+        this.#fallback[child] = fallback;
+        this.#longest[child] ||= this.#longest[fallback] ?? 0;
+      }
+    }
+  }
+}
