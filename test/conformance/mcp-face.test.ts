@@ -2,9 +2,21 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ServiceSettings } from '../helpers/agent-folder.ts';
+import {
+  canary,
+  denial,
+  says,
+  startFakePlatform,
+} from '../actors/access/admission/fake-platform.ts';
+import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { rawRequest } from '../helpers/raw-request.ts';
-import { deferring, expectIntact, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+import {
+  deferring,
+  expectIntact,
+  startInFolder,
+  startTestAgent,
+  type TestAgent,
+} from '../helpers/test-agent.ts';
 
 const ann = { decision: 'approve', approver: 'ann@example.com' };
 
@@ -264,6 +276,46 @@ describe('the door of the MCP face', () => {
     const request = `POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
     const answer = await rawRequest(agent.url, request);
     expect([answer.status, JSON.parse(answer.body).error]).toEqual([403, error]);
+  });
+
+  it('tells a caller to sign in at a higher level, in the words of JSON-RPC', async () => {
+    const step_up = { enabled: true, tools: { pay: 'high' } };
+    const agent = await startTestAgent(shown({ auth: tokens, security: { step_up } }));
+    const client = await mcpClient(agent, 'the-token-of-ann');
+    const called = client.callTool({ name: 'pay', arguments: {} });
+    await expect(called).rejects.toMatchObject({
+      code: -32040,
+      data: {
+        error: 'step_up_required',
+        tool: 'pay',
+        required_acr: 'high',
+        reason: 'no acr claim presented',
+      },
+    });
+    expect(agent.folder.paid).toEqual([]);
+  });
+
+  it('has the platform admit each call, and nothing else', async () => {
+    const platform = await startFakePlatform();
+    const folder = new AgentFolder(shown());
+    onTestFinished(() => folder.remove());
+    const agent = await startInFolder(folder, {
+      SERVICE_ADMISSION_URL: `${platform.url}/v1/admission`,
+      SERVICE_PLATFORM_TOKEN: canary,
+    });
+    platform.reply = says({ ...denial, decision: 'deny' });
+    const client = await mcpClient(agent);
+    await client.listTools();
+    expect(platform.calls).toEqual([]);
+    const called = client.callTool({ name: 'pay', arguments: {} });
+    await expect(called).rejects.toThrow('admission_denied');
+    expect([platform.calls.length, folder.paid]).toEqual([1, []]);
+  });
+
+  it('is described with the rest of the surface', async () => {
+    const agent = await startTestAgent(shown());
+    const { paths } = (await agent.get('/openapi.json')).body;
+    expect(Object.keys(paths['/mcp'])).toEqual(['post', 'get', 'delete']);
   });
 
   it('takes one message at a time, and none without its session', async () => {

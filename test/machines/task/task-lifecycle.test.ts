@@ -40,6 +40,7 @@ describe('a task that was accepted', () => {
           'think',
           {
             taskId: 'task-1',
+            surface: 'legacy',
             correlationId: 'correlation-1',
             history: [],
             request,
