@@ -318,6 +318,33 @@ describe('the door of the MCP face', () => {
     expect(Object.keys(paths['/mcp'])).toEqual(['post', 'get', 'delete']);
   });
 
+  it('takes a notification with 202, and ends a session for good', async () => {
+    const agent = await startTestAgent(shown());
+    const client = await mcpClient(agent);
+    const session = (client.transport as StreamableHTTPClientTransport).sessionId ?? '';
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-session-id': session,
+    };
+    const said = async (method: string, body?: object) => {
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+      const { status } = await fetch(`${agent.url}/mcp`, init);
+      return status;
+    };
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: {} };
+    expect(await said('POST', cancelled)).toBe(202);
+    expect(await said('DELETE')).toBe(200);
+    expect(await said('POST', cancelled)).toBe(404);
+  });
+
+  it('takes no id that a task may not have', async () => {
+    const agent = await startTestAgent(shown());
+    const client = await mcpClient(agent);
+    const called = client.callTool({ name: 'echo', arguments: {}, _meta: { task_id: '../x' } });
+    await expect(called).rejects.toThrow('_meta.task_id is not the id of a task');
+  });
+
   it('takes one message at a time, and none without its session', async () => {
     const agent = await startTestAgent(shown());
     expect(

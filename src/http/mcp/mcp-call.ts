@@ -4,7 +4,7 @@ import type { Message, Task } from '../../machines/task/task.ts';
 import { openTaskFor } from '../open-task.ts';
 import type { RequestState } from '../request-state.ts';
 import { RpcError, rpcCodes } from '../wire/json-rpc.ts';
-import { isTaskId } from '../wire/task-request.ts';
+import { isNewTaskId } from '../wire/task-request.ts';
 
 /** One `tools/call` as a client asks for it. */
 export interface McpCall {
@@ -21,7 +21,7 @@ export function readCall(params: {
   _meta?: Record<string, unknown> | undefined;
 }): McpCall {
   const taskId = params._meta?.['task_id'] ?? null;
-  if (taskId !== null && !isTaskId(taskId)) {
+  if (taskId !== null && !isNewTaskId(taskId)) {
     throw new RpcError(rpcCodes.invalidParams, '_meta.task_id is not the id of a task');
   }
   return { tool: params.name, args: (params.arguments ?? {}) as JsonObject, taskId };

@@ -59,7 +59,16 @@ export class McpSessions {
         authInfo: { token: '', clientId: '', scopes: [], extra: { ...request } },
       },
     );
+    this.#keepWhileOpen(ctx);
     await sendAnswer(ctx, answer, () => gone.abort());
+  }
+
+  /** A session is in use for as long as anything of it is answered, be it a call that is held for days. */
+  #keepWhileOpen(ctx: RoutedContext): void {
+    const id = ctx.get('Mcp-Session-Id');
+    if (id === '' || ctx.res.closed) return;
+    const rest = this.#ports.beats.start(() => void this.#sessions.get(id));
+    ctx.res.once('close', rest);
   }
 
   /** Finds the session of a request, or begins one for a client that greets. Throws Problem. */

@@ -21,10 +21,10 @@ export async function sendAnswer(
   const type = answer.headers.get('content-type') ?? '';
   if (answer.body === null || !type.startsWith('text/event-stream')) {
     const text = await answer.text();
-    ctx.status = answer.status;
-    if (text === '') return void (ctx.body = null);
-    ctx.type = type;
     ctx.body = text;
+    ctx.status = answer.status;
+    if (text === '') ctx.remove('Content-Type');
+    else ctx.type = type;
     return;
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> = answer.body.getReader();

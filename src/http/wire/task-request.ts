@@ -4,11 +4,11 @@ import type { Message, Part } from '../../machines/task/task.ts';
 import { Problem } from './problem.ts';
 
 /** No path and no option of a command: `..` would be lost on its way, `-h` be read as something else. */
-const identifier = z
-  .string({ error: 'must be a string' })
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, {
-    error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
-  });
+const newTaskId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+
+const identifier = z.string({ error: 'must be a string' }).regex(newTaskId, {
+  error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
+});
 
 /** Names that callers make up for their own use. */
 const reference = z
@@ -96,6 +96,11 @@ export function readSubmission(body: unknown, newMessageId: () => string): Submi
       messageId: sent.messageId ?? newMessageId(),
     },
   };
+}
+
+/** Tells whether a new task may have a text as its id. */
+export function isNewTaskId(text: unknown): text is string {
+  return typeof text === 'string' && newTaskId.test(text);
 }
 
 /** Tells whether a text can be the id of a task; earlier releases let it begin with any of its characters. */
