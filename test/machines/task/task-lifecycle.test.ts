@@ -48,7 +48,6 @@ describe('a task that was accepted', () => {
             followUps: [],
             turns: 0,
             tokensPerEstimate: 1,
-            surface: 'legacy',
           },
         ],
       ],
