@@ -11,6 +11,7 @@ const wings = {
   records: [],
   providers: [],
   governance: ['process', 'providers'],
+  secrets: ['process', 'records'],
   outbound: ['process', 'records', 'telemetry'],
   tools: ['governance', 'outbound', 'process'],
   channels: ['outbound', 'records'],

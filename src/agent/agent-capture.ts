@@ -13,6 +13,8 @@ export interface CaptureParts {
   /** The agent's folder. */
   directory: string;
   env: NodeJS.ProcessEnv;
+  /** Values that came from the files of secrets. */
+  secretValues: readonly string[];
 }
 
 /** Variables that hold secrets although no configuration names them. */
@@ -28,7 +30,8 @@ const usualVariables = [
 /**
  * Creates the capture of contents into the audit log, as `audit.capture` asks; `null` while nothing is captured.
  * Scrubbed are what the built-in redaction rules of the group `secrets` find, and the values of every variable that
- * the configuration takes a secret from or that a skill declares for its scripts, and the daemon's own token.
+ * the configuration takes a secret from or that a skill declares for its scripts, the secrets of its files, and the
+ * daemon's own token.
  */
 export function createAgentCapture(parts: CaptureParts): Capture | null {
   const values = knownSecrets(parts);
@@ -53,10 +56,11 @@ function secretDetector(): (text: string) => string {
   };
 }
 
-function knownSecrets({ config, skills, env }: CaptureParts): string[] {
+function knownSecrets({ config, skills, env, secretValues }: CaptureParts): string[] {
   const declared = skills.flatMap(({ tools }) => tools.flatMap(({ environment }) => environment));
   const names = [...declared, ...usualVariables, ...namedVariables(config as unknown as JsonValue)];
-  return [...new Set(names.map((name) => env[name] ?? ''))].filter((value) => value !== '');
+  const values = [...names.map((name) => env[name] ?? ''), ...secretValues];
+  return [...new Set(values)].filter((value) => value !== '');
 }
 
 /** The variables that keys such as `token_env` and `from_env` name, wherever they stand. */

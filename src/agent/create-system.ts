@@ -20,6 +20,8 @@ export interface SystemParts {
   isAuthOn: boolean;
   directory: string;
   env: NodeJS.ProcessEnv;
+  /** Values that came from the files of secrets. */
+  secretValues: readonly string[];
   clock: Clock;
   ids: Ids;
   log: Log;

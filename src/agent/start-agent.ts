@@ -47,6 +47,8 @@ export interface AgentOptions {
   /** True puts every fetch of this process under the agent's egress policy, for a process that is the agent's alone. */
   ownsProcess?: boolean;
   env: NodeJS.ProcessEnv;
+  /** Opens the agent's encrypted secrets, when it has some. */
+  passphrase?: string | null;
   log: Log;
 }
 
@@ -71,10 +73,11 @@ const drainGrace = 5_000;
 
 /**
  * Starts an agent from its folder and returns once it answers. Throws ConfigError, StartError,
- * ListenError, StoreError, ForeignFileError, DirectoryLockedError or FileLockedError.
+ * ListenError, StoreError, SecretsError, ForeignFileError, DirectoryLockedError or FileLockedError.
  */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const start = { ...options, ...(await readStart(options)) };
+  // Nothing that runs later has a use for the passphrase.
+  const start = { ...options, passphrase: null, ...(await readStart(options)) };
   const { directory, config, log } = start;
   checkFileAccess(directory, config, log);
   void sweepRunFolders();

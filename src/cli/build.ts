@@ -7,6 +7,7 @@ import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { printWarnings } from './config-warnings.ts';
 import { plainLine } from './plain-text.ts';
+import { environmentOf } from './secret-access.ts';
 import type { Session } from './session.ts';
 
 export interface BuildOptions {
@@ -14,8 +15,10 @@ export interface BuildOptions {
 }
 
 /** `build`: writes the skills of the agent card to the build spec, once everything is valid. */
-export async function build({ output, env }: Session, { dir }: BuildOptions): Promise<void> {
+export async function build(session: Session, { dir }: BuildOptions): Promise<void> {
+  const { output } = session;
   const directory = resolve(dir);
+  const env = await environmentOf(session, directory);
   const { problems, warnings, agent } = await readAgent(directory, env, systemClock());
   printWarnings(output, warnings);
   if (agent === null || problems.length > 0) throw configFailure(problems, warnings);

@@ -57,6 +57,9 @@ const exitCodeOf: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
   ['audit_log_unreadable', exitCodes.failed],
   ['audit_keys_invalid', exitCodes.invalid],
   ['signing_key_unusable', exitCodes.invalid],
+  ['passphrase_missing', exitCodes.authentication],
+  ['secrets_locked', exitCodes.authentication],
+  ['secrets_unusable', exitCodes.failed],
 ]);
 
 /** Turns any thrown value into a CliError. */

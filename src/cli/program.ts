@@ -13,6 +13,7 @@ import type { Output } from './output.ts';
 import { policyCommand } from './policy/policy-command.ts';
 import { addRateLimitFlags } from './rate-limit-flags.ts';
 import type { RunOptions } from './run.ts';
+import { secretCommand } from './secret/secret-command.ts';
 import type { Session } from './session.ts';
 import { slackCommand } from './slack/slack-command.ts';
 import { taskCommand } from './task/task-command.ts';
@@ -45,6 +46,10 @@ function createProgram(session: Session): Command {
     .option('--json', 'print JSON on stdout: one document, or one line an event')
     .option('--debug', 'show where an error comes from')
     .option('--no-color', 'print without colours')
+    .option(
+      '--passphrase-stdin',
+      'read the passphrase of the secrets from the first line of stdin; it may stand in SERVICE_PASSPHRASE instead',
+    )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => writeOut(session.output, text),
@@ -64,6 +69,7 @@ function createProgram(session: Session): Command {
     auditCommand(session),
     mcpCommand(session),
     keyCommand(session),
+    secretCommand(session),
     slackCommand(session),
     doctorCommand(session),
     completionCommand(session),
@@ -192,5 +198,5 @@ function usageError(error: CommanderError, command: string): CliError {
 
 const exitCodeHelp = `
 Exit codes:
-  0 done, 1 failed, 2 wrong usage, 3 not running or not found, 4 not authorized,
+  0 done, 1 failed, 2 wrong usage, 3 not running or not found, 4 not authorized or passphrase,
   5 configuration invalid, 6 audit log broken, 7 timeout, 130 interrupted`;

@@ -3,6 +3,8 @@ export interface Flags {
   isJson: boolean;
   isDebug: boolean;
   mayColour: boolean;
+  /** True when the first line of stdin is the passphrase of the secrets. */
+  isPassphraseOnStdin: boolean;
 }
 
 /** Reads the flags that hold for every command, wherever they stand before a `--`. */
@@ -13,5 +15,6 @@ export function readFlags(argv: readonly string[]): Flags {
     isJson: given.has('--json'),
     isDebug: given.has('--debug'),
     mayColour: !given.has('--no-color'),
+    isPassphraseOnStdin: given.has('--passphrase-stdin'),
   };
 }

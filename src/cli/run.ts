@@ -14,6 +14,7 @@ import { configFailure } from './config-failure.ts';
 import { logWarnings, printWarnings } from './config-warnings.ts';
 import { plainLine } from './plain-text.ts';
 import { type RateLimitFlags, rateLimitOf } from './rate-limit-flags.ts';
+import { passphraseFor } from './secret-access.ts';
 import { tellServiceManager } from './service-news.ts';
 import type { Session } from './session.ts';
 import { strayNotes } from './signals.ts';
@@ -40,6 +41,8 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     interruption.listen({ isReaderNeeded: false, onStray: strayNotes(log) }),
   );
   const { inspect = null } = options;
+  const passphrase = await passphraseFor(session, resolve(options.dir));
+  session.input.leave();
   const agent = await startOrExplain({
     directory: options.dir,
     host: options.host,
@@ -51,6 +54,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     ownsProcess: true,
     console: consoleOf(session, log),
     env,
+    passphrase,
     log,
   });
   const unlist = list(agent, options.dir, { env, log });

@@ -6,6 +6,7 @@ import { heldTools } from '../agent/ruled-tools.ts';
 import { unlistedHosts } from '../agent/unlisted-hosts.ts';
 import { asJson, configFailure } from './config-failure.ts';
 import { printWarnings } from './config-warnings.ts';
+import { environmentOf } from './secret-access.ts';
 import type { Session } from './session.ts';
 
 export interface ValidateOptions {
@@ -25,7 +26,9 @@ export interface Findings {
 }
 
 /** `validate`: checks `service.yaml` and skills, and lists every problem where it stands. */
-export async function validate({ output, env }: Session, { dir }: ValidateOptions): Promise<void> {
+export async function validate(session: Session, { dir }: ValidateOptions): Promise<void> {
+  const { output } = session;
+  const env = await environmentOf(session, resolve(dir));
   const { problems, warnings, config, skills, tools } = await checkAgent(resolve(dir), env);
   printWarnings(output, warnings);
   if (config === null || problems.length > 0) throw configFailure(problems, warnings);

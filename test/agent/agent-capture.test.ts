@@ -42,8 +42,11 @@ function config(text = written): ServiceConfig {
 
 const skills = [{ tools: [{ environment: ['SHOP', 'UNSET'] } as ScriptDefinition] } as Skill];
 
+/** What the files of secrets hold, which no key of the configuration names. */
+const secretValues = ['secret-of-a-file'];
+
 function captured(result: string): string | undefined {
-  const capture = createAgentCapture({ config: config(), skills, directory, env });
+  const capture = createAgentCapture({ config: config(), skills, directory, env, secretValues });
   const sizes = { argsSize: 2, resultSize: result.length };
   const fact: TaskFact = { type: 'tool.ended', tool: 'pay', duration: 1, ...sizes, result };
   return capture?.(fact).result;
@@ -51,7 +54,7 @@ function captured(result: string): string | undefined {
 
 describe('createAgentCapture', () => {
   it('is null while nothing is captured', () => {
-    const parts = { config: config('agent_id: till\n'), skills, directory, env };
+    const parts = { config: config('agent_id: till\n'), skills, directory, env, secretValues };
     expect(createAgentCapture(parts)).toBeNull();
   });
 
@@ -60,6 +63,7 @@ describe('createAgentCapture', () => {
       '[redacted:credential] [redacted:credential] [redacted:credential] word-of-nobody [redacted:credential]',
     );
     expect(captured('token-of-the-daemon')).toBe('[redacted:credential]');
+    expect(captured('a secret-of-a-file')).toBe('a [redacted:credential]');
   });
 
   it.each([

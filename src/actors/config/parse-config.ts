@@ -25,7 +25,6 @@ import { type Placeable, placeFindings } from './place-findings.ts';
 import { readTree, type Tree } from './read-tree.ts';
 import type { ServiceConfig } from './service-schema.ts';
 import { findUnknownKeys } from './unknown-keys.ts';
-import { unsupportedControls } from './unsupported.ts';
 
 /** What reading a configuration comes to. */
 export type ConfigReading =
@@ -114,7 +113,6 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...inLayers,
     ...checkTracing(config, env),
     ...checkSwitches(tree),
-    ...unsupportedControls(config),
   ].map((finding) => ({ ...finding, path: original(finding.path) }));
   const unreadable = tree.complaints.map(({ path }) => path).filter((path) => path.length > 0);
   const unparsed = new PathSet(unreadable);

@@ -169,7 +169,11 @@ export const secretsSchema = z.object({
   providers: z
     .array(z.enum(['encrypted-file', 'env']))
     .default(['encrypted-file', 'env'])
-    .meta({ description: 'Where secrets are looked for, in order.', example: ['env'] }),
+    .meta({
+      description:
+        'Where secrets are looked for, in order: the encrypted file, and the environment with the `.env` beside that file.',
+      example: ['env'],
+    }),
   path: name
     .default('.service/secrets.enc')
     .meta({ description: 'The encrypted file.', example: '.service/secrets.enc' }),

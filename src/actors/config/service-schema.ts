@@ -30,7 +30,7 @@ const credential = z.object({
 
 /**
  * `service.yaml` as a whole (contract section 3), in its own key names. Defaults are filled in and
- * durations are milliseconds; `secrets` stays undefined unless written.
+ * durations are milliseconds.
  */
 export const serviceSchema = z.object({
   agent_id: z
@@ -146,8 +146,8 @@ export const serviceSchema = z.object({
   observability: observabilitySchema.prefault({}).describe('What is told to a collector.'),
   store: storeSchema.prefault({}).describe('Where tasks are kept.'),
   secrets: secretsSchema
-    .optional()
-    .describe('The store of secrets; not available in this version, which warns of it.'),
+    .prefault({})
+    .describe('Where the values come from that the configuration takes from variables.'),
 });
 
 /** The configuration of an agent, checked and complete. */

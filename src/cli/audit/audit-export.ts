@@ -22,11 +22,12 @@ export interface AuditExportOptions {
  * unless there is something to write, and of a proof nothing unless the chain is intact.
  */
 export async function auditExport(
-  { output, interruption, env }: Session,
+  session: Session,
   { task, dir, file, output: target, proof: withProof = false }: AuditExportOptions,
 ): Promise<void> {
+  const { output, interruption } = session;
   const signal = interruption.listen();
-  const source = { path: file ?? auditPathOf(dir, { env, output }), task, withProof };
+  const source = { path: file ?? (await auditPathOf(dir, session)), task, withProof };
   const stop = showProgress(output, 'reading the log');
   const nothing = async (): Promise<void> => signal.throwIfAborted();
   refuse(await exportTask(source, nothing).finally(stop), task);

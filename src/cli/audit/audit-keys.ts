@@ -2,6 +2,7 @@ import { loadConfig } from '../../actors/config/config.ts';
 import { openAuditKeys, type PublicKeySet } from '../../actors/records/records.ts';
 import { configFailure } from '../config-failure.ts';
 import { findAgent } from '../find-agent.ts';
+import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { auditFolderOf } from './audit-path.ts';
 import { readKeys } from './read-keys.ts';
@@ -15,12 +16,13 @@ export interface AuditKeysOptions {
 export async function auditKeys(session: Session, { dir, url }: AuditKeysOptions): Promise<void> {
   const { output, env } = session;
   const keys =
-    url === undefined ? keysOf(auditFolderOf(dir, session), env) : await keysAt(url, env);
+    url === undefined ? await keysOf(auditFolderOf(dir, session), session) : await keysAt(url, env);
   output.line(JSON.stringify(keys, null, 2));
   output.json(keys);
 }
 
-function keysOf(directory: string, env: NodeJS.ProcessEnv): PublicKeySet {
+async function keysOf(directory: string, session: Session): Promise<PublicKeySet> {
+  const env = await environmentOf(session, directory);
   const loaded = loadConfig(directory, env);
   if (!loaded.ok) throw configFailure(loaded.problems, loaded.warnings);
   return openAuditKeys(loaded.config.audit.signing, env).published;

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../../actors/config/config.ts';
+import { SecretsError } from '../../actors/secrets/secrets.ts';
+import { agentEnvironment } from '../../agent/agent-environment.ts';
 import { chooseFolder } from '../choose-agent.ts';
+import { givenPassphrase } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 
 /** The folder whose log is meant: that of --dir, else that of the agent here, else that of the one that runs. */
@@ -11,12 +14,21 @@ export function auditFolderOf(
   return resolve(chooseFolder(dir, env, (line) => output.note(line)).dir);
 }
 
-/** Returns the path of an agent's log; the default while its configuration cannot be read. */
-export function auditPathOf(
-  dir: string | undefined,
-  session: Pick<Session, 'env' | 'output'>,
-): string {
+/** Returns the path of an agent's log; the default while its configuration cannot be read. Asks for no passphrase. */
+export async function auditPathOf(dir: string | undefined, session: Session): Promise<string> {
   const directory = auditFolderOf(dir, session);
-  const loaded = loadConfig(directory, session.env);
+  const loaded = loadConfig(directory, await withGivenSecrets(session, directory));
   return resolve(directory, loaded.ok ? loaded.config.audit.path : '.service/audit.ndjson');
+}
+
+/** A log can be read without the secrets, so nothing that is wrong with them keeps anybody from it. */
+async function withGivenSecrets(session: Session, directory: string): Promise<NodeJS.ProcessEnv> {
+  const { env } = session;
+  const passphrase = await givenPassphrase(session);
+  try {
+    return (await agentEnvironment(directory, { env, passphrase })).env;
+  } catch (error) {
+    if (error instanceof SecretsError) return env;
+    throw error;
+  }
 }

@@ -17,12 +17,13 @@ export interface AuditTailOptions {
  * line is printed as it stands; one that holds no event as `{"bad_line": …}`.
  */
 export async function auditTail(
-  { output, interruption, env }: Session,
+  session: Session,
   { dir, file, task, event, lines, follow = false }: AuditTailOptions,
 ): Promise<void> {
+  const { output, interruption } = session;
   const signal = interruption.listen();
   const tailed = tailLines({
-    path: file ?? auditPathOf(dir, { env, output }),
+    path: file ?? (await auditPathOf(dir, session)),
     limit: lines,
     follow,
     signal,

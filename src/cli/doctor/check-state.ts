@@ -46,11 +46,14 @@ function nearest(folder: string): string {
 }
 
 /** Checks that no file with a secret can be read by others. */
-export function checkPermissions({ stateFolder }: Subject, storePath: string): Finding {
-  const secret = ['runtime.token', 'inspector.token', 'serve.json', 'secrets.enc'].map((name) =>
+export function checkPermissions(
+  { stateFolder }: Pick<Subject, 'stateFolder'>,
+  kept: readonly string[],
+): Finding {
+  const own = ['runtime.token', 'inspector.token', 'serve.json'].map((name) =>
     join(stateFolder, name),
   );
-  const open = [...secret, storePath].filter(isOpenToOthers);
+  const open = [...own, ...kept].filter(isOpenToOthers);
   if (open.length === 0) return { status: 'pass', message: 'files with secrets are private' };
   return {
     status: 'fail',

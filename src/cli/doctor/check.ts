@@ -17,5 +17,6 @@ export interface Subject {
   directory: string;
   /** The folder of its state. */
   stateFolder: string;
+  /** The variables it is configured with, its secrets among them where they could be opened. */
   env: NodeJS.ProcessEnv;
 }

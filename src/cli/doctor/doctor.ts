@@ -12,6 +12,7 @@ import { checkIdentity } from './check-identity.ts';
 import { checkLog } from './check-log.ts';
 import { checkConnections, checkNode, checkPort } from './check-machine.ts';
 import { checkModel } from './check-model.ts';
+import { checkSecrets, secretFiles } from './check-secrets.ts';
 import { checkPermissions, checkStateFolder } from './check-state.ts';
 import { checkStore } from './check-store.ts';
 
@@ -20,9 +21,12 @@ export interface DoctorOptions {
 }
 
 /** `doctor`: checks this machine and an agent, and names the remedies. */
-export async function doctor({ output, env }: Session, { dir }: DoctorOptions): Promise<void> {
+export async function doctor(session: Session, { dir }: DoctorOptions): Promise<void> {
+  const { output } = session;
   const directory = resolve(dir);
-  const checks = await examine({ directory, stateFolder: join(directory, '.service'), env });
+  const { env, finding } = await checkSecrets(session, directory);
+  const subject = { directory, stateFolder: join(directory, '.service'), env };
+  const checks = await examine(subject, finding);
   for (const check of checks) printCheck(output, check);
   const failed = checks.filter(({ status }) => status === 'fail').length;
   if (failed === 0) {
@@ -39,7 +43,7 @@ export async function doctor({ output, env }: Session, { dir }: DoctorOptions): 
 /** The authentication assumed while the configuration cannot be read. */
 const withoutProviders = { auth: { required: false, providers: [] } };
 
-async function examine(subject: Subject): Promise<Check[]> {
+async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
   const { directory, env } = subject;
   const findings = await checkAgent(directory, env);
   const audit = findings.config?.audit ?? { path: '.service/audit.ndjson', chain: true };
@@ -49,12 +53,13 @@ async function examine(subject: Subject): Promise<Check[]> {
     ['node', checkNode()],
     ['port', await checkPort(subject)],
     ['connections', checkConnections()],
+    ['secrets', secrets],
     ['config', checkConfig(subject, findings)],
     ['state', await checkStateFolder(subject, [store, log])],
     ['audit', await checkAudit(log, audit.chain)],
     ['log', await checkLog({ store, log, chain: audit.chain })],
     ['store', checkStore(store)],
-    ['permissions', checkPermissions(subject, store)],
+    ['permissions', checkPermissions(subject, [store, ...secretFiles(directory, env)])],
     ['admission', await checkAdmission(subject, findings.config?.agent_id ?? null)],
     ['model', await checkModel(subject, findings.config)],
     ['identity', await checkIdentity(findings.config ?? withoutProviders)],

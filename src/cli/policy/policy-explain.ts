@@ -9,6 +9,7 @@ import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
 import { printWarnings } from '../config-warnings.ts';
 import { plainLine } from '../plain-text.ts';
+import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { explainCall } from './explain-call.ts';
 import { outputRules } from './output-rules.ts';
@@ -23,11 +24,13 @@ export interface ExplainOptions {
 
 /** `policy explain TOOL`: the outcome of a call now; nothing is run, made, asked or written. */
 export async function policyExplain(
-  { output, interruption, env }: Session,
+  session: Session,
   name: string,
   { args, acr, message, dir }: ExplainOptions,
 ): Promise<void> {
+  const { output, interruption } = session;
   const signal = interruption.listen();
+  const env = await environmentOf(session, resolve(dir));
   const clock = systemClock();
   const { problems, warnings, agent } = await readAgent(resolve(dir), env, clock);
   printWarnings(output, warnings);

@@ -7,7 +7,7 @@ import { checkCredentials } from './check-credentials.ts';
 import { type Credential, CredentialError, HeldCredential } from './credential.ts';
 import { type CredentialEntry, type Environment, readVariable } from './credential-entry.ts';
 import type { SpecReading } from './read-spec.ts';
-import { readStaticSpec, type StaticSpec } from './static-spec.ts';
+import { missingSource, readStaticSpec, type StaticSpec } from './static-spec.ts';
 import { describeStsFailure } from './sts-failure.ts';
 
 export interface IssuerPorts extends AssumeRolePorts {
@@ -82,10 +82,10 @@ function makerOf({ provider, spec }: CredentialEntry, ports: IssuerPorts): Make 
 }
 
 function staticCredential(variables: StaticSpec, env: Environment): Credential {
-  const values = variables.map(({ name, from }) => {
-    const value = readVariable(env, from);
-    if (value === null) throw new CredentialError(`the environment variable ${from} is not set`);
-    return [name, value] as const;
+  const values = variables.map((variable) => {
+    const value = readVariable(env, variable.from);
+    if (value === null) throw new CredentialError(missingSource(variable));
+    return [variable.name, value] as const;
   });
   return new HeldCredential('static', null, Object.fromEntries(values));
 }

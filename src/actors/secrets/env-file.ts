@@ -1,0 +1,48 @@
+import { readFileSync, statSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { refusedSecretName } from './secret-name.ts';
+import { SecretsError } from './secrets-error.ts';
+
+/** What an `.env` file sets, and what is wrong with it in sentences that show no value. */
+export interface EnvFile {
+  variables: ReadonlyMap<string, string>;
+  warnings: string[];
+}
+
+/** Bytes of a file that people write by hand. */
+const largestFile = 256 * 1024;
+
+/** Reads an `.env` file, which nobody but its owner should read; nothing when it is missing. Throws a SecretsError. */
+export function readEnvFile(path: string): EnvFile {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return { variables: new Map(), warnings: [] };
+  const found = Object.entries(parseEnv(contentOf(path, stat))).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  const refused = found.filter(([name]) => refusedSecretName(name) !== null);
+  const isOpen = (stat.mode & 0o077) !== 0;
+  return {
+    variables: new Map(found.filter(([name]) => refusedSecretName(name) === null)),
+    warnings: [
+      ...(isOpen ? [`${path} can be read by other users; chmod 600 it`] : []),
+      ...refused.map(
+        ([name]) => `${path} sets ${name}, which steers how programs run; it is ignored`,
+      ),
+    ],
+  };
+}
+
+function contentOf(path: string, stat: { isFile(): boolean; size: number }): string {
+  if (!stat.isFile() || stat.size > largestFile) {
+    throw new SecretsError(
+      'secrets_unusable',
+      `${path} is no file of at most ${largestFile} bytes; mend or remove it`,
+    );
+  }
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const message = `${path} cannot be read; check its owner and permissions`;
+    throw new SecretsError('secrets_unusable', message, { cause: error });
+  }
+}

@@ -1,0 +1,105 @@
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { lockFile } from '../records/records.ts';
+import { replaceDurably } from './replace-durably.ts';
+import { decodeSecrets, encodeSecrets, type Secrets } from './secret-format.ts';
+import { SecretsError } from './secrets-error.ts';
+
+/** Bytes of a file; a thousand keys take a tenth of it. */
+const largestFile = 1024 * 1024;
+
+/** Milliseconds that somebody else may take to change the same file. */
+const patience = 30_000;
+
+/** Milliseconds between two looks at a lock. */
+const pause = 50;
+
+/** Tells whether an agent has an encrypted file. */
+export function hasSecretFile(path: string): boolean {
+  return existsSync(path);
+}
+
+/** Reads the secrets of an encrypted file; none when it is not there. Rejects with a SecretsError. */
+export async function readSecrets(path: string, passphrase: string): Promise<Secrets> {
+  const text = readText(path);
+  if (text === null) return new Map();
+  const secrets = await decodeSecrets(text, passphrase);
+  if (secrets !== null) return secrets;
+  throw new SecretsError(
+    'secrets_locked',
+    `the secrets in ${path} cannot be opened: the passphrase is wrong, or the file is not as it was written; give its passphrase, or put back a copy of the file`,
+  );
+}
+
+/**
+ * Changes the secrets of an encrypted file, which is made when it is missing: whoever changes it at the same time waits,
+ * so nothing is lost (contract section 16). What `change` throws leaves the file as it was. Rejects with a SecretsError.
+ */
+export async function changeSecrets(
+  path: string,
+  passphrase: string,
+  change: (secrets: Map<string, string>) => void,
+): Promise<void> {
+  const lock = await takeLock(path);
+  try {
+    const secrets = new Map(await readSecrets(path, passphrase));
+    change(secrets);
+    const text = await encodeSecrets(secrets, passphrase);
+    if (text.length > largestFile) {
+      throw unusable(
+        path,
+        `would hold more than ${largestFile} bytes; delete secrets that nobody uses`,
+      );
+    }
+    write(path, text);
+  } finally {
+    lock.release();
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return null;
+    if (!stat.isFile()) throw unusable(path, 'is no file; name another in secrets.path');
+    // Whatever is that large was not written here; it is not read to find that out.
+    return stat.size > largestFile ? '' : readFileSync(path, 'latin1');
+  } catch (error) {
+    if (error instanceof SecretsError) throw error;
+    throw unusable(
+      path,
+      `cannot be read (${codeOf(error)}); check its owner and permissions`,
+      error,
+    );
+  }
+}
+
+function write(path: string, text: string): void {
+  try {
+    replaceDurably(existsSync(path) ? realpathSync(path) : path, text);
+  } catch (error) {
+    throw unusable(path, `cannot be written (${codeOf(error)}); it is as it was`, error);
+  }
+}
+
+async function takeLock(path: string): Promise<{ release(): void }> {
+  const end = Date.now() + patience;
+  for (;;) {
+    try {
+      return lockFile(path, 'which changes secrets', 'try again', 0);
+    } catch (error) {
+      const isHeld = codeOf(error) === 'already_running' && Date.now() < end;
+      if (!isHeld) throw unusable(path, `cannot be locked (${String(error)})`, error);
+      await setTimeout(pause);
+    }
+  }
+}
+
+function unusable(path: string, what: string, cause?: unknown): SecretsError {
+  return new SecretsError('secrets_unusable', `${path} ${what}`, { cause });
+}
+
+function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+  return typeof code === 'string' ? code : 'unknown reason';
+}

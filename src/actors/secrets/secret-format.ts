@@ -1,0 +1,100 @@
+import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+/** Secrets by name. */
+export type Secrets = ReadonlyMap<string, string>;
+
+/** Bytes that deriving a key may take; the floor of the parameters takes half of them. */
+const maxmem = 256 * 1024 * 1024;
+
+const saltBytes = 16;
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Characters of a header; ours has about 150. */
+const longestHeader = 1024;
+
+const floor = { n: 2 ** 17, r: 8, p: 1 };
+
+const bytes = (length: number) =>
+  z
+    .string()
+    .transform((text) => decode(text))
+    .refine((found) => found.length === length);
+
+/** Weaker parameters than the floor are refused, and so are those that would keep this machine busy. */
+const headerSchema = z.strictObject({
+  version: z.literal(1),
+  kdf: z.literal('scrypt'),
+  n: z.int().min(floor.n),
+  r: z.int().min(floor.r).max(32),
+  p: z.int().min(floor.p).max(4),
+  salt: bytes(saltBytes),
+  nonce: bytes(nonceBytes),
+});
+
+const payloadSchema = z.array(z.tuple([z.string(), z.string()]));
+
+const deriveBytes = promisify<string, Buffer, number, object, Buffer>(scrypt);
+
+/**
+ * Writes secrets as the text of a file (contract section 16): a line of JSON with the version, the key derivation and
+ * the nonce, which is authenticated as it stands, then a line of base64 with the ciphertext of AES-256-GCM and its tag.
+ */
+export async function encodeSecrets(secrets: Secrets, passphrase: string): Promise<string> {
+  const [salt, nonce] = [randomBytes(saltBytes), randomBytes(nonceBytes)];
+  const key = await deriveKey(passphrase, { ...floor, salt });
+  const header = JSON.stringify({
+    version: 1,
+    kdf: 'scrypt',
+    ...floor,
+    salt: salt.toString('base64'),
+    nonce: nonce.toString('base64'),
+  });
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(header));
+  const payload = JSON.stringify([...secrets]);
+  const sealed = Buffer.concat([
+    cipher.update(payload, 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
+  return `${header}\n${sealed.toString('base64')}\n`;
+}
+
+/** Reads the text of a file; `null` for a wrong passphrase and for anything that `encodeSecrets` did not write so. */
+export async function decodeSecrets(text: string, passphrase: string): Promise<Secrets | null> {
+  const [, head = '', body = ''] = /^([^\n]+)\n([^\n]*)\n$/.exec(text) ?? [];
+  try {
+    if (head.length > longestHeader) return null;
+    const header = headerSchema.parse(JSON.parse(head));
+    const sealed = decode(body);
+    if (sealed.length < tagBytes) return null;
+    const tag = sealed.subarray(-tagBytes);
+    const key = await deriveKey(passphrase, header);
+    const decipher = createDecipheriv('aes-256-gcm', key, header.nonce, { authTagLength: tagBytes })
+      .setAAD(Buffer.from(head))
+      .setAuthTag(tag);
+    const payload = Buffer.concat([
+      decipher.update(sealed.subarray(0, -tagBytes)),
+      decipher.final(),
+    ]);
+    return new Map(payloadSchema.parse(JSON.parse(payload.toString('utf8'))));
+  } catch {
+    return null;
+  }
+}
+
+/** A passphrase is the same however a keyboard composes its letters. */
+function deriveKey(
+  passphrase: string,
+  { n, r, p, salt }: { n: number; r: number; p: number; salt: Buffer },
+): Promise<Buffer> {
+  return deriveBytes(passphrase.normalize('NFKC'), salt, 32, { N: n, r, p, maxmem });
+}
+
+/** Takes base64 in its one canonical form alone, so that every character of a file counts. */
+function decode(text: string): Buffer {
+  const found = Buffer.from(text, 'base64');
+  return found.toString('base64') === text ? found : Buffer.alloc(0);
+}

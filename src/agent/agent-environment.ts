@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import { readSecretSettings } from '../actors/config/config.ts';
+import {
+  hasSecretFile,
+  openSecretEnvironment,
+  type SecretEnvironment,
+} from '../actors/secrets/secrets.ts';
+
+/** Where the variables of an agent come from. */
+export interface EnvironmentSources {
+  env: NodeJS.ProcessEnv;
+  /** Opens the agent's encrypted secrets; `null` when nobody gave it. */
+  passphrase: string | null;
+}
+
+/**
+ * Puts together the variables that an agent's folder is read with: its secrets and the environment, in the order that
+ * `secrets.providers` names. Rejects with a SecretsError.
+ */
+export function agentEnvironment(
+  directory: string,
+  { env, passphrase }: EnvironmentSources,
+): Promise<SecretEnvironment> {
+  const { providers } = readSecretSettings(directory, env);
+  return openSecretEnvironment({ providers, path: secretPath(directory, env), passphrase, env });
+}
+
+/** Names the encrypted file of an agent, whether or not it is there. */
+export function secretPath(directory: string, env: NodeJS.ProcessEnv): string {
+  return resolve(directory, readSecretSettings(directory, env).path);
+}
+
+/** Tells whether an agent cannot be read without a passphrase. */
+export function needsPassphrase(directory: string, env: NodeJS.ProcessEnv): boolean {
+  const { providers } = readSecretSettings(directory, env);
+  return providers.includes('encrypted-file') && hasSecretFile(secretPath(directory, env));
+}

@@ -1,0 +1,31 @@
+import { closeSync, readFileSync } from 'node:fs';
+import { CliError, exitCodes } from './cli-error.ts';
+
+/**
+ * Takes the passphrase of the secrets out of an environment, so that no process which is started from here is given it;
+ * `null` when there is none. `bin/holdpoint` hands it over in a pipe, as others of this user see what a process
+ * was started with for as long as it lives (contract section 16).
+ */
+export function takePassphrase(env: NodeJS.ProcessEnv): string | null {
+  const { SERVICE_PASSPHRASE: given, SERVICE_PASSPHRASE_FD: pipe } = env;
+  delete env['SERVICE_PASSPHRASE'];
+  delete env['SERVICE_PASSPHRASE_FD'];
+  const found = given ?? (pipe === undefined ? '' : readPipe(pipe));
+  return found === '' ? null : found;
+}
+
+function readPipe(pipe: string): string {
+  try {
+    const descriptor = Number(pipe);
+    const text = readFileSync(descriptor, 'utf8');
+    closeSync(descriptor);
+    return text.replace(/\n$/, '');
+  } catch (error) {
+    throw new CliError('the passphrase cannot be read from where SERVICE_PASSPHRASE_FD says', {
+      code: 'passphrase_missing',
+      exitCode: exitCodes.authentication,
+      hint: 'unset SERVICE_PASSPHRASE_FD, and set SERVICE_PASSPHRASE',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,39 @@
+import { Command } from 'commander';
+import type { Session } from '../session.ts';
+import type { SecretOptions } from './secret-place.ts';
+
+/** Defines `secret set`, `secret get`, `secret list` and `secret delete` (contract section 16). */
+export function secretCommand(session: Session): Command {
+  const secret = new Command('secret').description("keep an agent's secrets in an encrypted file");
+  add(secret, 'set <name>', 'keep a secret; its value comes from stdin or is asked for')
+    // A value that was typed here would be repeated in the complaint about it.
+    .allowExcessArguments()
+    .action(async (name: string, options: SecretOptions, { args }: Command) => {
+      const { secretSet } = await import('./secret-set.ts');
+      await secretSet(session, args.length === 1 ? name : args.join(' '), options);
+    });
+  add(secret, 'get <name>', 'print the value of a secret').action(
+    async (name: string, options: SecretOptions) => {
+      const { secretGet } = await import('./secret-get.ts');
+      await secretGet(session, name, options);
+    },
+  );
+  add(secret, 'list', 'print the names of the secrets').action(async (options: SecretOptions) => {
+    const { secretList } = await import('./secret-list.ts');
+    await secretList(session, options);
+  });
+  add(secret, 'delete <name>', 'remove a secret').action(
+    async (name: string, options: SecretOptions) => {
+      const { secretDelete } = await import('./secret-delete.ts');
+      await secretDelete(session, name, options);
+    },
+  );
+  return secret;
+}
+
+function add(secret: Command, usage: string, description: string): Command {
+  return secret
+    .command(usage)
+    .description(description)
+    .option('--dir <dir>', "the agent's folder", '.');
+}

@@ -1,0 +1,63 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { commandLine } from '../../actors/command-line.ts';
+import { hasSecretFile } from '../../actors/secrets/secrets.ts';
+import { secretPath } from '../../agent/agent-environment.ts';
+import { askHidden } from '../ask-hidden.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine } from '../plain-text.ts';
+import { givenPassphrase } from '../secret-access.ts';
+import type { Session } from '../session.ts';
+
+export interface SecretOptions {
+  dir: string;
+}
+
+/**
+ * Settles which encrypted file a command means. Throws a CliError that ends in 3 when there is no such folder.
+ */
+export function secretFileOf({ env }: Session, { dir }: SecretOptions): string {
+  const directory = resolve(dir);
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new CliError(plainLine(`there is no folder ${directory}`), {
+      code: 'not_found',
+      exitCode: exitCodes.notFound,
+      hint: 'name the folder of an agent with --dir',
+    });
+  }
+  return secretPath(directory, env);
+}
+
+/**
+ * Finds the passphrase of an encrypted file; one that is not there yet has its new passphrase asked for twice. Throws a
+ * CliError that ends in 4 where nobody gives one.
+ */
+export async function passphraseOf(session: Session, path: string): Promise<string> {
+  const passphrase = (await givenPassphrase(session)) ?? (await ask(session, path));
+  if (passphrase !== null) return passphrase;
+  throw new CliError('no passphrase was given', {
+    code: 'passphrase_missing',
+    exitCode: exitCodes.authentication,
+    hint: 'set SERVICE_PASSPHRASE, or make it the first line of stdin with --passphrase-stdin',
+  });
+}
+
+async function ask(session: Session, path: string): Promise<string | null> {
+  if (hasSecretFile(path)) return askHidden(session, 'Passphrase of the secrets');
+  const chosen = await askHidden(session, 'New passphrase for the secrets of this agent');
+  if (chosen === null || chosen === (await askHidden(session, 'The same again'))) return chosen;
+  throw new CliError('the two passphrases are not the same', {
+    code: 'passphrase_missing',
+    exitCode: exitCodes.authentication,
+    hint: 'try again; nothing was written',
+  });
+}
+
+/** Says that there is no secret of a name that is one. */
+export function unknownSecret(name: string): CliError {
+  return new CliError(plainLine(`there is no secret ${name}`), {
+    code: 'not_found',
+    exitCode: exitCodes.notFound,
+    hint: `see those there are with ${commandLine('secret list')}`,
+  });
+}

@@ -1,0 +1,145 @@
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { changeSecrets, readSecrets } from '../../../src/actors/secrets/secret-file.ts';
+import { SecretsError } from '../../../src/actors/secrets/secrets-error.ts';
+import { temporaryFolder } from '../../helpers/test-system.ts';
+
+const passphrase = 'open sesame';
+
+function set(path: string, name: string, value = `value of ${name}`): Promise<void> {
+  return changeSecrets(path, passphrase, (secrets) => secrets.set(name, value));
+}
+
+function locked(path: string): SecretsError {
+  return new SecretsError(
+    'secrets_locked',
+    `the secrets in ${path} cannot be opened: the passphrase is wrong, or the file is not as it was written; give its passphrase, or put back a copy of the file`,
+  );
+}
+
+describe('the file of secrets', () => {
+  it('is made for its owner alone, in a folder for its owner alone, whatever the umask', async () => {
+    const path = join(temporaryFolder(), '.service', 'secrets.enc');
+    const before = process.umask(0);
+    try {
+      await set(path, 'A');
+    } finally {
+      process.umask(before);
+    }
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
+    expect(readdirSync(join(path, '..')).toSorted()).toEqual(['secrets.enc', 'secrets.enc.lock']);
+    chmodSync(path, 0o644);
+    await set(path, 'B');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('loses nothing when several change it at once', async () => {
+    const path = join(temporaryFolder(), 'secrets.enc');
+    await Promise.all(['A', 'B', 'C', 'D'].map((name) => set(path, name)));
+    expect([...(await readSecrets(path, passphrase)).keys()].toSorted()).toEqual([
+      'A',
+      'B',
+      'C',
+      'D',
+    ]);
+  });
+
+  it('says the same of a wrong passphrase and of a file that was changed, and leaves both as they are', async () => {
+    const path = join(temporaryFolder(), 'secrets.enc');
+    await set(path, 'A');
+    const text = readFileSync(path, 'utf8');
+    const wrong = changeSecrets(path, 'wrong', (secrets) => secrets.clear());
+    await expect(wrong).rejects.toEqual(locked(path));
+    expect(readFileSync(path, 'utf8')).toBe(text);
+    const changed = text.replace('"p":1', '"p":2');
+    for (const broken of [changed, '', 'x'.repeat(2 ** 20 + 1)]) {
+      writeFileSync(path, broken);
+      await expect(readSecrets(path, passphrase)).rejects.toEqual(locked(path));
+      await expect(set(path, 'B')).rejects.toEqual(locked(path));
+      expect(readFileSync(path, 'utf8')).toBe(broken);
+    }
+  });
+
+  it('is as it was when the change throws, and can be changed again', async () => {
+    const path = join(temporaryFolder(), 'secrets.enc');
+    await set(path, 'A');
+    const text = readFileSync(path, 'utf8');
+    const refused = changeSecrets(path, passphrase, () => {
+      throw new Error('no');
+    });
+    await expect(refused).rejects.toThrow('no');
+    expect(readFileSync(path, 'utf8')).toBe(text);
+    await set(path, 'B');
+    expect((await readSecrets(path, passphrase)).size).toBe(2);
+  });
+
+  it('writes over what one that was killed between writing and renaming left behind', async () => {
+    const path = join(temporaryFolder(), 'secrets.enc');
+    await set(path, 'A');
+    writeFileSync(`${path}.draft`, 'half of a fi');
+    expect((await readSecrets(path, passphrase)).size).toBe(1);
+    await set(path, 'B');
+    expect((await readSecrets(path, passphrase)).size).toBe(2);
+    expect(readdirSync(join(path, '..')).toSorted()).toEqual(['secrets.enc', 'secrets.enc.lock']);
+  });
+
+  it('does not write where a link of that name leads that somebody else put there', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'secrets.enc');
+    writeFileSync(join(folder, 'theirs'), 'theirs');
+    symlinkSync('theirs', `${path}.draft`);
+    await set(path, 'A');
+    expect(readFileSync(join(folder, 'theirs'), 'utf8')).toBe('theirs');
+  });
+
+  it('stays where a link leads', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'secrets.enc');
+    mkdirSync(join(folder, 'kept'));
+    await set(join(folder, 'kept', 'real.enc'), 'A');
+    symlinkSync('kept/real.enc', path);
+    await set(path, 'B');
+    expect(readlinkSync(path)).toBe('kept/real.enc');
+    expect((await readSecrets(join(folder, 'kept', 'real.enc'), passphrase)).size).toBe(2);
+  });
+
+  it('is not made larger than it could be read', async () => {
+    const path = join(temporaryFolder(), 'secrets.enc');
+    await expect(set(path, 'A', 'x'.repeat(2 ** 20))).rejects.toEqual(
+      new SecretsError(
+        'secrets_unusable',
+        `${path} would hold more than 1048576 bytes; delete secrets that nobody uses`,
+      ),
+    );
+    expect(readdirSync(join(path, '..'))).toEqual(['secrets.enc.lock']);
+  });
+
+  it('is complained of when it is no file, and is none when it is missing', async () => {
+    const folder = temporaryFolder();
+    const unusable = new SecretsError(
+      'secrets_unusable',
+      `${folder} is no file; name another in secrets.path`,
+    );
+    await expect(readSecrets(folder, passphrase)).rejects.toEqual(unusable);
+    expect(await readSecrets(join(folder, 'none'), passphrase)).toEqual(new Map());
+  });
+
+  it('is locked when it was cut off', async () => {
+    const path = join(temporaryFolder(), 'secrets.enc');
+    await set(path, 'A');
+    truncateSync(path, statSync(path).size - 1);
+    await expect(readSecrets(path, passphrase)).rejects.toEqual(locked(path));
+  });
+});
