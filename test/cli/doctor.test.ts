@@ -38,6 +38,7 @@ describe.concurrent('doctor', () => {
       .replace(process.versions.node, 'N');
     expect(steady).toBe(`pass  node         Node N
 pass  connections  up to N connections are served at once
+pass  secrets      there are no encrypted secrets
 pass  config       service.yaml and skills are valid
 pass  state        ${directory} can be written, N MiB free
 pass  audit        there is no audit log yet

@@ -3,7 +3,8 @@ import { type Running, shellCommand, startProcess } from './holdpoint.ts';
 
 /** Runs the command on a terminal of its own. */
 export function onTerminal(args: readonly string[], env: Record<string, string> = {}): Running {
-  const command = shellCommand(args);
+  // A terminal of no width would break every line after each character.
+  const command = `stty cols 120 rows 40; ${shellCommand(args)}`;
   return startProcess('script', ['-qec', command, '/dev/null'], { env: { TERM: 'xterm', ...env } });
 }
 

@@ -16,6 +16,8 @@ const commands = [
   ['audit'],
   ['audit', 'verify'],
   ['audit', 'tail'],
+  ['secret'],
+  ...['set', 'get', 'list', 'delete'].map((name) => ['secret', name]),
   ['task'],
   ...['send', 'get', 'list', 'watch', 'cancel', 'deferrals', 'approve', 'reject'].map((name) => [
     'task',

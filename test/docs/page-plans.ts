@@ -91,6 +91,7 @@ export const pagePlans: Record<string, PagePlan> = {
   'docs/models.md': {
     skipped: { 'mkdir /tmp/helper': 'it needs the key of a provider' },
   },
+  'docs/secrets.md': { before: `${refunds}\nexport KEY_OF_THE_SHOP=shop-key` },
   'docs/telegram.md': {
     skipped: { "export TELEGRAM_BOT_TOKEN='<the token>'": 'it needs a bot of Telegram' },
   },

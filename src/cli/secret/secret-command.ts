@@ -5,12 +5,12 @@ import type { SecretOptions } from './secret-place.ts';
 /** Defines `secret set`, `secret get`, `secret list` and `secret delete` (contract section 16). */
 export function secretCommand(session: Session): Command {
   const secret = new Command('secret').description("keep an agent's secrets in an encrypted file");
-  add(secret, 'set <name>', 'keep a secret; its value comes from stdin or is asked for')
-    // A value that was typed here would be repeated in the complaint about it.
-    .allowExcessArguments()
-    .action(async (name: string, options: SecretOptions, { args }: Command) => {
+  // A value that was typed is taken too, since the usual complaint would repeat it.
+  add(secret, 'set <name> [typed...]', 'keep a secret; its value comes from stdin or is asked for')
+    .usage('[options] <name>')
+    .action(async (name: string, typed: string[], options: SecretOptions) => {
       const { secretSet } = await import('./secret-set.ts');
-      await secretSet(session, args.length === 1 ? name : args.join(' '), options);
+      await secretSet(session, [name, ...typed].join(' '), options);
     });
   add(secret, 'get <name>', 'print the value of a secret').action(
     async (name: string, options: SecretOptions) => {

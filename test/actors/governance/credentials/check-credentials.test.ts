@@ -45,7 +45,7 @@ describe('a static credential', () => {
     [
       'no variable',
       { env: {} },
-      ['error 0.spec.env | this names no variable; add <NAME>: {from_env: <VARIABLE>}'],
+      ['error 0.spec.env | this names no variable; add <NAME>: {secret: <NAME>}'],
     ],
     ['a list', { env: [] }, ['error 0.spec.env | this must be a map of keys and values']],
     [
@@ -68,24 +68,36 @@ describe('a static credential', () => {
     [
       'no source',
       { env: { A: {} } },
-      ['error 0.spec.env.A | a source is missing; add from_env: <VARIABLE>'],
+      ['error 0.spec.env.A | a source is missing; add secret: <NAME> or from_env: <VARIABLE>'],
     ],
     [
-      'a secret',
-      { env: { A: { secret: 'shop' } } },
+      'a secret that is not set',
+      { env: { A: { secret: 'SHOP' } } },
       [
-        'error 0.spec.env.A.secret | the store of secrets is not available in this version; use from_env',
+        'error 0.spec.env.A.secret | there is no secret SHOP: set it with holdpoint secret set SHOP; it must hold the value of A',
       ],
     ],
     [
+      'the secret itself in the place of its name',
+      { env: { A: { secret: 'canary-shop-key' } } },
+      ['error 0.spec.env.A.secret | this must be the name of a secret, never the secret itself'],
+    ],
+    [
+      'two sources',
+      { env: { A: { secret: 'SHOP_KEY', from_env: 'SHOP_KEY' } } },
+      ['error 0.spec.env.A.secret | there are two sources; keep secret or from_env'],
+    ],
+    [
       'a secret in the short form',
-      { name: 'A', secret: 'shop' },
-      ['error 0.spec.secret | the store of secrets is not available in this version; use from_env'],
+      { name: 'A', secret: 'SHOP' },
+      [
+        'error 0.spec.secret | there is no secret SHOP: set it with holdpoint secret set SHOP; it must hold the value of A',
+      ],
     ],
     [
       'a short form without a source',
       { name: 'A' },
-      ['error 0.spec | a source is missing; add from_env: <VARIABLE>'],
+      ['error 0.spec | a source is missing; add secret: <NAME> or from_env: <VARIABLE>'],
     ],
     [
       'unknown keys',

@@ -1,0 +1,32 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readSecretSettings } from '../../../src/actors/config/read-secret-settings.ts';
+import { temporaryFolder } from '../../helpers/test-system.ts';
+
+const usual = { providers: ['encrypted-file', 'env'], path: '.service/secrets.enc' };
+
+function read(text: string) {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'service.yaml'), text);
+  return readSecretSettings(folder, { PLACE: 'kept' });
+}
+
+it('reads where secrets are, before anything that they fill in', () => {
+  const text = 'agent_id: "${UNSET}"\nsecrets: {providers: [env], path: "${PLACE}/s.enc"}\n';
+  expect(read(text)).toEqual({ providers: ['env'], path: 'kept/s.enc' });
+});
+
+it.each([
+  ['nothing is written', ''],
+  ['they are not mentioned', 'agent_id: x\n'],
+  ['a provider is not known', 'secrets: {providers: [vault]}\n'],
+  ['the file is no YAML', 'secrets: [\n'],
+  ['the file is nested too deeply', '['.repeat(5000)],
+])('takes the usual places when %s', (_, text) => {
+  expect(read(text)).toEqual(usual);
+});
+
+it('takes the usual places when there is no file', () => {
+  expect(readSecretSettings(temporaryFolder(), {})).toEqual(usual);
+});
