@@ -1,5 +1,3 @@
-import { Socket } from 'node:net';
-
 /** Reads what comes in on stdin as text: a line of it, then the rest, each once. */
 export class StdinText {
   readonly #stdin: NodeJS.ReadStream;
@@ -35,14 +33,14 @@ export class StdinText {
     if (this.#chunks === null) return;
     this.#stdin.pause();
     // A file has nothing to let go of.
-    if (this.#stdin instanceof Socket) this.#stdin.unref();
+    if ('unref' in this.#stdin) this.#stdin.unref();
   }
 
   async #more(): Promise<boolean> {
     this.#chunks ??= this.#stdin[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    const { done, value } = await this.#chunks.next();
-    if (done === true) return false;
-    this.#read += this.#decoder.decode(value, { stream: true });
+    const chunk = await this.#chunks.next();
+    if (chunk.done === true) return false;
+    this.#read += this.#decoder.decode(chunk.value, { stream: true });
     return true;
   }
 }

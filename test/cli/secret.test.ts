@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import {
   cleanUp,
   firstLine,
@@ -13,6 +13,9 @@ import {
 import { onTerminal, printed } from './terminal.ts';
 
 afterAll(cleanUp);
+
+// Opening the file takes a second of work on purpose, and each command does that once.
+vi.setConfig({ testTimeout: 120_000 });
 
 const passphrase = 'canary-passphrase';
 const value = 'canary-shop-key';

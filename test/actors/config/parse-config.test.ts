@@ -256,6 +256,7 @@ it('fills in every default', () => {
         },
       },
       store: { kind: 'sqlite', path: '.service/tasks.db', retention: 604_800_000 },
+      secrets: { providers: ['encrypted-file', 'env'], path: '.service/secrets.enc' },
     },
   });
 });

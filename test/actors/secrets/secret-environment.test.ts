@@ -1,13 +1,15 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openSecretEnvironment } from '../../../src/actors/secrets/secret-environment.ts';
 import { changeSecrets } from '../../../src/actors/secrets/secret-file.ts';
 import { SecretsError } from '../../../src/actors/secrets/secrets-error.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
 const passphrase = 'open sesame';
-const folder = temporaryFolder();
+const folder = mkdtempSync(join(tmpdir(), 'holdpoint-secrets-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 const path = join(folder, 'secrets.enc');
 await changeSecrets(path, passphrase, (secrets) =>
   secrets.set('SHOP', 'shop-of-file').set('F', 'f'),
