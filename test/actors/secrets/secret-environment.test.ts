@@ -24,7 +24,7 @@ describe('openSecretEnvironment', () => {
     const providers = ['encrypted-file', 'env'] as const;
     expect(await openSecretEnvironment({ providers, path, passphrase, env })).toEqual({
       env: { SHOP: 'shop-of-file', F: 'f', DOT: 'dot # it', E: '', HOME: '/root' },
-      values: ['shop-of-dotenv', 'dot # it', 'e', 'shop-of-file', 'f'],
+      values: ['dot # it', 'e', 'shop-of-dotenv', 'shop-of-file', 'f'],
       warnings: [],
     });
   });
@@ -90,11 +90,11 @@ describe('openSecretEnvironment', () => {
     const sources = { providers: ['env'] as const, path: join(other, 's.enc'), passphrase: null };
     expect(await openSecretEnvironment({ ...sources, env: {} })).toEqual({
       env: { SERVICE_TOKEN: 't', OK: String.raw`a\nb` },
-      values: ['t', String.raw`a\nb`],
+      values: [String.raw`a\nb`, 't'],
       warnings: [
         `${file} can be read by other users; chmod 600 it`,
-        `${file} sets NODE_OPTIONS, which steers how programs run; it is ignored`,
         `${file} sets LD_PRELOAD, which steers how programs run; it is ignored`,
+        `${file} sets NODE_OPTIONS, which steers how programs run; it is ignored`,
         `${file} sets PATH, which steers how programs run; it is ignored`,
       ],
     });
