@@ -97,7 +97,8 @@ async function timesOf(layers: object, configured: readonly (typeof credentials)
       ruling.credential === null
         ? null
         : await issuer?.issue({ tool: tool.name, taskId: 't', callId: call.id, signal });
-    const checked = policy.checkOutput(tool.name, output, minted?.secretValues() ?? []);
+    const secrets = minted?.secretValues() ?? [];
+    const checked = await policy.checkOutput(tool.name, output, secrets, signal);
     if (checked.kind !== 'passed') throw new Error('the output was withheld');
     minted?.revoke();
     if (run >= warmUp) times.push((performance.now() - began) * 1_000);

@@ -8,7 +8,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     refusalOfSpeaker: () => null,
     rulesFor: () => toolRules(),
     modify: () => ({ kind: 'unchanged' }),
-    checkOutput: (_tool, text) => ({ kind: 'passed', text, findings: [], rewrites: [] }),
+    checkOutput: async (_tool, text) => ({ kind: 'passed', text, findings: [], rewrites: [] }),
     ...overrides,
   };
 }

@@ -13,4 +13,5 @@ export {
   type NotifySettings,
   takeNotifySettings,
 } from './service-notifier.ts';
+export { type WorkerJob, WorkerPool } from './worker-pool.ts';
 export { writePrivately } from './write-privately.ts';

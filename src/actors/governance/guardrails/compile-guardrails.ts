@@ -26,6 +26,8 @@ export type CheckedOutput =
  * or blocked, with `check failed` for its rule. The first rule that denies ends a check.
  */
 export interface Guardrails {
+  /** What they were compiled from. */
+  readonly rules: GuardrailRules;
   checkCall(tool: string, args: JsonObject): Checked;
   /** Checks the texts that stand for a prompt, which are made only when there is a rule. */
   checkPrompt(texts: () => Iterable<string>): Checked;
@@ -39,7 +41,7 @@ export function compileGuardrails(
   try {
     const { problems, ...compiled } = compileRules(rules);
     if (problems.length > 0) return { ok: false, problems };
-    return { ok: true, guardrails: new RuleGuardrails(compiled) };
+    return { ok: true, guardrails: new RuleGuardrails(rules, compiled) };
   } catch {
     const message = 'the guardrails could not be compiled; look for a rule of an unusual form';
     return { ok: false, problems: [{ path: [], message }] };
@@ -47,6 +49,7 @@ export function compileGuardrails(
 }
 
 class RuleGuardrails implements Guardrails {
+  readonly rules: GuardrailRules;
   private readonly tools: ToolMap<string>;
   private readonly commands: Gate;
   private readonly prompts: Gate;
@@ -54,7 +57,8 @@ class RuleGuardrails implements Guardrails {
   private readonly redactor: Redactor;
   private readonly looksAtOutput: boolean;
 
-  constructor(rules: CompiledRules) {
+  constructor(written: GuardrailRules, rules: CompiledRules) {
+    this.rules = written;
     this.tools = new ToolMap(rules.tools.map(({ name, rule }) => [name, rule]));
     this.commands = new Gate(rules.commands);
     this.prompts = new Gate(rules.prompts);

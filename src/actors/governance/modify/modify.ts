@@ -19,6 +19,8 @@ export interface ModifyRules {
  * cannot be carried out; the call must then be denied.
  */
 export interface Modify {
+  /** What they were compiled from. */
+  readonly rules: ModifyRules;
   modifyArguments(tool: string, args: JsonObject): { args: JsonObject; applied: number[] };
   modifyOutput(tool: string, text: string): { text: string; applied: number[] };
 }
@@ -56,15 +58,17 @@ export function compileModify(rules: ModifyRules): ModifyReading {
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
-    modify: modifyWith(new ToolMap([...argumentRules]), new ToolMap([...outputRules])),
+    modify: modifyWith(rules, new ToolMap([...argumentRules]), new ToolMap([...outputRules])),
   };
 }
 
 function modifyWith(
+  rules: ModifyRules,
   argumentRules: ToolMap<Rule<JsonObject>[]>,
   outputRules: ToolMap<Rule<string>[]>,
 ): Modify {
   return {
+    rules,
     modifyArguments(tool, given) {
       const place = `the arguments of ${tool}`;
       const { value, applied } = applyAll(argumentRules.get(tool) ?? [], given, place);

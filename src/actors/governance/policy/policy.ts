@@ -8,8 +8,8 @@ import { ToolMap } from '../../tool-name.ts';
 import type { CredentialIssuer } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Modify } from '../modify/modify.ts';
-import { type CheckedOutput, checkOutput } from './check-output.ts';
 import { modifyCall } from './modify-call.ts';
+import { createOutputCheck, type OutputCheck } from './output-check.ts';
 import type { PolicySettings, StepUpSettings } from './policy-settings.ts';
 import { refusalOfCall, refusalOfPrompt, refusalOfSpeaker } from './refusals.ts';
 
@@ -22,8 +22,7 @@ export interface Policy {
   rulesFor(call: ToolCall): ToolRules;
   /** Rewrites the arguments of a call, which must still be ones that may run. */
   modify(call: ToolCall): Modification;
-  /** Lets a result or an error text through, rewritten where rules say so, or withholds it. */
-  checkOutput(tool: string, text: string, secrets: readonly string[]): CheckedOutput;
+  checkOutput: OutputCheck;
 }
 
 /** A layer that is `null` is off. */
@@ -56,7 +55,7 @@ export function createPolicy(parts: PolicyParts): Policy {
       credential: credentials?.providerOf(call.tool) ?? null,
     }),
     modify: (call) => (modify === null ? { kind: 'unchanged' } : modifyCall(call, modify, refusal)),
-    checkOutput: (tool, text, secrets) => checkOutput(tool, text, secrets, { guardrails, modify }),
+    checkOutput: createOutputCheck({ guardrails, modify }),
   };
 }
 

@@ -47,7 +47,7 @@ export function createRunTool(ports: RunToolPorts) {
       onPhase(taskId, 'tool_start', call.tool);
       const raw = await attempt(ports, input, credential, signal);
       const returned = performance.now();
-      const checked = checkedOutcome(ports, call.tool, raw, credential);
+      const checked = await checkedOutcome(ports, call.tool, raw, { credential, signal });
       return {
         ...checked,
         duration: Math.round(returned - began),
@@ -106,14 +106,15 @@ type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
   );
 
 /** Output that cannot be checked is withheld. */
-function checkedOutcome(
+async function checkedOutcome(
   { policy, log }: RunToolPorts,
   tool: string,
   raw: Raw,
-  credential: Credential | null,
-): CheckedOutcome {
+  { credential, signal }: { credential: Credential | null; signal: AbortSignal },
+): Promise<CheckedOutcome> {
   try {
-    const checked = policy.checkOutput(tool, raw.text, credential?.secretValues() ?? []);
+    const secrets = credential?.secretValues() ?? [];
+    const checked = await policy.checkOutput(tool, raw.text, secrets, signal);
     const { findings, rewrites } = checked;
     if (checked.kind === 'withheld') {
       return { kind: 'withheld', error: checked.reason, findings, rewrites };

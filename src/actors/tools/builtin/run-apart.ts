@@ -1,32 +1,18 @@
-import { extname } from 'node:path';
-import type { Piscina } from 'piscina';
 import { ToolError } from '../../ports.ts';
+import { type WorkerJob, WorkerPool } from '../../process/process.ts';
 
 /** What a worker says: a text, or what is wrong with what it was given, in words without the tool's name. */
 export type Apart = { text: string } | { problem: string };
 
 /** Work that strangers can make long, and for whom it is done. */
-export interface ApartWork<Input> {
+export interface ApartWork<Input> extends WorkerJob<Input> {
   tool: string;
-  /** `import.meta` of the caller; the module lies beside it. */
-  beside: ImportMeta;
-  /** The module without its ending, and the function that it exports. */
-  module: string;
-  exported: string;
-  input: Input;
   /** Milliseconds, the wait for a free worker included. */
   timeout: number;
-  signal: AbortSignal;
 }
 
 /** Two calls at once leave the rest of the machine to the daemon; the others wait. */
-const mostAtOnce = 2;
-const mostWaiting = 200;
-
-/** A worker that takes more is ended by the engine, and the daemon goes on. */
-const memory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
-
-let pool: Promise<Piscina> | undefined;
+const workers = new WorkerPool({ atOnce: 2, waiting: 200 });
 
 /**
  * Runs a function of a module in a worker with bounded time and memory and an empty environment, so that no
@@ -35,31 +21,17 @@ let pool: Promise<Piscina> | undefined;
 export async function runApart<Work extends (input: never) => Apart | Promise<Apart>>(
   work: ApartWork<Parameters<Work>[0]>,
 ): Promise<string> {
-  const { tool, beside, module, exported, input, timeout, signal } = work;
+  const { tool, timeout, signal } = work;
   const late = AbortSignal.timeout(timeout);
   try {
-    pool ??= openPool();
-    const workers = await pool;
-    const answer = (await workers.run(input, {
-      filename: beside.resolve(`${module}${extname(beside.filename)}`),
-      name: exported,
-      signal: AbortSignal.any([signal, late]),
-    })) as Apart;
+    const bounded = { ...work, signal: AbortSignal.any([signal, late]) };
+    const answer = (await workers.run(bounded)) as Apart;
     if ('text' in answer) return answer.text;
     throw new ToolError(`${tool}: ${answer.problem}`, { kind: 'invalid arguments' });
   } catch (error) {
     if (error instanceof ToolError) throw error;
     throw failureOf(error, work, late);
   }
-}
-
-async function openPool(): Promise<Piscina> {
-  const { Piscina } = await import('piscina');
-  return new Piscina({
-    ...{ minThreads: 0, maxThreads: mostAtOnce, maxQueue: mostWaiting },
-    ...{ idleTimeout: 30_000, concurrentTasksPerWorker: 1, recordTiming: false },
-    ...{ env: {}, resourceLimits: memory },
-  });
 }
 
 function failureOf(

@@ -133,8 +133,8 @@ describe('running a tool', () => {
     const checked: unknown[] = [];
     const finding = { gate: 'redact', decision: 'redact', rule: 'redact.email' } as const;
     const policy = aPolicy({
-      checkOutput: (...asked) => {
-        checked.push(asked);
+      checkOutput: async (...asked) => {
+        checked.push(asked.slice(0, 3));
         return { kind: 'passed', text: 'a [redacted]', findings: [finding], rewrites: [1] };
       },
     });
@@ -148,7 +148,7 @@ describe('running a tool', () => {
   it('withholds what the rules block', async () => {
     const findings = [{ gate: 'deny_output', decision: 'block', rule: 'deny_output[0]' } as const];
     const policy = aPolicy({
-      checkOutput: () => ({ kind: 'withheld', reason: 'denied', findings, rewrites: [] }),
+      checkOutput: async () => ({ kind: 'withheld', reason: 'denied', findings, rewrites: [] }),
     });
     expect(await start(toolCalled('pay'), { policy }).outcome).toEqual({
       kind: 'withheld',
@@ -164,7 +164,7 @@ describe('running a tool', () => {
   it('withholds what cannot be checked, and the log says why', async () => {
     const error = new Error('the rules are gone');
     const policy = aPolicy({
-      checkOutput: () => {
+      checkOutput: async () => {
         throw error;
       },
     });
