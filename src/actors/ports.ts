@@ -123,6 +123,10 @@ export interface Conversation {
   followUps: FollowUp[];
   /** Model turns already taken in this run. */
   turns: number;
+  /** How many exchanges, and what was said until then, earlier turns told of; all of them when absent. */
+  told?: number;
+  /** How many tokens the provider counts for each that is estimated; 1 when absent. */
+  tokensPerEstimate?: number;
 }
 
 /** What a model says in one turn: tool calls, or the answer when there are none. */
@@ -132,6 +136,8 @@ export interface Turn {
   calls: { tool: string; args: JsonValue }[];
   inputTokens: number;
   outputTokens: number;
+  /** How many input tokens were estimated beforehand; absent where nobody did. */
+  estimatedTokens?: number;
   /** Which model answered, where several may; the one that was asked when absent. */
   by?: ModelCall;
 }

@@ -73,6 +73,11 @@ export const modelSchema = z.object({
       'How many tokens one answer may have; what the provider allows when it is left out, and 4096 for models of anthropic that this version does not know.',
     example: 32_000,
   }),
+  context_budget: z.int().min(1_000).optional().meta({
+    description:
+      'How many tokens the model is told in one turn, instructions and tools included; older results, messages and calls are left out to keep within it. 100000 when it is left out, and no limit for `scripted`.',
+    example: 32_000,
+  }),
   max_turns: z.int().min(1).max(1_000).default(50).meta({
     description: 'How many turns of the model one run of a task may take; then the task fails.',
     example: 20,

@@ -71,7 +71,7 @@ export function limitOf(failure: Failure | null): 'turns' | 'tokens' | 'time' | 
   }
 }
 
-/** The bounds keep a provider that counts nonsense from emptying or bursting a conversation. */
+/** Never tells more than was estimated, as some count without what they have cached, and bounds what nonsense may do. */
 function corrected(ratio: number): number {
-  return Number.isFinite(ratio) ? Math.min(4, Math.max(0.5, ratio)) : 1;
+  return Number.isFinite(ratio) ? Math.min(4, Math.max(1, ratio)) : 1;
 }

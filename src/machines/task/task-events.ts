@@ -53,6 +53,8 @@ export interface ThinkInput {
   exchanges: Exchange[];
   followUps: FollowUp[];
   turns: number;
+  /** How many exchanges, and what was said until then, earlier turns told of. */
+  told: number;
   /** How many tokens the provider counts for each that is estimated. */
   tokensPerEstimate: number;
 }

@@ -85,6 +85,7 @@ export const taskMachine = taskSetup.createMachine({
               exchanges: context.exchanges,
               followUps: context.followUps,
               turns: context.spent.turns - 1,
+              told: context.told,
               tokensPerEstimate: context.spent.tokensPerEstimate,
             }),
             onDone: [

@@ -46,7 +46,7 @@ describe('what a run has used up', () => {
 
   it.each([
     [1_000_000, 4],
-    [1, 0.5],
+    [1, 1],
     [Number.POSITIVE_INFINITY, 1],
   ])(
     'is corrected, by a provider that counts %d tokens for 100 estimated ones, by %d',

@@ -47,6 +47,7 @@ describe('a task that was accepted', () => {
             exchanges: [],
             followUps: [],
             turns: 0,
+            told: 0,
             tokensPerEstimate: 1,
           },
         ],

@@ -4,12 +4,15 @@ import { createChainModel } from './chain-model.ts';
 import { type ChainSettings, type ModelChoice, modelChoices } from './model-choices.ts';
 import { createProviderModel, type ProviderModel } from './provider-model.ts';
 import { type ScriptStep, scriptedModel } from './scripted-model.ts';
+import { modelWithinBudget } from './within-budget.ts';
 
 /** How the model of an agent is configured (contract section 13); the timeout is milliseconds. */
 export interface ModelSettings extends ChainSettings {
   /** How long one answer may take as a whole. */
   timeout: number;
   max_output_tokens?: number | undefined;
+  /** Tokens that a model is told in one turn, at most; the default of real models when absent. */
+  context_budget?: number | undefined;
   /** What the provider `scripted` plays. */
   script: readonly ScriptStep[];
 }
@@ -26,6 +29,9 @@ export interface ModelPorts {
   instructions: () => string | null;
 }
 
+/** Tokens that nearly every model of today takes, with room for its answer. */
+const defaultBudget = 100_000;
+
 const mebibyte = 1024 * 1024;
 
 /** A megabyte of answer is sent as some thirty, one event for each word. */
@@ -36,7 +42,15 @@ const bounds = { bytes: 64 * mebibyte, errorBytes: 64 * 1024 };
  * key is missing, which `validate` says with its line.
  */
 export function createModel(config: ModelSettings, ports: ModelPorts): LanguageModel {
-  if (config.provider === 'scripted') return scriptedModel(config.name, config.script);
+  const isScripted = config.provider === 'scripted';
+  const model = isScripted
+    ? scriptedModel(config.name, config.script)
+    : chainModelOf(config, ports);
+  const tokens = config.context_budget ?? (isScripted ? null : defaultBudget);
+  return tokens === null ? model : modelWithinBudget(model, { ...ports, tokens });
+}
+
+function chainModelOf(config: ModelSettings, ports: ModelPorts): LanguageModel {
   const chain = modelChoices(config, ports.env).map((choice) =>
     providerModelOf(choice, config, ports),
   );

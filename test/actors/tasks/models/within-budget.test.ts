@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { Conversation, LanguageModel } from '../../../../src/actors/ports.ts';
+import { modelWithinBudget } from '../../../../src/actors/tasks/models/within-budget.ts';
+import { conversationOf } from '../../../helpers/model-conversation.ts';
+import { toolCalled } from '../../../helpers/system-story.ts';
+import { aCall } from '../../../helpers/task-fixtures.ts';
+
+function withinBudget(tokens: number, instructions: string | null = null) {
+  const told: Conversation[] = [];
+  const model: LanguageModel = {
+    provider: 'p',
+    name: 'm',
+    next: async (conversation) => {
+      told.push(conversation);
+      return { text: 'done', calls: [], inputTokens: 1, outputTokens: 1 };
+    },
+  };
+  const budget = { tokens, tools: () => [toolCalled('pay')], instructions: () => instructions };
+  const within = modelWithinBudget(model, budget);
+  const next = (conversation: Conversation) =>
+    within.next(conversation, { signal: new AbortController().signal, onToken: () => undefined });
+  return { told, next };
+}
+
+const long = 'y'.repeat(4_000);
+const exchanges = [1, 2].map((n) => ({ call: aCall({ id: `call-${n}`, args: {} }), result: long }));
+
+describe('a model with a context budget', () => {
+  it('is told of older results in one line, and of the last turn as it is', async () => {
+    const { told, next } = withinBudget(1_500);
+    const turn = await next(conversationOf('refund', { exchanges, told: 1 }));
+    expect(told[0]?.exchanges.map(({ result }) => result)).toEqual([
+      '[result of issue_refund, 4000 characters, left out]',
+      long,
+    ]);
+    expect(turn.estimatedTokens).toBeGreaterThan(1_000);
+    expect(turn.estimatedTokens).toBeLessThanOrEqual(1_500);
+  });
+
+  it('is told less when its provider counts more than was estimated', async () => {
+    const { told, next } = withinBudget(2_500);
+    await next(conversationOf('refund', { exchanges, told: 1 }));
+    await next(conversationOf('refund', { exchanges, told: 1, tokensPerEstimate: 2 }));
+    expect(told.map(({ exchanges: [first] }) => first?.result.length)).toEqual([4_000, 51]);
+  });
+
+  it('is not asked when the request alone is too long with its instructions', async () => {
+    const { told, next } = withinBudget(1_000, 'z'.repeat(4_000));
+    await expect(next(conversationOf('refund'))).rejects.toThrow(
+      /^the conversation is too long: what cannot be left out takes about 10\d\d tokens, and model.context_budget is 1000; send less at once, have the tools return less, or raise it if the model takes more$/,
+    );
+    expect(told).toEqual([]);
+  });
+});
