@@ -14,7 +14,7 @@ const types: Record<string, string> = {
  * takes them out of the daemon.
  */
 export function readInspectorPage(): Map<string, PageFile> {
-  const folder = join(import.meta.dirname, 'ui', 'inspector');
+  const folder = join(import.meta.dirname, '../ui/inspector');
   const files = readdirSync(folder).map((name): [string, PageFile] => {
     const text = readFileSync(join(folder, name), 'utf8');
     const extension = extname(name);
