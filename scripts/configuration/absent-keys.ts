@@ -14,12 +14,6 @@ const ignored = 'warned of and ignored';
 /** Keys of later versions, with what this one makes of them. */
 export const absentKeys: readonly AbsentKey[] = [
   {
-    key: 'instructions',
-    what: 'What the model is told first.',
-    outcome: ignored,
-    file: 'agent_id: a\ninstructions: Be brief.\n',
-  },
-  {
     key: 'store.url_env',
     what: 'Variable with the address of a database server; `store.kind: postgres` is refused.',
     outcome: ignored,

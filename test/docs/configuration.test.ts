@@ -28,6 +28,7 @@ const env = {
   SHOP_KEY: 'key-of-the-shop',
   LOG_TOKEN: 'token-of-the-log',
   SHOP_TOKEN: 'token-of-the-shop',
+  ANTHROPIC_API_KEY: 'key-of-the-model',
   SERVICE_AUDIT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({
     type: 'pkcs8',
     format: 'pem',
@@ -40,6 +41,7 @@ const servers = (server: object) => ({ mcp: { servers: [server] } });
 
 /** What keys need beside them to be of use, by how their paths begin. */
 const beside: readonly (readonly [string, object])[] = [
+  ['model.provider', { model: { name: 'example-model' } }],
   ['auth.required', { auth: signsIn }],
   [
     'security.step_up.enabled',
