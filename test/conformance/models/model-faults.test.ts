@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import {
   beginChat,
@@ -145,6 +146,18 @@ const faults: [name: string, answer: (response: ServerResponse) => void, said: R
     },
     /^openai-compatible refused the key in MODEL_KEY \(401\)/,
   ],
+  [
+    'asks for more calls than anybody could rule on',
+    (response) => {
+      beginChat(response);
+      for (let index = 0; index < 2_000; index += 1) {
+        const call = { index, id: `c${index}`, function: { name: 'pay', arguments: '{}' } };
+        response.write(chatEvent({ tool_calls: [call] }));
+      }
+      response.end(`${chatEvent({}, 'tool_calls')}data: [DONE]\n\n`);
+    },
+    /^openai-compatible m asked for more than 100 calls at once; ask for less at once$/,
+  ],
 ];
 
 describe('a model that', () => {
@@ -158,6 +171,22 @@ describe('a model that', () => {
     expect(textOf(failed)).toMatch(said);
     expect(agent.folder.paid).toEqual([]);
     await expectUnharmed(agent);
+  });
+
+  it('says much of why it failed holds nobody up', async () => {
+    // A pattern that looks to the end from each of its beginnings takes a minute for this.
+    const error = { message: 'token count '.repeat(50_000), type: 'invalid_request_error' };
+    const url = await startRawModel((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`data: ${JSON.stringify({ error })}\n\n`);
+    });
+    const agent = await agentAt(url);
+    const lag = monitorEventLoopDelay({ resolution: 5 });
+    lag.enable();
+    const failed = await agent.post('/tasks/send', ask('t1'));
+    lag.disable();
+    expect(textOf(failed)).toMatch(/^openai-compatible m did not take the request \(400\)/);
+    expect(lag.max / 1e6).toBeLessThan(5_000);
   });
 
   it('cannot be reached fails the task with what to do', async () => {

@@ -8,8 +8,11 @@ export interface StatusDetails {
   message: string;
 }
 
+/** How much of a message is looked at, in characters: a provider may write one of any length. */
+const looked = 20_000;
+
 const tooLong =
-  /context.?length|maximum context|prompt is too long|input is too long|too many (input )?tokens|token count .* exceeds/i;
+  /context.?length|maximum context|prompt is too long|input is too long|too many (input )?tokens|token count .{0,80} exceeds/i;
 
 const noQuota = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
 
@@ -19,8 +22,9 @@ const noTools = /does not support (tools|function)|tool use is not supported/i;
 export function failureOfStatus(
   status: number,
   subject: ModelSubject,
-  { retryAfter, message }: StatusDetails,
+  { retryAfter, message: said }: StatusDetails,
 ): ModelFailure {
+  const message = said.slice(0, looked);
   const who = nameOf(subject);
   if (status === 429) {
     const why = noQuota.test(message) ? 'has no quota left' : 'is rate limited';

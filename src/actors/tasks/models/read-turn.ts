@@ -9,6 +9,9 @@ import type { WireNames } from './wire-names.ts';
 /** The longest answer that is taken: text, thoughts and arguments together, in characters. */
 const longest = 1024 * 1024;
 
+/** The most calls of one answer: each is ruled on and saved with all those that wait behind it. */
+const mostCalls = 100;
+
 /** What reading an answer needs. */
 export interface ReadTurnOptions {
   subject: ModelSubject;
@@ -19,7 +22,7 @@ export interface ReadTurnOptions {
 
 /**
  * Reads the stream of one answer to its end. Rejects with what the provider reported, with a ModelFailure for an answer
- * that is empty, too long or broke off, or with the reason of an abort. Arguments that are no JSON stay the text they are, for
+ * that is empty, too long, asks for too much or broke off, or with the reason of an abort. Arguments that are no JSON stay the text they are, for
  * governance to deny.
  */
 export async function readTurn(
@@ -38,6 +41,7 @@ export async function readTurn(
         if (part.text !== '') onToken(part.text);
         break;
       case 'tool-call':
+        if (turn.calls.length === mostCalls) throw tooManyCalls(subject);
         turn.calls.push({ tool: names.fromWire(part.toolName), args: part.input as JsonValue });
         break;
       case 'error':
@@ -55,6 +59,11 @@ export async function readTurn(
   const fault = faultOf(turn, ending, subject);
   if (fault !== null) throw fault;
   return { ...turn, text: turn.text.toWellFormed() };
+}
+
+function tooManyCalls(subject: ModelSubject): ModelFailure {
+  const text = `${nameOf(subject)} asked for more than ${mostCalls} calls at once; ask for less at once`;
+  return new ModelFailure('unusable', text);
 }
 
 function lengthOf(part: TextStreamPart<ToolSet>): number {
