@@ -3,6 +3,9 @@ import { type BuiltinDependencies, builtinTool } from './builtin-tool.ts';
 import { largestFile, readTextFile } from './file-text.ts';
 import { oneAtATime, writeTextFile } from './write-text-file.ts';
 
+/** Places that are changed at once: more of them would hold up the daemon. */
+const mostPlaces = 1_000_000;
+
 /** What is to be changed. */
 interface Edit {
   path: string;
@@ -53,9 +56,13 @@ export function fileEdit({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
 }
 
 function edited(text: string, { old_text, new_text, replace_all = false }: Edit) {
-  const parts = text.split(old_text);
-  const places = parts.length - 1;
+  const places = countPlaces(text, old_text);
   if (places === 0) throw refused('argument old_text does not stand in the file; read it again');
+  if (places > mostPlaces) {
+    throw refused(
+      `argument old_text stands in the file more than ${mostPlaces} times; make it longer`,
+    );
+  }
   if (places > 1 && !replace_all) {
     throw refused(
       `argument old_text stands in the file ${places} times; make it longer or set replace_all`,
@@ -63,7 +70,15 @@ function edited(text: string, { old_text, new_text, replace_all = false }: Edit)
   }
   const length = text.length + places * (new_text.length - old_text.length);
   if (length > largestFile) throw refused('the file would be larger than 10 MiB');
-  return { changed: parts.join(new_text), places };
+  return { changed: text.split(old_text).join(new_text), places };
+}
+
+/** Counts no further than it matters. */
+function countPlaces(text: string, part: string): number {
+  let places = 0;
+  let at = text.indexOf(part);
+  for (; at !== -1 && places <= mostPlaces; at = text.indexOf(part, at + part.length)) places += 1;
+  return places;
 }
 
 function refused(why: string): ToolError {

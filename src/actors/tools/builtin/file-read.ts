@@ -44,22 +44,38 @@ export function fileRead({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
 
 /** Lines of a text from the first one asked for, as many as fit. */
 function excerpt(text: string, first: number, count: number): string {
-  const lines = text.split(/(?<=\n)/);
-  if (first > lines.length && first > 1) {
-    const message = `file_read: the file has ${lines.length} lines; ask for an earlier one`;
+  const lines = countLines(text);
+  if (first > lines && first > 1) {
+    const message = `file_read: the file has ${lines} lines; ask for an earlier one`;
     throw new ToolError(message, { kind: 'invalid arguments' });
   }
-  let shown = '';
+  let start = 0;
+  for (let line = 1; line < first; line += 1) start = endOfLine(text, start);
+  let stop = start;
   let at = first - 1;
-  for (; at < Math.min(lines.length, first - 1 + count); at += 1) {
-    const line = lines[at] ?? '';
-    if (shown !== '' && shown.length + line.length > mostCharacters) break;
-    shown += line;
+  for (; at < Math.min(lines, first - 1 + count); at += 1) {
+    const end = endOfLine(text, stop);
+    if (stop > start && end - start > mostCharacters) break;
+    stop = end;
   }
+  const shown = text.slice(start, stop);
   if (shown.length > mostCharacters) {
-    return `${shown.slice(0, mostCharacters).toWellFormed()}\n[line ${at} of ${lines.length} is cut off]`;
+    return `${shown.slice(0, mostCharacters).toWellFormed()}\n[line ${at} of ${lines} is cut off]`;
   }
-  if (at >= lines.length) return shown;
+  if (at >= lines) return shown;
   const end = shown.endsWith('\n') ? '' : '\n';
-  return `${shown}${end}[lines ${first} to ${at} of ${lines.length}; go on with offset ${at + 1}]`;
+  return `${shown}${end}[lines ${first} to ${at} of ${lines}; go on with offset ${at + 1}]`;
+}
+
+/** A file may hold millions of them, so that no list of them is made. */
+function countLines(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at = endOfLine(text, at)) count += 1;
+  return Math.max(1, count);
+}
+
+/** Where the line ends that begins at an index, its line break included. */
+function endOfLine(text: string, start: number): number {
+  const at = text.indexOf('\n', start);
+  return at === -1 ? text.length : at + 1;
 }

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { ToolError } from '../../../../src/actors/ports.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
@@ -239,6 +240,23 @@ describe('file_read', () => {
   });
 });
 
+describe('a file of many lines', () => {
+  it('holds nobody up while lines of it are read', async () => {
+    const directory = agentFolder({});
+    const text = '\n'.repeat(10 * 1024 * 1024);
+    writeFileSync(join(directory, 'a.txt'), text);
+    const began = performance.now();
+    expect(text.split(/(?<=\n)/)).toHaveLength(text.length);
+    const cut = performance.now() - began;
+    const lag = monitorEventLoopDelay({ resolution: 5 });
+    lag.enable();
+    const end = await call(directory, 'file_read', { path: 'a.txt', offset: 10_485_760 });
+    lag.disable();
+    expect(end).toBe('\n');
+    expect(lag.max / 1e6).toBeLessThan(cut / 2);
+  });
+});
+
 describe('file_write', () => {
   it('makes what is new with its folders, and replaces only when it is told to', async () => {
     const directory = agentFolder({});
@@ -291,6 +309,13 @@ describe('file_edit', () => {
     const more = { old_text: 'a', new_text: 'b'.repeat(100), replace_all: true };
     await expect(edit(directory, more)).rejects.toThrow(
       'file_edit: the file would be larger than 10 MiB',
+    );
+  });
+
+  it('changes no more places than it can without holding anybody up', async () => {
+    const directory = agentFolder({ 'a.txt': 'a'.repeat(1_000_001) });
+    await expect(edit(directory, { old_text: 'a', replace_all: true })).rejects.toThrow(
+      'file_edit: argument old_text stands in the file more than 1000000 times; make it longer',
     );
   });
 
