@@ -8,6 +8,7 @@ import { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
 import { searchService } from './builtin/search-service.ts';
 import type { ToolConfig } from './builtin/tool-config.ts';
 import { isMcpToolName } from './mcp/mcp-names.ts';
+import { serverCode } from './mcp/server-code.ts';
 import { missingInterpreters } from './scripts/interpreter.ts';
 import type { ScriptDependencies } from './scripts/run-isolated.ts';
 import { scriptTool } from './scripts/script-tool.ts';
@@ -25,7 +26,9 @@ export interface ToolSettings {
   tools: readonly { name: string; idempotent: boolean; config?: ToolConfig }[];
   skills: { path: string };
   /** The MCP servers, whose tools come later. */
-  mcp?: { servers: readonly { name: string }[] };
+  mcp?: {
+    servers: readonly { name: string; command?: string | undefined; args?: readonly string[] }[];
+  };
   instructions?: string | { file: string };
 }
 
@@ -91,12 +94,13 @@ function withSetting(tool: Tool, settings: ToolSettings['tools']): Tool {
   return isDeclared ? { ...tool, idempotent: true } : tool;
 }
 
-/** The skills, scripts and instructions of an agent, and the folders that hold them. */
+/** The skills, scripts, MCP servers and instructions of an agent, and the folders that hold them. */
 function codeOf(config: ToolSettings, skills: readonly Skill[]): string[] {
   const { instructions = '' } = config;
   return [
     ...['skills', 'scripts', config.skills.path],
     ...(typeof instructions === 'string' ? [] : [instructions.file]),
+    ...serverCode(config.mcp?.servers ?? []),
     ...skills.flatMap(({ file, tools }) => [
       file,
       ...tools.flatMap(({ code }) => [...code.keys()]),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/actors/ports.ts';
 import { createToolbox, type ToolSettings } from '../../../src/actors/tools/tools.ts';
+import { aRun } from './builtin/isolated-script.ts';
 import { agentFolder } from './skills/agent-folder.ts';
 
 const clock: Clock = { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined };
@@ -70,6 +71,43 @@ describe('createToolbox', () => {
     };
     const { tools } = await toolbox(files, { tools: [{ name: 'one', idempotent: false }] });
     expect(tools.get('one')?.idempotent).toBe(true);
+  });
+
+  it('lets no tool write the programs of MCP servers, which are started with their own keys', async () => {
+    const files = {
+      'server.mjs': '',
+      'servers/till.py': '',
+      'servers/till/pay.py': '',
+      'data/x.csv': '',
+    };
+    const server = { name: 'shop', env: {}, headers: {}, tools: {} };
+    const servers = [
+      { ...server, command: 'node', args: ['--import=./hook.mjs', 'server.mjs', 'data'] },
+      { ...server, command: './bin/till', args: [] },
+      { ...server, command: 'python3', args: ['./servers/till.py', 'data/x.csv'] },
+    ];
+    const { tools } = await toolbox(files, { builtin_tools: ['file_write'], mcp: { servers } });
+    const write = async (path: string) => {
+      const args = { path, content: 'x', overwrite: true };
+      return tools
+        .get('file_write')
+        ?.run(args, aRun())
+        .catch(({ message }) => message);
+    };
+    const refusal =
+      'file_write: argument path is what the agent is made of, which no tool may write';
+    for (const path of [
+      'server.mjs',
+      'hook.mjs',
+      'bin/till',
+      'servers/till.py',
+      'servers/json.py',
+      'servers/till/pay.py',
+    ]) {
+      expect([path, await write(path)]).toEqual([path, refusal]);
+    }
+    expect(await write('data/x.csv')).toBe('replaced data/x.csv (1 bytes)');
+    expect(await write('data/y.csv')).toBe('wrote data/y.csv (1 bytes)');
   });
 
   it('refuses a script with the name of a builtin tool, hyphens and underscores alike', async () => {
