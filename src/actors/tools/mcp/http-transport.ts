@@ -2,9 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { doubledPause } from '../../../machines/back-off.ts';
-import type { EgressScope } from '../../ports.ts';
+import type { Clock, EgressScope } from '../../ports.ts';
 import { longestMessage } from './line-reader.ts';
+import { messageGate, redactError } from './message-gate.ts';
 import { ServerFault } from './server-fault.ts';
+import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /** The egress of a connection to a server. */
@@ -40,9 +42,13 @@ const longestPause = 300_000;
  * that the settings name and to no other, in the scope of the task that calls.
  */
 export function httpTransport(
-  { url, headers }: McpServerSettings,
+  server: McpServerSettings,
   egress: ServerEgress,
+  clock: Pick<Clock, 'now'>,
 ): StreamableHTTPClientTransport {
+  const { url, headers } = server;
+  const secrets = serverSecrets(server);
+  const pass = messageGate(clock);
   const address = new URL(url ?? '');
   let opened = 0;
   const send: typeof globalThis.fetch = async (input, init) => {
@@ -63,6 +69,11 @@ export function httpTransport(
     fetch: send,
     requestInit: { headers },
   });
+  // The SDK calls this before it acts on a message, and not at all on one for which it throws.
+  transport.onmessage = (message) => {
+    pass(message);
+    redactError(message, secrets);
+  };
   /** The SDK leaves a request whose answer breaks off without one, which would wait for its deadline. */
   const brokenOff = (id: unknown, error: unknown) => {
     const reason = error instanceof Error ? error.message : 'the connection was lost';

@@ -3,6 +3,7 @@ import { httpTransport, type ServerEgress } from './http-transport.ts';
 import { McpConnection } from './mcp-connection.ts';
 import { SeenTools } from './seen-tools.ts';
 import { type ServerPlace, startServerProcess } from './server-process.ts';
+import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 import { ServerTools, type ServerToolsParts } from './server-tools.ts';
 import { StdioTransport } from './stdio-transport.ts';
@@ -67,6 +68,9 @@ export function connectMcpServers(parts: McpServersParts): McpServers {
 
 function transportOf(server: McpServerSettings, parts: McpServersParts) {
   return server.url === undefined
-    ? new StdioTransport(() => startServerProcess(server, parts), parts.clock)
-    : httpTransport(server, parts.egress);
+    ? new StdioTransport(() => startServerProcess(server, parts), {
+        clock: parts.clock,
+        secrets: serverSecrets(server),
+      })
+    : httpTransport(server, parts.egress, parts.clock);
 }

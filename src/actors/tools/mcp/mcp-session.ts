@@ -81,7 +81,9 @@ export class McpSession {
   async open(): Promise<void> {
     try {
       await this.#client.connect(this.#ports.transport, { timeout: answerPatience });
-      this.#ports.onOffer(await listTools(this.#client, this.#ports.server));
+      const offer = await listTools(this.#client, this.#ports.server);
+      if (this.#openFault !== null) throw this.#openFault;
+      this.#ports.onOffer(offer);
     } catch (error) {
       throw this.#openFault ?? connectionFault(error);
     }

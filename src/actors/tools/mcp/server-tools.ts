@@ -7,6 +7,7 @@ import { type CallLimits, mcpTool } from './mcp-tool.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import type { ReadOffer } from './read-offer.ts';
 import { type SeenTools, SeenToolsError, type Standing } from './seen-tools.ts';
+import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /** What the tools of a server are given to. */
@@ -76,13 +77,13 @@ export class ServerTools {
   }
 
   #give(offered: OfferedTool, connection: Pick<McpConnection, 'session' | 'fault'>): void {
-    const { name: server, headers, env } = this.#server;
+    const { name: server } = this.#server;
     const { tools, isIdempotent, clock, limits } = this.#parts;
     const name = mcpToolName(server, offered.name);
     const tool = mcpTool({
       ...{ name, offered, connection, clock },
       idempotent: isIdempotent(name),
-      secrets: [...Object.values(headers), ...Object.values(env)],
+      secrets: serverSecrets(this.#server),
       ...(limits === undefined ? {} : { limits }),
     });
     tools.set(name, tool);

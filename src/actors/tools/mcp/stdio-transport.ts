@@ -4,6 +4,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../ports.ts';
 import { FloodGate } from './flood-gate.ts';
 import { LineReader } from './line-reader.ts';
+import { redactError } from './message-gate.ts';
 import { ServerFault } from './server-fault.ts';
 import type { ServerProcess } from './server-process.ts';
 
@@ -24,12 +25,18 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #open: () => Promise<ServerProcess>;
   readonly #clock: Clock;
+  readonly #secrets: readonly string[];
   #process: ServerProcess | null = null;
   #isClosed = false;
 
-  constructor(open: () => Promise<ServerProcess>, clock: Clock) {
+  /** `secrets` are taken out of what the server says of errors. */
+  constructor(
+    open: () => Promise<ServerProcess>,
+    { clock, secrets }: { clock: Clock; secrets: readonly string[] },
+  ) {
     this.#open = open;
     this.#clock = clock;
+    this.#secrets = secrets;
   }
 
   /** Starts the server. Rejects with ServerFault. */
@@ -85,6 +92,7 @@ export class StdioTransport implements Transport {
     } catch {
       return;
     }
+    redactError(message, this.#secrets);
     this.onmessage?.(message);
   }
 

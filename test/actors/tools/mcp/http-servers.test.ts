@@ -175,6 +175,15 @@ describe('a server over HTTP', () => {
         }),
       'you are [redacted:credential]',
     ],
+    [
+      'quotes in an error what the agent signs in with',
+      (request, response, { id }) =>
+        answer(response, {
+          id,
+          error: { code: -32_001, message: `no ${request.headers.authorization}, nor sesame` },
+        }),
+      'error -32001: shop__echo failed: MCP error -32001: no [redacted:credential], nor [redacted:credential]',
+    ],
   ])('that %s fails its call alone', async (_, handle, outcome) => {
     let turn = 0;
     const { url } = await aServer(
@@ -207,6 +216,51 @@ describe('a server over HTTP', () => {
     await new Promise((done) => setTimeout(done, 1_000));
     expect(asked.filter(({ method }) => method === 'GET')).toHaveLength(1);
   });
+
+  it('quotes nothing of what the agent signs in with when it does not greet', async () => {
+    const { url } = await aServer((request, response, body) =>
+      answer(response, {
+        id: body.id,
+        error: { code: -32_001, message: `no ${request.headers.authorization}, nor sesame` },
+      }),
+    );
+    const { warnings } = await connected(new PuppetFolder([]), [
+      shop(url, { authorization: 'Bearer sesame' }),
+    ]);
+    expect(warnings()).toEqual([
+      'mcp: shop answered with an error (MCP error -32001: no [redacted:credential], nor [redacted:credential])',
+    ]);
+  });
+
+  it.each(['for news', 'of a call'])(
+    'that asks without end in its stream %s is let go of',
+    async (which) => {
+      const pings = Array.from(
+        { length: 3_000 },
+        (_, id) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n\n`,
+      ).join('');
+      const flood = (response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(pings);
+      };
+      const { url, asked } = await aServer((request, response, body) => {
+        if (request.method === 'GET' && which === 'for news') return flood(response);
+        return byHand((_, stream) => flood(stream))(request, response, body);
+      });
+      const { call, warnings } = await connected(new PuppetFolder([]), [shop(url)]);
+      if (which === 'of a call') {
+        expect(await call('shop__echo')).toBe(
+          'connection lost: the server of shop__echo was lost while it worked; its outcome is unknown',
+        );
+      }
+      await vi.waitFor(() =>
+        expect(warnings()).toEqual(['mcp: shop says more than anybody can read']),
+      );
+      expect(asked.filter(({ body }) => body !== null && 'result' in body).length).toBeLessThan(
+        101,
+      );
+    },
+  );
 
   it.each([401, 403])('that answers with %d is left to a person', async (status) => {
     const { url } = await aServer((_, response) => response.writeHead(status).end());
