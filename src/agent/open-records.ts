@@ -15,6 +15,7 @@ import {
   TaskStore,
 } from '../actors/records/records.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
+import { namedTools } from './named-tools.ts';
 import { openTogether } from './open-together.ts';
 import { policyEvent } from './policy-event.ts';
 
@@ -107,7 +108,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
     await record(
       ...recoveryEvent(store.recovery),
       ...(rotated === null ? [] : [rotated]),
-      policyEvent(config, parts.guardrails, parts.toolbox.tools.keys(), parts.sandbox),
+      policyEvent(config, parts.guardrails, namedTools(config, parts.toolbox), parts.sandbox),
     );
   };
   return { store, sinks, keys, path, entity, record, recordStart };

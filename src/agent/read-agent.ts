@@ -9,7 +9,6 @@ import type { Guardrails, Modify } from '../actors/governance/governance.ts';
 import type { Clock } from '../actors/ports.ts';
 import {
   createToolbox,
-  namedMcpTools,
   readSkills,
   type ScriptIsolation,
   type Toolbox,
@@ -17,6 +16,7 @@ import {
 import { readGuardrails } from './agent-guardrails.ts';
 import { readInstructions } from './agent-instructions.ts';
 import { readWritable } from './agent-writable.ts';
+import { namedTools } from './named-tools.ts';
 import { rulesWithoutTool } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
 
@@ -75,7 +75,7 @@ export async function readAgent(
   const idle =
     toolbox.problems.length > 0
       ? { problems: [], warnings: [] }
-      : rulesWithoutTool(loaded, [...toolbox.tools.keys(), ...namedMcpTools(config.mcp.servers)]);
+      : rulesWithoutTool(loaded, namedTools(config, toolbox));
   return {
     problems: [
       ...idle.problems,

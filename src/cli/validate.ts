@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../actors/clock.ts';
 import type { ConfigProblem, ServiceConfig } from '../actors/config/config.ts';
+import { namedTools } from '../agent/named-tools.ts';
 import { type AgentReading, readAgent } from '../agent/read-agent.ts';
 import { heldTools } from '../agent/ruled-tools.ts';
 import { unlistedHosts } from '../agent/unlisted-hosts.ts';
@@ -22,6 +23,7 @@ export interface Findings {
   /** The settings of its channels; `null` as `config` is. */
   channels: NonNullable<AgentReading['agent']>['channels'] | null;
   skills: number;
+  /** Those of MCP servers as far as `allow` lists them. */
   tools: string[];
 }
 
@@ -55,7 +57,7 @@ export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Pro
     config: agent?.config ?? null,
     channels: agent?.channels ?? null,
     skills: agent?.toolbox.skills.length ?? 0,
-    tools: [...(agent?.toolbox.tools.keys() ?? [])].toSorted(),
+    tools: agent === null ? [] : namedTools(agent.config, agent.toolbox).toSorted(),
   };
 }
 
