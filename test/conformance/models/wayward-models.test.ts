@@ -69,15 +69,15 @@ it.each([
 
 it('a model with a small window is told of old results in one line, over the wire', async () => {
   const { mock, agent } = await agentWith({ context_budget: 2_000, max_turns: 3 });
-  const args = { words: 'x'.repeat(2_600) };
+  const args = { words: 'x'.repeat(2_000) };
   mock.on({ userMessage: 'go' }, { toolCalls: [call('echo', args)], usage: { prompt_tokens: 0 } });
   await agent.post('/tasks/send', ask('go'));
-  const { messages } = mock.getRequests().at(-1)?.body as {
+  const { messages } = mock.getRequests().at(-1)!.body as {
     messages: { role: string; content: string }[];
   };
   const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
   expect(results).toEqual([
-    '[result of echo, 2612 characters, left out]',
+    '[result of echo, 2012 characters, left out]',
     expect.stringContaining('xxxx'),
   ]);
 });
