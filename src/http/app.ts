@@ -41,6 +41,7 @@ import { auditKeys, type HealthPorts, healthz, readyz } from './routes/health.ts
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import { type MetricsPorts, metrics } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
+import { sessionsGet, sessionsList } from './routes/sessions.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
 import { tasksEvents } from './routes/tasks-events.ts';
 import { tasksGet, tasksList } from './routes/tasks-get.ts';
@@ -140,6 +141,8 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
   router.get('/tasks/:id/events', tasksEvents());
   router.get('/tasks/:id', tasksGet());
   router.get('/tasks', tasksList());
+  router.get('/sessions/:id', sessionsGet());
+  router.get('/sessions', sessionsList());
   router.get('/deferrals/:id', deferralsGet());
   router.get('/deferrals', deferralsList());
   router.post(

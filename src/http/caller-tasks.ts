@@ -2,6 +2,8 @@ import type { PushTarget, PushTargets } from '../actors/ports.ts';
 import {
   type ChangedQuery,
   type SaidMessage,
+  type Session,
+  type SessionBrief,
   SystemError,
   type TaskFilter,
   type TaskPage,
@@ -99,6 +101,16 @@ export class CallerTasks {
   /** Lists tasks, the one that was made last first. */
   list(query: TaskQuery): Promise<TaskPage> {
     return this.#system.lists.made(query, this.#scope);
+  }
+
+  /** Lists the sessions of the caller alone, the one that changed last first. */
+  listSessions(limit: number): Promise<SessionBrief[]> {
+    return this.#system.sessions.list(this.#caller, limit);
+  }
+
+  /** Returns a session of the caller alone. */
+  findSession(id: string): Promise<Session | undefined> {
+    return this.#system.sessions.find(id, this.#caller);
   }
 
   /** Lists tasks, the one whose state changed last first. */

@@ -297,6 +297,9 @@ const lists: { request: Routed; kinds: Kind[]; of: (body: any) => any }[] = [
   },
 ];
 
+/** What shows a caller their own alone, whatever `task_access` says: see sessions.test.ts. */
+const ownAlone: Routed[] = [get('/sessions'), get('/sessions/some')];
+
 /** A count that tells of more tasks than are shown would be a hint as well. */
 function listedTasks({ tasks = [], totalSize = 0 }: { tasks?: Given[]; totalSize?: number }) {
   expect(totalSize).toBe(tasks.length);
@@ -323,7 +326,11 @@ const routes = new SurfaceRoutes();
 
 it('has a row for every way that leads to a task', () => {
   const task = { id: 'some', deferralId: 'some' };
-  const known = [...rows.map(({ request }) => request(task)), ...lists.map((one) => one.request)];
+  const known = [
+    ...rows.map(({ request }) => request(task)),
+    ...lists.map((one) => one.request),
+    ...ownAlone,
+  ];
   const ways = new Set([...known.map((request) => routes.of(request)), ...taskless]);
   expect([...ways].toSorted()).toEqual(routes.all());
 });

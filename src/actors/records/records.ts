@@ -50,6 +50,7 @@ export { lockDirectory } from './store/directory-lock.ts';
 export { lockFile } from './store/file-lock.ts';
 export { type MessageRows, messageKey, type SentMessage } from './store/message-rows.ts';
 export type { PushRows } from './store/push-rows.ts';
+export type { SessionRows } from './store/session-rows.ts';
 export { damagedStore, isDamage, StoreError } from './store/store-error.ts';
 export type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from './store/task-listing.ts';
 export { ofOtherReleases, type StoredTask, type TaskRows } from './store/task-rows.ts';

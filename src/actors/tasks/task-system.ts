@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { heardHistory } from '../../machines/conversation/session.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { Refusal } from '../../machines/governance/finding.ts';
@@ -31,6 +32,7 @@ import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
 import { recover } from './recovery.ts';
 import { Retention } from './retention.ts';
 import { SentMessages } from './sent-messages.ts';
+import { type Session, type SessionBrief, Sessions } from './sessions.ts';
 import { SystemError, shuttingDown, unrecorded } from './system-error.ts';
 import { TaskLists } from './task-lists.ts';
 import { TaskMetrics } from './task-metrics.ts';
@@ -41,6 +43,8 @@ export {
   type ChangedQuery,
   type Measured,
   type Progress,
+  type Session,
+  type SessionBrief,
   SystemError,
   type TaskFilter,
   type TaskPage,
@@ -91,6 +95,7 @@ const maximumTries = 4;
  */
 export class TaskSystem {
   readonly lists: TaskLists;
+  readonly sessions: Sessions;
   readonly metrics: TaskMetrics;
   /** Hears of every hop that goes out. */
   readonly egress: EgressRecorder;
@@ -125,6 +130,7 @@ export class TaskSystem {
       find: (id) => this.find(id),
     });
     this.lists = new TaskLists(store.rows);
+    this.sessions = new Sessions(store.rows.sessions);
     this.metrics = new TaskMetrics({ rows: store.rows, live: () => this.#tasks.size });
     this.egress = new EgressRecorder({ ...options, tasks: this.#tasks });
     this.retention = new Retention(options);
@@ -172,8 +178,8 @@ export class TaskSystem {
         requester,
         ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
         surface: request.surface ?? 'legacy',
-        session: [],
-        history: before?.task.history ?? [],
+        session: this.#session(request, before),
+        history: before === undefined ? [] : heardHistory(before.task),
         leftOut: before?.task.leftOut ?? 0,
         request: request.message,
         limits: this.#options.limits,
@@ -370,6 +376,12 @@ export class TaskSystem {
       );
     }
     return stored;
+  }
+
+  /** A task that runs again goes on with its own history. */
+  #session({ contextId, requester }: TaskRequest, before: StoredTask | undefined): Message[] {
+    if (contextId === undefined || before !== undefined) return [];
+    return this.sessions.heard(contextId, requester);
   }
 
   #lookAround(): void {

@@ -8,6 +8,8 @@ export {
   type Measured,
   type Progress,
   type SaidMessage,
+  type Session,
+  type SessionBrief,
   SystemError,
   type SystemErrorCode,
   type TaskFilter,

@@ -31,6 +31,8 @@ const traced: readonly { verb: string; path: RegExp; method: string }[] = [
   { verb: 'GET', path: /^\/tasks\/([^/]+)\/events$/, method: 'tasks/events' },
   { verb: 'GET', path: /^\/tasks\/([^/]+)$/, method: 'tasks/get' },
   { verb: 'GET', path: /^\/tasks$/, method: 'tasks/list' },
+  { verb: 'GET', path: /^\/sessions\/[^/]+$/, method: 'sessions/get' },
+  { verb: 'GET', path: /^\/sessions$/, method: 'sessions/list' },
   { verb: 'GET', path: /^\/deferrals\/[^/]+$/, method: 'deferrals/get' },
   { verb: 'GET', path: /^\/deferrals$/, method: 'deferrals/list' },
   { verb: 'POST', path: /^\/v1\/message:send$/, method: 'message/send' },

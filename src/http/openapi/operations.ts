@@ -183,6 +183,24 @@ export const operations: Readonly<Record<string, Operation>> = {
     },
     form,
   },
+  'GET /sessions': {
+    id: 'listSessions',
+    tag: 'tasks',
+    says: 'Lists the sessions of the caller, the one that changed last first: the tasks of one contextId.',
+    parameters: page.slice(0, 1),
+    answers: { 200: holding('The sessions.', schemas.sessions), 400: badQuery },
+    form,
+  },
+  'GET /sessions/:id': {
+    id: 'getSession',
+    tag: 'tasks',
+    says: 'Shows what was said in one session of the caller.',
+    answers: {
+      200: holding('The session.', schemas.wholeSession),
+      404: holding('The caller has no session with this id.', schemas.refusal),
+    },
+    form,
+  },
   'POST /': {
     id: 'callMethod',
     tag: 'a2a',

@@ -97,6 +97,17 @@ export const deferrals = z.object({
   next_cursor: z.string().optional(),
 });
 
+const session = z.object({
+  id: z.string().describe('The contextId of its tasks.'),
+  preview: z.string().describe('The beginning of what was said first.'),
+  created_at: time,
+  updated_at: time,
+});
+
+export const sessions = z.object({ sessions: z.array(session) });
+
+export const wholeSession = session.extend({ messages: z.array(message) });
+
 const verb = z.enum(['approve', 'reject']);
 
 export const decided = z.object({
@@ -159,6 +170,8 @@ answers.add(task, { id: 'Task' });
 answers.add(tasks, { id: 'TaskPage' });
 answers.add(deferral, { id: 'Deferral' });
 answers.add(deferrals, { id: 'DeferralPage' });
+answers.add(sessions, { id: 'SessionList' });
+answers.add(wholeSession, { id: 'Session' });
 answers.add(decided, { id: 'DecisionAnswer' });
 answers.add(conflict, { id: 'DecisionConflict' });
 answers.add(refusal, { id: 'Refusal' });

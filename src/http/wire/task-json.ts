@@ -116,7 +116,8 @@ function presentPending(deferral: Deferral, stage: DeferralStage | null): Pendin
   };
 }
 
-function presentMessage({ role, parts, messageId }: Message): MessageJson {
+/** Writes a message. */
+export function presentMessage({ role, parts, messageId }: Message): MessageJson {
   return { kind: 'message', role, parts, messageId };
 }
 

@@ -84,13 +84,19 @@ export function ownerOfNextRun(
   return isTakenOver && requester !== null ? asOwner(requester) : owner;
 }
 
-function asOwner({ provider, userId, orgId }: Caller): Owner {
+/** Returns what of a caller tells whose a task is. */
+export function asOwner({ provider, userId, orgId }: Caller): Owner {
   return { provider, userId, ...(orgId === undefined ? {} : { orgId }) };
 }
 
 /** Whoever has no organisation is held back by none. */
 function isOf(orgId: string | undefined, owner: Owner | null): boolean {
   return orgId === undefined || owner?.orgId === undefined || owner.orgId === orgId;
+}
+
+/** Tells whether two callers are one, in one organisation; nobody is nobody else. */
+export function isSameCaller(one: Owner | null, other: Owner | null): boolean {
+  return isSameOwner(one, other) && one?.orgId === other?.orgId;
 }
 
 function isSameOwner(one: Owner | null, other: Owner | null): boolean {

@@ -4,7 +4,11 @@ import { conversing, ownerOf, type TaskScope } from '../../../machines/task/task
 
 /** Tells whose a task is, in the columns `owner_org` and `owner`. */
 export function ownerColumns(task: Task): [org: string, owner: string] {
-  const owner = ownerOf(task);
+  return columnsOfOwner(ownerOf(task));
+}
+
+/** Writes an owner as the columns `owner_org` and `owner` have it. */
+export function columnsOfOwner(owner: Owner | null): [org: string, owner: string] {
   return [owner?.orgId ?? '', keyOf(owner)];
 }
 

@@ -3,6 +3,7 @@ import { oldestTaskMachineVersion } from '../../../machines/task/migrate-snapsho
 import type { Task, TaskState } from '../../../machines/task/task.ts';
 import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
 import { MessageRows, type SentMessage } from './message-rows.ts';
+import { SessionRows } from './session-rows.ts';
 import { TaskListing } from './task-listing.ts';
 import { approversOf, ownerColumns } from './task-owners.ts';
 import {
@@ -50,12 +51,15 @@ export class TaskRows {
   readonly listing: TaskListing;
   /** Which message led to which of them. */
   readonly messages: MessageRows;
+  /** Their sessions. */
+  readonly sessions: SessionRows;
   readonly #sql;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.listing = new TaskListing(database);
     this.messages = new MessageRows(database);
+    this.sessions = new SessionRows(database);
     this.#sql = prepare(database);
   }
 

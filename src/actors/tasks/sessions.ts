@@ -1,0 +1,71 @@
+import {
+  heardHistory,
+  previewOf,
+  sessionBound,
+  sessionMessages,
+} from '../../machines/conversation/session.ts';
+import { boundHistory, historyBound } from '../../machines/task/bound-history.ts';
+import type { Caller, Message } from '../../machines/task/task.ts';
+import { asOwner } from '../../machines/task/task-access.ts';
+import type { SessionRows } from '../records/records.ts';
+import { Turns } from './turns.ts';
+
+/** A session as a list shows it; times are epoch milliseconds. */
+export interface SessionBrief {
+  id: string;
+  /** The beginning of what was said first. */
+  preview: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** A session with what was said in it, oldest first, as far as it is kept. */
+export interface Session extends SessionBrief {
+  messages: Message[];
+}
+
+/** The sessions of callers: the tasks of one `contextId` that one caller owns. Nobody is shown another's. */
+export class Sessions {
+  readonly #rows: SessionRows;
+  readonly #turns = new Turns();
+
+  constructor(rows: SessionRows) {
+    this.#rows = rows;
+  }
+
+  /** Returns what a new task of a session is told of the earlier ones. */
+  heard(contextId: string, caller: Caller | null): Message[] {
+    const owner = caller && asOwner(caller);
+    return sessionMessages(this.#rows.newestOf(contextId, owner, sessionBound.tasks), owner);
+  }
+
+  /** Lists the sessions of a caller, the one that changed last first. */
+  async list(caller: Caller | null, limit: number): Promise<SessionBrief[]> {
+    await this.#turns.next();
+    const owner = caller && asOwner(caller);
+    return this.#rows.contextsOf(owner, limit).flatMap(({ id, changedAt: updatedAt }) => {
+      const first = this.#rows.firstOf(id, owner);
+      if (first === undefined) return [];
+      const { createdAt, history } = first;
+      return [{ id, preview: previewOf(history), createdAt, updatedAt }];
+    });
+  }
+
+  /** Returns a session of a caller; `undefined` when they have none of that id. */
+  async find(contextId: string, caller: Caller | null): Promise<Session | undefined> {
+    await this.#turns.next();
+    const owner = caller && asOwner(caller);
+    const first = this.#rows.firstOf(contextId, owner);
+    if (first === undefined) return undefined;
+    const { createdAt, history } = first;
+    let updatedAt = 0;
+    let messages: Message[] = [];
+    for (const task of this.#rows.newestOf(contextId, owner, historyBound.messages)) {
+      updatedAt = Math.max(updatedAt, task.changedAt);
+      const all = boundHistory([...heardHistory(task), ...messages], 0, messages.length);
+      messages = all.messages;
+      if (all.leftOut > 0) break;
+    }
+    return { id: contextId, preview: previewOf(history), createdAt, updatedAt, messages };
+  }
+}

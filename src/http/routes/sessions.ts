@@ -1,0 +1,23 @@
+import type { RoutedContext } from '../request-state.ts';
+import { Problem } from '../wire/problem.ts';
+import { readPage } from '../wire/query.ts';
+import { presentSession } from '../wire/session-json.ts';
+import { presentMessage } from '../wire/task-json.ts';
+
+/** `GET /sessions`: the caller's own sessions, the one that changed last first. */
+export function sessionsList() {
+  return async function list(ctx: RoutedContext) {
+    const { limit } = readPage(ctx.query);
+    const sessions = await ctx.state.tasks.listSessions(limit);
+    ctx.body = { sessions: sessions.map(presentSession) };
+  };
+}
+
+/** `GET /sessions/{id}`: one of the caller's own sessions, with what was said in it. */
+export function sessionsGet() {
+  return async function get(ctx: RoutedContext) {
+    const session = await ctx.state.tasks.findSession(ctx.params['id'] ?? '');
+    if (session === undefined) throw new Problem(404, { error: 'session not found' });
+    ctx.body = { ...presentSession(session), messages: session.messages.map(presentMessage) };
+  };
+}

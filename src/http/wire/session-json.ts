@@ -1,0 +1,7 @@
+import type { SessionBrief } from '../../actors/tasks/tasks.ts';
+import { timestamp } from './task-json.ts';
+
+/** Writes a session as a list shows it. */
+export function presentSession({ id, preview, createdAt, updatedAt }: SessionBrief) {
+  return { id, preview, created_at: timestamp(createdAt), updated_at: timestamp(updatedAt) };
+}

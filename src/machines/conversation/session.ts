@@ -1,0 +1,57 @@
+import { messageSize } from '../task/bound-history.ts';
+import { isFinal, type Message, type Owner, type Task } from '../task/task.ts';
+import { asOwner, isSameCaller, ownerOf } from '../task/task-access.ts';
+
+/** How much of a session a new task is told; bytes are those of the messages as JSON. */
+export const sessionBound = { bytes: 256 * 1024, messages: 100, tasks: 50 } as const;
+
+/** The longest preview of a session, in characters. */
+const longestPreview = 100;
+
+/**
+ * Collects what was said in the ended tasks of a session, for a further one of the same caller: the newest of it within
+ * the bound, oldest first. What somebody else owns or asked for is none of it, and no message that the model was denied.
+ *
+ * @param tasks newest first
+ */
+export function sessionMessages(tasks: Iterable<Task>, caller: Owner | null): Message[] {
+  const messages: Message[] = [];
+  let bytes = 0;
+  for (const task of tasks) {
+    if (!isFinal(task.state) || !isOf(task, caller)) continue;
+    for (const message of heardHistory(task).toReversed()) {
+      bytes += messageSize(message);
+      const isFull = messages.length === sessionBound.messages || bytes > sessionBound.bytes;
+      if (isFull) return fromQuestion(messages.toReversed());
+      messages.push(message);
+    }
+  }
+  return fromQuestion(messages.toReversed());
+}
+
+/** Returns what was said in a task, without the message that its latest run was denied for. */
+export function heardHistory({ history, failure }: Task): Message[] {
+  const isDenied = failure?.kind === 'denied' && failure.layer === 'prompt';
+  return isDenied ? history.slice(0, -1) : history;
+}
+
+/** Returns the beginning of the first words that somebody said. */
+export function previewOf(messages: readonly Message[]): string {
+  const parts = messages.flatMap(({ role, parts: said }) => (role === 'user' ? said : []));
+  const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join(' ');
+  const line = [...text.toWellFormed().replaceAll(/\s+/g, ' ').trim()];
+  if (line.length <= longestPreview) return line.join('');
+  return `${line.slice(0, longestPreview).join('')}...`;
+}
+
+function isOf(task: Task, caller: Owner | null): boolean {
+  const { requester } = task;
+  const asked = requester === null ? null : asOwner(requester);
+  return isSameCaller(ownerOf(task), caller) && isSameCaller(asked, caller);
+}
+
+/** An answer is not told without what it answers. */
+function fromQuestion(messages: Message[]): Message[] {
+  const first = messages.findIndex(({ role }) => role === 'user');
+  return first === -1 ? [] : messages.slice(first);
+}
