@@ -10,6 +10,7 @@ import { fallbackMachine } from '../../src/machines/models/fallback-machine.ts';
 import { pushDeliveryMachine } from '../../src/machines/push/push-delivery-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
+import { wizardMachine } from '../../src/machines/wizard/wizard-machine.ts';
 import type { Chart } from './page.ts';
 
 /** Every chart that has a page, in the order of the index. */
@@ -41,6 +42,7 @@ export const charts: Chart[] = [
     machine: sinkMachine,
   },
   { name: 'card', source: 'src/machines/card/card-machine.ts', machine: cardMachine },
+  { name: 'wizard', source: 'src/machines/wizard/wizard-machine.ts', machine: wizardMachine },
   {
     name: 'push-delivery',
     source: 'src/machines/push/push-delivery-machine.ts',

@@ -6,6 +6,7 @@ import type { BuildOptions } from './build.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { completionCommand } from './completion/completion-command.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
+import type { InitOptions } from './init/init.ts';
 import { keyCommand } from './key/key-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
 import { portValue } from './option-values.ts';
@@ -60,6 +61,7 @@ function createProgram(session: Session): Command {
     .exitOverride();
   const commands = [
     tryCommand(session),
+    initCommand(session),
     runCommand(session),
     taskCommand(session),
     validateCommand(session),
@@ -95,6 +97,30 @@ function tryCommand(session: Session): Command {
       const { tryAgent } = await import('./try/try.ts');
       await tryAgent(session, options);
     });
+}
+
+function initCommand(session: Session): Command {
+  return new Command('init')
+    .description('make an agent: asks at a terminal what the flags do not say')
+    .argument('[name]', 'what it is called, such as refund-desk')
+    .option('--dir <dir>', 'folder to make it in (default: its name)')
+    .option('--provider <provider>', 'whose model it has (default: scripted, which needs no key)')
+    .option('--model <name>', 'which model of that provider')
+    .option('--base-url <url>', 'where a provider called openai-compatible answers')
+    .option('--tools <names>', 'builtin tools, with commas between them', listValue)
+    .option('--held <names>', 'tools that wait for a person, with commas between them', listValue)
+    .option('--yes', 'ask nothing')
+    .action(async (name: string | undefined, options: InitOptions) => {
+      const { init } = await import('./init/init.ts');
+      await init(session, name, options);
+    });
+}
+
+function listValue(text: string): string[] {
+  return text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
 }
 
 function runCommand(session: Session): Command {
