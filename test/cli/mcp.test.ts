@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -7,9 +8,11 @@ import { cleanUp, holdpoint } from './holdpoint.ts';
 
 const shop = { name: 'shop', command: 'node', args: ['server.mjs'], tools: { deny: [] } };
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
 const definition = (name: string, description: string) => ({
   ...{ name, description, parameters: { type: 'object' } },
-  sha256: Buffer.from(description).toString('hex'),
+  sha256: sha256(description),
 });
 
 const folders: AgentFolder[] = [];
@@ -33,6 +36,7 @@ afterAll(async () => {
 describe.concurrent('holdpoint mcp', () => {
   it('lists what is withheld, as it was seen and as it is offered, and lets it in', async () => {
     const { path } = changedAgent();
+    const pay = `pay@${sha256('Pays\u001b[2J!').slice(0, 32)}`;
     const listed = await holdpoint(['mcp', 'list', '--dir', path]);
     expect(listed).toMatchObject({
       code: 0,
@@ -47,9 +51,9 @@ describe.concurrent('holdpoint mcp', () => {
              {"type":"object"}
   gone: not offered now
 `,
-      stderr: 'let what you have seen in with `holdpoint mcp accept shop TOOL…`\n',
+      stderr: `let what you have seen in with \`holdpoint mcp accept shop ${pay} more@${sha256('M.').slice(0, 32)}\`\n`,
     });
-    const accepted = await holdpoint(['mcp', 'accept', 'shop', 'pay', '--dir', path, '--json']);
+    const accepted = await holdpoint(['mcp', 'accept', 'shop', pay, '--dir', path, '--json']);
     expect([accepted.code, JSON.parse(accepted.stdout)]).toEqual([
       0,
       { server: 'shop', accepted: ['pay'] },
@@ -63,6 +67,21 @@ describe.concurrent('holdpoint mcp', () => {
       ['more', 'new'],
       ['gone', 'gone'],
     ]);
+  });
+
+  it('lets in nothing else than what somebody has seen', async () => {
+    const { path } = changedAgent();
+    const { stderr } = await holdpoint(['mcp', 'list', '--dir', path]);
+    const pay = /pay@\w+/.exec(stderr)?.[0] ?? '';
+    const seen = new SeenTools(path);
+    seen.check('shop', [definition('pay', 'Pays me.')], () => false);
+    const accepted = await holdpoint(['mcp', 'accept', 'shop', pay, '--dir', path]);
+    expect([accepted.code, accepted.stderr]).toEqual([
+      1,
+      expect.stringContaining('shop has changed its tool pay since you have seen it'),
+    ]);
+    expect(seen.accept('shop', [pay])).toEqual([]);
+    expect(seen.toolsOf('shop')?.[0]?.accepted?.description).toBe('Pays.');
   });
 
   it('says what is not there', async () => {

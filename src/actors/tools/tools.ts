@@ -6,6 +6,7 @@ export type { ToolConfig } from './builtin/tool-config.ts';
 export { namedMcpTools } from './mcp/mcp-names.ts';
 export { type McpServers, openMcpServers } from './mcp/open-mcp-servers.ts';
 export {
+  fingerprintOf,
   type SeenTool,
   SeenTools,
   SeenToolsError,

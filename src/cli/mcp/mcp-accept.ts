@@ -1,9 +1,14 @@
+import { commandLine } from '../../actors/command-line.ts';
+import { fingerprintOf } from '../../actors/tools/tools.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { type McpOptions, readServers, withSeen } from './read-servers.ts';
 
-/** `mcp accept SERVER TOOL…`: lets in what a server offered last; an agent that runs has it a second later. */
+/**
+ * `mcp accept SERVER TOOL…`: lets in what a server offered last, or with `TOOL@HASH` what somebody has seen; an agent that
+ * runs has it a second later.
+ */
 export function mcpAccept(
   session: Session,
   { server, tools }: { server: string; tools: readonly string[] },
@@ -18,14 +23,27 @@ export function mcpAccept(
     );
   }
   const known = withSeen(seen, () => seen.toolsOf(server)) ?? [];
-  const offered = known.filter((tool) => tool.offered !== null).map(({ name }) => name);
+  const present = known.filter((tool) => tool.offered !== null);
+  const offered = present.map(({ name }) => name);
   for (const tool of tools) {
-    if (!offered.includes(tool)) throw missing(`${server} does not offer a tool ${tool}`, offered);
+    const [name = '', hash] = tool.split('@');
+    if (!offered.includes(name)) throw missing(`${server} does not offer a tool ${name}`, offered);
+    if (hash !== undefined && !present.some((one) => fingerprintOf(one) === tool)) {
+      throw changed(server, name);
+    }
   }
   const accepted = withSeen(seen, () => seen.accept(server, tools.length === 0 ? null : tools));
   output.json({ server, accepted });
   for (const tool of accepted) output.line(plainLine(`${server}__${tool} is let in`));
   if (accepted.length === 0) output.note('nothing of it was withheld');
+}
+
+function changed(server: string, tool: string): CliError {
+  return new CliError(plainLine(`${server} has changed its tool ${tool} since you have seen it`), {
+    code: 'mcp_tool_changed',
+    exitCode: exitCodes.failed,
+    hint: `look at it again with \`${commandLine('mcp list')}\``,
+  });
 }
 
 function missing(message: string, names: readonly string[]): CliError {

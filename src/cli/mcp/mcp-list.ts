@@ -1,5 +1,10 @@
 import { commandLine } from '../../actors/command-line.ts';
-import { type SeenTool, type Standing, standingOf } from '../../actors/tools/tools.ts';
+import {
+  fingerprintOf,
+  type SeenTool,
+  type Standing,
+  standingOf,
+} from '../../actors/tools/tools.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { type McpOptions, readServers, withSeen } from './read-servers.ts';
@@ -36,9 +41,11 @@ export function mcpList(session: Session, options: McpOptions): void {
     if (tools === null) output.line('  the agent has not heard of its tools yet');
     for (const tool of tools ?? []) for (const line of toolLines(tool)) output.line(line);
   }
-  const withheld = listed.filter(({ tools }) => tools?.some(isWithheld) === true);
-  for (const { name } of withheld) {
-    output.note(`let what you have seen in with \`${commandLine(`mcp accept ${name} TOOL…`)}\``);
+  for (const { name, tools } of listed) {
+    const withheld = tools?.filter(isWithheld).map(fingerprintOf) ?? [];
+    if (withheld.length === 0) continue;
+    const accept = commandLine(`mcp accept ${name} ${withheld.join(' ')}`);
+    output.note(plainLine(`let what you have seen in with \`${accept}\``));
   }
   if (listed.length === 0) output.note('service.yaml names no MCP server');
 }

@@ -92,7 +92,7 @@ describe('createToolbox', () => {
       return tools
         .get('file_write')
         ?.run(args, aRun())
-        .catch(({ message }) => message);
+        .catch((error: unknown) => (error as Error).message);
     };
     const refusal =
       'file_write: argument path is what the agent is made of, which no tool may write';

@@ -86,7 +86,7 @@ export class SeenTools {
 
   /**
    * Accepts what a server offered last, of all its tools or of those named, and returns the ones that this lets in.
-   * Throws SeenToolsError.
+   * One that is named with `fingerprintOf` is accepted as it was then or not at all. Throws SeenToolsError.
    */
   accept(server: string, names: readonly string[] | null): string[] {
     const file = this.#read();
@@ -94,7 +94,7 @@ export class SeenTools {
     const isMeant = (tool: SeenTool) =>
       tool.offered !== null &&
       standingOf(tool) !== 'accepted' &&
-      (names === null || names.includes(tool.name));
+      (names === null || names.includes(tool.name) || names.includes(fingerprintOf(tool)));
     const accepted = tools.filter(isMeant).map(({ name }) => name);
     const changed = tools.map((tool) =>
       isMeant(tool) ? { ...tool, accepted: tool.offered } : tool,
@@ -127,6 +127,11 @@ export class SeenTools {
       throw error;
     }
   }
+}
+
+/** Names a tool as it is offered now; too long for a server to make two definitions with one. */
+export function fingerprintOf({ name, offered }: Pick<SeenTool, 'name' | 'offered'>): string {
+  return `${name}@${offered?.sha256.slice(0, 32) ?? ''}`;
 }
 
 /** Says how a tool stands that is offered. */

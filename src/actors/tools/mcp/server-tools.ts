@@ -111,7 +111,7 @@ export class ServerTools {
       standing === 'new'
         ? 'nobody has seen it yet'
         : 'its description or its arguments are not what they were';
-    const look = `\`${commandLine('mcp list')}\` shows it, \`${commandLine(`mcp accept ${server} ${name}`)}\` lets it in`;
+    const look = `\`${commandLine('mcp list')}\` shows it and says what lets it in`;
     this.#say(`mcp: the tool ${name} of ${server} is withheld: ${why}; ${look}`, sha256);
     return false;
   }
