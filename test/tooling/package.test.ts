@@ -46,14 +46,38 @@ describe('the package', () => {
     expect(stdout).toContain('16 events, chain intact, 0 signed');
   });
 
-  it('brings the page of the inspector', async () => {
-    const page = join(installed, 'dist/inspector-page.js');
-    const read = `const { readInspectorPage } = await import(${JSON.stringify(page)});
-      console.log(JSON.stringify([...readInspectorPage().keys()].toSorted()))`;
+  /** What a module of the package says, which `code` has under the name `it`. */
+  async function said(module: string, code: string): Promise<unknown> {
+    const path = JSON.stringify(join(installed, 'dist', module));
+    const program = `const it = await import(${path}); console.log(JSON.stringify(${code}))`;
     const node = join(root, 'node_modules/node/bin/node');
-    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', read];
-    const { stdout } = await runCommand(node, flags, folder);
-    expect(JSON.parse(stdout)).toEqual(
+    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program];
+    const { stdout, stderr } = await runCommand(node, flags, folder);
+    expect(stderr).toBe('');
+    return JSON.parse(stdout);
+  }
+
+  it('finds its workers, be they of tools or of governance', async () => {
+    const run = '{ signal: new AbortController().signal }';
+    expect(
+      await said(
+        'actors/tools/builtin/math-calculate.js',
+        `await it.mathCalculate().run({ expression: '6 * 7' }, ${run})`,
+      ),
+    ).toBe('42');
+    const layers = '{ guardrails: null, modify: null }';
+    const text = `'x'.repeat(20_000) + 'a-secret'`;
+    expect(
+      await said(
+        'actors/governance/policy/output-check.js',
+        `(await it.createOutputCheck(${layers})('pay', ${text}, ['a-secret'], ${run}.signal)).text.slice(19_990)`,
+      ),
+    ).toBe('xxxxxxxxxx[redacted:credential]');
+  });
+
+  it('brings the page of the inspector', async () => {
+    const read = '[...it.readInspectorPage().keys()].toSorted()';
+    expect(await said('agent/inspector-page.js', read)).toEqual(
       readdirSync(join(root, 'src/ui/inspector'))
         .map((name) => (name === 'index.html' ? '/' : `/${name}`))
         .toSorted(),
