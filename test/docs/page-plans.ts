@@ -89,7 +89,10 @@ export const pagePlans: Record<string, PagePlan> = {
   },
   'docs/governance.md': { before: refunds },
   'docs/models.md': {
-    skipped: { 'mkdir /tmp/helper': 'it needs the key of a provider' },
+    skipped: {
+      'mkdir /tmp/helper': 'it needs the key of a provider',
+      'holdpoint task send "What time': 'it needs a model that thinks',
+    },
   },
   'docs/secrets.md': { before: `${refunds}\nexport KEY_OF_THE_SHOP=shop-key` },
   'docs/telegram.md': {

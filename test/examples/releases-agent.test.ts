@@ -54,7 +54,8 @@ async function expectWhole(daemon: Daemon): Promise<void> {
 }
 
 const approve = { decision: 'approve', approver_email: 'ann@example.com' };
-const notes = { path: 'notes/1.5.0.md', content: '# 1.5.0\n\n**Orders as CSV.**\n' };
+const notesOf = (content: string) => ({ path: 'notes/1.5.0.md', content });
+const notes = notesOf('# 1.5.0\n\n**Orders as CSV.**\n');
 
 describe('the releases example', () => {
   it('is valid as it stands, without a secret and without its server', async () => {
@@ -70,6 +71,29 @@ describe('the releases example', () => {
         '  held   docs__write_file, tag_release',
         '',
       ].join('\n'),
+    });
+  });
+
+  it.each([
+    [notesOf('Fixed'), 'would wait for channel:console:on-call, 30m0s, anyone in the channel'],
+    [notesOf('Do not release!'), 'would be denied: denied by guardrail: something in it must not'],
+  ])(
+    'explains a call of a tool of its server, which it does not ask: %j',
+    async (args, outcome) => {
+      const call = ['policy', 'explain', 'docs__write_file', '--args', JSON.stringify(args)];
+      const { code, stdout, stderr } = await holdpoint([...call, '--dir', await releases()]);
+      expect([code, stdout]).toEqual([0, expect.stringContaining(outcome)]);
+      expect(stderr).toBe(
+        'warning: the MCP server docs is not asked here, so neither its description of docs__write_file nor the arguments are checked\n',
+      );
+    },
+  );
+
+  it('explains no tool that the settings do not let it have', async () => {
+    const call = ['policy', 'explain', 'docs__move_file', '--dir', await releases()];
+    expect(await holdpoint(call)).toMatchObject({
+      code: 3,
+      stderr: 'error: the agent has no tool docs__move_file; the nearest is docs__write_file\n',
     });
   });
 

@@ -3,7 +3,7 @@
 export { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
 export { searchService } from './builtin/search-service.ts';
 export type { ToolConfig } from './builtin/tool-config.ts';
-export { namedMcpTools } from './mcp/mcp-names.ts';
+export { namedMcpTools, serverOfTool } from './mcp/mcp-names.ts';
 export { type McpServers, openMcpServers } from './mcp/open-mcp-servers.ts';
 export {
   fingerprintOf,

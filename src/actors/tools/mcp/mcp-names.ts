@@ -26,3 +26,14 @@ export function isMcpToolName(
 export function isWanted({ tools }: Pick<McpServerSettings, 'tools'>, tool: string): boolean {
   return tools.allow?.includes(tool) ?? !(tools.deny ?? []).includes(tool);
 }
+
+/** Returns the name of the server whose tool this may be, as the settings say; `undefined` when it is of none. */
+export function serverOfTool(
+  tool: string,
+  servers: readonly Pick<McpServerSettings, 'name' | 'tools'>[],
+): string | undefined {
+  return servers.find((server) => {
+    const prefix = mcpToolName(server.name, '');
+    return tool.startsWith(prefix) && isWanted(server, tool.slice(prefix.length));
+  })?.name;
+}
