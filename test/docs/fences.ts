@@ -22,6 +22,7 @@ export function pages(): string[] {
     'README.md',
     'CONTRIBUTING.md',
     'examples/refunds/README.md',
+    'examples/releases/README.md',
     ...docs.toSorted().map((name) => `docs/${name}`),
   ];
 }

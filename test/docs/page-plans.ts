@@ -60,6 +60,16 @@ export const pagePlans: Record<string, PagePlan> = {
       'curl -s http://127.0.0.1:8080/tasks/send': isHeld,
     },
   },
+  'examples/releases/README.md': {
+    skipped: {
+      'npm install': 'it needs a registry',
+      'bin/holdpoint task send --id n1': 'it needs the server that npm install brings',
+    },
+    meanwhile: {
+      'bin/holdpoint validate --dir /tmp/releases': isReady,
+      'bin/holdpoint task send --id r1': isHeld,
+    },
+  },
   'docs/a2a.md': {
     before: running.replace(
       'holdpoint run',
