@@ -21,6 +21,7 @@ const wings = {
   tasks: ['governance', 'providers', 'records', 'telemetry'],
 };
 
+/** @param {string[]} names */
 const insideOf = (names) => `^src/actors/(${names.join('|')})/`;
 
 /** The only files of the product that use the fake Slack. */

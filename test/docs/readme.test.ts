@@ -18,7 +18,7 @@ it('starts its two lines for Slack without a warning', () => {
 it('leads to a page that has a row for every builtin tool', () => {
   const tools = readFileSync(new URL('../../docs/tools.md', import.meta.url), 'utf8');
   expect(page).toContain('(docs/tools.md)');
-  const rows = [...tools.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const rows = [...tools.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name);
   expect(rows.toSorted()).toEqual(builtinToolNames);
 });
 
@@ -32,7 +32,7 @@ describe('what it says is not there yet', () => {
 
   it('is no command of this version', async () => {
     const { stdout } = await holdpoint(['--help']);
-    const commands = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
+    const commands = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);
     const missing = namesIn('Commands');
     expect(missing).toContain('serve');
     expect(commands).toContain('run');
