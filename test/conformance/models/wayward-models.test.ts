@@ -23,8 +23,8 @@ it.each([
   ],
   [
     'more calls at once than are taken',
-    Array.from({ length: 129 }, () => call('echo')),
-    'the model asked for 129 calls at once, where 128 are the most; ask it for less in one message',
+    Array.from({ length: 101 }, () => call('echo')),
+    'openai-compatible m asked for more than 100 calls at once; ask for less at once',
   ],
 ])(
   'a model that asks for %s ends its task with what happened, and the next task is served',

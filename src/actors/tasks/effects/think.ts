@@ -21,9 +21,6 @@ export interface ThinkPorts {
   onToken: (taskId: string, text: string) => void;
 }
 
-/** Calls of one turn that are taken: a task answers for each, and they run one after the other. */
-const mostCalls = 128;
-
 /** Fills the `think` port: one turn of the model, its calls given their ids. A failing model is an outcome. */
 export function createThink({ modelOf, ids, clock, log, onToken }: ThinkPorts) {
   return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
@@ -49,7 +46,6 @@ export function createThink({ modelOf, ids, clock, log, onToken }: ThinkPorts) {
         });
         return said;
       });
-      if (turn.calls.length > mostCalls) throw tooManyCalls(turn.calls.length);
       const calls = turn.calls.map((call) => acceptCall(call, ids));
       const { inputTokens, outputTokens, text, by = calledOf(model, began) } = turn;
       const { estimatedTokens } = turn;
@@ -68,12 +64,6 @@ export function createThink({ modelOf, ids, clock, log, onToken }: ThinkPorts) {
       return { ...last, at: clock.now(), inputTokens: 0, outputTokens: 0, ...before, outcome };
     }
   });
-}
-
-function tooManyCalls(calls: number): ModelError {
-  return new ModelError(
-    `the model asked for ${calls} calls at once, where ${mostCalls} are the most; ask it for less in one message`,
-  );
 }
 
 /** The one call of a turn that tells of none. */
