@@ -44,7 +44,8 @@ describe.each(wireSurfaces)('a send over $name that is held', (surface) => {
       'x-service-tokens-out': tokensOut,
       ...common
     } = headersAtHeart(quick.headers);
-    expect([duration, model, tokensIn, tokensOut]).toEqual(['0', 'demo', '0', '0']);
+    expect(duration).toMatch(/^\d+$/);
+    expect([model, tokensIn, tokensOut]).toEqual(['demo', '0', '0']);
     expect(headersAtHeart(response.headers)).toEqual({ ...common, 'x-accel-buffering': 'no' });
   });
 
