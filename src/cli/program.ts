@@ -89,10 +89,13 @@ function inherit(command: Command, parent: Command): Command {
 
 function tryCommand(session: Session): Command {
   return new Command('try')
-    .description('play with a refund agent in a temporary folder; needs no key')
+    .description(
+      'play with a refund agent in a temporary folder; needs no key, uses one it finds',
+    )
     .option('--keep <dir>', 'put the agent there and keep it; the folder must be new or empty')
     .option('--story', 'play a refund from request to audit log without questions')
-    .option('--slack-demo', 'approve in a Slack that runs on this machine alone')
+    .option('--slack-demo', 'approve in a Slack that runs on this machine alone; a script thinks')
+    .option('--scripted', 'let a script think, even where a key or ollama is found')
     .action(async (options: TryOptions) => {
       const { tryAgent } = await import('./try/try.ts');
       await tryAgent(session, options);

@@ -164,7 +164,7 @@ export async function cleanUp(): Promise<void> {
 }
 
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const unwanted = /^(SERVICE_|NO_COLOR$|FORCE_COLOR$|TERM$|VITEST|CI$)/;
+  const unwanted = /^(SERVICE_|NO_COLOR$|FORCE_COLOR$|TERM$|VITEST|CI$|\w+_API_KEY$)/;
   const wanted = Object.entries(process.env).filter(([name]) => !unwanted.test(name));
   return { ...Object.fromEntries(wanted), NODE_COMPILE_CACHE: compileCache };
 }

@@ -19,7 +19,9 @@ const refundedRow = /^A-1042,.*,refunded,R-[0-9a-f]{12},89\.90,/;
 describe.concurrent('try without a terminal', () => {
   it('plays a refund from the request to the audit log, and removes its folder', async () => {
     const home = await temporaryFolder();
-    const { code, stdout, stderr } = await holdpoint(['try'], { env: { TMPDIR: home } });
+    const { code, stdout, stderr } = await holdpoint(['try', '--scripted'], {
+      env: { TMPDIR: home },
+    });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^ {3}tool {7}issue_refund$/m);
     expect(stdout).toContain('data/orders.csv has not changed');
@@ -33,7 +35,13 @@ describe.concurrent('try without a terminal', () => {
 
   it('tells the story as one JSON document, and changes one order once', async () => {
     const dir = join(await temporaryFolder(), 'kept');
-    const { code, stdout, stderr } = await holdpoint(['try', '--keep', dir, '--json']);
+    const { code, stdout, stderr } = await holdpoint([
+      'try',
+      '--scripted',
+      '--keep',
+      dir,
+      '--json',
+    ]);
     expect(code).toBe(0);
     const story = JSON.parse(stdout) as { before: string; after: string; events: object[] };
     expect(story).toMatchObject({
@@ -52,7 +60,7 @@ describe.concurrent('try without a terminal', () => {
   it('refuses to keep the agent in a folder that is in use', async () => {
     const dir = await temporaryFolder();
     await writeFile(join(dir, 'mine.txt'), 'mine');
-    const { code, stderr } = await holdpoint(['try', '--keep', dir]);
+    const { code, stderr } = await holdpoint(['try', '--scripted', '--keep', dir]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: \S+ is not an empty folder; give --keep a new folder/);
     expect(await readdir(dir)).toEqual(['mine.txt']);
@@ -60,7 +68,7 @@ describe.concurrent('try without a terminal', () => {
 
   it('cleans up when interrupted', async () => {
     const home = await temporaryFolder();
-    const started = startCommand(['try'], { env: { TMPDIR: home } });
+    const started = startCommand(['try', '--scripted'], { env: { TMPDIR: home } });
     await printed(started, 'A refund agent runs');
     started.child.kill('SIGINT');
     expect(await started.ended).toMatchObject({ code: 130, signal: null });
@@ -69,7 +77,7 @@ describe.concurrent('try without a terminal', () => {
 
   it('cleans up without a word when its reader leaves', async () => {
     const home = await temporaryFolder();
-    const story = shellCommand(['try']);
+    const story = shellCommand(['try', '--scripted']);
     const { stderr } = await startProcess('sh', ['-c', `${story} | true`], {
       env: { TMPDIR: home },
     }).ended;
@@ -81,7 +89,7 @@ describe.concurrent('try without a terminal', () => {
 describe('try on a terminal', () => {
   it('asks inline before a refund is paid', async () => {
     const dir = join(await temporaryFolder(), 'kept');
-    const { child, ended } = onTerminal(['try', '--keep', dir]);
+    const { child, ended } = onTerminal(['try', '--scripted', '--keep', dir]);
     await printed({ child, ended }, 'you> ');
     child.stdin?.write('hello\n');
     await printed({ child, ended }, 'agent> echo: hello');
@@ -106,7 +114,7 @@ describe('try on a terminal', () => {
 
   it('takes a reason for a rejection, and leaves at the end of the input', async () => {
     const home = await temporaryFolder();
-    const { child, ended } = onTerminal(['try'], { TMPDIR: home });
+    const { child, ended } = onTerminal(['try', '--scripted'], { TMPDIR: home });
     await printed({ child, ended }, 'you> ');
     child.stdin?.write('refund A-1042\n');
     await printed({ child, ended }, 'approve? [y/n]');
@@ -121,7 +129,7 @@ describe('try on a terminal', () => {
 
   it('leaves with 130 on Ctrl-C, also while a call is held', async () => {
     const home = await temporaryFolder();
-    const { child, ended } = onTerminal(['try'], { TMPDIR: home });
+    const { child, ended } = onTerminal(['try', '--scripted'], { TMPDIR: home });
     await printed({ child, ended }, 'you> ');
     child.stdin?.write('refund A-1042\n');
     await printed({ child, ended }, 'approve? [y/n]');

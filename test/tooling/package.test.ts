@@ -40,7 +40,7 @@ describe('the package', () => {
   });
 
   it('tells the whole story: a script runs, a person releases, the log is whole', async () => {
-    const { status, stdout } = await runCommand(command, ['try'], folder);
+    const { status, stdout } = await runCommand(command, ['try', '--scripted'], folder);
     expect(status).toBe(0);
     expect(stdout).toContain('Order A-1042 is refunded.');
     expect(stdout).toContain('16 events, chain intact, 0 signed');

@@ -7,35 +7,42 @@ import { pendingDeferral } from '../task/task-get.ts';
 import type { ProgressJson, TaskJson } from '../task/task-shape.ts';
 import { askApproval } from './ask-approval.ts';
 import type { Demo } from './demo.ts';
-import { readOrders } from './orders.ts';
+import { messageParts } from './message-parts.ts';
 import type { Prompter } from './prompter.ts';
-import { scriptFor } from './refund-script.ts';
+import { thinkingLine } from './thinker.ts';
 
 /** Talks with the refund agent until the player leaves; a held call is decided inline. */
 export async function chat(session: Session, demo: Demo, prompter: Prompter): Promise<void> {
   const { output } = session;
   const { bold, dim } = output.colours;
-  output.line(
-    `A refund agent runs at ${demo.url}. No language model is involved: a script plays its`,
-  );
-  output.line('part, everything else is real. Leave with exit or Ctrl-D. Say for example:');
+  output.line(`A refund agent runs at ${demo.url}.`);
+  output.line(thinkingLine(demo.thinking));
+  output.line('Its tools and approvals are real. Leave with exit or Ctrl-D. Say for example:');
   output.line(dim('  Please refund order A-1042, it arrived broken'));
+  const contextId = v7();
   for (;;) {
     const message = await prompter.ask(() => bold('\nyou> '), demo.signal);
     if (message === null || /^(exit|quit)$/i.test(message.trim())) return;
     if (message.trim() === '') continue;
-    const hasLeft = await converse(session, demo, prompter, message);
+    const hasLeft = await converse(session, { demo, contextId }, prompter, message);
     if (hasLeft) return;
   }
+}
+
+interface Conversation {
+  demo: Demo;
+  /** What ties the messages together, so that a model knows what was said before. */
+  contextId: string;
 }
 
 /** Sends one message and shows its progress; true when the player left meanwhile. */
 async function converse(
   { output }: Session,
-  demo: Demo,
+  conversation: Conversation,
   prompter: Prompter,
   message: string,
 ): Promise<boolean> {
+  const { demo } = conversation;
   const left = new AbortController();
   const signal = AbortSignal.any([demo.signal, left.signal]);
   const onLeave = (): void => left.abort(leaving);
@@ -53,7 +60,7 @@ async function converse(
     if (line !== null) output.line(output.colours.dim(line));
   };
   try {
-    const call = await callFor(message, demo, signal);
+    const call = await callFor(message, conversation, signal);
     const task = await readTaskStream(demo.client.events(call), { onStatus, onProgress });
     await withdraw();
     output.line(`${output.colours.bold('agent>')} ${endOf(task)}`);
@@ -67,14 +74,10 @@ async function converse(
 
 const leaving = new Error('the player left');
 
-async function callFor(message: string, { directory }: Demo, signal: AbortSignal) {
-  const script = scriptFor(message, await readOrders(directory));
+async function callFor(message: string, { demo, contextId }: Conversation, signal: AbortSignal) {
   const id = v7();
-  const parts = [
-    { kind: 'text', text: message },
-    { kind: 'data', data: { script } },
-  ];
-  const body = { task: { id, message: { role: 'user', parts } } };
+  const parts = await messageParts(message, demo);
+  const body = { task: { id, contextId, message: { role: 'user', parts } } };
   return { method: 'POST', path: '/tasks/sendSubscribe', body, taskId: id, signal } as const;
 }
 

@@ -1,4 +1,5 @@
 import type { AgentClient } from '../agent-client.ts';
+import type { Thinking } from './thinker.ts';
 
 /** A running refund agent to play with. */
 export interface Demo {
@@ -6,6 +7,7 @@ export interface Demo {
   url: string;
   directory: string;
   auditPath: string;
+  thinking: Thinking;
   /** Aborts with the reason to throw when the player leaves. */
   signal: AbortSignal;
 }

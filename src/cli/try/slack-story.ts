@@ -11,6 +11,7 @@ import type { Session } from '../session.ts';
 import type { Demo } from './demo.ts';
 import { findOrder, type Order, readOrders } from './orders.ts';
 import { demoChannel } from './slack-demo-files.ts';
+import { thinkingLine } from './thinker.ts';
 
 const orderId = 'A-1042';
 const request = `Please refund order ${orderId}, it arrived broken`;
@@ -34,7 +35,7 @@ export async function playSlackStory({ output }: Session, stage: SlackStage): Pr
   output.line(
     `A refund agent runs at ${demo.url}, and a Slack on this machine at ${slack.apiUrl}.`,
   );
-  output.line('No language model is involved: a script plays its part, everything else is real.');
+  output.line(thinkingLine(demo.thinking));
   const before = await orderNow(demo);
   await step(stage, 'the agent did not connect', () => slack.connections > 0 || undefined);
 

@@ -8,112 +8,109 @@ import {
 } from '../../actors/records/records.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
+import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { answerOf, deferralLines, statusText } from '../task/print-task.ts';
-import { pendingDeferral } from '../task/task-get.ts';
-import { type DeferralJson, readAnswer, type TaskJson } from '../task/task-shape.ts';
+import type { DeferralJson, TaskJson } from '../task/task-shape.ts';
 import type { Demo } from './demo.ts';
 import { findOrder, type Order, readOrders } from './orders.ts';
-import { scriptFor } from './refund-script.ts';
-import { untilDeferred } from './until-deferred.ts';
+import { RefundTask } from './refund-task.ts';
+import { thinkerFailure, thinkingLine } from './thinker.ts';
 
-const taskId = 'refund-1';
 const orderId = 'A-1042';
 const request = `Please refund order ${orderId}, it arrived broken`;
 const approver = 'ann@example.com';
 
 /**
- * Plays a refund from the request to the audit log over HTTP, and checks each step. Throws a
- * CliError that says which step went wrong.
+ * Plays a refund from the request to the audit log over HTTP, and checks each step. Throws a CliError that says which
+ * step went wrong; a model that asks for no refund is none of these.
  */
 export async function playStory({ output }: Session, demo: Demo): Promise<void> {
   const { heading, say } = narrator(output);
   say(`A refund agent runs at ${demo.url}, in ${demo.directory}.`);
-  say('No language model is involved: a script plays its part, everything else is real.');
+  say(thinkingLine(demo.thinking));
   const before = await orderNow(demo);
 
-  heading('1. Somebody asks for a refund, and waits for the answer');
+  heading('Somebody asks for a refund, and waits for the answer');
   say(`   POST /tasks/send  "${request}"`);
-  const held = sendHeld(demo);
-  const deferral = await untilHeld(demo, held);
+  const asked = new RefundTask(demo, request);
+  const held: DeferralJson[] = [];
+  for (let call = await nextHeld(output, asked); call !== null; ) {
+    held.push(call);
+    heading(headingOf(call, held.length));
+    for (const line of deferralLines(call, Date.now())) say(` ${line}`);
+    if (held.length === 1) {
+      const now = await orderNow(demo);
+      assertStep(now.row === before.row, 'the order changed before it was released');
+      say('   data/orders.csv has not changed');
+    }
 
-  heading('2. The agent has looked the order up and wants to pay; that call is held');
-  for (const line of deferralLines(deferral, Date.now())) say(` ${line}`);
-  assertStep((await orderNow(demo)).row === before.row, 'the order changed before it was released');
-  say('   data/orders.csv has not changed');
+    heading('A person releases it');
+    say(`   POST /tasks/${asked.id}/decisions  {"decision":"approve","approver":"${approver}"}`);
+    const status = await asked.approve(call, approver);
+    assertStep(status === 'resolved', `the decision is ${status}`);
+    call = await nextHeld(output, asked);
+  }
 
-  heading('3. A person releases it');
-  say(`   POST /tasks/${taskId}/decisions  {"decision":"approve","approver":"${approver}"}`);
-  await approve(demo, deferral);
-
-  heading('4. The request is answered');
-  const task = await held.answer;
-  assertStep(task.status.state === 'completed', `the task is ${describe(task)}`);
-  say(`   ${answerOf(task)}`);
+  const task = await asked.answer;
+  checkEnd(demo, task, held.length > 0);
   const after = await orderNow(demo);
-  assertStep(after.status === 'refunded' && after.refundId !== '', 'the order was not refunded');
-  say(`   before  ${before.row}`);
-  say(`   after   ${after.row}`);
+  const isRefunded = after.status === 'refunded' && after.refundId !== '';
+  if (held.length > 0) heading('The request is answered');
+  else heading('The model answered without calling issue_refund, so nothing was held');
+  say(`   ${answerOf(task)}`);
+  if (isRefunded) {
+    say(`   before  ${before.row}`);
+    say(`   after   ${after.row}`);
+  } else {
+    assertStep(demo.thinking.thinker !== null, 'the order was not refunded');
+    assertStep(after.row === before.row, 'the order changed without a refund');
+    say('   data/orders.csv has not changed; models differ from run to run, so try again, or add');
+    say('   --scripted to see a call held each time');
+  }
+  assertStep(held.length > 0 || !isRefunded, 'the order was refunded without having been held');
 
-  heading('5. The audit log has it all');
-  const events = await eventsOf(demo);
+  heading('The audit log has it all');
+  const events = await eventsOf(demo, asked.id);
   for (const event of events) say(`   ${formatEvent(event)}`);
-  const verdict = await verifyFiles([demo.auditPath]);
-  assertStep(verdict.ok, verdictSentence(verdict));
-  say(`   ${verdictSentence(verdict)}`);
-  output.json({ task, deferral, before: before.row, after: after.row, events, audit: verdict });
+  const audit = await verifyFiles([demo.auditPath]);
+  assertStep(audit.ok, verdictSentence(audit));
+  say(`   ${verdictSentence(audit)}`);
+  const deferral = held[0] ?? null;
+  output.json({ task, deferral, before: before.row, after: after.row, events, audit });
 }
 
 function narrator(output: Output) {
+  let step = 0;
   return {
-    heading: (text: string) => output.line(`\n${output.colours.bold(text)}`),
+    heading: (text: string) => {
+      step += 1;
+      output.line(`\n${output.colours.bold(`${step}. ${text}`)}`);
+    },
     say: (text: string) => output.line(text),
   };
 }
 
-interface HeldSend {
-  answer: Promise<TaskJson>;
+function headingOf({ tool }: DeferralJson, count: number): string {
+  if (count > 1) return `The agent calls ${tool} again; that call is held too`;
+  return 'The agent has looked the order up and wants to pay; that call is held';
 }
 
-function sendHeld({ client, directory, signal }: Demo): HeldSend {
-  const answer = readOrders(directory).then(async (orders) => {
-    const parts = [
-      { kind: 'text', text: request },
-      { kind: 'data', data: { script: scriptFor(request, orders) } },
-    ];
-    const body = { task: { id: taskId, message: { role: 'user', parts } } };
-    const call = { method: 'POST', path: '/tasks/send', body, taskId, signal } as const;
-    return readAnswer.task(await client.json(call));
-  });
-  // It is awaited later; until then a failure must not count as unhandled.
-  answer.catch(() => undefined);
-  return { answer };
+/** Waits for a held call, and shows so when it takes long: a model may think for a minute. */
+async function nextHeld(output: Output, asked: RefundTask): Promise<DeferralJson | null> {
+  const clear = showProgress(output, 'the agent thinks');
+  return asked.nextHeld().finally(clear);
 }
 
-/** Waits until the task is held; a send that is answered before that is a failure. */
-async function untilHeld({ client, signal }: Demo, { answer }: HeldSend): Promise<DeferralJson> {
-  const early = new AbortController();
-  const tooSoon = answer.then((task) => {
-    throw failed(`the task is ${describe(task)} without having been held`);
-  });
-  const watching = { agent: client, signal: AbortSignal.any([signal, early.signal]) };
-  try {
-    const task = await Promise.race([untilDeferred(watching, taskId), tooSoon]);
-    const deferral = await pendingDeferral(watching, task);
-    if (deferral === null) throw failed('the held call cannot be looked at');
-    return deferral;
-  } finally {
-    early.abort();
-    tooSoon.catch(() => undefined);
+/** A model that failed is one to mend; a script always completes, and its refund is always held. */
+function checkEnd({ thinking: { thinker } }: Demo, task: TaskJson, wasHeld: boolean): void {
+  const { state } = task.status;
+  if (thinker === null) {
+    assertStep(wasHeld, `the task is ${describe(task)} without having been held`);
+    assertStep(state === 'completed', `the task is ${describe(task)}`);
+  } else if (state !== 'completed') {
+    throw thinkerFailure(`the story went wrong: the task is ${describe(task)}`, thinker);
   }
-}
-
-async function approve({ client, signal }: Demo, deferral: DeferralJson): Promise<void> {
-  const path = `/tasks/${taskId}/decisions`;
-  const { id: deferral_id, args_sha256 } = deferral;
-  const body = { decision: 'approve', approver, deferral_id, args_sha256 };
-  const answer = readAnswer.decision(await client.json({ method: 'POST', path, body, signal }));
-  assertStep(answer.status === 'resolved', `the decision is ${answer.status}`);
 }
 
 async function orderNow({ directory }: Demo): Promise<Order> {
@@ -122,9 +119,8 @@ async function orderNow({ directory }: Demo): Promise<Order> {
   return order;
 }
 
-async function eventsOf({ auditPath }: Demo): Promise<RecordedEvent[]> {
-  const path = auditPath;
-  const lines = tailLines({ path, task: taskId, limit: 100, clock: systemClock() });
+async function eventsOf({ auditPath: path }: Demo, task: string): Promise<RecordedEvent[]> {
+  const lines = tailLines({ path, task, limit: 100, clock: systemClock() });
   return (await Array.fromAsync(lines)).flatMap(({ event }) => (event === null ? [] : [event]));
 }
 

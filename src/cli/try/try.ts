@@ -7,30 +7,42 @@ import type { Session } from '../session.ts';
 import { chat } from './chat.ts';
 import type { Demo } from './demo.ts';
 import { makeDemoFolder } from './demo-folder.ts';
+import { findThinker } from './find-thinker.ts';
+import { giveModel } from './give-model.ts';
 import { Prompter } from './prompter.ts';
 import { playStory } from './story.ts';
+import type { Thinking } from './thinker.ts';
 
 export interface TryOptions {
   keep?: string;
   story?: boolean;
   slackDemo?: boolean;
+  scripted?: boolean;
 }
 
 /**
  * `try`: a refund agent in a temporary folder; a chat on a terminal, else, or with --story, a refund
- * from the request to the audit log. With --slack-demo both happen in a Slack that runs on this machine.
+ * from the request to the audit log. With --slack-demo both happen in a Slack that runs on this machine, and a script
+ * thinks; else what `find` finds does.
  */
-export async function tryAgent(session: Session, options: TryOptions): Promise<void> {
+export async function tryAgent(
+  session: Session,
+  options: TryOptions,
+  find: typeof findThinker = findThinker,
+): Promise<void> {
   const { keep, story, slackDemo } = options;
   const { output, interruption, stdin } = session;
   const signal = interruption.listen();
+  const thinking = await thinkingFor(session, options, { find, signal });
   const folder = await makeDemoFolder(keep);
   const { directory } = folder;
   const isTerminal = stdin.isTTY && output.stdout.isTTY === true && !output.isJson;
   const isChat = isTerminal && story !== true;
+  const trial = { directory, isChat, thinking, signal };
   try {
-    if (slackDemo === true) await tryInSlack(session, { directory, isChat, signal });
-    else await tryHere(session, { directory, isChat, signal });
+    if (thinking.thinker !== null) await giveModel(directory, thinking.thinker);
+    if (slackDemo === true) await tryInSlack(session, trial);
+    else await tryHere(session, trial);
     if (keep !== undefined) {
       output.note(`kept; go on with: ${commandLine(`run --dir ${shellWord(directory)}`)}`);
     }
@@ -39,8 +51,20 @@ export async function tryAgent(session: Session, options: TryOptions): Promise<v
   }
 }
 
+/** The Slack demo shows what a chat looks like, which takes the same words each time. */
+async function thinkingFor(
+  { env }: Session,
+  { scripted, slackDemo }: TryOptions,
+  { find, signal }: { find: typeof findThinker; signal: AbortSignal },
+): Promise<Thinking> {
+  if (slackDemo === true) return { thinker: null, why: '--slack-demo' };
+  if (scripted === true) return { thinker: null, why: '--scripted' };
+  return find({ env, fetch: globalThis.fetch, signal });
+}
+
 interface Trial {
   directory: string;
+  thinking: Thinking;
   /** True for an interactive terminal. */
   isChat: boolean;
   signal: AbortSignal;
@@ -72,7 +96,7 @@ async function tryInSlack(session: Session, trial: Trial): Promise<void> {
 
 async function withDemo(
   { output }: Session,
-  { directory, signal, env }: Trial & { env: NodeJS.ProcessEnv },
+  { directory, thinking, signal, env }: Trial & { env: NodeJS.ProcessEnv },
   play: (demo: Demo) => Promise<void>,
 ): Promise<void> {
   const agent = await startOrExplain({
@@ -89,7 +113,7 @@ async function withDemo(
   const client = new AgentClient({ url, token, proof: null, startHint: 'try again', flags: '' });
   try {
     signal.throwIfAborted();
-    await play({ client, url, directory, auditPath, signal });
+    await play({ client, url, directory, auditPath, thinking, signal });
   } finally {
     await client.close();
     await agent.stop();

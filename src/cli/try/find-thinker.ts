@@ -1,0 +1,116 @@
+import * as z from 'zod';
+import {
+  type ProviderName,
+  probeModel,
+  providerAddress,
+  providerKey,
+} from '../../actors/providers/providers.ts';
+import { type Thinker, type Thinking, thinkerFailure } from './thinker.ts';
+
+type Fetch = typeof globalThis.fetch;
+
+/** What a search for a thinker looks at. */
+export interface ThinkerSearch {
+  env: NodeJS.ProcessEnv;
+  fetch: Fetch;
+  /** Aborts when the player leaves. */
+  signal: AbortSignal;
+}
+
+interface Credential {
+  provider: ProviderName;
+  model: string;
+  keyVariable: string;
+}
+
+/** Where a key may stand, in the order in which it is looked for; small models that call tools well. */
+const credentials: readonly Credential[] = [
+  { provider: 'openai', model: 'gpt-5-mini', keyVariable: 'OPENAI_API_KEY' },
+  { provider: 'anthropic', model: 'claude-sonnet-4-5', keyVariable: 'ANTHROPIC_API_KEY' },
+  { provider: 'google', model: 'gemini-2.5-flash', keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY' },
+  { provider: 'google', model: 'gemini-2.5-flash', keyVariable: 'GEMINI_API_KEY' },
+];
+
+/** Milliseconds that ollama may take to list its models. */
+const ollamaPatience = 300;
+
+/** Milliseconds that a provider may take to look at a key. */
+const keyPatience = 5_000;
+
+/** The longest list of models that is read, in bytes. */
+const longestList = 1024 * 1024;
+
+/**
+ * Finds the first credential: a key in the environment, then an ollama with a model on this machine. Throws a CliError
+ * for a key that is unusable or refused, since another thinker would hide what has to be mended.
+ */
+export async function findThinker({ env, fetch, signal }: ThinkerSearch): Promise<Thinking> {
+  const found = credentials.find(({ keyVariable }) => (env[keyVariable] ?? '').trim() !== '');
+  if (found !== undefined) {
+    await checkKey(found, { env, fetch, signal });
+    return { thinker: { ...found, baseUrl: '' } };
+  }
+  const model = await modelOfOllama(fetch, signal);
+  signal.throwIfAborted();
+  if (model === null) {
+    return { thinker: null, why: 'no key in the environment, no ollama on this machine' };
+  }
+  return { thinker: { provider: 'ollama', model, keyVariable: null, baseUrl: '' } };
+}
+
+async function checkKey(
+  { provider, model, keyVariable }: Pick<Thinker, 'provider' | 'model'> & Credential,
+  { env, fetch, signal }: ThinkerSearch,
+): Promise<void> {
+  const key = providerKey({ provider, api_key_env: keyVariable, purpose: 'the model' }, env);
+  if (!key.ok) throw thinkerFailure(key.message, { keyVariable });
+  const address = providerAddress(provider, '') ?? '';
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(keyPatience)]);
+  const probe = await probeModel({ provider, model, address, apiKey: key.key }, fetch, limit);
+  signal.throwIfAborted();
+  // A key that may think but not list models is answered with 403.
+  if (probe.kind !== 'refused' || probe.status !== 401) return;
+  throw thinkerFailure(`${provider} refused the key in ${keyVariable} (401)`, { keyVariable });
+}
+
+const tagList = z.object({
+  models: z.array(
+    z.object({
+      name: z.string().regex(/^[\w.:/@-]{1,200}$/),
+      details: z.object({ family: z.string().nullish() }).nullish(),
+    }),
+  ),
+});
+
+/** Returns the model that ollama lists first, of those that can answer; `null` when none is there in time. */
+async function modelOfOllama(fetch: Fetch, signal: AbortSignal): Promise<string | null> {
+  const address = providerAddress('ollama', '');
+  if (address === null) return null;
+  try {
+    const response = await fetch(new URL('/api/tags', address), {
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ollamaPatience)]),
+    });
+    if (!response.ok) return null;
+    const { models } = tagList.parse(JSON.parse(await textOf(response)));
+    return models.find((model) => !isEmbedder(model))?.name ?? null;
+  } catch {
+    // Whatever else listens there is no ollama.
+    return null;
+  }
+}
+
+function isEmbedder({ name, details }: z.infer<typeof tagList>['models'][number]): boolean {
+  return /embed/i.test(name) || /bert/i.test(details?.family ?? '');
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  const parts: AsyncIterable<Uint8Array> | null = body;
+  let text = '';
+  for await (const part of parts ?? []) {
+    text += decoder.decode(part, { stream: true });
+    if (text.length > longestList) throw new RangeError('the list of models is too long');
+  }
+  return text;
+}

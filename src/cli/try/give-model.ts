@@ -1,0 +1,31 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import type { Thinker } from './thinker.ts';
+
+const instructions = `You are the refund desk of a shop, and you do its work with tools.
+When a customer asks for a refund, call lookup_order with the number of the order. When the order was shipped or
+delivered and is not refunded yet, call issue_refund with its number, the amount that was paid and the reason in the
+customer's own words. Call it without asking the customer first: a person releases each refund before it is paid.
+Say that a refund is made only once issue_refund has answered. Be brief and friendly.
+`;
+
+/** Turns that a task of the demo may take; a model that goes in circles costs the player money. */
+const mostTurns = 8;
+
+/** Makes a copy of the refund agent think with a model instead of its script. */
+export async function giveModel(directory: string, thinker: Thinker): Promise<void> {
+  const { provider, model, keyVariable, baseUrl } = thinker;
+  const path = join(directory, 'service.yaml');
+  const service = parseDocument(await readFile(path, 'utf8'));
+  service.commentBefore = ' An agent that looks up orders and refunds them.';
+  service.set('model', {
+    provider,
+    name: model,
+    ...(keyVariable === null ? {} : { api_key_env: keyVariable }),
+    ...(baseUrl === '' ? {} : { base_url: baseUrl }),
+    max_turns: mostTurns,
+  });
+  service.set('instructions', instructions);
+  await writeFile(path, service.toString());
+}

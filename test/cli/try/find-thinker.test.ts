@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { findThinker } from '../../../src/cli/try/find-thinker.ts';
+import { thinkingLine } from '../../../src/cli/try/thinker.ts';
+
+const key = 'sk-canary-1234567890';
+const openai = 'https://api.openai.com/v1/models/gpt-5-mini';
+const tags = 'http://127.0.0.1:11434/api/tags';
+
+type Answer = () => Response | Promise<Response>;
+
+/** Answers requests by their address; nobody listens at any other. */
+function network(answers: Record<string, Answer> = {}) {
+  const asked: string[] = [];
+  const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const url = input instanceof Request ? input.url : String(input);
+    asked.push(url);
+    init?.signal?.throwIfAborted();
+    const answer = answers[url];
+    if (answer === undefined) throw new TypeError('fetch failed');
+    return answer();
+  };
+  return { asked, fetch };
+}
+
+function ollamaWith(...models: object[]): Record<string, Answer> {
+  return { [tags]: () => Response.json({ models }) };
+}
+
+const { signal } = new AbortController();
+
+describe('findThinker', () => {
+  it.each([
+    ['OPENAI_API_KEY', 'openai', 'gpt-5-mini'],
+    ['ANTHROPIC_API_KEY', 'anthropic', 'claude-sonnet-4-5'],
+    ['GOOGLE_GENERATIVE_AI_API_KEY', 'google', 'gemini-2.5-flash'],
+    ['GEMINI_API_KEY', 'google', 'gemini-2.5-flash'],
+  ])('takes the key in %s, and tells its name alone', async (keyVariable, provider, model) => {
+    const { fetch } = network();
+    const thinking = await findThinker({ env: { [keyVariable]: key }, fetch, signal });
+    expect(thinking).toEqual({ thinker: { provider, model, keyVariable, baseUrl: '' } });
+    expect(thinkingLine(thinking)).toBe(`Thinks with: ${provider} ${model} (${keyVariable})`);
+  });
+
+  it('prefers the first key of several, shows it to its provider alone, and asks no ollama', async () => {
+    const { asked, fetch } = network({ [openai]: () => Response.json({}) });
+    const env = { GEMINI_API_KEY: key, OPENAI_API_KEY: key, ANTHROPIC_API_KEY: '  ' };
+    expect(await findThinker({ env, fetch, signal })).toMatchObject({
+      thinker: { keyVariable: 'OPENAI_API_KEY' },
+    });
+    expect(asked).toEqual([openai]);
+  });
+
+  it('takes no other thinker for a key that is refused, and says how to go on', async () => {
+    const { fetch } = network({
+      [openai]: () => Response.json({ error: { message: `bad key ${key}` } }, { status: 401 }),
+      ...ollamaWith({ name: 'qwen3:8b' }),
+    });
+    const env = { OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key };
+    await expect(findThinker({ env, fetch, signal })).rejects.toMatchObject({
+      message: 'openai refused the key in OPENAI_API_KEY (401)',
+      hint: 'unset OPENAI_API_KEY, or play the script with: holdpoint try --scripted',
+      exitCode: 1,
+    });
+  });
+
+  it('sends nothing for what can be no key, and does not repeat it', async () => {
+    const { asked, fetch } = network();
+    const env = { ANTHROPIC_API_KEY: 'not a\nkey' };
+    await expect(findThinker({ env, fetch, signal })).rejects.toMatchObject({
+      message:
+        'the environment variable ANTHROPIC_API_KEY holds characters that no key has; set it to the key alone',
+      exitCode: 1,
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it.each([403, 404, 429, 500])('goes on with a key that is answered with %d', async (status) => {
+    const { fetch } = network({ [openai]: () => new Response(null, { status }) });
+    expect(await findThinker({ env: { OPENAI_API_KEY: key }, fetch, signal })).toMatchObject({
+      thinker: { provider: 'openai' },
+    });
+  });
+
+  it('takes the first model of an ollama on this machine that can answer', async () => {
+    const { fetch } = network(
+      ollamaWith(
+        { name: 'nomic-embed-text:latest', details: { family: 'nomic-bert' } },
+        { name: 'qwen3:8b', details: { family: 'qwen3' } },
+        { name: 'llama3.2:3b' },
+      ),
+    );
+    const thinking = await findThinker({ env: {}, fetch, signal });
+    const thinker = { provider: 'ollama', model: 'qwen3:8b', keyVariable: null, baseUrl: '' };
+    expect(thinking).toEqual({ thinker });
+    expect(thinkingLine(thinking)).toBe('Thinks with: ollama qwen3:8b (on this machine)');
+  });
+
+  it.each<[string, Record<string, Answer>]>([
+    ['nobody listens', {}],
+    ['it has no model', ollamaWith()],
+    ['it has embedders alone', ollamaWith({ name: 'mxbai-embed-large' })],
+    ['a name would draw on the terminal', ollamaWith({ name: 'a\u001b[2Jb' })],
+    ['a name would be filled in from the environment', ollamaWith({ name: '${HOME}' })],
+    ['something else answers', { [tags]: () => new Response('<html>') }],
+    ['it fails', { [tags]: () => Response.json({ models: [{ name: 'a' }] }, { status: 500 }) }],
+    ['its list has no end', { [tags]: () => new Response(endless()) }],
+  ])('lets a script think when %s', async (_, answers) => {
+    const { fetch } = network(answers);
+    const thinking = await findThinker({ env: {}, fetch, signal });
+    expect(thinkingLine(thinking)).toBe(
+      'Thinks with: a script, no language model (no key in the environment, no ollama on this machine)',
+    );
+  });
+
+  it('does not wait for an ollama that does not answer', async () => {
+    const limits: AbortSignal[] = [];
+    const fetch = (_: unknown, { signal: limit }: RequestInit = {}): Promise<Response> =>
+      new Promise((_resolve, reject) => {
+        limits.push(limit!);
+        limit?.addEventListener('abort', () => reject(limit.reason));
+      });
+    expect(await findThinker({ env: {}, fetch, signal })).toMatchObject({ thinker: null });
+    expect(limits.map(({ reason }) => (reason as Error).name)).toEqual(['TimeoutError']);
+  });
+
+  it('leaves when the player does', async () => {
+    const left = AbortSignal.abort(new Error('left'));
+    const { fetch } = network();
+    await expect(findThinker({ env: {}, fetch, signal: left })).rejects.toThrow('left');
+    const env = { OPENAI_API_KEY: key };
+    await expect(findThinker({ env, fetch, signal: left })).rejects.toThrow('left');
+  });
+});
+
+function endless(): ReadableStream<Uint8Array> {
+  const chunk = new Uint8Array(64 * 1024).fill(0x20);
+  return new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
+}

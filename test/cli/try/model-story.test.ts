@@ -1,0 +1,159 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { LLMock } from '@copilotkit/aimock';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Interruption } from '../../../src/cli/interruption.ts';
+import { Output } from '../../../src/cli/output.ts';
+import { StdinText } from '../../../src/cli/stdin-text.ts';
+import type { Thinker } from '../../../src/cli/try/thinker.ts';
+import { tryAgent } from '../../../src/cli/try/try.ts';
+import { canaryKey, startModelServer, startRawModel } from '../../helpers/model-server.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const refund = { order_id: 'A-1042', amount: '89.90', reason: 'it arrived broken' };
+const asking = 'Please refund order A-1042';
+
+/** Plays the story with a model at `url`, and answers what it printed; rejects with its failure. */
+async function play(url: string, { isJson = false } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'holdpoint-test-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const directory = join(folder, 'kept');
+  const env = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: canaryKey };
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const streams = { stdout, stderr, env, isDebug: false, mayColour: false };
+  const stdin = new PassThrough() as unknown as NodeJS.ReadStream;
+  const session = {
+    output: new Output({ ...streams, isJson }),
+    interruption: new Interruption((reason) => {
+      throw reason;
+    }),
+    env,
+    stdin,
+    input: new StdinText(stdin),
+    passphrase: { value: null, fromStdin: false },
+  };
+  const thinker: Thinker = {
+    provider: 'anthropic',
+    model: 'some-model',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    baseUrl: `${url}/v1`,
+  };
+  const printed = text(stdout);
+  const failure = await tryAgent(session, { keep: directory }, async () => ({ thinker })).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  stdout.end();
+  return { printed: await printed, failure, directory };
+}
+
+function calls(name: string, args: object) {
+  return { toolCalls: [{ name, arguments: JSON.stringify(args) }] };
+}
+
+/** A model that does what it was instructed to, and asks for `wanted`. */
+function obeys(mock: LLMock, wanted: object = refund): void {
+  const read = (result: string) => ({ userMessage: asking, toolResultContains: result });
+  mock.on(read('refund_id":"R-'), { content: 'The 89.90 EUR are on their way.' });
+  mock.on(read('Desk lamp, brass'), calls('issue_refund', wanted));
+  mock.on(
+    { userMessage: asking, hasToolResult: false },
+    calls('lookup_order', { order_id: 'A-1042' }),
+  );
+}
+
+async function everyByteOf(directory: string): Promise<string> {
+  const files = await readdir(directory, { recursive: true, withFileTypes: true });
+  const paths = files
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name));
+  return (await Promise.all(paths.map((path) => readFile(path, 'latin1')))).join('\n');
+}
+
+describe('the story with a model', () => {
+  it('holds the refund that the model calls, and shows its key nowhere', async () => {
+    const mock = await startModelServer();
+    obeys(mock);
+    const { printed, failure, directory } = await play(mock.url);
+    expect(failure).toBeNull();
+    expect(printed).toContain('\nThinks with: anthropic some-model (ANTHROPIC_API_KEY)\n');
+    expect(printed).toMatch(/^ {3}tool {7}issue_refund$/m);
+    expect(printed).toContain('   data/orders.csv has not changed\n\n3. A person releases it\n');
+    expect(printed).toContain('\n   The 89.90 EUR are on their way.\n');
+    expect(printed).toMatch(/^ {3}after {3}A-1042,.*,refunded,R-[0-9a-f]{12},89\.90,/m);
+    expect(printed).toMatch(/\n {3}\d+ events, chain intact, 0 signed\n$/);
+    expect(printed + (await everyByteOf(directory))).not.toContain(canaryKey);
+  });
+
+  it('tells a model to ask for the refund, and gives it no script', async () => {
+    const mock = await startModelServer();
+    obeys(mock);
+    await play(mock.url, { isJson: true });
+    const sent = JSON.stringify(mock.getRequests().map(({ body }) => body));
+    expect(sent).toContain('call issue_refund with its number');
+    expect(sent).not.toMatch(/\bscript\b/);
+  });
+
+  it('holds the second call of a model whose first one the tool refused', async () => {
+    const mock = await startModelServer();
+    mock.on(
+      { userMessage: asking, toolResultContains: '89.90 EUR' },
+      calls('issue_refund', refund),
+    );
+    obeys(mock, { ...refund, amount: '999.00' });
+    const { printed, failure } = await play(mock.url);
+    expect(failure).toBeNull();
+    expect(printed.match(/^\d\. .*$/gm)).toEqual([
+      '1. Somebody asks for a refund, and waits for the answer',
+      '2. The agent has looked the order up and wants to pay; that call is held',
+      '3. A person releases it',
+      '4. The agent calls issue_refund again; that call is held too',
+      '5. A person releases it',
+      '6. The request is answered',
+      '7. The audit log has it all',
+    ]);
+    expect(printed).toMatch(/^ {3}after {3}A-1042,.*,refunded,R-[0-9a-f]{12},89\.90,/m);
+  });
+
+  it('says so plainly when the model asks for no refund, and ends well', async () => {
+    const mock = await startModelServer();
+    mock.on({ userMessage: asking }, { content: 'I would rather not.' });
+    const { printed, failure } = await play(mock.url);
+    expect(failure).toBeNull();
+    expect(printed).toContain(
+      `\n2. The model answered without calling issue_refund, so nothing was held
+   I would rather not.
+   data/orders.csv has not changed; `,
+    );
+    expect(printed).toMatch(/\n {3}\d+ events, chain intact, 0 signed\n$/);
+  });
+
+  it('tells programs of a refund that nobody asked for as null', async () => {
+    const mock = await startModelServer();
+    mock.on({ userMessage: asking }, { content: 'I would rather not.' });
+    const { printed } = await play(mock.url, { isJson: true });
+    const { deferral, before, after, audit } = JSON.parse(printed) as Record<string, unknown>;
+    expect({ deferral, audit }).toMatchObject({ deferral: null, audit: { ok: true } });
+    expect(after).toBe(before);
+  });
+
+  it('says what to do when the provider refuses the key', async () => {
+    const url = await startRawModel((response) => {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message: `bad key ${canaryKey}` } }));
+    });
+    const { failure } = await play(url);
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(
+        /^the story went wrong: the task is failed: anthropic refused the key in ANTHROPIC_API_KEY \(401\); /,
+      ),
+      hint: 'unset ANTHROPIC_API_KEY, or play the script with: holdpoint try --scripted',
+      exitCode: 1,
+    });
+  });
+});
