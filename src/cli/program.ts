@@ -89,9 +89,7 @@ function inherit(command: Command, parent: Command): Command {
 
 function tryCommand(session: Session): Command {
   return new Command('try')
-    .description(
-      'play with a refund agent in a temporary folder; needs no key, uses one it finds',
-    )
+    .description('play with a refund agent in a temporary folder; needs no key, uses one it finds')
     .option('--keep <dir>', 'put the agent there and keep it; the folder must be new or empty')
     .option('--story', 'play a refund from request to audit log without questions')
     .option('--slack-demo', 'approve in a Slack that runs on this machine alone; a script thinks')

@@ -18,7 +18,8 @@ export async function giveModel(directory: string, thinker: Thinker): Promise<vo
   const { provider, model, keyVariable, baseUrl } = thinker;
   const path = join(directory, 'service.yaml');
   const service = parseDocument(await readFile(path, 'utf8'));
-  service.commentBefore = ' An agent that looks up orders and refunds them.';
+  // It says that a script thinks.
+  if (service.contents !== null) service.contents.commentBefore = null;
   service.set('model', {
     provider,
     name: model,

@@ -102,15 +102,13 @@ async function nextHeld(output: Output, asked: RefundTask): Promise<DeferralJson
   return asked.nextHeld().finally(clear);
 }
 
-/** A model that failed is one to mend; a script always completes, and its refund is always held. */
+/** A script always completes, and its refund is always held; a model may fail, or ask for what the tool refuses. */
 function checkEnd({ thinking: { thinker } }: Demo, task: TaskJson, wasHeld: boolean): void {
-  const { state } = task.status;
-  if (thinker === null) {
-    assertStep(wasHeld, `the task is ${describe(task)} without having been held`);
-    assertStep(state === 'completed', `the task is ${describe(task)}`);
-  } else if (state !== 'completed') {
-    throw thinkerFailure(`the story went wrong: the task is ${describe(task)}`, thinker);
-  }
+  if (thinker === null) assertStep(wasHeld, `the task is ${describe(task)}, and was never held`);
+  if (task.status.state === 'completed') return;
+  const sentence = `the task is ${describe(task)}`;
+  if (thinker === null || wasHeld) throw failed(sentence);
+  throw thinkerFailure(wrong(sentence), thinker);
 }
 
 async function orderNow({ directory }: Demo): Promise<Order> {
@@ -133,5 +131,9 @@ function assertStep(isRight: boolean, sentence: string): asserts isRight {
 }
 
 function failed(sentence: string): CliError {
-  return new CliError(`the story went wrong: ${sentence}`, { code: 'story_failed' });
+  return new CliError(wrong(sentence), { code: 'story_failed' });
+}
+
+function wrong(sentence: string): string {
+  return `the story went wrong: ${sentence}`;
 }

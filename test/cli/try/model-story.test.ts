@@ -99,13 +99,15 @@ describe('the story with a model', () => {
     expect(sent).not.toMatch(/\bscript\b/);
   });
 
-  it('holds the second call of a model whose first one the tool refused', async () => {
+  it('holds each call of a model that pays back more than was asked for', async () => {
     const mock = await startModelServer();
-    mock.on(
-      { userMessage: asking, toolResultContains: '89.90 EUR' },
-      calls('issue_refund', refund),
-    );
-    obeys(mock, { ...refund, amount: '999.00' });
+    const after = (order: string) => ({
+      userMessage: asking,
+      toolResultContains: `"order_id":"${order}","amount":"`,
+    });
+    mock.on(after('A-1001'), { content: 'Both are on their way.' });
+    mock.on(after('A-1042'), calls('issue_refund', { order_id: 'A-1001', reason: 'why not' }));
+    obeys(mock);
     const { printed, failure } = await play(mock.url);
     expect(failure).toBeNull();
     expect(printed.match(/^\d\. .*$/gm)).toEqual([
@@ -117,7 +119,20 @@ describe('the story with a model', () => {
       '6. The request is answered',
       '7. The audit log has it all',
     ]);
-    expect(printed).toMatch(/^ {3}after {3}A-1042,.*,refunded,R-[0-9a-f]{12},89\.90,/m);
+  });
+
+  it('does not blame the key for a refund that the tool refuses', async () => {
+    const mock = await startModelServer();
+    obeys(mock, { ...refund, amount: '999.00' });
+    const { failure, directory } = await play(mock.url);
+    expect(failure).toMatchObject({
+      message: expect.stringContaining('999.00 EUR is more than the 89.90 EUR paid'),
+      hint: null,
+      exitCode: 1,
+    });
+    expect(await readFile(join(directory, 'data', 'orders.csv'), 'utf8')).toBe(
+      await readFile('examples/refunds/data/orders.csv', 'utf8'),
+    );
   });
 
   it('says so plainly when the model asks for no refund, and ends well', async () => {
