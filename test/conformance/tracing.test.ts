@@ -319,6 +319,7 @@ describe('the trace of a caller', () => {
       'a2a.task.id': 't',
       'gen_ai.provider.name': 'test',
       'gen_ai.request.model': 'listener',
+      'gen_ai.response.model': 'listener',
       'gen_ai.usage.input_tokens': 3,
       'gen_ai.usage.output_tokens': 1,
     });

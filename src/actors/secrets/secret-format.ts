@@ -23,16 +23,22 @@ const bytes = (length: number) =>
     .transform((text) => decode(text))
     .refine((found) => found.length === length);
 
-/** Weaker parameters than the floor are refused, and so are those that would keep this machine busy. */
-const headerSchema = z.strictObject({
-  version: z.literal(1),
-  kdf: z.literal('scrypt'),
-  n: z.int().min(floor.n),
-  r: z.int().min(floor.r).max(32),
-  p: z.int().min(floor.p).max(4),
-  salt: bytes(saltBytes),
-  nonce: bytes(nonceBytes),
-});
+/**
+ * Weaker parameters than the floor are refused, and so are those that would keep this machine busy. What scrypt itself
+ * would refuse never reaches it: OpenSSL keeps that refusal, and the next key that is read would fail with it.
+ */
+const headerSchema = z
+  .strictObject({
+    version: z.literal(1),
+    kdf: z.literal('scrypt'),
+    n: z.int().min(floor.n),
+    r: z.int().min(floor.r).max(32),
+    p: z.int().min(floor.p).max(4),
+    salt: bytes(saltBytes),
+    nonce: bytes(nonceBytes),
+  })
+  .refine(({ n }) => Number.isInteger(Math.log2(n)))
+  .refine(({ n, r, p }) => 128 * r * (n + 2 + p) <= maxmem);
 
 const payloadSchema = z.array(z.tuple([z.string(), z.string()]));
 

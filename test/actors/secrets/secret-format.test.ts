@@ -1,3 +1,4 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { decodeSecrets, encodeSecrets } from '../../../src/actors/secrets/secret-format.ts';
 
@@ -7,6 +8,9 @@ const secrets = new Map([
   ['__proto__', 'polluted'],
   ['PEM', 'line one\nline two\n'],
 ]);
+
+const { privateKey } = generateKeyPairSync('ed25519');
+const der = privateKey.export({ format: 'der', type: 'pkcs8' });
 
 const text = await encodeSecrets(secrets, passphrase);
 const [head = '', body = ''] = text.split('\n');
@@ -76,6 +80,9 @@ describe('the file of secrets', () => {
     ['no header', `${body}\n`],
   ])('does not open with %s', async (_, changed) => {
     expect(await decodeSecrets(changed, passphrase)).toBeNull();
+    // OpenSSL would tell the next caller of a refusal of its own.
+    const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+    expect(key.equals(privateKey)).toBe(true);
   });
 });
 
