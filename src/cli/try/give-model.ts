@@ -17,9 +17,9 @@ const mostTurns = 8;
 export async function giveModel(directory: string, thinker: Thinker): Promise<void> {
   const { provider, model, keyVariable, baseUrl } = thinker;
   const path = join(directory, 'service.yaml');
-  const service = parseDocument(await readFile(path, 'utf8'));
-  // It says that a script thinks.
-  if (service.contents !== null) service.contents.commentBefore = null;
+  const example = await readFile(path, 'utf8');
+  // Its first line says that a script thinks.
+  const service = parseDocument(example.replace(/^#.*\n/, ''));
   service.set('model', {
     provider,
     name: model,

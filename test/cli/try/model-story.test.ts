@@ -17,16 +17,19 @@ vi.setConfig({ testTimeout: 30_000 });
 const refund = { order_id: 'A-1042', amount: '89.90', reason: 'it arrived broken' };
 const asking = 'Please refund order A-1042';
 
-/** Plays the story with a model at `url`, and answers what it printed; rejects with its failure. */
-async function play(url: string, { isJson = false } = {}) {
+/** Plays with a model at `url`: the story, or a chat of `lines`. Answers what it printed, and its failure. */
+async function play(url: string, { isJson = false, lines = [] as string[] } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'holdpoint-test-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const directory = join(folder, 'kept');
   const env = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: canaryKey };
-  const stdout = new PassThrough();
+  const isTTY = lines.length > 0;
+  const stdout = Object.assign(new PassThrough(), { isTTY });
   const stderr = new PassThrough();
   const streams = { stdout, stderr, env, isDebug: false, mayColour: false };
-  const stdin = new PassThrough() as unknown as NodeJS.ReadStream;
+  const typed = Object.assign(new PassThrough(), { isTTY });
+  typed.write(lines.map((line) => `${line}\n`).join(''));
+  const stdin = typed as unknown as NodeJS.ReadStream;
   const session = {
     output: new Output({ ...streams, isJson }),
     interruption: new Interruption((reason) => {
@@ -170,5 +173,26 @@ describe('the story with a model', () => {
       hint: 'unset ANTHROPIC_API_KEY, or play the script with: holdpoint try --scripted',
       exitCode: 1,
     });
+  });
+});
+
+describe('the chat with a model', () => {
+  it('tells the model what was said before, and asks inline before a refund is paid', async () => {
+    const mock = await startModelServer();
+    obeys(mock);
+    mock.on({ userMessage: 'my name is Aino' }, { content: 'Hello Aino.' });
+    const lines = ['my name is Aino', `${asking}, it arrived broken`, 'y', 'exit'];
+    const { printed, failure, directory } = await play(mock.url, { lines });
+    expect(failure).toBeNull();
+    expect(printed).toContain('Thinks with: anthropic some-model (ANTHROPIC_API_KEY)\n');
+    expect(printed).toContain('This call waits for a person:');
+    expect(printed).toContain('agent> The 89.90 EUR are on their way.\n');
+    const told = mock.getRequests().map(({ body }) => JSON.stringify(body));
+    expect(told.map((body) => body.includes('Hello Aino.'))).toEqual([false, true, true, true]);
+    expect(await readFile(join(directory, 'data', 'orders.csv'), 'utf8')).toMatch(
+      /^A-1042,.*,refunded,R-[0-9a-f]{12},89\.90,it arrived broken,/m,
+    );
+    const service = await readFile(join(directory, 'service.yaml'), 'utf8');
+    expect(service).toMatch(/^agent_id: refunds\n/);
   });
 });
