@@ -13,8 +13,8 @@ export default defineConfig({
     // Half of the time a test waits for a process or a socket.
     maxWorkers: 3,
     // Many tests start processes; a slow machine is no failure.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     execArgv: ['--disable-warning=ExperimentalWarning'],
     // Files share a worker, and each starts from the same state.
     isolate: false,
@@ -38,6 +38,7 @@ export default defineConfig({
           name: 'processes',
           include: processes,
           isolate: true,
+          globalSetup: ['test/tooling/compile-once.ts'],
           // What one program has compiled serves the next.
           env: {
             NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/holdpoint-test'),

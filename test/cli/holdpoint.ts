@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { vi } from 'vitest';
 import { AgentClient } from '../../src/cli/agent-client.ts';
 import { findAgent } from '../../src/cli/find-agent.ts';
 import { untilDeferred } from '../../src/cli/try/until-deferred.ts';
@@ -16,8 +15,6 @@ const cli = join(clone, 'src', 'cli.ts');
 
 /** Every command is a new process, so that what one has compiled serves the next. */
 const compileCache = join(clone, 'node_modules', '.cache', 'holdpoint-test');
-
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 /** What a command printed, and the code it ended in; `signal` when it did not end by itself. */
 export interface Ended {

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Document } from 'yaml';
+import { commandLine } from '../../actors/command-line.ts';
 import type { AgentAnswers } from '../../machines/wizard/agent-answers.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
@@ -57,7 +58,7 @@ function serviceText({ name, provider, model, baseUrl, tools, held }: AgentAnswe
     builtin_tools: [...tools],
     ...(held.length === 0 ? {} : { security: { defer: { enabled: true, tools: rulesOf(held) } } }),
   });
-  document.commentBefore = ' Every key: holdpoint schema, and docs/configuration.md.';
+  document.commentBefore = ` Every key: ${commandLine('schema')}, and docs/configuration.md.`;
   return document.toString();
 }
 
