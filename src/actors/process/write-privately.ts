@@ -4,6 +4,11 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 export function writePrivately(path: string, content: string): void {
   const draft = `${path}.${process.pid}`;
   rmSync(draft, { force: true });
-  writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
-  renameSync(draft, path);
+  try {
+    writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }

@@ -1,3 +1,4 @@
+import { boundedText } from './bounded-text.ts';
 import type { ProviderName } from './provider-address.ts';
 
 /** A model that a provider is asked about. */
@@ -18,7 +19,7 @@ export type ModelProbe =
   | { kind: 'refused'; status: number }
   | { kind: 'unreachable' };
 
-/** The longest list of models that is read, in bytes. */
+/** The longest list of models that is read, in characters. */
 const longestList = 4 * 1024 * 1024;
 
 /** Asks a provider whether it has a model, without having it think; never rejects. */
@@ -36,7 +37,7 @@ export async function probeModel(
       signal,
     });
     const { status, ok } = response;
-    const text = ok && isListed ? await textOf(response) : '';
+    const text = ok && isListed ? await boundedText(response, longestList) : '';
     if (!isListed) await response.body?.cancel();
     if (status === 401 || status === 403) return { kind: 'refused', status };
     if (isListed) return ok ? listed(text, model) : { kind: 'unlisted' };
@@ -57,19 +58,6 @@ function headersOf(provider: ProviderName, apiKey: string | null): Record<string
     default:
       return { authorization: `Bearer ${apiKey}` };
   }
-}
-
-async function textOf({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
-  for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
-    text += decoder.decode(part.value, { stream: true });
-    if (text.length <= longestList) continue;
-    await reader?.cancel();
-    throw new RangeError('the list of models is too long');
-  }
-  return text;
 }
 
 /** A model of ollama that is named without a tag has the tag `latest`. */

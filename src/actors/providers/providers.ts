@@ -1,5 +1,6 @@
 // Whose models are asked: where providers of models answer, with which key, and the one factory of their packages.
 
+export { boundedText } from './bounded-text.ts';
 export { guardFetch, PageError, TooLongError } from './guard-fetch.ts';
 export { loadProvider, type Provider } from './load-provider.ts';
 export { type ModelProbe, type ModelQuestion, probeModel } from './probe-model.ts';

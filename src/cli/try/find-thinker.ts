@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import {
+  boundedText,
   type ProviderName,
   probeModel,
   providerAddress,
@@ -37,7 +38,7 @@ const ollamaPatience = 300;
 /** Milliseconds that a provider may take to look at a key. */
 const keyPatience = 5_000;
 
-/** The longest list of models that is read, in bytes. */
+/** The longest list of models that is read, in characters. */
 const longestList = 1024 * 1024;
 
 /**
@@ -92,7 +93,7 @@ async function modelOfOllama(fetch: Fetch, signal: AbortSignal): Promise<string 
       signal: AbortSignal.any([signal, AbortSignal.timeout(ollamaPatience)]),
     });
     if (!response.ok) return null;
-    const { models } = tagList.parse(JSON.parse(await textOf(response)));
+    const { models } = tagList.parse(JSON.parse(await boundedText(response, longestList)));
     return models.find((model) => !isEmbedder(model))?.name ?? null;
   } catch {
     // Whatever else listens there is no ollama.
@@ -102,15 +103,4 @@ async function modelOfOllama(fetch: Fetch, signal: AbortSignal): Promise<string 
 
 function isEmbedder({ name, details }: z.infer<typeof tagList>['models'][number]): boolean {
   return /embed/i.test(name) || /bert/i.test(details?.family ?? '');
-}
-
-async function textOf({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  const parts: AsyncIterable<Uint8Array> | null = body;
-  let text = '';
-  for await (const part of parts ?? []) {
-    text += decoder.decode(part, { stream: true });
-    if (text.length > longestList) throw new RangeError('the list of models is too long');
-  }
-  return text;
 }

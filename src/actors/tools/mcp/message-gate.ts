@@ -4,8 +4,10 @@ import type { Clock } from '../../ports.ts';
 import { FloodGate } from './flood-gate.ts';
 import { ServerFault } from './server-fault.ts';
 
-/** What a server may say over HTTP, and what of it may ask: the answer to each is a request of its own. */
-const mostMessages = { burst: 2_000, perSecond: 200 };
+/** What a server may say: no more than a daemon reads with one hand. */
+export const mostMessages = { burst: 2_000, perSecond: 200 };
+
+/** What a server may ask over HTTP: the answer to each is a request of its own. */
 const mostRequests = { burst: 50, perSecond: 5 };
 
 /**
@@ -18,8 +20,13 @@ export function messageGate(clock: Pick<Clock, 'now'>): (message: JSONRPCMessage
   return (message) => {
     const isRequest = 'method' in message && 'id' in message;
     if (messages.takes(1) && (!isRequest || requests.takes(1))) return;
-    throw new ServerFault('says more than anybody can read');
+    throw flood();
   };
+}
+
+/** Returns the fault of a server that says more than is taken. */
+export function flood(): ServerFault {
+  return new ServerFault('says more than anybody can read');
 }
 
 /** Takes what the agent signs in with out of an error of a server, before it is cut and quoted. */

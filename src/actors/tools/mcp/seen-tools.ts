@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import type { JsonObject } from '../../../machines/json.ts';
+import { writePrivately } from '../../process/process.ts';
 import type { OfferedTool } from './offered-tool.ts';
 
 const definition = z.object({
@@ -112,20 +113,12 @@ export class SeenTools {
     }
   }
 
-  /** Written beside and moved, so that nobody reads half of it. */
   #write(file: SeenFile, server: string, tools: SeenTool[]): void {
     const others = file.servers.filter(({ name }) => name !== server);
     const text = JSON.stringify({ version: 1, servers: [...others, { name: server, tools }] });
     if (existsSync(this.path) && readFileSync(this.path, 'utf8') === text) return;
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
-    const beside = `${this.path}.${process.pid}.tmp`;
-    try {
-      writeFileSync(beside, text, { mode: 0o600 });
-      renameSync(beside, this.path);
-    } catch (error) {
-      rmSync(beside, { force: true });
-      throw error;
-    }
+    writePrivately(this.path, text);
   }
 }
 

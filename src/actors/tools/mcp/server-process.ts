@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { Clock } from '../../ports.ts';
 import { scriptPath } from '../../process/process.ts';
-import { isolate } from '../sandbox/sandbox.ts';
+import { isolate, makePrivateHome } from '../sandbox/sandbox.ts';
 import { lastLines } from '../scripts/last-lines.ts';
 import { type ProcessGroup, startGroup } from '../scripts/process-group.ts';
 import type { ScriptIsolation } from '../scripts/run-isolated.ts';
@@ -52,7 +50,7 @@ export async function startServerProcess(
   const { agentDirectory, isolation, clock } = place;
   const { proxy, sandbox: level, hidden = [], writable = [] } = isolation();
   const program = programOf(server.command ?? '', agentDirectory);
-  const home = await makeHome(proxy?.socketPath);
+  const home = await makePrivateHome('mcp', proxy?.socketPath);
   const scope = { taskId: null, correlationId: null, tags: {}, isOwn: false };
   const pass = proxy?.admit(scope) ?? null;
   const left = async () => {
@@ -154,12 +152,6 @@ async function endOf(
   } catch {
     return [null, null];
   }
-}
-
-/** Makes the private folder of one server, in that of the daemon, where it is found again after a kill. */
-async function makeHome(socketPath: string | undefined): Promise<string> {
-  if (socketPath === undefined) return mkdtemp(join(await realpath(tmpdir()), 'holdpoint-'));
-  return mkdtemp(join(dirname(socketPath), 'mcp-'));
 }
 
 function reasonOf(error: unknown): string {

@@ -4,12 +4,11 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../ports.ts';
 import { FloodGate } from './flood-gate.ts';
 import { LineReader } from './line-reader.ts';
-import { redactError } from './message-gate.ts';
+import { flood, mostMessages, redactError } from './message-gate.ts';
 import { ServerFault } from './server-fault.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** What a server may say: whole results at once, and no more than a daemon reads with one hand. */
-const mostMessages = { burst: 2_000, perSecond: 200 };
+/** Bytes that a server may say: whole results at once. */
 const mostBytes = { burst: 32 * 1024 * 1024, perSecond: 4 * 1024 * 1024 };
 
 /** Bytes that wait for a server to read them. */
@@ -101,8 +100,4 @@ export class StdioTransport implements Transport {
     this.onerror?.(error);
     void this.close();
   }
-}
-
-function flood(): ServerFault {
-  return new ServerFault('says more than anybody can read');
 }

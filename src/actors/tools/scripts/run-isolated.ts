@@ -1,12 +1,12 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { redactSecrets } from '../../governance/governance.ts';
 import type { EgressProxy, ProxyPass } from '../../outbound/outbound.ts';
 import { type Clock, ToolError, type ToolRun } from '../../ports.ts';
 import {
   FolderTooLargeError,
   isolate,
+  makePrivateHome,
   SandboxError,
   type SandboxLevel,
 } from '../sandbox/sandbox.ts';
@@ -104,7 +104,7 @@ async function runKeptApart(
 ): Promise<ProcessEnd> {
   const limits = { ...usualLimits, ...dependencies.limits };
   const { agentDirectory, clock } = dependencies;
-  const home = await makeHome(proxy);
+  const home = await makePrivateHome('script', proxy?.socketPath);
   const cwd = isModels ? agentDirectory : home;
   const work = writable[0] ?? null;
   const env = scriptEnvironment(
@@ -135,12 +135,6 @@ async function runKeptApart(
 function codeChanged(tool: string, file: string): ToolError {
   const message = `${tool} was not run: ${file} is not what it was when the agent started; restart the agent to use it`;
   return new ToolError(message, { kind: 'script changed' });
-}
-
-/** Makes the private folder of one run, in that of the daemon, where it is found again after a kill. */
-async function makeHome(proxy: EgressProxy | null): Promise<string> {
-  if (proxy === null) return mkdtemp(join(await realpath(tmpdir()), 'holdpoint-'));
-  return mkdtemp(join(dirname(proxy.socketPath), 'script-'));
 }
 
 function reasonOf(error: unknown): string {

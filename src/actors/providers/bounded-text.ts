@@ -1,0 +1,12 @@
+/** Reads the text of an answer. Rejects with RangeError beyond `longest` characters, and leaves the rest unread. */
+export async function boundedText({ body }: Response, longest: number): Promise<string> {
+  const decoder = new TextDecoder();
+  const parts: AsyncIterable<Uint8Array> | null = body;
+  let text = '';
+  // Leaving the loop cancels the rest.
+  for await (const part of parts ?? []) {
+    text += decoder.decode(part, { stream: true });
+    if (text.length > longest) throw new RangeError('the answer is too long');
+  }
+  return text;
+}
