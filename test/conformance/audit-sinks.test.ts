@@ -44,6 +44,23 @@ const posting = (url: string, more: object = {}) => ({
 
 const logPath = (folder: AgentFolder): string => join(folder.path, '.service/audit.ndjson');
 
+/** The lines that a stalled machine may add: a sink that was lost for a moment, a clock that was set. */
+const addedByStalls = new Set(['audit_sink', 'clock_stepped']);
+
+/** The events of a log in which an agent started and ran these tasks. */
+const eventsOf = (tasks: readonly string[]): string[] => [
+  'policy_loaded',
+  'agent_card_published',
+  ...tasks.flatMap(() => [
+    'session_start',
+    'llm_call',
+    'tool_exec',
+    'tool_exec',
+    'llm_call',
+    'session_end',
+  ]),
+];
+
 /** What the log says of sinks. */
 function flipsOf(path: string): unknown[] {
   return readAudit(path)
@@ -68,18 +85,7 @@ describe('a collector', () => {
     await agent.stop();
     const text = readFileSync(agent.auditPath, 'utf8');
     expect(receiver.taken).toBe(text);
-    expect(readAudit(agent.auditPath).map(({ event }) => event)).toEqual([
-      'policy_loaded',
-      'agent_card_published',
-      ...['t', 'u'].flatMap(() => [
-        'session_start',
-        'llm_call',
-        'tool_exec',
-        'tool_exec',
-        'llm_call',
-        'session_end',
-      ]),
-    ]);
+    expect(readAudit(agent.auditPath).map(({ event }) => event)).toEqual(eventsOf(['t', 'u']));
     for (const { method, url, headers, body } of receiver.requests) {
       expect([method, url, headers['content-type'], headers.authorization]).toEqual([
         'POST',
@@ -128,23 +134,25 @@ describe('a collector', () => {
     for (const id of ['t', 'u', 'v']) {
       expect((await agent.send(id, script)).body.status.state).toBe('completed');
     }
-    const text = readFileSync(agent.auditPath, 'utf8');
-    const count = text.split('\n').length - 1;
-    expect([count, silent.requests.length, silent.taken]).toEqual([20, 1, '']);
-    await vi.waitFor(
-      async () =>
-        expect(await metricsOf(agent)).toEqual([
-          'holdpoint_audit_sink_delivered_total{sink="http"} 0',
-          `holdpoint_audit_sink_delivered_total{sink="http-2"} ${count}`,
-          'holdpoint_audit_sink_dropped_total{sink="http"} 0',
-          'holdpoint_audit_sink_dropped_total{sink="http-2"} 0',
-          `holdpoint_audit_sink_lag_events{sink="http"} ${count}`,
-          'holdpoint_audit_sink_lag_events{sink="http-2"} 0',
-          'holdpoint_audit_lag_events 0',
-        ]),
-      patient,
-    );
-    expect(other.taken).toBe(text);
+    const worked = readAudit(agent.auditPath).filter(({ event }) => !addedByStalls.has(event));
+    expect(worked.map(({ event }) => event)).toEqual(eventsOf(['t', 'u', 'v']));
+    expect([silent.requests.length, silent.taken]).toEqual([1, '']);
+    await vi.waitFor(async () => {
+      const text = readFileSync(agent.auditPath, 'utf8');
+      const count = text.split('\n').length - 1;
+      expect(await metricsOf(agent)).toEqual([
+        'holdpoint_audit_sink_delivered_total{sink="http"} 0',
+        `holdpoint_audit_sink_delivered_total{sink="http-2"} ${count}`,
+        'holdpoint_audit_sink_dropped_total{sink="http"} 0',
+        'holdpoint_audit_sink_dropped_total{sink="http-2"} 0',
+        `holdpoint_audit_sink_lag_events{sink="http"} ${count}`,
+        'holdpoint_audit_sink_lag_events{sink="http-2"} 0',
+        'holdpoint_audit_lag_events 0',
+      ]);
+      // A batch whose answer was lost comes again.
+      expect([...new Set(other.taken.split('\n'))]).toEqual(text.split('\n'));
+    }, patient);
+    expect(flipsOf(agent.auditPath)).not.toContainEqual(expect.objectContaining({ sink: 'http' }));
   });
 
   it('that is away for too long lacks lines, and the log says how many', async () => {
