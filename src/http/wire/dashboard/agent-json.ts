@@ -1,0 +1,47 @@
+/** Process states of an agent on the dashboard (document 3 section 3). */
+export type AgentStatus = 'stopped' | 'starting' | 'running' | 'errored';
+
+/** A model by the names `service.yaml` gives it. */
+export interface ModelJson {
+  provider: string;
+  name: string;
+}
+
+/** An agent of the workspace: an element of `GET /api/agents`, which sorts them by `id`. */
+export interface AgentJson {
+  /** The `agent_id` of its `service.yaml`; the name of its folder when that cannot be read. */
+  id: string;
+  version: string;
+  /** An absolute path. */
+  directory: string;
+  model: ModelJson | null;
+  fallbacks: ModelJson[];
+  /** Names, sorted. */
+  tools: string[];
+  /** Those of `tools` that a DEFER rule holds. */
+  held_tools: string[];
+  channels: string[];
+  /** How many there are. */
+  skills: number;
+  status: AgentStatus;
+  port?: number;
+  url?: string;
+  /** Last error of `serve.log`, 4 KiB of plain text at most, or what is wrong with `service.yaml`. */
+  error?: string;
+  started_at?: string;
+  /** Its secrets are encrypted, and nobody has given a passphrase yet. */
+  needs_passphrase: boolean;
+  pending_deferrals: number;
+  /** Warnings of its configuration, as `holdpoint validate` prints them. */
+  warnings: string[];
+}
+
+/** Body of `POST /api/agents/{id}/start` and of `/restart`. */
+export interface StartJson {
+  passphrase?: string;
+}
+
+/** Answer, with 202, to starting, stopping or restarting an agent. */
+export interface StatusJson {
+  status: AgentStatus;
+}

@@ -1,0 +1,43 @@
+/** A call that waits for a person: an element of `GET /api/deferrals`, which puts the soonest deadline first. */
+export interface DeferralJson {
+  agent_id: string;
+  id: string;
+  task_id: string;
+  tool: string;
+  to: string | string[];
+  timeout: string;
+  /** Words of the model. */
+  context: string;
+  args: Record<string, unknown>;
+  /** What the model asked for, where a MODIFY rule changed it. */
+  args_before?: Record<string, unknown>;
+  args_sha256: string;
+  requester: { user_id: string; email: string | null; provider: string } | null;
+  requested_at: string;
+  expires_at: string;
+  /** `null` lets anybody decide. */
+  approvers: string[] | null;
+  quorum: number;
+  approvals: { approver: string; at: string }[];
+  escalated_to?: string | string[];
+  /** Title of its task. */
+  title: string;
+}
+
+/** Answer of `GET /api/deferrals`. */
+export interface DeferralsJson {
+  deferrals: DeferralJson[];
+  /** The clock of the server, for countdowns. */
+  now: string;
+}
+
+/** Body of `POST /api/agents/{id}/tasks/{tid}/decisions`; all but `token` is what the agent's own endpoint takes. */
+export interface DecisionRequestJson {
+  decision: 'approve' | 'reject';
+  note?: string;
+  approver_email?: string;
+  deferral_id?: string;
+  args_sha256?: string;
+  /** The decider's own bearer token for that agent; without it the operator of this machine decides. */
+  token?: string;
+}
