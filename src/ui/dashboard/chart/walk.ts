@@ -1,0 +1,103 @@
+import {
+  arrowOf,
+  boxOf,
+  type DrawnArrow,
+  type DrawnChart,
+  type DrawnState,
+  isWithin,
+} from './drawn-chart.ts';
+
+/** A state that a task entered, as the agent tells it; `state` is a path of the chart, `entered_at` RFC 3339. */
+export interface Entered {
+  state: string;
+  event: string;
+  entered_at: string;
+}
+
+/** One stop on the way of a task over the drawing; states that are drawn as one box are one stop. */
+export interface Stop {
+  box: DrawnState;
+  /** The line that led here; absent at the first stop and where the drawing has none. */
+  by: DrawnArrow | undefined;
+  event: string;
+  /** The full path of the state last entered within the box. */
+  state: string;
+  /** Milliseconds since 1970; `left` is `null` at the last stop. */
+  entered: number;
+  left: number | null;
+}
+
+/** Time spent in a box, and how often it was entered. */
+export interface Stay {
+  milliseconds: number;
+  visits: number;
+}
+
+/**
+ * Retraces the way of a task over the drawing. A state without a box of its own is one with what follows in the region
+ * around it, and a state that the drawing does not know is passed over.
+ */
+export function walk(chart: DrawnChart, states: readonly Entered[]): Stop[] {
+  const stops: Stop[] = [];
+  for (const { state, event, entered_at } of states) {
+    const box = boxOf(chart, state);
+    if (box === undefined) continue;
+    const last = stops.at(-1);
+    if (last !== undefined && isOneStop(last.box, box)) {
+      stops[stops.length - 1] = { ...last, box, state };
+      continue;
+    }
+    const entered = Date.parse(entered_at);
+    if (last !== undefined) last.left = entered;
+    const by = last === undefined ? undefined : arrowOf(chart, last.state, state);
+    stops.push({ box, by, event, state, entered, left: null });
+  }
+  return stops;
+}
+
+function isOneStop(last: DrawnState, box: DrawnState): boolean {
+  return last.kind === 'region' ? isWithin(box.id, last.id) : last === box && box.kind === 'step';
+}
+
+/** Adds up the time in each box, by its id; regions count what happened in them. The last stop lasts until `now`, unless it is an end. */
+export function staysOf(
+  { states }: DrawnChart,
+  stops: readonly Stop[],
+  now: number,
+): Map<string, Stay> {
+  const stays = new Map<string, Stay>();
+  for (const [index, { box, entered, left }] of stops.entries()) {
+    const until = left ?? (box.kind === 'end' ? entered : now);
+    for (const around of states.filter(({ id }) => isWithin(box.id, id))) {
+      const before = stays.get(around.id) ?? { milliseconds: 0, visits: 0 };
+      const came = index === 0 || !isWithin(stops[index - 1]?.box.id ?? '', around.id);
+      stays.set(around.id, {
+        milliseconds: before.milliseconds + Math.max(0, until - entered),
+        visits: before.visits + (came || around === box ? 1 : 0),
+      });
+    }
+  }
+  return stays;
+}
+
+/** Looks back: the way as it was when the stop at `index` was the last one. */
+export function upTo(stops: readonly Stop[], index: number): Stop[] {
+  return stops.slice(0, index + 1);
+}
+
+/** Picks what led into a box: what happened after the stop before it began and until the box was entered. */
+export function ledTo<T extends { at: string }>(
+  entries: readonly T[],
+  stops: readonly Stop[],
+  box: string,
+): T[] {
+  const spans = stops.flatMap((stop, index) =>
+    isWithin(stop.box.id, box)
+      ? [{ after: stops[index - 1]?.entered ?? Number.NEGATIVE_INFINITY, until: stop.entered }]
+      : [],
+  );
+  return entries.filter(({ at }) => {
+    const time = Date.parse(at);
+    return spans.some(({ after, until }) => time > after && time <= until);
+  });
+}

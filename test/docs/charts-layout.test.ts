@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { drawChart } from '../../scripts/charts-layout/draw-chart.ts';
+import type { Drawing } from '../../scripts/charts-layout/drawing.ts';
+import { drawLayouts, staleLayouts } from '../../scripts/charts-layout/layouts.ts';
+import { taskDrawing } from '../../scripts/charts-layout/task-drawing.ts';
+import { transitionsOf } from '../../scripts/charts-layout/transitions.ts';
+import { taskMachine } from '../../src/machines/task/task-machine.ts';
+import { arrowOf, boxOf } from '../../src/ui/dashboard/chart/drawn-chart.ts';
+
+const root = `${import.meta.dirname}/../..`;
+
+function drawn(change: (plan: Drawing) => void = () => {}) {
+  const plan = structuredClone(taskDrawing);
+  change(plan);
+  return drawChart(taskMachine, 7, plan);
+}
+
+describe('the drawing of the task chart', () => {
+  it('is the one that the page shows', () => {
+    expect(staleLayouts(root, drawLayouts())).toEqual([]);
+  });
+
+  it('is called stale when it is another one', () => {
+    const [[path, text] = ['', '']] = drawLayouts();
+    expect(staleLayouts(root, new Map([[path, `${text}\n`]]))).toEqual([path]);
+    expect(staleLayouts('/nowhere', new Map([[path, text]]))).toEqual([path]);
+  });
+
+  it('shows every transition by a line, within a box, or names why not', () => {
+    const chart = drawn();
+    const unseen = transitionsOf(taskMachine.root).filter(
+      ({ from, to }) =>
+        boxOf(chart, from) !== boxOf(chart, to) && arrowOf(chart, from, to) === undefined,
+    );
+    expect(unseen.map(({ from, to }) => ({ from, to }))).toEqual([
+      { from: 'working.executing.calling.starting', to: 'working.executing.minting' },
+    ]);
+    expect(taskDrawing.undrawn.map(({ from, to }) => ({ from, to }))).toEqual(
+      unseen.map(({ from, to }) => ({ from, to })),
+    );
+  });
+
+  it('puts what sets a transition off at the line that is nearest to it', () => {
+    const on = (from: string, to: string) => arrowOf(drawn(), from, to)?.on;
+    expect(on('deferred.asked', 'working.executing.minting')).toEqual(['deferral.decide [else]']);
+    expect(on('deferred.asked', 'working.executing.recording')).toEqual([
+      'deferral.decide [isRejectionForModel]',
+    ]);
+    expect(on('working.thinking', 'completed')).toEqual(['think done [else]']);
+  });
+
+  it.each<[string, (plan: Drawing) => void, string]>([
+    [
+      'a state without a place',
+      (plan) => delete plan.places['canceled'],
+      'state canceled has no place',
+    ],
+    [
+      'a place without a state',
+      (plan) => (plan.places['parked'] = { at: [0, 350], size: [20, 20] }),
+      'there is no state parked',
+    ],
+    [
+      'a transition without a line',
+      (plan) => plan.lines.splice(2, 1),
+      'no line shows working.governing → deferred.asked (govern done [needsApproval])',
+    ],
+    [
+      'a line without a transition',
+      (plan) =>
+        plan.lines.push({
+          from: 'completed',
+          to: 'failed',
+          points: [
+            [218, 319],
+            [296, 319],
+          ],
+        }),
+      'no transition goes along completed → failed',
+    ],
+    [
+      'a line through a box',
+      (plan) =>
+        ((plan.lines[0] ?? { points: [] }).points = [
+          [100, 71],
+          [460, 71],
+        ]),
+      'the line submitted → working runs through working.thinking',
+    ],
+    [
+      'a label on a box',
+      (plan) => ((plan.lines[1] ?? { labelAt: [0, 0] }).labelAt = [250, 63]),
+      'the label "wants a tool" lies on working.thinking',
+    ],
+    [
+      'a state outside of its region',
+      (plan) => ((plan.places['deferred.asked'] ?? { at: [0, 0] }).at = [600, 48]),
+      'deferred.asked leaves its region',
+    ],
+  ])('is refused with %s', (_, change, problem) => {
+    expect(() => drawn(change)).toThrow(problem);
+  });
+
+  it('is small enough to come with the page', () => {
+    const bytes = readFileSync(`${root}/src/ui/dashboard/chart/task-chart.json`).length;
+    expect(bytes).toBeLessThan(8_192);
+  });
+});
