@@ -39,7 +39,7 @@ export function faultsOf(chart: DrawnChart): string[] {
 }
 
 /** The room of a label, on the wide side, as each machine has a font of its own. */
-export function boxOfLabel({ label, labelAt: [x, y], anchor }: DrawnArrow): Box {
+function boxOfLabel({ label, labelAt: [x, y], anchor }: DrawnArrow): Box {
   const width = label.length * 6.2;
   const left = { start: x, middle: x - width / 2, end: x - width }[anchor];
   return { x: left, y: y - 11, width, height: 14 };
