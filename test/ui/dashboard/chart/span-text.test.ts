@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { brief } from '../../../../src/ui/dashboard/chart/spans.ts';
+import { spanText } from '../../../../src/ui/dashboard/chart/span-text.ts';
 
-describe('brief', () => {
+describe('spanText', () => {
   it.each([
     [0, '0 ms'],
     [0.38, '0.4 ms'],
@@ -16,13 +16,13 @@ describe('brief', () => {
     [7_200_000, '2 h'],
     [273_600_000, '3 d 4 h'],
   ])('writes %d ms as %s', (milliseconds, text) => {
-    expect(brief(milliseconds)).toBe(text);
+    expect(spanText(milliseconds)).toBe(text);
   });
 
   it('is never long and never negative', () => {
     fc.assert(
       fc.property(fc.double({ min: -1e6, max: 1e11, noNaN: true }), (milliseconds) => {
-        expect(brief(milliseconds)).toMatch(/^\d[\d.: a-z]{1,11}$/);
+        expect(spanText(milliseconds)).toMatch(/^\d[\d.: a-z]{1,11}$/);
       }),
     );
   });

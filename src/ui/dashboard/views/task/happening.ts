@@ -1,0 +1,181 @@
+import type { TimelineEntryJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
+import { spanText } from '../../chart/span-text.ts';
+
+/** One line of what happened, in words. All of it is text of others and is shown as such. */
+export interface Happening {
+  seq: number;
+  at: string;
+  tone: Tone;
+  says: string;
+  /** What the sentence is about, set in mono after it. */
+  about: string | null;
+  detail: string;
+}
+
+export type Tone = 'plain' | 'allow' | 'deny' | 'modify' | 'hold' | 'step-up';
+
+type Words = Pick<Happening, 'says'> & Partial<Pick<Happening, 'tone' | 'about' | 'detail'>>;
+type Fields = Record<string, unknown>;
+
+/** Puts an audit event into words; an event without words of its own keeps its name and shows its fields. */
+export function happeningOf({ seq, at, event, fields }: TimelineEntryJson): Happening {
+  const wording = Object.hasOwn(words, event) ? words[event] : undefined;
+  const said: Words = wording?.(fields) ?? {
+    says: event,
+    detail: list(Object.entries(fields).map(shown)),
+  };
+  return { seq, at, tone: 'plain', about: text(fields['tool']), detail: '', ...said };
+}
+
+const words: Record<string, (fields: Fields) => Words> = {
+  session_start: () => ({ says: 'Accepted' }),
+  session_end: ({ state, reason }) => ({
+    says:
+      { completed: 'Completed', failed: 'Failed', canceled: 'Canceled' }[String(state)] ?? 'Ended',
+    tone: state === 'completed' ? 'allow' : state === 'failed' ? 'deny' : 'plain',
+    detail: text(reason)?.replaceAll('_', ' ') ?? '',
+  }),
+  llm_call: ({ duration_ms, input_tokens, output_tokens, model, error }) => ({
+    says: error === undefined ? 'The model took its turn' : 'The model failed',
+    tone: error === undefined ? 'plain' : 'deny',
+    detail: list([
+      span(duration_ms),
+      count(input_tokens, 'in'),
+      count(output_tokens, 'out'),
+      text(model),
+      text(error),
+    ]),
+  }),
+  guardrail_check: ({ gate, decision, rule }) => ({
+    says: decision === 'redact' ? 'A guardrail redacted' : 'A guardrail refused',
+    tone: decision === 'redact' ? 'modify' : 'deny',
+    detail: list([text(gate)?.replaceAll('_', ' '), text(rule)]),
+  }),
+  intent_alignment: ({ decision, score, reason }) => ({
+    says: decision === 'deny' ? 'Not what was asked for:' : 'Fits what was asked for:',
+    tone: decision === 'deny' ? 'deny' : 'allow',
+    detail: list([typeof score === 'number' ? `score ${score.toFixed(2)}` : null, text(reason)]),
+  }),
+  intent_drift: ({ reason }) => ({
+    says: 'Drifts from what was asked for:',
+    tone: 'step-up',
+    detail: list([text(reason)]),
+  }),
+  auth_step_up_required: ({ required_acr, presented_acr }) => ({
+    says: 'Needs a stronger sign-in:',
+    tone: 'step-up',
+    detail: list([
+      `level ${text(required_acr) ?? '?'}`,
+      `the caller has ${text(presented_acr) ?? 'none'}`,
+    ]),
+  }),
+  tool_call_modified: ({ part, rules }) => ({
+    says: part === 'output' ? 'Output changed:' : 'Arguments changed:',
+    tone: 'modify',
+    detail: Array.isArray(rules) ? `by rule ${rules.map(String).join(', ')}` : '',
+  }),
+  credential_issued: ({ provider, ttl }) => ({
+    says: 'Credentials issued for',
+    detail: list([text(provider), typeof ttl === 'number' ? `for ${spanText(ttl * 1_000)}` : null]),
+  }),
+  credential_failed: ({ provider }) => ({
+    says: 'No credentials for',
+    tone: 'deny',
+    detail: list([text(provider)]),
+  }),
+  tool_exec: ({ phase, duration_ms, args_size, result_size, error }) => {
+    if (phase === 'start')
+      return { says: 'Started', detail: list([bytes(args_size, 'of arguments')]) };
+    return error === undefined
+      ? {
+          says: 'Ran',
+          tone: 'allow',
+          detail: list([span(duration_ms), bytes(result_size, 'back')]),
+        }
+      : { says: 'Failed:', tone: 'deny', detail: list([span(duration_ms), text(error)]) };
+  },
+  message_received: ({ size, user_id }) => ({
+    says: 'A message came',
+    detail: list([bytes(size, ''), text(user_id)]),
+  }),
+  task_deferred: ({ to, timeout_ms, approvers }) => ({
+    says: 'Held:',
+    tone: 'hold',
+    detail: list([
+      `asks ${text(to) ?? 'nobody'}`,
+      typeof timeout_ms === 'number' ? `${spanText(timeout_ms)} to decide` : null,
+      Array.isArray(approvers) ? `may decide: ${approvers.map(String).join(', ')}` : null,
+    ]),
+  }),
+  task_deferred_decision: ({ approver, decision, authorized, source, note, wait_ms }) => {
+    const who = text(approver) ?? 'unknown';
+    const detail = list([
+      text(source) === null ? null : `in ${text(source)}`,
+      typeof wait_ms === 'number' ? `after ${spanText(wait_ms)}` : null,
+      quoted(note),
+    ]);
+    if (authorized === false) return { says: `${who} may not decide on`, tone: 'deny', detail };
+    return decision === 'approve'
+      ? { says: `${who} approved`, tone: 'allow', detail }
+      : { says: `${who} rejected`, tone: 'deny', detail };
+  },
+  task_deferred_reminder: ({ to }) => ({
+    says: 'Reminded about',
+    tone: 'hold',
+    detail: list([text(to)]),
+  }),
+  task_deferred_escalated: ({ to }) => ({
+    says: 'Escalated:',
+    tone: 'hold',
+    detail: list([`asks ${text(to) ?? ''} as well`]),
+  }),
+  task_deferred_timeout: ({ wait_ms }) => ({
+    says: 'Nobody decided in time:',
+    tone: 'deny',
+    detail: list([`refused after ${spanText(Number(wait_ms))}`]),
+  }),
+  task_deferred_abandoned: ({ reason }) => ({
+    says: 'No longer asked for:',
+    detail: list([text(reason)?.replaceAll('_', ' ')]),
+  }),
+  invocation_cancelled: ({ reason }) => ({
+    says: 'Called off',
+    detail: list([text(reason)?.replaceAll('_', ' ')]),
+  }),
+  egress_allowed: ({ domain }) => ({ says: 'Reached', about: text(domain) }),
+  egress_blocked: ({ domain, reason }) => ({
+    says: 'Kept from reaching',
+    about: text(domain),
+    tone: 'deny',
+    detail: list([text(reason)]),
+  }),
+};
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function quoted(value: unknown): string | null {
+  const said = text(value);
+  return said === null ? null : `“${said}”`;
+}
+
+function span(value: unknown): string | null {
+  return typeof value === 'number' ? spanText(value) : null;
+}
+
+function count(value: unknown, what: string): string | null {
+  return typeof value === 'number' ? `${value.toLocaleString('en')} ${what}` : null;
+}
+
+function bytes(value: unknown, what: string): string | null {
+  return typeof value === 'number' ? `${value.toLocaleString('en')} bytes ${what}`.trim() : null;
+}
+
+function shown([name, value]: [string, unknown]): string {
+  return `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+}
+
+function list(parts: (string | null | undefined)[]): string {
+  return parts.filter((part) => typeof part === 'string').join(', ');
+}

@@ -1,0 +1,242 @@
+import type {
+  DecisionJson,
+  TimelineEntryJson,
+} from '../../../../http/wire/dashboard/task-detail-json.ts';
+
+/** What became of one tool call, layer by layer, in the order in which the layers are asked. */
+export interface CallStory {
+  id: string;
+  tool: string;
+  rows: LayerRow[];
+  /** Milliseconds the layers took, and the call waited for a person and ran; `null` while it did not. */
+  ruled: number;
+  waited: number | null;
+  ran: number | null;
+}
+
+export interface LayerRow {
+  name: string;
+  verdict: Verdict;
+  reason: string;
+  /** Milliseconds; `null` when the layer was not asked. */
+  took: number | null;
+  /** Where its bar lies, in percent of the width; `null` without a bar. */
+  bar: { from: number; width: number } | null;
+  isWait: boolean;
+}
+
+export type Verdict =
+  | 'allow'
+  | 'deny'
+  | 'modify'
+  | 'step up'
+  | 'hold'
+  | 'ran'
+  | 'failed'
+  | 'running'
+  | 'not yet'
+  | 'not asked';
+
+interface Asked {
+  name: string;
+  verdict: Verdict;
+  reason: string;
+  took: number | null;
+  isWait: boolean;
+}
+
+interface Call {
+  id: string;
+  tool: string;
+  decisions: DecisionJson[];
+  /** Epoch milliseconds; `null` for what has not happened. */
+  heldAt: number | null;
+  wait: number | null;
+  wasRefused: boolean;
+  startedAt: number | null;
+  ran: number | null;
+  error: string | null;
+}
+
+const layers = [
+  ['intent_alignment', 'Intent'],
+  ['step_up', 'Assurance'],
+  ['modify', 'Modify'],
+  ['defer', 'Approval'],
+  ['credentials', 'Credentials'],
+  ['run', 'Run'],
+  ['output', 'Output'],
+] as const;
+
+const verdicts: Record<string, Verdict> = {
+  allow: 'allow',
+  deny: 'deny',
+  modify: 'modify',
+  step_up: 'step up',
+  defer: 'hold',
+};
+
+/** Percent of the width that layers get beside a wait or a run, which take longer by orders of magnitude. */
+const shareOfLayers = 40;
+
+/**
+ * Tells the story of each call, oldest first. Runs and waits carry no call's id in the log, so they go to the calls of
+ * their tool in order: a task has one call under way at a time.
+ *
+ * @param now epoch milliseconds, until which a pending wait or run is counted
+ * @param isOver says that nothing will happen any more
+ */
+export function callStories(
+  decisions: readonly DecisionJson[],
+  timeline: readonly TimelineEntryJson[],
+  now: number,
+  isOver: boolean,
+): CallStory[] {
+  const calls = callsOf(decisions);
+  for (const entry of timeline) happen(calls, entry);
+  return calls.map((call) => storyOf(call, now, isOver));
+}
+
+function callsOf(decisions: readonly DecisionJson[]): Call[] {
+  const calls = new Map<string, Call>();
+  for (const decision of decisions) {
+    const { call_id: id, tool } = decision;
+    if (id === undefined || tool === undefined) continue;
+    const known = calls.get(id);
+    if (known === undefined) {
+      calls.set(id, {
+        id,
+        tool,
+        decisions: [decision],
+        heldAt: null,
+        wait: null,
+        wasRefused: false,
+        startedAt: null,
+        ran: null,
+        error: null,
+      });
+    } else known.decisions.push(decision);
+  }
+  return [...calls.values()];
+}
+
+function happen(calls: Call[], { event, at, fields }: TimelineEntryJson): void {
+  const ofTool = calls.filter(({ tool }) => tool === fields['tool']);
+  const held = ofTool.find(({ heldAt, wait }) => heldAt !== null && wait === null);
+  const time = Date.parse(at);
+  switch (event) {
+    case 'task_deferred': {
+      const next = ofTool.find((call) => call.heldAt === null && says(call, 'defer', 'defer'));
+      if (next !== undefined) next.heldAt = time;
+      break;
+    }
+    case 'task_deferred_decision':
+      if (held === undefined || fields['authorized'] === false) break;
+      // An approval that a quorum needs more of does not end the wait; the start of the call does.
+      if (fields['decision'] === 'reject') end(held, fields['wait_ms']);
+      break;
+    case 'task_deferred_timeout':
+    case 'task_deferred_abandoned':
+      if (held !== undefined) end(held, fields['wait_ms']);
+      break;
+    case 'tool_exec':
+      run(ofTool, fields, time);
+      break;
+    default:
+  }
+}
+
+function end(call: Call, wait: unknown): void {
+  call.wait = Number(wait);
+  call.wasRefused = true;
+}
+
+function run(ofTool: Call[], fields: Record<string, unknown>, at: number): void {
+  if (fields['phase'] === 'start') {
+    const next = ofTool.find((call) => call.startedAt === null && mayRun(call));
+    if (next === undefined) return;
+    next.startedAt = at;
+    if (next.heldAt !== null) next.wait = at - next.heldAt;
+    return;
+  }
+  const running = ofTool.find(({ startedAt, ran }) => startedAt !== null && ran === null);
+  if (running === undefined) return;
+  running.ran = Number(fields['duration_ms'] ?? at - (running.startedAt ?? at));
+  running.error = typeof fields['error'] === 'string' ? fields['error'] : null;
+}
+
+function mayRun(call: Call): boolean {
+  const isStopped = call.decisions.some(
+    ({ layer, decision }) => layer !== 'output' && (decision === 'deny' || decision === 'step_up'),
+  );
+  return !isStopped && !call.wasRefused;
+}
+
+function says(call: Call, layer: string, decision: string): boolean {
+  return call.decisions.some((said) => said.layer === layer && said.decision === decision);
+}
+
+function storyOf(call: Call, now: number, isOver: boolean): CallStory {
+  const asked = layers
+    .map(
+      ([layer, name]): Asked =>
+        layer === 'run' ? runOf(call, now, isOver) : askedOf(call, layer, name, now, isOver),
+    )
+    .filter(({ name, took }) => took !== null || (name !== 'Credentials' && name !== 'Output'));
+  const sum = (rows: Asked[]) => rows.reduce((total, { took }) => total + (took ?? 0), 0);
+  const isRun = ({ name }: Asked) => name === 'Run';
+  return {
+    id: call.id,
+    tool: call.tool,
+    rows: withBars(asked),
+    ruled: call.decisions.reduce((total, { duration_ms }) => total + duration_ms, 0),
+    waited: call.heldAt === null ? null : sum(asked.filter(({ isWait }) => isWait)),
+    ran: call.startedAt === null ? null : sum(asked.filter(isRun)),
+  };
+}
+
+function askedOf(call: Call, layer: string, name: string, now: number, isOver: boolean): Asked {
+  const said = call.decisions.find((decision) => decision.layer === layer);
+  if (said === undefined) {
+    const verdict = !mayRun(call) || isOver ? 'not asked' : 'not yet';
+    return { name, verdict, reason: '', took: null, isWait: false };
+  }
+  const { decision, reason, duration_ms: took } = said;
+  const verdict = verdicts[decision] ?? 'deny';
+  if (layer !== 'defer' || call.heldAt === null)
+    return { name, verdict, reason, took, isWait: false };
+  const waited = call.wait ?? Math.max(0, now - call.heldAt);
+  return { name, verdict, reason, took: waited, isWait: true };
+}
+
+function runOf(call: Call, now: number, isOver: boolean): Asked {
+  const name = 'Run';
+  if (call.startedAt === null) {
+    const verdict = !mayRun(call) || isOver ? 'not asked' : 'not yet';
+    return { name, verdict, reason: '', took: null, isWait: false };
+  }
+  const took = call.ran ?? Math.max(0, now - call.startedAt);
+  const reason = call.error ?? '';
+  const verdict = call.error !== null ? 'failed' : call.ran !== null || isOver ? 'ran' : 'running';
+  return { name, verdict, reason, took, isWait: false };
+}
+
+/** Lays the bars one after the other; layers share one scale, and what is long beside them shares the rest. */
+function withBars(asked: Asked[]): LayerRow[] {
+  const isLong = ({ name, isWait }: Asked) => name === 'Run' || isWait;
+  const total = (rows: Asked[]) => rows.reduce((sum, { took }) => sum + (took ?? 0), 0);
+  const long = asked.filter((row) => isLong(row) && row.took !== null);
+  const ruled = total(asked.filter((row) => !isLong(row)));
+  const forLayers = long.length === 0 ? 100 : shareOfLayers;
+  // A wait beside a run would leave the run nothing, so each of the long ones gets a part of its own.
+  const forEach = long.length === 0 ? 0 : (100 - shareOfLayers) / long.length;
+  let from = 0;
+  return asked.map((row): LayerRow => {
+    if (row.took === null) return { ...row, bar: null };
+    const part = ruled === 0 ? 0 : (row.took / ruled) * forLayers;
+    const width = long.includes(row) ? forEach : part;
+    const bar = { from, width };
+    from += width;
+    return { ...row, bar };
+  });
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { happeningOf } from '../../../../../src/ui/dashboard/views/task/happening.ts';
+
+const inWords = (event: string, fields: Record<string, unknown> = {}) => {
+  const { tone, says, about, detail } = happeningOf({
+    seq: 1,
+    at: '2026-11-22T12:00:00.000Z',
+    event,
+    fields,
+  });
+  return `${tone}: ${[says, about].filter((part) => part !== null).join(' ')} (${detail})`;
+};
+
+const tool = 'issue_refund';
+
+describe('happeningOf', () => {
+  it.each<[string, Record<string, unknown>, string]>([
+    ['session_start', {}, 'plain: Accepted ()'],
+    ['session_end', { state: 'failed', reason: 'turns_limit' }, 'deny: Failed (turns limit)'],
+    [
+      'llm_call',
+      { duration_ms: 1_300, input_tokens: 1_812, output_tokens: 64, model: 'demo' },
+      'plain: The model took its turn (1.3 s, 1,812 in, 64 out, demo)',
+    ],
+    [
+      'guardrail_check',
+      { gate: 'deny_commands', decision: 'deny', tool, rule: 'rm -rf' },
+      'deny: A guardrail refused issue_refund (deny commands, rm -rf)',
+    ],
+    [
+      'tool_call_modified',
+      { tool, part: 'arguments', rules: [2] },
+      'modify: Arguments changed: issue_refund (by rule 2)',
+    ],
+    [
+      'tool_exec',
+      { tool, phase: 'end', duration_ms: 174, args_size: 12, result_size: 2_220 },
+      'allow: Ran issue_refund (174 ms, 2,220 bytes back)',
+    ],
+    [
+      'tool_exec',
+      { tool, phase: 'end', duration_ms: 9, error: 'exit code 1' },
+      'deny: Failed: issue_refund (9 ms, exit code 1)',
+    ],
+    [
+      'task_deferred',
+      { tool, to: 'channel:slack:#refunds', timeout_ms: 300_000, approvers: ['a@example.com'] },
+      'hold: Held: issue_refund (asks channel:slack:#refunds, 5:00 to decide, may decide: a@example.com)',
+    ],
+    [
+      'task_deferred_decision',
+      {
+        tool,
+        decision: 'approve',
+        approver: 'carol@example.com',
+        source: 'slack',
+        note: 'fine',
+        wait_ms: 45_000,
+      },
+      'allow: carol@example.com approved issue_refund (in slack, after 45 s, “fine”)',
+    ],
+    [
+      'task_deferred_decision',
+      { tool, decision: 'approve', approver: 'mallory', authorized: false, note: '' },
+      'deny: mallory may not decide on issue_refund ()',
+    ],
+    [
+      'egress_blocked',
+      { domain: 'evil.test', reason: 'not listed' },
+      'deny: Kept from reaching evil.test (not listed)',
+    ],
+    ['something_new', { a: 1, b: 'x' }, 'plain: something_new (a 1, b x)'],
+    ['constructor', {}, 'plain: constructor ()'],
+  ])('puts %s %j into words', (event, fields, said) => {
+    expect(inWords(event, fields)).toBe(said);
+  });
+});
