@@ -14,6 +14,7 @@ import {
 } from '../actors/tasks/tasks.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
+import type { StateHistory } from '../machines/task/entered-state.ts';
 import { type Caller, isStanding, type Message, type Task } from '../machines/task/task.ts';
 import {
   isWithin,
@@ -91,6 +92,12 @@ export class CallerTasks {
   /** Returns a task as committed to disk. */
   find(id: string): Task | undefined {
     return this.#visible(this.#system.find(id));
+  }
+
+  /** Returns the states of the chart that a task of the caller has entered, as they stand on disk. Throws SystemError. */
+  statesOf(id: string): StateHistory {
+    this.#refuseForeign(id);
+    return this.#system.statesOf(id);
   }
 
   /** Returns the task that waits on a deferral. */

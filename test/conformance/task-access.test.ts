@@ -81,6 +81,15 @@ const legacyRows: Row[] = [
     seen: ({ id }) => ({ status: 200, body: { id, status: { state: 'deferred' } } }),
   },
   {
+    name: 'GET /tasks/{id}?history=states',
+    kind: 'held',
+    request: ({ id }) => get(`/tasks/${id}?history=states`),
+    seen: ({ id }) => ({
+      status: 200,
+      body: { id, metadata: { statechart: { value: 'deferred.asked' } } },
+    }),
+  },
+  {
     name: 'GET /tasks/{id} of one that ended',
     kind: 'ended',
     request: ({ id }) => get(`/tasks/${id}`),

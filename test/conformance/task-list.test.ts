@@ -79,8 +79,13 @@ describe('a query', () => {
     ['/tasks', 'state=waiting', state],
     ['/tasks', 'state=DEFERRED', state],
     ['/tasks', 'state=failed&state=failed', state],
-    ['/tasks', 'include=history', 'include must be artifacts'],
-    ['/tasks', 'include=artifacts&include=artifacts', 'include must be artifacts'],
+    ['/tasks', 'include=history', 'include must be artifacts, origin, or artifacts,origin'],
+    ['/tasks', 'include=constructor', 'include must be artifacts, origin, or artifacts,origin'],
+    [
+      '/tasks',
+      'include=artifacts&include=artifacts',
+      'include must be artifacts, origin, or artifacts,origin',
+    ],
     ['/deferrals', 'limit=0', limit],
     ['/deferrals', 'cursor=x', cursor],
   ])('%s?%s is refused in words', async (path, query, error) => {

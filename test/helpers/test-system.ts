@@ -45,6 +45,8 @@ export interface TestSystemOptions {
   isStarted?: boolean;
   /** Hears the id of every task whose actor starts. */
   onActorStart?: (id: string) => void;
+  /** Hears of every step that an actor takes. */
+  onInspected?: (event: InspectionEvent) => void;
 }
 
 /** A task system over real files, with a clock that the test moves. */
@@ -102,7 +104,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
   const directory = options.directory ?? temporaryFolder();
   const clock = options.clock ?? new ManualClock(nine);
   const store = await openStore(directory, options.chain ?? true);
-  const { onActorStart } = options;
+  const { onActorStart, onInspected } = options;
   const logged: TestSystem['logged'] = [];
   const log = (level: string) => (fields: object, message: string) =>
     void logged.push({ level, fields: { ...fields }, message });
@@ -125,6 +127,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     limits: { ...defaultLimits, ...options.limits },
     retention: options.retention ?? 7 * 24 * 3_600_000,
     ...(onActorStart === undefined ? {} : { inspect: observerOf(onActorStart) }),
+    ...(onInspected === undefined ? {} : { inspect: { next: onInspected } }),
   });
   let isStopped = false;
   const stop = (): void => {

@@ -1,5 +1,13 @@
-import type { ActorRefFrom, Snapshot, SnapshotFrom } from 'xstate';
+import type {
+  ActorRefFrom,
+  EventObject,
+  InspectedMicrostepEvent,
+  Snapshot,
+  SnapshotFrom,
+  StateValue,
+} from 'xstate';
 import { describeCrash, describeTask, stateOf } from '../../machines/task/describe-task.ts';
+import { causes, wordOfEvent } from '../../machines/task/entered-state.ts';
 import * as factOf from '../../machines/task/fact-of.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
@@ -20,6 +28,7 @@ import {
 } from '../records/records.ts';
 import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/telemetry.ts';
 import { BusyTime } from './busy-time.ts';
+import { EnteredPath } from './entered-path.ts';
 import { EnteredStates, type PassedStates } from './entered-states.ts';
 
 /** The actor of one task. */
@@ -64,6 +73,7 @@ export class LiveTask {
   #isQueued = false;
   #pending: { task: Task; passed: PassedStates; auditSeq: number } | null = null;
   readonly #states: EnteredStates;
+  readonly #path: EnteredPath;
   readonly #busy = new BusyTime();
   #crashed = false;
   #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
@@ -82,7 +92,10 @@ export class LiveTask {
     this.#revision = stored?.task.revision ?? 0;
     this.#auditSeq = stored?.auditSeq ?? 0;
     const state = stored?.task.state ?? null;
-    this.#states = new EnteredStates(state !== null && isFinal(state) ? null : state);
+    const begins = state === null || isFinal(state);
+    this.#states = new EnteredStates(begins ? null : state);
+    this.#path = new EnteredPath(begins ? null : keptValue(stored));
+    if (begins) this.#path.see('submitted', () => causes.begun, ports.clock.now());
   }
 
   /** The actor; there is one as soon as the task is live. */
@@ -102,6 +115,21 @@ export class LiveTask {
       // The registry hears of it.
       error: () => undefined,
     });
+  }
+
+  /** Takes in where a snapshot of the store, brought up to the present chart, has the task go on from. */
+  resumeFrom(value: StateValue): void {
+    this.#path.see(value, () => causes.resumed, this.#ports.clock.now());
+  }
+
+  /** Takes in one transition of the chart. */
+  moved({ actorRef, snapshot, event, _transitions: [transition] }: InspectedMicrostepEvent): void {
+    // An actor that was stopped may have left its id to another one.
+    if (this.#actor !== null && actorRef !== this.#actor) return;
+    const { value } = snapshot as SnapshotFrom<typeof taskMachine>;
+    const { type } = event as EventObject;
+    const word = () => wordOfEvent(type, transition?.eventType ?? type);
+    this.#path.see(value, word, this.#ports.clock.now());
   }
 
   /** What goes out on behalf of the run is counted as. */
@@ -217,6 +245,8 @@ export class LiveTask {
     this.#events = [];
     const sent = this.#sent;
     if (sent.length > 0) this.#sent = [];
+    if (this.#crashed) this.#path.see('failed', () => causes.crashed, at);
+    const entered = this.#path.take();
     this.#pending = { task, passed, auditSeq: this.#auditSeq };
     return {
       change: {
@@ -227,6 +257,7 @@ export class LiveTask {
         auditSeq: this.#auditSeq,
         startedCall: final ? null : startedCallOf(snapshot.context),
         ...(sent.length === 0 ? {} : { sent }),
+        ...(entered.length === 0 ? {} : { entered }),
       },
       events,
     };
@@ -278,6 +309,10 @@ export class LiveTask {
     const milliseconds = to - waited.requestedAt;
     this.#ports.onMeasured({ type: 'wait', decision: end.outcome, milliseconds });
   }
+}
+
+function keptValue(stored: StoredTask | undefined): StateValue | null {
+  return (stored?.snapshot as { value?: StateValue } | null | undefined)?.value ?? null;
 }
 
 function startedCallOf({ startedAt, pending }: TaskContext): string | null {

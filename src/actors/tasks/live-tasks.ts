@@ -1,9 +1,11 @@
 import {
   type ActorRefFrom,
+  type AnyActor,
   createActor,
   type InspectionEvent,
   type Observer,
   type Snapshot,
+  type StateValue,
 } from 'xstate';
 import { registryMachine } from '../../machines/registry/registry-machine.ts';
 import {
@@ -99,6 +101,7 @@ export class LiveTasks {
       }),
       { id: 'registry', ...(inspect === undefined ? {} : { inspect }) },
     );
+    this.#registry.system.inspect({ next: (inspected) => this.#inspected(inspected) });
     this.#registry.subscribe({ error: (error) => log.error({ error }, 'registry: failed') });
   }
 
@@ -144,6 +147,8 @@ export class LiveTasks {
   open(input: TaskInput, stored: StoredTask | undefined, sent: SentMessage | null): LiveTask {
     const task = new LiveTask(input.id, stored, input.trace, this.#ports);
     if (sent !== null) task.keep(sent);
+    // An actor takes its first steps as it is made.
+    this.#live.set(task.id, task);
     // A trace that begins here is the one that the run goes on in after a restart.
     const traced = { ...input, trace: input.trace ?? task.trace.traceParent };
     task.actor = createActor(this.#logic, { id: input.id, parent: this.#registry, input: traced });
@@ -229,6 +234,13 @@ export class LiveTasks {
     this.#registry.stop();
   }
 
+  /** A snapshot tells where a turn has led; the states on the way are told by its steps alone. */
+  #inspected(inspected: InspectionEvent): void {
+    if (inspected.type !== '@xstate.microstep') return;
+    const { actorRef } = inspected;
+    if (actorRef !== this.#registry) this.#live.get((actorRef as AnyActor).id)?.moved(inspected);
+  }
+
   #get(id: string): LiveTask {
     const task = this.#live.get(id);
     if (task === undefined) throw new Error(`task ${id} is not live`);
@@ -266,6 +278,7 @@ export class LiveTasks {
     try {
       const snapshot = restorable(stored);
       const task = new LiveTask(id, stored, snapshot.context.run?.trace ?? null, this.#ports);
+      if (snapshot.value !== undefined) task.resumeFrom(snapshot.value);
       const input = undefined as never;
       task.actor = createActor(logic, { id, parent: this.#registry, snapshot, input });
       return task;
@@ -370,5 +383,5 @@ export class LiveTasks {
 /** Brings what is kept of a task to a snapshot of the present chart. */
 function restorable({ snapshot, machineVersion }: StoredTask) {
   const migrated: unknown = rewindCall(migrateSnapshot(snapshot as KeptSnapshot, machineVersion));
-  return migrated as Snapshot<unknown> & { context: Partial<TaskContext> };
+  return migrated as Snapshot<unknown> & { value?: StateValue; context: Partial<TaskContext> };
 }

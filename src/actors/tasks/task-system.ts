@@ -4,6 +4,7 @@ import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { Refusal } from '../../machines/governance/finding.ts';
 import type { PersonKey } from '../../machines/governance/same-person.ts';
+import type { StateHistory } from '../../machines/task/entered-state.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
 import {
   type Caller,
@@ -209,6 +210,11 @@ export class TaskSystem {
     if (live === undefined) return this.#store.rows.find(id);
     const { run, deferral, settled } = live;
     return { ...run, deferral, settled };
+  }
+
+  /** Returns the states of the chart that a task has entered, as they stand on disk. */
+  statesOf(id: string): StateHistory {
+    return this.#store.rows.states.of(id);
   }
 
   /** Returns the task that waits on a deferral. */

@@ -1,4 +1,5 @@
 import { describeCrash } from '../../machines/task/describe-task.ts';
+import { causes } from '../../machines/task/entered-state.ts';
 import { unreadable } from '../../machines/task/failure-of.ts';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { AuditEvent } from '../ports.ts';
@@ -30,6 +31,7 @@ export function wordsOfUnreadable(
       machineVersion: taskMachineVersion,
       auditSeq: auditSeq + events.length,
       startedCall: null,
+      entered: [{ state: 'failed', event: causes.unreadable, at }],
     },
     events,
   };

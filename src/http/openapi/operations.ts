@@ -94,6 +94,11 @@ export const operations: Readonly<Record<string, Operation>> = {
     parameters: [
       query('historyLength', 'How many of the latest messages to show.', z.int().min(0)),
       query('decisions', 'Adds what each layer of governance said.', z.boolean()),
+      query(
+        'history',
+        'Adds the states of its chart that the task has entered, and where it comes from.',
+        z.literal('states'),
+      ),
     ],
     answers: { 200: theTask, 400: badQuery, 404: noTask },
     form,
@@ -104,7 +109,11 @@ export const operations: Readonly<Record<string, Operation>> = {
     says: 'Lists tasks, newest first.',
     parameters: [
       query('state', 'Tasks in this state alone.', z.enum(taskStates)),
-      query('include', 'Adds history and artifacts.', z.literal('artifacts')),
+      query(
+        'include',
+        'Adds history and artifacts, where each task comes from, or both, with a comma.',
+        z.enum(['artifacts', 'origin', 'artifacts,origin']),
+      ),
       ...page,
     ],
     answers: { 200: holding('One page.', schemas.tasks), 400: badQuery },

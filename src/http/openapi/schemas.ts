@@ -59,6 +59,12 @@ const record = z.object({
   duration_ms: z.number(),
 });
 
+const requester = z.object({
+  user_id: z.string(),
+  email: z.string().nullable(),
+  provider: z.string(),
+});
+
 export const task = z.object({
   id: z.string(),
   contextId: z.string(),
@@ -74,6 +80,16 @@ export const task = z.object({
       deferral: pending.optional(),
       step_up: stepUp.optional(),
       decisions: z.array(record).optional(),
+      created_at: time.optional(),
+      requester: requester.nullable().optional(),
+      workflow: z.record(z.string(), z.string()).optional(),
+      statechart: z
+        .object({ version: z.int(), value: z.string().describe('Where the task stands.') })
+        .optional(),
+      states: z
+        .array(z.object({ state: z.string(), event: z.string(), entered_at: time }))
+        .optional(),
+      states_left_out: z.int().optional(),
     })
     .optional(),
 });
@@ -84,9 +100,7 @@ export const deferral = pending.omit({ approvers: true }).extend({
   task_id: z.string(),
   timeout: z.string().describe('How long it waits at most, such as 5m0s.'),
   args: z.unknown().describe('The arguments that would run.'),
-  requester: z
-    .object({ user_id: z.string(), email: z.string().nullable(), provider: z.string() })
-    .nullable(),
+  requester: requester.nullable(),
   approvers: z.array(z.string()).nullable().describe('Who may decide; null for anybody.'),
   quorum: z.int(),
   approvals: z.array(z.object({ approver: z.string(), at: time })),

@@ -1,6 +1,7 @@
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
-import { readFlag, readHistoryLength, readTaskQuery } from '../wire/query.ts';
+import { readFlag, readHistory, readHistoryLength, readTaskQuery } from '../wire/query.ts';
+import { presentStates } from '../wire/states-json.ts';
 import { presentTask } from '../wire/task-json.ts';
 import { isTaskId } from '../wire/task-request.ts';
 
@@ -10,9 +11,12 @@ export function tasksGet() {
     const { id } = ctx.params;
     const task = isTaskId(id) ? ctx.state.tasks.find(id) : undefined;
     if (task === undefined) throw new Problem(404, { error: 'task not found' });
+    const withStates = readHistory(ctx.query);
     ctx.body = presentTask(task, {
       historyLength: readHistoryLength(ctx.query),
       withDecisions: readFlag(ctx.query, 'decisions'),
+      withOrigin: withStates,
+      states: withStates ? presentStates(task, ctx.state.tasks.statesOf(task.id)) : undefined,
     });
   };
 }
@@ -20,9 +24,10 @@ export function tasksGet() {
 /** `GET /tasks`: a page of tasks, newest first; messages are included on request only (contract section 5). */
 export function tasksList() {
   return async function list(ctx: RoutedContext) {
-    const { tasks, cursor } = await ctx.state.tasks.list(readTaskQuery(ctx.query));
+    const { withOrigin, ...query } = readTaskQuery(ctx.query);
+    const { tasks, cursor } = await ctx.state.tasks.list(query);
     ctx.body = {
-      tasks: tasks.map((task) => presentTask(task)),
+      tasks: tasks.map((task) => presentTask(task, { withOrigin })),
       ...(cursor === null ? {} : { next_cursor: cursor }),
     };
   };

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../machines/json.ts';
 import type { Caller } from '../../machines/task/task.ts';
 import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
-import { timestamp } from './task-json.ts';
+import { timestamp } from './timestamp.ts';
 
 const text = (limit: number) =>
   z.string({ error: 'must be a string' }).refine((value) => [...value].length <= limit, {

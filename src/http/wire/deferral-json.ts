@@ -1,7 +1,8 @@
 import { formatDuration } from '../../machines/duration.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { Task } from '../../machines/task/task.ts';
-import { timestamp } from './task-json.ts';
+import { presentRequester } from './origin-json.ts';
+import { timestamp } from './timestamp.ts';
 
 /** Presents the pending deferral of a task for approvers (contract section 5); `null` when none is pending. */
 export function presentDeferral({
@@ -20,14 +21,7 @@ export function presentDeferral({
     context: deferral.context,
     args: deferral.args,
     args_sha256: deferral.argsSha256,
-    requester:
-      requester === null
-        ? null
-        : {
-            user_id: requester.userId,
-            email: requester.email ?? null,
-            provider: requester.provider,
-          },
+    requester: presentRequester(requester),
     requested_at: timestamp(deferral.requestedAt),
     expires_at: timestamp(deferral.expiresAt),
     approvers: deferral.approvers,

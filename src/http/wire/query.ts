@@ -10,9 +10,9 @@ const usualLimit = 50;
 const largestLimit = 500;
 
 /** Reads `state`, `include`, `limit` and `cursor` of a listing. Throws a 400 Problem that names the fault. */
-export function readTaskQuery(query: ParsedUrlQuery): TaskQuery {
+export function readTaskQuery(query: ParsedUrlQuery): TaskQuery & { withOrigin: boolean } {
   const { state, include } = query;
-  const page = { ...readPage(query), withContents: readInclude(include) };
+  const page = { ...readPage(query), ...readInclude(include) };
   if (state === undefined || state === '') return page;
   if (!isTaskState(state)) {
     throw new Problem(400, { error: `state must be one of ${taskStates.join(', ')}` });
@@ -34,6 +34,13 @@ export function readHistoryLength(query: ParsedUrlQuery): number | undefined {
   return readWhole(query, 'historyLength', 0, 1_000_000);
 }
 
+/** Reads `history`: whether the states of the task are asked for. Throws a 400 Problem. */
+export function readHistory({ history }: ParsedUrlQuery): boolean {
+  if (history === undefined || history === '') return false;
+  if (history === 'states') return true;
+  throw new Problem(400, { error: 'history must be states' });
+}
+
 /** Reads a flag that is `true` or `false`, and `false` when it is left out. Throws a 400 Problem. */
 export function readFlag(query: ParsedUrlQuery, name: string): boolean {
   const text = query[name];
@@ -42,11 +49,21 @@ export function readFlag(query: ParsedUrlQuery, name: string): boolean {
   throw new Problem(400, { error: `${name} must be true or false` });
 }
 
-/** Tells whether a list includes history and artifacts. */
-function readInclude(include: ParsedUrlQuery[string]): boolean {
-  if (include === undefined || include === '') return false;
-  if (include === 'artifacts') return true;
-  throw new Problem(400, { error: 'include must be artifacts' });
+/** The values of `include`, and what a list then adds: history and artifacts, and where each task comes from. */
+const inclusions: Readonly<Record<string, { withContents: boolean; withOrigin: boolean }>> = {
+  '': { withContents: false, withOrigin: false },
+  artifacts: { withContents: true, withOrigin: false },
+  origin: { withContents: false, withOrigin: true },
+  'artifacts,origin': { withContents: true, withOrigin: true },
+};
+
+function readInclude(include: ParsedUrlQuery[string] = '') {
+  const found =
+    typeof include === 'string' && Object.hasOwn(inclusions, include)
+      ? inclusions[include]
+      : undefined;
+  if (found !== undefined) return found;
+  throw new Problem(400, { error: 'include must be artifacts, origin, or artifacts,origin' });
 }
 
 function readWhole(

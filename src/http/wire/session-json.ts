@@ -1,5 +1,5 @@
 import type { SessionBrief } from '../../actors/tasks/tasks.ts';
-import { timestamp } from './task-json.ts';
+import { timestamp } from './timestamp.ts';
 
 /** Writes a session as a list shows it. */
 export function presentSession({ id, preview, createdAt, updatedAt }: SessionBrief) {

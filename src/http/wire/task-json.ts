@@ -1,5 +1,8 @@
 import type { Deferral, DeferralStage, Message, Task } from '../../machines/task/task.ts';
 import { type DecisionRecordJson, presentDecisions } from './decision-record-json.ts';
+import { type OriginJson, presentOrigin } from './origin-json.ts';
+import type { StatesJson } from './states-json.ts';
+import { timestamp } from './timestamp.ts';
 
 /** A task on the legacy surface (contract section 4). */
 export interface TaskJson {
@@ -12,7 +15,7 @@ export interface TaskJson {
   metadata?: TaskMetadataJson;
 }
 
-interface TaskMetadataJson {
+interface TaskMetadataJson extends Partial<OriginJson>, Partial<StatesJson> {
   /** The number of messages dropped from the beginning of the history. */
   history_left_out?: number;
   deferral?: PendingDeferralJson;
@@ -27,6 +30,10 @@ export interface Presentation {
   historyLength?: number | undefined;
   /** Adds the governance records of each call. */
   withDecisions?: boolean;
+  /** Adds where the task comes from. */
+  withOrigin?: boolean;
+  /** The way of the task through its chart, which is added when it is given. */
+  states?: StatesJson | undefined;
 }
 
 /** The assurance level required of the caller, and its reason (contract section 5). */
@@ -52,10 +59,8 @@ interface PendingDeferralJson {
 }
 
 /** Presents a task. */
-export function presentTask(
-  task: Task,
-  { historyLength, withDecisions = false }: Presentation = {},
-): TaskJson {
+export function presentTask(task: Task, presentation: Presentation = {}): TaskJson {
+  const { historyLength } = presentation;
   const { id, contextId, state, text, changedAt, revision, history, answer } = task;
   const said = historyLength === undefined ? history : lastOf(history, historyLength);
   return {
@@ -73,13 +78,8 @@ export function presentTask(
     ...(answer === null
       ? {}
       : { artifacts: [{ artifactId: `${id}:response`, name: 'response', parts: answer }] }),
-    ...metadataOf(task, withDecisions),
+    ...metadataOf(task, presentation),
   };
-}
-
-/** RFC 3339 UTC with milliseconds. */
-export function timestamp(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** Returns the assurance level that the caller needs; `null` for a task that did not fail for want of it. */
@@ -88,7 +88,10 @@ export function stepUpOf({ failure }: Task): StepUpJson | null {
   return { tool: failure.tool, required_acr: failure.requiredAcr, reason: failure.reason };
 }
 
-function metadataOf(task: Task, withDecisions: boolean): Pick<TaskJson, 'metadata'> {
+function metadataOf(
+  task: Task,
+  { withDecisions = false, withOrigin = false, states }: Presentation,
+): Pick<TaskJson, 'metadata'> {
   const { deferral, stage, records, leftOut = 0 } = task;
   const stepUp = stepUpOf(task);
   const metadata: TaskMetadataJson = {
@@ -96,6 +99,8 @@ function metadataOf(task: Task, withDecisions: boolean): Pick<TaskJson, 'metadat
     ...(deferral === null ? {} : { deferral: presentPending(deferral, stage) }),
     ...(stepUp === null ? {} : { step_up: stepUp }),
     ...(withDecisions && records.length > 0 ? { decisions: presentDecisions(records) } : {}),
+    ...(withOrigin ? presentOrigin(task) : {}),
+    ...states,
   };
   return Object.keys(metadata).length === 0 ? {} : { metadata };
 }

@@ -53,8 +53,14 @@ export function describeTask(
     settled: context.settled,
     failure: context.failure,
     records: context.records,
+    ...(isEmpty(run.tags) ? {} : { tags: run.tags }),
     ...(context.spent.usage === null ? {} : { usage: context.spent.usage }),
   };
+}
+
+function isEmpty(tags: object): boolean {
+  for (const _ in tags) return false;
+  return true;
 }
 
 /** Tells in which public state a snapshot is. */

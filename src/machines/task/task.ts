@@ -216,6 +216,8 @@ export interface Task {
   settled: SettledDeferral | null;
   failure: Failure | null;
   records: DecisionRecord[];
+  /** What everything reported of the latest run carries besides; absent for nothing. */
+  tags?: Record<string, string>;
   /** What the models of the latest run took; absent before its first turn. */
   usage?: Usage;
 }

@@ -109,5 +109,25 @@ const sentMessages = `
     BEGIN DELETE FROM sent_messages WHERE task_id = OLD.id; END;
 `;
 
+/** What a store of version 5 lacks: which states of its chart each task has entered. */
+const enteredStates = `
+  CREATE TABLE task_states (
+    task_id TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    entered INTEGER NOT NULL,
+    states TEXT NOT NULL,
+    PRIMARY KEY (task_id, first)
+  ) WITHOUT ROWID;
+  CREATE TRIGGER task_states_of_deleted AFTER DELETE ON tasks
+    BEGIN DELETE FROM task_states WHERE task_id = OLD.id; END;
+`;
+
 /** What leads from each version of the store to the next one; only ever added to. */
-export const schemaSteps: readonly string[] = [first, rotation, lists, owners, sentMessages];
+export const schemaSteps: readonly string[] = [
+  first,
+  rotation,
+  lists,
+  owners,
+  sentMessages,
+  enteredStates,
+];

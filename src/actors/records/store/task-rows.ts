@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { EnteredState } from '../../../machines/task/entered-state.ts';
 import { oldestTaskMachineVersion } from '../../../machines/task/migrate-snapshot.ts';
 import type { Task, TaskState } from '../../../machines/task/task.ts';
 import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
 import { MessageRows, type SentMessage } from './message-rows.ts';
 import { SessionRows } from './session-rows.ts';
+import { StateRows } from './state-rows.ts';
 import { TaskListing } from './task-listing.ts';
 import { approversOf, ownerColumns } from './task-owners.ts';
 import {
@@ -40,6 +42,8 @@ export interface TaskChange extends Omit<StoredTask, 'snapshot' | 'unreadable'> 
   snapshot: string | null;
   /** The messages that led here and are to be known again; absent for none. */
   sent?: readonly SentMessage[];
+  /** The states of the chart that led here; absent for none. */
+  entered?: readonly EnteredState[];
 }
 
 const final = `('completed', 'failed', 'canceled')`;
@@ -53,6 +57,8 @@ export class TaskRows {
   readonly messages: MessageRows;
   /** Their sessions. */
   readonly sessions: SessionRows;
+  /** The states of their chart that they have entered. */
+  readonly states: StateRows;
   readonly #sql;
 
   constructor(database: DatabaseSync) {
@@ -60,6 +66,7 @@ export class TaskRows {
     this.listing = new TaskListing(database);
     this.messages = new MessageRows(database);
     this.sessions = new SessionRows(database);
+    this.states = new StateRows(database);
     this.#sql = prepare(database);
   }
 
@@ -68,9 +75,12 @@ export class TaskRows {
    * nowhere else. Nothing of it stays otherwise.
    */
   write(change: TaskChange): boolean {
-    const { sent = [], task } = change;
+    const { sent = [], entered = [], task } = change;
     const taken = sent.filter((message) => this.messages.take(message, task.id));
-    if (taken.length === sent.length && this.#put(change)) return true;
+    if (taken.length === sent.length && this.#put(change)) {
+      if (entered.length > 0) this.states.add(task.id, entered);
+      return true;
+    }
     for (const message of taken) this.messages.drop(message, task.id);
     return false;
   }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../machines/json.ts';
 import { describeCrash } from '../../../machines/task/describe-task.ts';
+import { causes } from '../../../machines/task/entered-state.ts';
 import { outcomeInLog } from '../../../machines/task/failure-of.ts';
 import type { Task } from '../../../machines/task/task.ts';
 import type { TaskContext } from '../../../machines/task/task-input.ts';
@@ -69,6 +70,7 @@ export class TasksBehind {
       machineVersion: taskMachineVersion,
       auditSeq: Math.max(stored?.auditSeq ?? 0, task.seq + events.length),
       startedCall: null,
+      entered: [{ state: 'failed', event: causes.lost, at }],
     });
     return events;
   }

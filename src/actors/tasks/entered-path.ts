@@ -1,0 +1,36 @@
+import type { StateValue } from 'xstate';
+import { type EnteredState, pathOf } from '../../machines/task/entered-state.ts';
+
+/**
+ * The innermost states of the chart that a task has entered since its last commit, each with what led there. A state
+ * that was left again in the same turn is among them.
+ */
+export class EnteredPath {
+  #value: StateValue | null;
+  #state: string | null;
+  #entered: EnteredState[] = [];
+
+  /** `value` is where the task stands on disk; `null` before a run. */
+  constructor(value: StateValue | null) {
+    this.#value = value;
+    this.#state = value === null ? null : pathOf(value);
+  }
+
+  /** Takes in where the task stands, what led there, and since when, in epoch milliseconds. */
+  see(value: StateValue, event: () => string, at: number): void {
+    // Most transitions stay where they are, and keep the value.
+    if (value === this.#value) return;
+    this.#value = value;
+    const state = pathOf(value);
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#entered.push({ state, event: event(), at });
+  }
+
+  /** Takes out what was entered since the last call. */
+  take(): EnteredState[] {
+    const entered = this.#entered;
+    this.#entered = [];
+    return entered;
+  }
+}

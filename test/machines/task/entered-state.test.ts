@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { pathOf, wordOfEvent } from '../../../src/machines/task/entered-state.ts';
+
+describe('the path of a state', () => {
+  it('joins the names from the outermost state to the innermost one', () => {
+    expect(pathOf('submitted')).toBe('submitted');
+    expect(pathOf({ deferred: 'asked' })).toBe('deferred.asked');
+    expect(pathOf({ working: { executing: { calling: 'running' } } })).toBe(
+      'working.executing.calling.running',
+    );
+  });
+
+  it('has every name of any depth', () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1 }), (names) => {
+        const value = names.reduceRight<unknown>(
+          (inner, name) => (inner === null ? name : { [name]: inner }),
+          null,
+        );
+        expect(pathOf(value as never)).toBe(names.join('.'));
+      }),
+    );
+  });
+});
+
+describe('the word for what led to a state', () => {
+  it.each([
+    ['task.cancel', 'task.cancel', 'task.cancel'],
+    [
+      'xstate.done.actor.0.task.working.thinking',
+      'xstate.done.actor.0.task.working.thinking',
+      'thinking.done',
+    ],
+    ['xstate.done.actor.0.task.working.governing', '', 'always'],
+  ])('%s by %j is %s', (event, descriptor, word) => {
+    expect(wordOfEvent(event, descriptor)).toBe(word);
+  });
+});
