@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { EnteredState, StateHistory } from '../../../machines/task/entered-state.ts';
 
 /** Most states kept of one task: the first one, and the latest. */
-export const mostStates = 500;
+const mostStates = 500;
 
 /** A state as a row has it, which names nothing twice. */
 type KeptState = [state: string, event: string, at: number];
