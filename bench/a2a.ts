@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Pool } from 'undici';
 import { makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { Load, type Measured, measure, medianOf, percentile } from './load.ts';
+import { startProgram } from './program.ts';
 
 const rounds = 3;
 const streams = 200;
@@ -27,7 +24,7 @@ interface Subject {
 export async function a2aFigures(): Promise<Figure[]> {
   const folder = makeAgentFolder();
   const daemon = await startDaemon(folder.directory);
-  const peer = await startPeer();
+  const peer = await startProgram('a2a-sdk-server.ts');
   try {
     const ours = new Pool(daemon.url, { connections: 128 });
     const theirs = new Pool(peer.url, { connections: 128 });
@@ -152,22 +149,5 @@ function legacyStream(): ReturnType<typeof requestOf> {
     ...requestOf('message/stream'),
     path: '/tasks/sendSubscribe',
     body: JSON.stringify({ message }),
-  };
-}
-
-async function startPeer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const program = join(import.meta.dirname, 'a2a-sdk-server.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  const [line] = await once(createInterface({ input: child.stdout }), 'line');
-  const { url } = JSON.parse(String(line)) as { url: string };
-  return {
-    url,
-    async stop() {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    },
   };
 }

@@ -19,7 +19,7 @@ interface Office {
 /** A daemon that asks for releases in a Slack on loopback. */
 async function openOffice(messageEvery = 0): Promise<Office> {
   const slack = await FakeSlack.start({ messageEvery });
-  const folder = makeAgentFolder('channels: [slack]\n', 'channel:slack:#refunds');
+  const folder = makeAgentFolder({ more: 'channels: [slack]\n', to: 'channel:slack:#refunds' });
   const settings = { adapter: 'slack', settings: { api_url: slack.apiUrl, conversations: false } };
   writeFileSync(join(folder.directory, 'slack-config.yaml'), JSON.stringify(settings));
   const daemon = await startDaemon(folder.directory, {

@@ -10,8 +10,27 @@ const root = join(import.meta.dirname, '..');
 /** Where `bin/holdpoint` keeps compiled code. */
 const cache = join(root, 'node_modules/.cache/holdpoint');
 
-const serviceYaml = (to: string, server: string) => `agent_id: bench
-model: {provider: scripted, name: bench}
+/** What differs from one measured agent to another. */
+export interface AgentSettings {
+  /** Added to the configuration. */
+  more?: string;
+  /** Who decides on the one tool. */
+  to?: string;
+  /** Lines of the key `server`. */
+  server?: string;
+  /** The model, in the braces of YAML. */
+  model?: string;
+}
+
+const scripted = '{provider: scripted, name: bench}';
+
+const serviceYaml = ({
+  more = '',
+  to = 'channel:dashboard:*',
+  server = '',
+  model = scripted,
+}: AgentSettings) => `agent_id: bench
+model: ${model}
 builtin_tools: [datetime_now]
 server:
   ${server}
@@ -22,7 +41,7 @@ security:
     on_restart: resume
     tools:
       datetime_now: {to: "${to}", timeout: 24h}
-`;
+${more}`;
 
 /** A daemon in a process of its own, in a folder of its own. */
 export interface Daemon {
@@ -35,14 +54,13 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** Makes a folder with an agent whose one tool is held by `to`; `more` is added to its configuration, `server` to that key of it. */
-export function makeAgentFolder(
-  more = '',
-  to = 'channel:dashboard:*',
-  server = '',
-): { directory: string; remove(): void } {
+/** Makes a folder with an agent whose one tool is held. */
+export function makeAgentFolder(settings: AgentSettings = {}): {
+  directory: string;
+  remove(): void;
+} {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
-  writeFileSync(join(directory, 'service.yaml'), serviceYaml(to, server) + more);
+  writeFileSync(join(directory, 'service.yaml'), serviceYaml(settings));
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
@@ -88,10 +106,15 @@ async function memoryOf(
   url: string,
 ): Promise<{ heap: number; resident: number }> {
   child.kill('SIGUSR2');
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  const value = await readMetrics(url);
   return {
     heap: value('nodejs_heap_size_used_bytes'),
     resident: value('process_resident_memory_bytes'),
   };
+}
+
+/** Reads the metrics of a daemon once, and returns what gives the value of each by its name. */
+export async function readMetrics(url: string): Promise<(name: string) => number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 }

@@ -16,7 +16,7 @@ const guarded = `auth:
 export async function doorFigures(): Promise<Figure[]> {
   const platform = await startPlatform();
   const open = makeAgentFolder();
-  const closed = makeAgentFolder(guarded);
+  const closed = makeAgentFolder({ more: guarded });
   try {
     const plain = await startDaemon(open.directory);
     const behind = await startDaemon(closed.directory, {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
+import { type Daemon, makeAgentFolder, readMetrics, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { Load } from './load.ts';
 
@@ -79,7 +79,7 @@ export async function holdFigures(): Promise<Figure[]> {
 
 /** Holds the sends and measures a daemon over so many seconds as the heartbeats take; 0 seconds are none. */
 async function beating(seconds: number) {
-  const folder = makeAgentFolder('', undefined, `hold_heartbeat: ${seconds}s`);
+  const folder = makeAgentFolder({ server: `hold_heartbeat: ${seconds}s` });
   const daemon = await startDaemon(folder.directory);
   const held = new Held();
   try {
@@ -106,17 +106,12 @@ async function beating(seconds: number) {
 
 /** Milliseconds of CPU that a daemon has used. */
 async function cpuOf({ url }: Daemon): Promise<number> {
-  return 1_000 * (await metric(url, 'process_cpu_seconds_total'));
+  return 1_000 * (await readMetrics(url))('process_cpu_seconds_total');
 }
 
 async function deferredAtLeast({ url }: Daemon, count: number): Promise<void> {
   // The daemon is not to be kept busy with being asked.
-  while ((await metric(url, 'holdpoint_deferrals_pending')) < count) await pause(50);
-}
-
-async function metric(url: string, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  while ((await readMetrics(url))('holdpoint_deferrals_pending') < count) await pause(50);
 }
 
 function kb(bytes: number): string {

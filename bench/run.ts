@@ -23,11 +23,15 @@ import {
   restingFigures,
   resumeFigures,
 } from './scenarios.ts';
+import { streamFigures } from './streams.ts';
+import { turnFigures } from './turns.ts';
 
 const parts: Record<string, () => Promise<Figure[]>> = {
   echo: echoFigures,
   door: doorFigures,
   a2a: a2aFigures,
+  turns: turnFigures,
+  streams: streamFigures,
   card: cardFigures,
   cycle: cycleFigures,
   inProcess: cyclesInProcess,

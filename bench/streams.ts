@@ -1,0 +1,115 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Daemon, makeAgentFolder, readMetrics, startDaemon } from './daemon.ts';
+import type { Figure } from './figure.ts';
+import { startProgram } from './program.ts';
+
+const streams = 1_000;
+const perSecond = 50;
+
+/** Seconds that each answer takes, and that of them are measured. */
+const lasting = 60;
+const measured = 15;
+
+/** Milliseconds between two looks of the daemon at its own event loop, which are part of what it tells. */
+const period = 10;
+
+const mark = '~'.charCodeAt(0);
+
+/** Streams that are followed, of each of which nothing is kept but how many tokens came. */
+class Followed {
+  readonly #sockets: Socket[] = [];
+  tokens = 0;
+  /** Streams that have had a token. */
+  flowing = 0;
+  cut = 0;
+
+  follow(url: string, index: number): void {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    let hasFlowed = false;
+    socket.on('error', () => undefined);
+    socket.on('data', (data: Buffer) => {
+      const before = this.tokens;
+      for (let at = data.indexOf(mark); at >= 0; at = data.indexOf(mark, at + 1)) this.tokens += 1;
+      if (hasFlowed || this.tokens === before) return;
+      hasFlowed = true;
+      this.flowing += 1;
+    });
+    socket.once('close', () => void (this.cut += 1));
+    const message = { parts: [{ kind: 'text', text: 'hello' }] };
+    const body = JSON.stringify({ id: `s${index}`, message });
+    socket.write(
+      `POST /tasks/sendSubscribe HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    this.#sockets.push(socket);
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.removeAllListeners('close').destroy();
+  }
+}
+
+/** What 1,000 answers at 50 tokens a second cost that are streamed at once. */
+export async function streamFigures(): Promise<Figure[]> {
+  const provider = await startProgram('chat-server.ts');
+  const model = `{provider: openai-compatible, name: rate-${perSecond}-${perSecond * lasting}, base_url: "${provider.url}/v1"}`;
+  const folder = makeAgentFolder({ model });
+  const daemon = await startDaemon(folder.directory);
+  const followed = new Followed();
+  try {
+    const before = await daemon.memory();
+    for (let index = 0; index < streams; index += 1) {
+      followed.follow(daemon.url, index);
+      if (index % 20 === 19) await pause(50);
+    }
+    while (followed.flowing < streams - followed.cut) await pause(50);
+    return await figures(daemon, followed, before);
+  } finally {
+    followed.close();
+    await daemon.stop();
+    await provider.stop();
+    folder.remove();
+  }
+}
+
+async function figures(
+  daemon: Daemon,
+  followed: Followed,
+  before: Awaited<ReturnType<Daemon['memory']>>,
+): Promise<Figure[]> {
+  // The daemon forgets how late it was whenever it has told.
+  const cpuBefore = (await readMetrics(daemon.url))('process_cpu_seconds_total');
+  const [began, tokensBefore] = [performance.now(), followed.tokens];
+  await pause(measured * 1_000);
+  const tokens = followed.tokens - tokensBefore;
+  const value = await readMetrics(daemon.url);
+  const seconds = (performance.now() - began) / 1_000;
+  const cpu = value('process_cpu_seconds_total') - cpuBefore;
+  const after = await daemon.memory();
+  const lag = (share: string) =>
+    `${Math.max(0, value(`nodejs_eventloop_lag_${share}_seconds`) * 1_000 - period).toFixed(1)} ms`;
+  const what = `${streams.toLocaleString('en')} streams at ${perSecond} tokens/s`;
+  const figure = (name: string, said: string): Figure => ({
+    what: `${what}: ${name}`,
+    measured: said,
+    aim: '',
+  });
+  const rate = Math.round(tokens / seconds).toLocaleString('en');
+  return [
+    figure('tokens delivered', `${rate}/s, ${followed.cut} streams cut off`),
+    figure(
+      'CPU of the daemon',
+      `${((cpu / seconds) * 100).toFixed(0)} % of a core, ${((cpu / tokens) * 1e6).toFixed(1)} µs a token`,
+    ),
+    figure('event loop delay of the daemon', `p50 ${lag('p50')}, p99 ${lag('p99')}`),
+    figure(
+      'memory of the daemon',
+      `heap ${mb(before.heap)} to ${mb(after.heap)}, resident ${mb(before.resident)} to ${mb(after.resident)}`,
+    ),
+  ];
+}
+
+function mb(bytes: number): string {
+  return `${Math.round(bytes / 2 ** 20)} MiB`;
+}
