@@ -56,7 +56,9 @@ export function createThink({ modelOf, ids, clock, log, onToken }: ThinkPorts) {
       return { ...by, at: clock.now(), ...counted, ...before, outcome };
     } catch (error) {
       const isOurs = error instanceof ModelError;
-      if (!isOurs) log.error({ error, task_id: input.taskId }, 'model: failed unexpectedly');
+      // A turn that was called off fails as its task wants it to.
+      if (!isOurs && !signal.aborted)
+        log.error({ error, task_id: input.taskId }, 'model: failed unexpectedly');
       const reason = isOurs ? error.message : 'the model failed inside the service';
       const outcome = { kind: 'failed', error: reason } as const;
       const { error: _, ...last } = failedCalls.at(-1) ?? { ...calledOf(model, began), error: '' };

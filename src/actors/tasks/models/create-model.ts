@@ -4,6 +4,7 @@ import { createChainModel } from './chain-model.ts';
 import { type ChainSettings, type ModelChoice, modelChoices } from './model-choices.ts';
 import { createProviderModel, type ProviderModel } from './provider-model.ts';
 import { type ScriptStep, scriptedModel } from './scripted-model.ts';
+import { SharedTurns } from './shared-turns.ts';
 import { modelWithinBudget } from './within-budget.ts';
 
 /** How the model of an agent is configured (contract section 13); the timeout is milliseconds. */
@@ -32,6 +33,9 @@ export interface ModelPorts {
 /** Tokens that nearly every model of today takes, with room for its answer. */
 const defaultBudget = 100_000;
 
+/** Pieces of answers that are read in one turn of the event loop: some milliseconds of work. */
+const piecesAtOnce = 32;
+
 const mebibyte = 1024 * 1024;
 
 /** A megabyte of answer is sent as some thirty, one event for each word. */
@@ -51,8 +55,9 @@ export function createModel(config: ModelSettings, ports: ModelPorts): LanguageM
 }
 
 function chainModelOf(config: ModelSettings, ports: ModelPorts): LanguageModel {
+  const turns = new SharedTurns(piecesAtOnce);
   const chain = modelChoices(config, ports.env).map((choice) =>
-    providerModelOf(choice, config, ports),
+    providerModelOf(choice, config, { ...ports, turns }),
   );
   return createChainModel(chain, ports.clock);
 }
@@ -60,7 +65,7 @@ function chainModelOf(config: ModelSettings, ports: ModelPorts): LanguageModel {
 function providerModelOf(
   { subject, api, apiKey, organization }: ModelChoice,
   { timeout, max_output_tokens: maxOutputTokens }: ModelSettings,
-  { clock, tools, instructions, ...ports }: ModelPorts,
+  { clock, tools, instructions, turns, ...ports }: ModelPorts & { turns: SharedTurns },
 ): ProviderModel {
   const fetch = guardFetch(ports.fetch, bounds);
   const { provider, address: baseURL } = subject;
@@ -70,5 +75,5 @@ function providerModelOf(
     return loading;
   };
   const limits = { timeout, maxOutputTokens };
-  return createProviderModel({ subject, api, ...limits, load, tools, instructions, clock });
+  return createProviderModel({ subject, api, ...limits, load, tools, instructions, turns, clock });
 }

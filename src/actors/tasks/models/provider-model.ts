@@ -7,6 +7,7 @@ import { ModelFailure } from './model-failure.ts';
 import { type ModelSubject, nameOf } from './model-subject.ts';
 import { promptMessages } from './prompt-messages.ts';
 import { readTurn } from './read-turn.ts';
+import type { SharedTurns } from './shared-turns.ts';
 import { type WireNames, wireNames } from './wire-names.ts';
 
 /** A model of a provider, and what it is offered. */
@@ -23,6 +24,8 @@ export interface ProviderModelOptions {
   tools: () => Iterable<Tool>;
   /** What it is told before anything else; `null` for nothing. */
   instructions: () => string | null;
+  /** The event loop, shared by all answers of the agent. */
+  turns: SharedTurns;
   clock: Clock;
 }
 
@@ -73,7 +76,7 @@ export function createProviderModel(options: ProviderModelOptions): ProviderMode
 }
 
 async function request(
-  { subject, api, maxOutputTokens, load, tools, instructions }: ProviderModelOptions,
+  { subject, api, maxOutputTokens, load, tools, instructions, turns }: ProviderModelOptions,
   conversation: Conversation,
   { abortSignal, onToken }: { abortSignal: AbortSignal; onToken: (text: string) => void },
 ): Promise<Turn> {
@@ -97,7 +100,7 @@ async function request(
     experimental_download: async (files) => files.map(() => null),
     onError: () => undefined,
   });
-  return readTurn(stream, { subject, names, onToken });
+  return readTurn(stream, { subject, names, onToken, turns });
 }
 
 /** Loads what speaks to every provider; its warnings would go to the console of the daemon. */

@@ -4,6 +4,7 @@ import type { Turn } from '../../ports.ts';
 import { brokenOff, tooLong } from './failure-of-error.ts';
 import { ModelFailure } from './model-failure.ts';
 import { type ModelSubject, nameOf } from './model-subject.ts';
+import type { SharedTurns } from './shared-turns.ts';
 import type { WireNames } from './wire-names.ts';
 
 /** The longest answer that is taken: text, thoughts and arguments together, in characters. */
@@ -18,6 +19,8 @@ export interface ReadTurnOptions {
   names: WireNames;
   /** Hears the text as it comes. */
   onToken: (text: string) => void;
+  /** The event loop, shared with every other answer that is read meanwhile. */
+  turns: SharedTurns;
 }
 
 /**
@@ -27,12 +30,15 @@ export interface ReadTurnOptions {
  */
 export async function readTurn(
   stream: AsyncIterable<TextStreamPart<ToolSet>>,
-  { subject, names, onToken }: ReadTurnOptions,
+  { subject, names, onToken, turns }: ReadTurnOptions,
 ): Promise<Turn> {
   const turn: Turn = { text: '', calls: [], inputTokens: 0, outputTokens: 0 };
   let ending: { reason: FinishReason; isSaid: boolean } | null = null;
   let length = 0;
   for await (const part of stream) {
+    // Nothing more is read of an answer that waits: a provider that is faster than this machine is slowed down.
+    const myTurn = turns.next();
+    if (myTurn !== null) await myTurn;
     length += lengthOf(part);
     if (length > longest) throw tooLong(subject);
     switch (part.type) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { argumentsDigest } from '../../../../src/actors/governance/policy/arguments-digest.ts';
 import { type LanguageModel, ModelError } from '../../../../src/actors/ports.ts';
@@ -7,6 +7,11 @@ import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { aTaskInput } from '../../../helpers/task-fixtures.ts';
 
 function think(next: LanguageModel['next']) {
+  const { actor, ...heard } = begin(next);
+  return toPromise(actor).then((thought) => ({ thought, ...heard }));
+}
+
+function begin(next: LanguageModel['next']) {
   let made = 0;
   const tokens: string[] = [];
   const logged: string[] = [];
@@ -22,11 +27,7 @@ function think(next: LanguageModel['next']) {
   const run = { exchanges: [], followUps: [], turns: 0, told: 0, tokensPerEstimate: 1 };
   const named = { taskId: 't-1', surface: 'legacy', correlationId: 'c-1' } as const;
   const input = { ...named, history, request, ...run };
-  return toPromise(createActor(logic, { input }).start()).then((thought) => ({
-    thought,
-    tokens,
-    logged,
-  }));
+  return { actor: createActor(logic, { input }).start(), tokens, logged };
 }
 
 const common = { provider: 'test', model: 'model-1', at: 7_000, duration: expect.any(Number) };
@@ -87,6 +88,23 @@ describe('thinking', () => {
       failedCalls: [failed],
       outcome: { kind: 'failed', error: 'no model answered' },
     });
+  });
+
+  it('reports nothing of a turn that is called off', async () => {
+    let reported = Promise.resolve();
+    const { actor, logged } = begin(async (_conversation, { signal }) => {
+      const left = new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+      reported = left.then(() => undefined).catch(() => undefined);
+      await left;
+      throw new Error('not called off');
+    });
+    await vi.waitUntil(() => actor.getSnapshot().status === 'active');
+    actor.stop();
+    await reported;
+    await new Promise((later) => setImmediate(later));
+    expect(logged).toEqual([]);
   });
 
   it.each<[string, unknown, string, string[]]>([
