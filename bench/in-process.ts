@@ -112,7 +112,7 @@ async function cycle(system: TaskSystem): Promise<void> {
 
 function reached(system: TaskSystem, id: string, state: Task['state']): Promise<void> {
   return new Promise((resolve, reject) => {
-    const leave = system.watch(id, {
+    const leave = system.watchers.watch(id, {
       onTask: (task) => {
         if (task.state !== state) return;
         leave();

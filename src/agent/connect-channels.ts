@@ -43,6 +43,6 @@ export async function connectChannels(parts: ConnectionParts): Promise<Channels>
     clock,
     log,
   });
-  system.onChanged((task) => channels.changed(task));
+  system.watchers.onChanged((task) => channels.changed(task));
   return channels;
 }

@@ -118,7 +118,7 @@ async function openAgent(
   const push = stack.adopt(
     new PushNotifications({
       rows: audit.store.push,
-      find: (id) => system.find(id),
+      find: (id) => system.reads.find(id),
       write: writePush,
       egress,
       clock,
@@ -126,7 +126,7 @@ async function openAgent(
     }),
     (opened) => opened.stop(),
   );
-  system.onChanged((task) => push.changed(task));
+  system.watchers.onChanged((task) => push.changed(task));
   const mcp = stack.adopt(await openMcp({ ...start, egress }), (opened) => opened.stop());
   await audit.recordStart();
   stack.defer(watchClock({ clock, record: audit.record, log }));

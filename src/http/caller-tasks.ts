@@ -70,7 +70,7 @@ export class CallerTasks {
 
   /** Returns the id of the task that an earlier message of the caller with the same id led to. Throws SystemError. */
   findBySent(message: Message): string | undefined {
-    const id = this.#system.findBySent({ message, requester: this.#caller });
+    const id = this.#system.reads.findBySent({ message, requester: this.#caller });
     if (id !== undefined) this.#refuseForeign(id);
     return id;
   }
@@ -91,23 +91,23 @@ export class CallerTasks {
 
   /** Returns a task as committed to disk. */
   find(id: string): Task | undefined {
-    return this.#visible(this.#system.find(id));
+    return this.#visible(this.#system.reads.find(id));
   }
 
   /** Returns the states of the chart that a task of the caller has entered, as they stand on disk. Throws SystemError. */
   statesOf(id: string): StateHistory {
     this.#refuseForeign(id);
-    return this.#system.statesOf(id);
+    return this.#system.reads.statesOf(id);
   }
 
   /** Returns the task that waits on a deferral. */
   findByDeferral(deferralId: string): Task | undefined {
-    return this.#visible(this.#system.findByDeferral(deferralId));
+    return this.#visible(this.#system.reads.findByDeferral(deferralId));
   }
 
   /** Lists tasks, the one that was made last first. */
   list(query: TaskQuery): Promise<TaskPage> {
-    return this.#system.lists.made(query, this.#scope);
+    return this.#system.reads.list(query, this.#scope);
   }
 
   /** Lists the sessions of the caller alone, the one that changed last first. */
@@ -122,30 +122,30 @@ export class CallerTasks {
 
   /** Lists tasks, the one whose state changed last first. */
   listChanged(query: ChangedQuery): Promise<TaskPage> {
-    return this.#system.lists.changed(query, this.#scope);
+    return this.#system.reads.listChanged(query, this.#scope);
   }
 
   /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
   total(filter: TaskFilter): number {
-    return this.#system.lists.total(filter, this.#scope);
+    return this.#system.reads.total(filter, this.#scope);
   }
 
   /** Follows a task; the returned function stops it. Access is checked here, once. Throws SystemError. */
   watch(id: string, watcher: Watcher): () => void {
     this.#refuseForeign(id);
-    return this.#system.watch(id, watcher);
+    return this.#system.watchers.watch(id, watcher);
   }
 
   /** Resolves with a task once it is final. Rejects with the signal's reason, or with SystemError. */
   async settled(id: string, signal: AbortSignal): Promise<Task> {
     this.#refuseForeign(id);
-    return this.#system.settled(id, signal);
+    return this.#system.watchers.settled(id, signal);
   }
 
   /** Resolves with a task once it goes on no further by itself. Rejects as `settled` does. */
   async standing(id: string, signal: AbortSignal): Promise<Task> {
     this.#refuseForeign(id);
-    return this.#system.settled(id, signal, isStanding);
+    return this.#system.watchers.settled(id, signal, isStanding);
   }
 
   /** Puts a decision to a task and returns its answer. Rejects with SystemError. */
@@ -174,7 +174,7 @@ export class CallerTasks {
     isAllowed: (scope: TaskScope, task: OwnedTask) => boolean = isWithin,
   ): boolean {
     if (this.#scope.kind === 'all') return false;
-    const task = this.#system.whose(id);
+    const task = this.#system.reads.whose(id);
     return task !== undefined && !isAllowed(this.#scope, task);
   }
 

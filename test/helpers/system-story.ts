@@ -1,6 +1,6 @@
 import type { Tool, ToolRun } from '../../src/actors/ports.ts';
 import type { RecordedEvent } from '../../src/actors/records/log/audit.ts';
-import type { TaskRequest, TaskSystem } from '../../src/actors/tasks/task-system.ts';
+import type { TaskRequest, TaskSystem } from '../../src/actors/tasks/tasks.ts';
 import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { isFinal, type Task, type TaskState } from '../../src/machines/task/task.ts';
@@ -74,9 +74,9 @@ export function reaches(system: TaskSystem, id: string, state: TaskState): Promi
       else if (isFinal(task.state)) reject(new Error(`${id} ended ${task.state}: ${task.text}`));
       return isThere || isFinal(task.state);
     };
-    const found = system.find(id);
+    const found = system.reads.find(id);
     if (found !== undefined && judge(found)) return;
-    const leave = system.watch(id, {
+    const leave = system.watchers.watch(id, {
       onTask: (task) => judge(task) && leave(),
       onLost: (error) => {
         leave();
@@ -88,7 +88,7 @@ export function reaches(system: TaskSystem, id: string, state: TaskState): Promi
 
 /** Resolves with a task once it has ended. */
 export function ends(system: TaskSystem, id: string): Promise<Task> {
-  return system.settled(id, new AbortController().signal);
+  return system.watchers.settled(id, new AbortController().signal);
 }
 
 /** Opens a task and resolves with it once it waits for a decision. */

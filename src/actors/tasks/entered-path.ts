@@ -1,5 +1,6 @@
-import type { StateValue } from 'xstate';
-import { type EnteredState, pathOf } from '../../machines/task/entered-state.ts';
+import type { EventObject, InspectedMicrostepEvent, SnapshotFrom, StateValue } from 'xstate';
+import { type EnteredState, pathOf, wordOfEvent } from '../../machines/task/entered-state.ts';
+import type { taskMachine } from '../../machines/task/task-machine.ts';
 
 /**
  * The innermost states of the chart that a task has entered since its last commit, each with what led there. A state
@@ -25,6 +26,16 @@ export class EnteredPath {
     if (state === this.#state) return;
     this.#state = state;
     this.#entered.push({ state, event: event(), at });
+  }
+
+  /** Takes in one transition of the chart, at a time in epoch milliseconds. */
+  moved(
+    { snapshot, event, _transitions: [transition] }: InspectedMicrostepEvent,
+    at: number,
+  ): void {
+    const { value } = snapshot as SnapshotFrom<typeof taskMachine>;
+    const { type } = event as EventObject;
+    this.see(value, () => wordOfEvent(type, transition?.eventType ?? type), at);
   }
 
   /** Takes out what was entered since the last call. */

@@ -1,21 +1,14 @@
-import type {
-  ActorRefFrom,
-  EventObject,
-  InspectedMicrostepEvent,
-  Snapshot,
-  SnapshotFrom,
-  StateValue,
-} from 'xstate';
+import type { ActorRefFrom, InspectedMicrostepEvent, StateValue } from 'xstate';
 import { describeCrash, describeTask, stateOf } from '../../machines/task/describe-task.ts';
-import { causes, wordOfEvent } from '../../machines/task/entered-state.ts';
+import { causes } from '../../machines/task/entered-state.ts';
 import * as factOf from '../../machines/task/fact-of.ts';
 import type { TaskFact } from '../../machines/task/facts.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
 import { limitReached } from '../../machines/task/limits.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
-import type { TaskContext, TaskRun } from '../../machines/task/task-input.ts';
-import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
+import type { TaskRun } from '../../machines/task/task-input.ts';
+import type { taskMachine } from '../../machines/task/task-machine.ts';
 import type { AuditEvent, Clock, EgressScope } from '../ports.ts';
 import {
   type AgentEntity,
@@ -26,10 +19,12 @@ import {
   type TaskStore,
   type TaskWrite,
 } from '../records/records.ts';
-import { activeSpanContext, type EndedWait, RunTrace } from '../telemetry/telemetry.ts';
+import { RunTrace } from '../telemetry/telemetry.ts';
 import { BusyTime } from './busy-time.ts';
 import { EnteredPath } from './entered-path.ts';
 import { EnteredStates, type PassedStates } from './entered-states.ts';
+import { keptRun, keptValue } from './kept-run.ts';
+import { type Measured, RunMeasures } from './run-measures.ts';
 
 /** The actor of one task. */
 export type TaskActor = ActorRefFrom<typeof taskMachine>;
@@ -48,11 +43,6 @@ export interface LiveTaskPorts {
   /** Hears of every tool call and of every wait for a decision that has ended. */
   onMeasured: (measured: Measured) => void;
 }
-
-/** Something of a task that has ended, for the metrics. */
-export type Measured =
-  | { type: 'call'; tool: string; outcome: 'returned' | 'failed' }
-  | { type: 'wait'; decision: EndedWait['outcome']; milliseconds: number };
 
 /**
  * A task whose actor is running, with what the disk knows of it. Whatever the chart notes is
@@ -75,8 +65,8 @@ export class LiveTask {
   readonly #states: EnteredStates;
   readonly #path: EnteredPath;
   readonly #busy = new BusyTime();
+  readonly #measures: RunMeasures;
   #crashed = false;
-  #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
 
   /** `parent` is where the run stands in a trace, as a W3C `traceparent`; `null` when in none. */
   constructor(
@@ -88,6 +78,7 @@ export class LiveTask {
     this.id = id;
     this.trace = new RunTrace(id, parent);
     this.#ports = ports;
+    this.#measures = new RunMeasures(this.trace, ports.onMeasured);
     this.#committed = stored?.task ?? null;
     this.#revision = stored?.task.revision ?? 0;
     this.#auditSeq = stored?.auditSeq ?? 0;
@@ -123,16 +114,13 @@ export class LiveTask {
   }
 
   /** Takes in one transition of the chart. */
-  moved({ actorRef, snapshot, event, _transitions: [transition] }: InspectedMicrostepEvent): void {
+  moved(step: InspectedMicrostepEvent): void {
     // An actor that was stopped may have left its id to another one.
-    if (this.#actor !== null && actorRef !== this.#actor) return;
-    const { value } = snapshot as SnapshotFrom<typeof taskMachine>;
-    const { type } = event as EventObject;
-    const word = () => wordOfEvent(type, transition?.eventType ?? type);
-    this.#path.see(value, word, this.#ports.clock.now());
+    if (this.#actor !== null && step.actorRef !== this.#actor) return;
+    this.#path.moved(step, this.#ports.clock.now());
   }
 
-  /** What goes out on behalf of the run is counted as. */
+  /** The egress scope of this run. */
   get scope(): EgressScope {
     const { correlationId, tags } = this.actor.getSnapshot().context.run;
     return { taskId: this.id, correlationId, tags };
@@ -186,7 +174,7 @@ export class LiveTask {
         this.#ports.capture,
       ),
     );
-    this.#measure(fact);
+    this.#measures.noted(fact);
     this.#save();
   }
 
@@ -240,7 +228,6 @@ export class LiveTask {
     const previous = passed.count === 0 ? this.#committed : null;
     const described = describeTask(snapshot, at, revision, previous);
     const task = this.#crashed ? describeCrash(described, failureOf.crashed, at) : described;
-    const final = isFinal(task.state);
     const events = this.#events;
     this.#events = [];
     const sent = this.#sent;
@@ -252,10 +239,8 @@ export class LiveTask {
       change: {
         task,
         expected: this.#revision,
-        snapshot: final ? null : JSON.stringify(persisted(snapshot)),
-        machineVersion: taskMachineVersion,
+        ...keptRun(snapshot, isFinal(task.state)),
         auditSeq: this.#auditSeq,
-        startedCall: final ? null : startedCallOf(snapshot.context),
         ...(sent.length === 0 ? {} : { sent }),
         ...(entered.length === 0 ? {} : { entered }),
       },
@@ -268,7 +253,7 @@ export class LiveTask {
     if (this.#pending === null || this.#pending.task.revision === this.#revision) return;
     const { task, passed, auditSeq } = this.#pending;
     this.#pending = null;
-    this.#traceWait(this.#committed, task);
+    this.#measures.committed(this.#committed, task);
     if (isFinal(task.state)) this.trace.end(task.state);
     this.#committed = task;
     this.#revision = task.revision;
@@ -279,50 +264,4 @@ export class LiveTask {
       if (auditSeq === this.#auditSeq) this.goOn('first');
     }
   }
-
-  #measure(fact: TaskFact): void {
-    switch (fact.type) {
-      case 'deferral.decided':
-        this.#waitEnd = { outcome: fact.decision, decidedIn: activeSpanContext() };
-        break;
-      case 'deferral.timedOut':
-        this.#waitEnd = { outcome: 'timeout', decidedIn: null };
-        break;
-      case 'deferral.abandoned':
-        this.#waitEnd = { outcome: 'abandoned', decidedIn: null };
-        break;
-      case 'tool.ended': {
-        const outcome = fact.error === undefined ? 'returned' : 'failed';
-        this.#ports.onMeasured({ type: 'call', tool: fact.tool, outcome });
-        break;
-      }
-      default:
-    }
-  }
-
-  /** A wait has ended when what was waited for is gone; an approval short of the quorum ends none. */
-  #traceWait(before: Task | null, { deferral, changedAt: to }: Task): void {
-    const waited = before?.deferral ?? null;
-    if (waited === null || waited.id === deferral?.id) return;
-    const end = this.#waitEnd ?? { outcome: 'abandoned', decidedIn: null };
-    this.trace.waited({ ...end, tool: waited.tool, from: waited.requestedAt, to });
-    const milliseconds = to - waited.requestedAt;
-    this.#ports.onMeasured({ type: 'wait', decision: end.outcome, milliseconds });
-  }
 }
-
-function keptValue(stored: StoredTask | undefined): StateValue | null {
-  return (stored?.snapshot as { value?: StateValue } | null | undefined)?.value ?? null;
-}
-
-function startedCallOf({ startedAt, pending }: TaskContext): string | null {
-  return startedAt === null ? null : (pending[0]?.id ?? null);
-}
-
-/** The context is plain JSON without actors in it, so it is spared the search for them. */
-function persisted(snapshot: SnapshotFrom<typeof taskMachine>): Snapshot<unknown> {
-  const bare = taskMachine.getPersistedSnapshot({ ...snapshot, context: noContext });
-  return Object.assign(bare, { context: snapshot.context });
-}
-
-const noContext = {} as TaskContext;

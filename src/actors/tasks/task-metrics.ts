@@ -1,6 +1,6 @@
 import type { TaskState } from '../../machines/task/task.ts';
 import type { TaskRows } from '../records/records.ts';
-import type { Measured } from './live-task.ts';
+import type { Measured } from './run-measures.ts';
 
 /** What tasks are counted from. */
 export interface TaskMetricsPorts {

@@ -1,21 +1,12 @@
 // Who works: the system of live tasks, the effects of their chart, and the models.
 
+export type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from '../records/records.ts';
 export { acceptCall } from './effects/accept-call.ts';
 export { createModel } from './models/create-model.ts';
 export { systemPrompt } from './models/system-prompt.ts';
-export {
-  type ChangedQuery,
-  type Measured,
-  type Progress,
-  type SaidMessage,
-  type Session,
-  type SessionBrief,
-  SystemError,
-  type SystemErrorCode,
-  type TaskFilter,
-  type TaskPage,
-  type TaskQuery,
-  type TaskRequest,
-  TaskSystem,
-  type Watcher,
-} from './task-system.ts';
+export type { Measured } from './run-measures.ts';
+export type { Session, SessionBrief } from './sessions.ts';
+export { SystemError, type SystemErrorCode } from './system-error.ts';
+export type { SaidMessage, TaskRequest } from './task-request.ts';
+export { TaskSystem } from './task-system.ts';
+export type { Progress, Watcher } from './watchers.ts';

@@ -2,15 +2,37 @@ import { describeCrash } from '../../machines/task/describe-task.ts';
 import { causes } from '../../machines/task/entered-state.ts';
 import { unreadable } from '../../machines/task/failure-of.ts';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
-import type { AuditEvent } from '../ports.ts';
-import type { AgentEntity, StoredTask, TaskWrite } from '../records/records.ts';
+import type { AuditEvent, Clock, Log } from '../ports.ts';
+import type { AgentEntity, StoredTask, TaskStore, TaskWrite } from '../records/records.ts';
+import type { Watchers } from './watchers.ts';
 
-/**
- * Returns what ends a task that cannot be gone on with, with what the log is told of it.
- *
- * @param at epoch milliseconds
- */
-export function wordsOfUnreadable(
+/** What ending an unreadable task needs. */
+export interface UnreadablePorts {
+  store: TaskStore;
+  clock: Clock;
+  envelope: AgentEntity;
+  log: Log;
+  watchers: Pick<Watchers, 'changed'>;
+}
+
+/** Ends a task whose row cannot be read, so that whoever waits for it hears so. */
+export function endUnreadable(
+  stored: StoredTask,
+  { store, clock, envelope, log, watchers }: UnreadablePorts,
+): void {
+  const { id } = stored.task;
+  const write = wordsOfUnreadable(stored, envelope, clock.now());
+  log.error({ task_id: id }, 'task: its record cannot be read, so it is ended as failed');
+  store
+    .save(id, () => write)
+    .then(
+      () => watchers.changed(write.change.task),
+      (failure: unknown) => log.error({ error: failure, task_id: id }, 'task: could not be ended'),
+    );
+}
+
+/** Returns what ends the task and what the log is told of it; `at` is in epoch milliseconds. */
+function wordsOfUnreadable(
   { task: kept, auditSeq, ...stored }: StoredTask,
   envelope: AgentEntity,
   at: number,

@@ -1,4 +1,5 @@
-import type { Task, TaskState } from '../../machines/task/task.ts';
+import { isFinal, type Task, type TaskState } from '../../machines/task/task.ts';
+import type { PassedStates } from './entered-states.ts';
 
 /** Something a task does that is worth showing and not worth keeping. */
 export interface Progress {
@@ -20,10 +21,17 @@ export interface Watcher {
 
 /** Who follows which task. */
 export class Watchers {
+  readonly #latestRun: (id: string) => Task | undefined;
   readonly #byTask = new Map<string, Set<Watcher>>();
+  readonly #ofAll: ((task: Task) => void)[] = [];
 
-  /** Starts following a task; the returned function stops it. */
-  add(id: string, watcher: Watcher): () => void {
+  /** `latestRun` returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
+  constructor(latestRun: (id: string) => Task | undefined) {
+    this.#latestRun = latestRun;
+  }
+
+  /** Follows a task; the returned function stops it. A task at rest stays at rest. */
+  watch(id: string, watcher: Watcher): () => void {
     const watchers = this.#byTask.get(id) ?? new Set();
     this.#byTask.set(id, watchers.add(watcher));
     return () => {
@@ -32,13 +40,24 @@ export class Watchers {
     };
   }
 
+  /** Has somebody hear of every change of a task that is on disk, from now on; must not throw. */
+  onChanged(hear: (task: Task) => void): void {
+    this.#ofAll.push(hear);
+  }
+
   /**
-   * Resolves with a task once it has changed to a state that `isEnough`. Rejects with the signal's reason, or when
-   * the task can no longer be followed.
+   * Resolves with a task once it is final, or in a state that `isEnough`. Rejects with the signal's reason,
+   * or with SystemError when the task can no longer be followed from here.
    */
-  until(id: string, signal: AbortSignal, isEnough: (state: TaskState) => boolean): Promise<Task> {
+  settled(
+    id: string,
+    signal: AbortSignal,
+    isEnough: (state: TaskState) => boolean = isFinal,
+  ): Promise<Task> {
+    const present = this.#latestRun(id);
+    if (present !== undefined && isEnough(present.state)) return Promise.resolve(present);
     return new Promise((resolve, reject) => {
-      const leave = this.add(id, {
+      const leave = this.watch(id, {
         onTask: (task) => isEnough(task.state) && done(() => resolve(task)),
         onLost: (error) => done(() => reject(error)),
       });
@@ -53,19 +72,18 @@ export class Watchers {
     });
   }
 
-  /** Tells whether anybody wants to hear of the states that a task passes between two saves. */
-  wantsSteps(id: string): boolean {
-    return this.#of(id).some((watcher) => watcher.onStep !== undefined);
+  /** Tells the watchers who want to hear of it how a task stood between two saves. */
+  passed(id: string, passed: PassedStates): void {
+    if (passed.count === 0 || !this.#of(id).some(({ onStep }) => onStep !== undefined)) return;
+    for (const step of passed.describe()) {
+      for (const watcher of this.#of(id)) watcher.onStep?.(step);
+    }
   }
 
-  /** Tells the watchers who want to hear of it how a task stood on its way. */
-  passed(task: Task): void {
-    for (const watcher of this.#of(task.id)) watcher.onStep?.(task);
-  }
-
-  /** Tells every watcher of a task that it has changed. */
+  /** Tells every watcher of a task, and whoever follows all, that it has changed. */
   changed(task: Task): void {
     for (const watcher of this.#of(task.id)) watcher.onTask(task);
+    for (const hear of this.#ofAll) hear(task);
   }
 
   /** Shows every watcher of a task what it does. */

@@ -20,9 +20,9 @@ export function healthz({ prove }: HealthPorts) {
 }
 
 /** `GET /readyz`: new work is taken in and can be recorded; 503 while starting, draining or unable to record. */
-export function readyz({ system }: { system: Pick<TaskSystem, 'isReady'> }) {
+export function readyz({ system }: { system: Pick<TaskSystem, 'intake'> }) {
   return function ready(ctx: RoutedContext) {
-    const isReady = system.isReady();
+    const isReady = system.intake.isReady();
     ctx.status = isReady ? 200 : 503;
     ctx.body = isReady
       ? { status: 'ready' }

@@ -30,7 +30,7 @@ function courierOf({ store, system, clock }: TestSystem, board: NoteBoardAdapter
   const ignore = () => undefined;
   const log = { info: ignore, warn: ignore, error: ignore };
   const courier = new ApprovalCourier({ rows: store.approvals, adapters: [board], clock, log });
-  system.onChanged((task) => courier.changed(task));
+  system.watchers.onChanged((task) => courier.changed(task));
   onTestFinished(() => courier.stop());
   return courier;
 }

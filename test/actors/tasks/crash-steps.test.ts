@@ -166,7 +166,7 @@ describe.each([
         const last = briefly(rig.events(taskId)).at(-1) ?? '';
         seen.add(JSON.stringify([at, last, runs]));
         await rig.system.start();
-        if (rig.system.find(taskId)?.state === 'deferred') {
+        if (rig.system.reads.find(taskId)?.state === 'deferred') {
           const answer = await rig.system.decide(taskId, decision('approve', rig.clock.now()));
           expect(answer.kind).toBe('resolved');
         }
@@ -246,8 +246,8 @@ describe('a store that answers late', () => {
     await returned.opened;
     for (let turns = 0; turns < 5; turns += 1) await turn();
     expect(briefly(rig.events(id)).at(-1)).toBe('tool_exec start');
-    expect(rig.system.whose(id)).toBeDefined();
-    expect(rig.system.find(id)?.state).toBe('working');
+    expect(rig.system.reads.whose(id)).toBeDefined();
+    expect(rig.system.reads.find(id)?.state).toBe('working');
     const copy = copyFiles(rig.directory);
     store.commit();
     expect((await ends(rig.system, id)).text).toBe(done);
@@ -274,7 +274,7 @@ describe('a store that fails', () => {
     const { clock, directory } = rig;
     const options = { directory: copyFiles(directory), clock, tools: [pay], deferred: { pay: {} } };
     const after = await openSystem(options);
-    expect(after.system.find(parked.id)).toEqual(parked);
+    expect(after.system.reads.find(parked.id)).toEqual(parked);
     const answer = await after.system.decide(parked.id, decision('approve', clock.now()));
     expect(answer.kind).toBe('resolved');
     expect((await ends(after.system, parked.id)).text).toBe(done);

@@ -23,10 +23,10 @@ describe('the deadline of a wait', () => {
     const { system, clock, events, pay } = await systemWithWait();
     const { id } = await parks(system);
     clock.advance(5 * minute - 1);
-    expect(system.find(id)?.state).toBe('deferred');
+    expect(system.reads.find(id)?.state).toBe('deferred');
     clock.advance(1);
     expect((await ends(system, id)).text).toBe(autoDenied);
-    expect(system.find(id)).toMatchObject({ state: 'failed', changedAt: nine + 5 * minute });
+    expect(system.reads.find(id)).toMatchObject({ state: 'failed', changedAt: nine + 5 * minute });
     expect(
       events(id)
         .slice(3)
@@ -51,7 +51,7 @@ describe('the deadline of a wait', () => {
     expect(rig.system.metrics.load().live).toBe(0);
     rig.clock.advance(1);
     expect((await ends(rig.system, first.id)).text).toBe(autoDenied);
-    expect(rig.system.find(second.id)?.state).toBe('deferred');
+    expect(rig.system.reads.find(second.id)?.state).toBe('deferred');
     rig.clock.advance(minute);
     expect((await ends(rig.system, second.id)).text).toBe(autoDenied);
     expect(rig.events(second.id).filter(({ event }) => event === 'task_deferred_timeout')).toEqual([
@@ -100,7 +100,7 @@ describe('a machine that slept', () => {
     putToRest(rig);
     const live = await parks(rig.system);
     rig.clock.jump(60 * minute);
-    expect(rig.system.find(live.id)?.state).toBe('deferred');
+    expect(rig.system.reads.find(live.id)?.state).toBe('deferred');
     rig.clock.advance(0);
     for (const { id } of [resting, live]) {
       expect((await ends(rig.system, id)).text).toBe(autoDenied);
@@ -115,7 +115,7 @@ describe('a machine that slept', () => {
     expect(rig.clock.pending).toBe(1);
     rig.clock.fireEarly();
     await turn();
-    expect([resting, live].map(({ id }) => rig.system.find(id)?.state)).toEqual([
+    expect([resting, live].map(({ id }) => rig.system.reads.find(id)?.state)).toEqual([
       'deferred',
       'deferred',
     ]);
@@ -138,7 +138,7 @@ describe('deadlines that passed while the service was down', () => {
     const after = await systemWithWait({ directory, clock, onRestart: 'resume' });
     clock.advance(0);
     expect((await ends(after.system, early.id)).text).toBe(autoDenied);
-    expect(after.system.find(late.id)).toEqual(late);
+    expect(after.system.reads.find(late.id)).toEqual(late);
     expect(after.events(early.id).at(-2)).toMatchObject({
       event: 'task_deferred_timeout',
       fields: { tool: 'pay', timeout_ms: 5 * minute, wait_ms: 6 * minute },

@@ -51,7 +51,7 @@ describe('deciding', () => {
       const { id } = await parks(system);
       await system.decide(id, decision(verb, clock.now()));
       expect(briefly(events(id))).toContain(`task_deferred_decision ${verb}`);
-      expect(system.find(id)?.settled?.decision).toBe(verb);
+      expect(system.reads.find(id)?.settled?.decision).toBe(verb);
       await ends(system, id);
     }
   });
@@ -65,7 +65,7 @@ describe('deciding', () => {
     const parked = await parks(system);
     const mallory = decision('approve', clock.now(), { approver: 'mallory' });
     expect(await system.decide(parked.id, mallory)).toEqual({ kind: 'forbidden' });
-    expect(system.find(parked.id)).toMatchObject({
+    expect(system.reads.find(parked.id)).toMatchObject({
       state: 'deferred',
       deferral: parked.deferral,
       changedAt: parked.changedAt,
@@ -143,8 +143,8 @@ describe('deciding', () => {
 });
 
 function parksAgain(system: Awaited<ReturnType<typeof openSystem>>['system'], id: string) {
-  return new Promise<NonNullable<ReturnType<typeof system.find>>>((resolve) => {
-    const leave = system.watch(id, {
+  return new Promise<NonNullable<ReturnType<typeof system.reads.find>>>((resolve) => {
+    const leave = system.watchers.watch(id, {
       onTask: (task) => {
         if (task.state !== 'deferred') return;
         leave();

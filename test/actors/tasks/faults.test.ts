@@ -32,8 +32,8 @@ describe('a disk that takes no writes', () => {
       );
     }
     await expect(system.cancel(parked.id, 'timeout')).rejects.toEqual(unrecorded);
-    expect(system.find(parked.id)).toEqual(parked);
-    expect(system.isReady()).toBe(false);
+    expect(system.reads.find(parked.id)).toEqual(parked);
+    expect(system.intake.isReady()).toBe(false);
     expect(() => system.open(payment)).toThrow(
       expect.objectContaining({
         code: 'unrecorded',
@@ -43,7 +43,7 @@ describe('a disk that takes no writes', () => {
     );
     expect([pay.runs, events().length]).toEqual([[], 3]);
     disk.mend();
-    expect(system.isReady()).toBe(true);
+    expect(system.intake.isReady()).toBe(true);
     const answer = await system.decide(parked.id, decision('approve', clock.now()));
     expect(answer.kind).toBe('resolved');
     expect((await ends(system, parked.id)).text).toBe('done: pay ok');
@@ -59,7 +59,11 @@ describe('a disk that takes no writes', () => {
     await expect(ends(system, id)).rejects.toThrow(
       'the task could not be recorded; try again later',
     );
-    expect([pay.runs, system.find(id), system.metrics.load().live]).toEqual([[], undefined, 0]);
+    expect([pay.runs, system.reads.find(id), system.metrics.load().live]).toEqual([
+      [],
+      undefined,
+      0,
+    ]);
     expect(logged.map(({ message }) => message)).toEqual(['task: a change could not be saved']);
     disk.mend();
   });
@@ -78,7 +82,7 @@ describe('a disk that takes no writes', () => {
     const ended = ends(rig.system, id);
     door.open();
     await expect(ended).rejects.toEqual(unrecorded);
-    expect(rig.system.find(id)?.state).toBe('working');
+    expect(rig.system.reads.find(id)?.state).toBe('working');
     rig.lookAround();
     expect(rig.system.metrics.load().live).toBe(0);
     disk.mend();
@@ -107,7 +111,7 @@ describe('a disk that takes no writes', () => {
       rig.clock.advance(0);
       rig.lookAround();
     }
-    expect(rig.system.find(parked.id)).toEqual(parked);
+    expect(rig.system.reads.find(parked.id)).toEqual(parked);
     expect(rig.logged).toHaveLength(1);
     disk.mend();
     rig.lookAround();

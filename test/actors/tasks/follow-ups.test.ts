@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, LanguageModel } from '../../../src/actors/ports.ts';
-import type { SaidMessage } from '../../../src/actors/tasks/task-system.ts';
+import type { SaidMessage } from '../../../src/actors/tasks/tasks.ts';
 import type { Caller, Task } from '../../../src/machines/task/task.ts';
 import { failingDisk } from '../../helpers/failing-disk.ts';
 import { decision, ends, gate, parks, playing, toolCalled } from '../../helpers/system-story.ts';
@@ -92,7 +92,7 @@ describe('a message to a task that waits', () => {
     before.stop();
     const { directory, clock } = before;
     const after = await openTill({ directory, clock, onRestart: 'resume' });
-    expect(idsOf(after.system.find(id))).toEqual(['m-1', 'one', 'two']);
+    expect(idsOf(after.system.reads.find(id))).toEqual(['m-1', 'one', 'two']);
     await after.system.say(id, saying('three'));
     await approve(after, id);
     expect(heardIn(after.model)).toEqual([
@@ -124,7 +124,7 @@ describe('a message to a task that waits', () => {
     resting.clock.advance(86_400_000);
     expect(idsOf(await ends(resting.system, id))).toEqual(['m-1', 'hurry']);
     for (const each of [rejected, canceled, late, abandoned]) {
-      const task = again.system.find(each);
+      const task = again.system.reads.find(each);
       expect([task?.state, idsOf(task)]).toEqual([
         each === canceled ? 'canceled' : 'failed',
         ['m-1', 'hurry'],
@@ -146,7 +146,7 @@ describe('a message to a task that waits', () => {
       event: 'guardrail_check',
       fields: { gate: 'deny_prompts', decision: 'deny' },
     });
-    expect([till.system.find(id)?.state, idsOf(till.system.find(id))]).toEqual([
+    expect([till.system.reads.find(id)?.state, idsOf(till.system.reads.find(id))]).toEqual([
       'deferred',
       ['m-1'],
     ]);
@@ -188,8 +188,8 @@ describe('a message to a task that comes again', () => {
     const { directory, clock } = till;
     const again = await openTill({ directory, clock });
     expect(await again.system.say(id, saying('hurry'))).toEqual(answers[0]);
-    expect(again.system.findBySent(saying('hurry'))).toBe(id);
-    expect(idsOf(again.system.find(id))).toEqual(['m-1', 'hurry']);
+    expect(again.system.reads.findBySent(saying('hurry'))).toBe(id);
+    expect(idsOf(again.system.reads.find(id))).toEqual(['m-1', 'hurry']);
     await approve(again, id);
     expect(heardIn(again.model)).toEqual([['hurry', 1]]);
   });
@@ -199,12 +199,12 @@ describe('a message to a task that comes again', () => {
     const [one, other] = [await parks(till.system, asked), await parks(till.system, asked)];
     await till.system.say(one.id, saying('hurry'));
     expect((await till.system.say(other.id, saying('hurry'))).taskId).toBe(one.id);
-    expect(idsOf(till.system.find(other.id))).toEqual(['m-1']);
+    expect(idsOf(till.system.reads.find(other.id))).toEqual(['m-1']);
     const bob = { provider: 'ops', userId: 'bob' };
     expect((await till.system.say(other.id, saying('hurry', { requester: bob }))).taskId).toBe(
       other.id,
     );
-    expect(idsOf(till.system.find(other.id))).toEqual(['m-1', 'hurry']);
+    expect(idsOf(till.system.reads.find(other.id))).toEqual(['m-1', 'hurry']);
   });
 
   it('is tried anew when the disk did not take it', async () => {
@@ -214,7 +214,7 @@ describe('a message to a task that comes again', () => {
     const lost = await Promise.allSettled([1, 2].map(() => till.system.say(id, saying('hurry'))));
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     disk.mend();
-    expect(idsOf(till.system.find(id))).toEqual(['m-1']);
+    expect(idsOf(till.system.reads.find(id))).toEqual(['m-1']);
     await till.system.say(id, saying('hurry'));
     await approve(till, id);
     expect(heardIn(till.model)).toEqual([['hurry', 1]]);
@@ -235,7 +235,7 @@ describe('a task that does not wait', () => {
     await ends(till.system, id);
     expect(await till.system.say(id, saying('two'))).toMatchObject(refused);
     expect(await till.system.say('nobody', saying('three'))).toMatchObject(refused);
-    expect(idsOf(till.system.find(id))).toEqual(['m-1', `${id}:answer:1`]);
-    expect(till.system.findBySent(saying('one'))).toBeUndefined();
+    expect(idsOf(till.system.reads.find(id))).toEqual(['m-1', `${id}:answer:1`]);
+    expect(till.system.reads.findBySent(saying('one'))).toBeUndefined();
   });
 });

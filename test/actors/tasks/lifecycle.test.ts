@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TaskRows } from '../../../src/actors/records/store/task-rows.ts';
-import { SystemError } from '../../../src/actors/tasks/task-system.ts';
+import { SystemError } from '../../../src/actors/tasks/tasks.ts';
 import {
   decision,
   ends,
@@ -26,14 +26,14 @@ describe('starting', () => {
     before.stop();
     const { directory } = before;
     const { system } = await openSystem({ directory, isStarted: false, onRestart: 'abandon' });
-    expect(system.isReady()).toBe(false);
+    expect(system.intake.isReady()).toBe(false);
     expect(() => system.open(payment)).toThrow(starting);
     await expect(system.decide(id, decision('approve', 0))).rejects.toEqual(starting);
     await expect(system.cancel(id, 'external_signal')).rejects.toEqual(starting);
-    expect(system.find(id)?.state).toBe('deferred');
+    expect(system.reads.find(id)?.state).toBe('deferred');
     await system.start();
-    expect(system.isReady()).toBe(true);
-    expect(system.find(id)?.text).toBe('defer: abandoned by service restart');
+    expect(system.intake.isReady()).toBe(true);
+    expect(system.reads.find(id)?.text).toBe('defer: abandoned by service restart');
   });
 });
 
@@ -51,12 +51,12 @@ describe('draining', () => {
     const working = ends(system, atWork);
     const drained = system.drain(60_000);
     await expect(heldWait).rejects.toEqual(shuttingDown);
-    expect(system.isReady()).toBe(false);
+    expect(system.intake.isReady()).toBe(false);
     expect(() => system.open(payment)).toThrow(shuttingDown);
     door.open();
     expect((await working).text).toBe('slowly');
     await drained;
-    expect(system.find(parked.id)?.state).toBe('deferred');
+    expect(system.reads.find(parked.id)?.state).toBe('deferred');
   });
 
   it('waits for what a decision puts to work meanwhile, and takes none once it is over', async () => {
@@ -79,16 +79,16 @@ describe('draining', () => {
     const drained = system.drain(60_000);
     await system.decide(released.id, decision('approve', 0));
     door.open();
-    await vi.waitUntil(() => system.find(atWork)?.state === 'completed');
+    await vi.waitUntil(() => system.reads.find(atWork)?.state === 'completed');
     const deciding = system.decide(late.id, decision('approve', 0));
     till.open();
     await drained;
     await deciding;
-    const states = [released, late, unmoved].map(({ id }) => system.find(id)?.state);
+    const states = [released, late, unmoved].map(({ id }) => system.reads.find(id)?.state);
     expect(states).toEqual(['completed', 'completed', 'deferred']);
     const tooLate = system.decide(unmoved.id, decision('approve', 0));
     await expect(tooLate).rejects.toEqual(shuttingDown);
-    expect(system.find(unmoved.id)?.state).toBe('deferred');
+    expect(system.reads.find(unmoved.id)?.state).toBe('deferred');
   });
 
   it('lets go of work that does not end in time', async () => {
@@ -104,7 +104,7 @@ describe('draining', () => {
     const refused = expect(held).rejects.toEqual(shuttingDown);
     await system.drain(1);
     await refused;
-    expect(system.find(id)?.state).toBe('working');
+    expect(system.reads.find(id)?.state).toBe('working');
   });
 });
 
@@ -126,7 +126,7 @@ describe('stopping', () => {
     expect(slow.runs.map(({ taskId }) => taskId)).toEqual([running]);
     const { directory, clock } = rig;
     const after = await openSystem({ directory, clock, tools: [slow], onRestart: 'abandon' });
-    expect([running, fresh].map((id) => after.system.find(id)?.text)).toEqual([
+    expect([running, fresh].map((id) => after.system.reads.find(id)?.text)).toEqual([
       'interrupted by service restart',
       'interrupted by service restart',
     ]);
@@ -148,10 +148,10 @@ describe('retention', () => {
     await ends(system, recent);
     clock.advance(4 * day);
     system.retention.deleteExpired();
-    expect(system.find(old)?.text).toBe('old');
+    expect(system.reads.find(old)?.text).toBe('old');
     clock.advance(1);
     system.retention.deleteExpired();
-    expect([old, recent, parked.id].map((id) => system.find(id)?.state)).toEqual([
+    expect([old, recent, parked.id].map((id) => system.reads.find(id)?.state)).toEqual([
       undefined,
       'completed',
       'deferred',
@@ -186,7 +186,7 @@ describe('retention', () => {
     expect(logged).toMatchObject([{ level: 'error', message: 'tasks: expired ones stay for now' }]);
     spy.mockRestore();
     system.retention.deleteExpired();
-    expect(system.find(id)).toBeUndefined();
+    expect(system.reads.find(id)).toBeUndefined();
   });
 });
 

@@ -45,7 +45,7 @@ describe('a run that takes too long', () => {
     rig.clock.advance(minute - 1_000);
     rig.lookAround();
     await turn();
-    expect(rig.system.find(id)?.state).toBe('working');
+    expect(rig.system.reads.find(id)?.state).toBe('working');
     rig.clock.advance(1_000);
     rig.lookAround();
     expect(await ends(rig.system, id)).toMatchObject({ state: 'failed', text: overdue });
@@ -56,7 +56,7 @@ describe('a run that takes too long', () => {
     ]);
     open();
     await turn();
-    expect(rig.system.find(id)?.text).toBe(overdue);
+    expect(rig.system.reads.find(id)?.text).toBe(overdue);
     expect((await ends(rig.system, rig.system.open(playing([{ say: 'next' }])))).text).toBe('next');
   });
 
@@ -87,7 +87,7 @@ describe('a run that takes too long', () => {
     const after = await openSystem({ directory, clock: before.clock, tools: [idempotent] });
     while (hang.runs.length === 1) await turn();
     after.lookAround();
-    expect(after.system.find(id)?.state).toBe('working');
+    expect(after.system.reads.find(id)?.state).toBe('working');
     after.clock.advance(minute);
     after.lookAround();
     // The limit of the run is the one it began with.

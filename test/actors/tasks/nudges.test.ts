@@ -16,9 +16,9 @@ function openNudging(more: Parameters<typeof openSystem>[0] = {}) {
 
 /** Moves the clock, and lets what became due be committed. */
 async function advance({ clock, system }: TestSystem, id: string, milliseconds: number) {
-  const { revision } = system.find(id)!;
+  const { revision } = system.reads.find(id)!;
   const changed = new Promise<void>((resolve) => {
-    const leave = system.watch(id, {
+    const leave = system.watchers.watch(id, {
       onTask: (task) => {
         if (task.revision <= revision) return;
         leave();
@@ -55,9 +55,12 @@ it('reminds and escalates while somebody follows the task', async () => {
   const rig = await openNudging();
   const { id } = await parks(rig.system);
   await advance(rig, id, 2 * minute);
-  expect(rig.system.find(id)).toMatchObject({ stage: 'reminded', wakeAt: nine + 3 * minute });
+  expect(rig.system.reads.find(id)).toMatchObject({ stage: 'reminded', wakeAt: nine + 3 * minute });
   await advance(rig, id, minute);
-  expect(rig.system.find(id)).toMatchObject({ stage: 'escalated', wakeAt: nine + 4 * minute });
+  expect(rig.system.reads.find(id)).toMatchObject({
+    stage: 'escalated',
+    wakeAt: nine + 4 * minute,
+  });
   rig.clock.advance(minute);
   await ends(rig.system, id);
   expect(nudgesOf(rig, id)).toEqual(nudges);
@@ -85,7 +88,7 @@ it('takes a decision after both', async () => {
     kind: 'resolved',
   });
   expect((await ends(rig.system, id)).text).toBe('done: pay ok');
-  expect(rig.system.find(id)).toMatchObject({ stage: null, wakeAt: null });
+  expect(rig.system.reads.find(id)).toMatchObject({ stage: null, wakeAt: null });
 });
 
 it('escalates at once after a restart that came too late for the reminder', async () => {
@@ -96,6 +99,6 @@ it('escalates at once after a restart that came too late for the reminder', asyn
   const rig = await openNudging({ directory: before.directory, clock: before.clock });
   rig.clock.advance(0);
   await turn();
-  expect(rig.system.find(id)).toMatchObject({ state: 'deferred', stage: 'escalated' });
+  expect(rig.system.reads.find(id)).toMatchObject({ state: 'deferred', stage: 'escalated' });
   expect(nudgesOf(rig, id).map(([event]) => event)).toEqual(['task_deferred_escalated']);
 });

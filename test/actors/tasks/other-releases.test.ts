@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { SystemError } from '../../../src/actors/tasks/task-system.ts';
+import { SystemError } from '../../../src/actors/tasks/tasks.ts';
 import type { Task } from '../../../src/machines/task/task.ts';
 import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
 import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
@@ -99,7 +99,7 @@ describe('tasks that an older release left behind', () => {
         expect(execs).toEqual(id === 'recording' ? [] : ['tool_exec end']);
       }
       expect(hang.runs).toHaveLength(runs);
-      expect(['parked', 'reminded'].map((id) => system.find(id)?.stage)).toEqual([
+      expect(['parked', 'reminded'].map((id) => system.reads.find(id)?.stage)).toEqual([
         'asked',
         'reminded',
       ]);
@@ -118,7 +118,7 @@ describe('tasks that an older release left behind', () => {
   it('are given up in the words of a restart where that is configured', async () => {
     const directory = await leftBy(2);
     const { system, events } = await openSystem({ directory, onRestart: 'abandon' });
-    expect(['parked', 'running'].map((id) => system.find(id)?.text)).toEqual([
+    expect(['parked', 'running'].map((id) => system.reads.find(id)?.text)).toEqual([
       'defer: abandoned by service restart',
       'interrupted by service restart',
     ]);
@@ -143,8 +143,8 @@ describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (
 
   it('can be read and are not touched, and who decides one is told which release can', async () => {
     const { rig, strange, known, clock } = await leftByNewer('2.1.0');
-    expect(rig.system.find(strange.id)).toEqual(strange);
-    expect((await rig.system.lists.made({ limit: 9 })).tasks).toHaveLength(2);
+    expect(rig.system.reads.find(strange.id)).toEqual(strange);
+    expect((await rig.system.reads.list({ limit: 9 })).tasks).toHaveLength(2);
     const refusal = new SystemError(
       'unknown_machine_version',
       `task ${strange.id} was saved by version 99 of the task machine, and release 0.0.0-test, which runs version ${taskMachineVersion}, cannot go on with it; decide it with release 2.1.0`,
@@ -155,7 +155,7 @@ describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (
     await expect(rig.system.cancel(strange.id, 'timeout')).rejects.toEqual(refusal);
     clock.advance(86_400_000);
     clock.advance(0);
-    expect(rig.system.find(strange.id)).toEqual(strange);
+    expect(rig.system.reads.find(strange.id)).toEqual(strange);
     expect((await ends(rig.system, known.id)).state).toBe('failed');
     expect((await ends(rig.system, rig.system.open(playing([{ say: 'hi' }])))).text).toBe('hi');
   });

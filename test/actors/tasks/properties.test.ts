@@ -41,7 +41,7 @@ async function open(runs: string[], more: Partial<Parameters<typeof openSystem>[
 /** Lets everything settle, and checks that each task is on disk as the model has it. */
 async function compare(model: TaskModel, { rig, runs }: Real): Promise<void> {
   const asFound = ({ id }: ModelTask) => {
-    const found = rig.system.find(id);
+    const found = rig.system.reads.find(id);
     return [id, found?.state, found?.text, runs.filter((run) => run.startsWith(`${id} `)).length];
   };
   const expected = model.tasks.map(({ id, state, text, runs: count }) => [id, state, text, count]);

@@ -36,8 +36,8 @@ describe('a parked task', () => {
     expect(rig.system.metrics.load()).toEqual({ live: 0, deferred: 1 });
     rig.store.flush();
     expect(rig.events()).toEqual(before);
-    expect(rig.system.find(parked.id)).toEqual(parked);
-    expect(rig.system.findByDeferral(parked.deferral?.id ?? '')).toEqual(parked);
+    expect(rig.system.reads.find(parked.id)).toEqual(parked);
+    expect(rig.system.reads.findByDeferral(parked.deferral?.id ?? '')).toEqual(parked);
     expect(rig.pay.runs).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe('a parked task', () => {
     restAfter(rig, minute);
     expect((await rig.system.cancel(first.id, 'timeout'))?.text).toBe('canceled: timeout');
     await rig.system.callerLeft(second.id);
-    expect(rig.system.find(second.id)?.text).toBe('defer: abandoned, caller disconnected');
+    expect(rig.system.reads.find(second.id)?.text).toBe('defer: abandoned, caller disconnected');
     expect(rig.events(second.id).at(-2)).toMatchObject({
       event: 'task_deferred_abandoned',
       fields: { tool: 'pay', reason: 'caller_disconnected', wait_ms: minute },
@@ -97,7 +97,7 @@ describe('a parked task that is followed', () => {
     const { id } = await parks(rig.system);
     const ended = ends(rig.system, id);
     const seen: string[] = [];
-    rig.system.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
+    rig.system.watchers.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
     restAfter(rig, minute - 1);
     expect(rig.system.metrics.load().live).toBe(1);
     restAfter(rig, 1);
@@ -112,7 +112,7 @@ describe('a parked task that is followed', () => {
     const { id } = await parks(rig.system);
     restAfter(rig, minute);
     const seen: string[] = [];
-    rig.system.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
+    rig.system.watchers.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
     expect(rig.system.metrics.load().live).toBe(0);
     await rig.system.decide(id, decision('approve', rig.clock.now()));
     await reaches(rig.system, id, 'completed');
@@ -144,7 +144,7 @@ describe('a task with something to save', () => {
     expect((await recorded).kind).toBe('recorded');
     rig.lookAround();
     expect(rig.system.metrics.load()).toEqual({ live: 0, deferred: 2 });
-    expect(rig.system.find(second.id)?.state).toBe('deferred');
+    expect(rig.system.reads.find(second.id)?.state).toBe('deferred');
   });
 });
 
@@ -153,5 +153,5 @@ it('keeps a thousand tasks at rest with one timer and no actor', async () => {
   const parked = await Promise.all(Array.from({ length: 1_000 }, () => parks(rig.system)));
   restAfter(rig, minute);
   expect([rig.system.metrics.load(), rig.clock.pending]).toEqual([{ live: 0, deferred: 1_000 }, 1]);
-  expect(rig.system.find(parked[765]?.id ?? '')).toEqual(parked[765]);
+  expect(rig.system.reads.find(parked[765]?.id ?? '')).toEqual(parked[765]);
 });

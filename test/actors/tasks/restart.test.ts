@@ -43,7 +43,7 @@ async function momentsOfPayment(idempotent: boolean): Promise<Moment[]> {
   );
   rig.store.flush();
   await parks(rig.system, playing([{ tool: 'pay' }], { id: 'bystander' }));
-  const parked = rig.system.find(taskId);
+  const parked = rig.system.reads.find(taskId);
   expect(parked?.state).toBe('deferred');
   await rig.system.decide(taskId, decision('approve', rig.clock.now()));
   await ends(rig.system, taskId);
@@ -75,7 +75,7 @@ async function afterRestart(
     tools: [pay],
     deferred: { pay: { timeout: '5m' } },
   });
-  if (options.onRestart === 'resume' && rig.system.find(taskId)?.state !== 'completed') {
+  if (options.onRestart === 'resume' && rig.system.reads.find(taskId)?.state !== 'completed') {
     await waitsOrEnds(rig, taskId);
     await rig.system.decide(taskId, decision('approve', clock.now()));
   }
@@ -91,9 +91,9 @@ async function afterRestart(
 
 function waitsOrEnds({ system }: TestSystem, id: string): Promise<unknown> {
   const waits = new Promise<void>((resolve) => {
-    if (system.find(id)?.state === 'deferred') resolve();
+    if (system.reads.find(id)?.state === 'deferred') resolve();
     else {
-      system.watch(id, {
+      system.watchers.watch(id, {
         onTask: ({ state }) => state === 'deferred' && resolve(),
         onLost: () => undefined,
       });
@@ -208,7 +208,7 @@ describe('the log after a restart', () => {
     rig.clock.advance(1_500);
     const { directory, clock } = rig;
     const after = await openSystem({ directory, clock, onRestart: 'abandon' });
-    expect(after.system.find(id)).toMatchObject({ state: 'failed', text: abandoned });
+    expect(after.system.reads.find(id)).toMatchObject({ state: 'failed', text: abandoned });
     expect(
       after
         .events(id)
@@ -242,7 +242,7 @@ describe('a kill between the line in the log and its commit', () => {
       deferred: { pay: {} },
     });
     expect(after.store.recovery).toMatchObject({ torn: { lines: 2 } });
-    expect(after.system.find(parked.id)).toEqual(parked);
+    expect(after.system.reads.find(parked.id)).toEqual(parked);
     expect(briefly(after.events(parked.id))).toEqual([
       'session_start',
       'llm_call',

@@ -24,12 +24,12 @@ describe('a message that is known by its id', () => {
   it('is known while its task is not on disk yet, and in another process over the same store', async () => {
     const { system, store, directory, stop } = await openSystem();
     const id = system.open(hello);
-    expect([system.find(id), system.open(hello)]).toEqual([undefined, id]);
+    expect([system.reads.find(id), system.open(hello)]).toEqual([undefined, id]);
     await ends(system, id);
     store.flush();
     stop();
     const next = await openSystem({ directory });
-    expect([next.system.open(hello), next.system.findBySent(hello)]).toEqual([id, id]);
+    expect([next.system.open(hello), next.system.reads.findBySent(hello)]).toEqual([id, id]);
   });
 
   it('is tried anew when the disk did not take it', async () => {
@@ -42,7 +42,7 @@ describe('a message that is known by its id', () => {
     const id = system.open(hello);
     expect(id).not.toBe(lost);
     expect((await ends(system, id)).text).toBe('hello');
-    expect(system.find(lost)).toBeUndefined();
+    expect(system.reads.find(lost)).toBeUndefined();
   });
 
   it('leads to the task that its words were denied in', async () => {

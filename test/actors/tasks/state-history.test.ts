@@ -19,7 +19,7 @@ import { copyFiles, nine, openSystem, type TestSystem } from '../../helpers/test
 const paying = () => ({ tools: [toolCalled('pay')], deferred: { pay: { timeout: '5m' } } });
 
 function wayOf({ system }: TestSystem, id: string): [string, string][] {
-  return system.statesOf(id).states.map(({ state, event }) => [state, event]);
+  return system.reads.statesOf(id).states.map(({ state, event }) => [state, event]);
 }
 
 const start = [
@@ -52,7 +52,7 @@ describe('the states of a task', () => {
     const { id } = await parks(rig.system);
     rig.clock.advance(61_000);
     await rig.system.cancel(id, 'enough');
-    const { states } = rig.system.statesOf(id);
+    const { states } = rig.system.reads.statesOf(id);
     expect(states.at(-2)).toEqual({ state: 'deferred.asked', event: 'governing.done', at: nine });
     expect(states.at(-1)).toEqual({ state: 'canceled', event: 'task.cancel', at: nine + 61_000 });
   });
@@ -180,7 +180,7 @@ describe('whatever happens to tasks', () => {
         };
         await play(rig, [{ kind: 'send', number: 2 }, ...story]);
         for (const id of await playToTheEnd(rig)) {
-          const entered = rig.system.statesOf(id).states;
+          const entered = rig.system.reads.statesOf(id).states;
           expect(namesOf(entered)).toEqual(['submitted', ...(watched.paths.get(id) ?? [])]);
           expect(entered).toEqual(entered.toSorted((one, other) => one.at - other.at));
         }
@@ -217,7 +217,7 @@ async function checkAfter(
   }
   await rig.system.start();
   for (const id of await playToTheEnd(rig)) {
-    const since = rig.system.statesOf(id).states.slice(known.get(id)?.length);
+    const since = rig.system.reads.statesOf(id).states.slice(known.get(id)?.length);
     if (since[0]?.event === 'service.resumed') {
       expect(since.shift()?.state).toBe('working.executing.calling.starting');
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Progress } from '../../../src/actors/tasks/task-system.ts';
+import type { Progress } from '../../../src/actors/tasks/tasks.ts';
 import type { Task } from '../../../src/machines/task/task.ts';
 import {
   briefly,
@@ -54,10 +54,13 @@ describe('what the outside sees of a task', () => {
   it('is nothing before the first commit, and then what is on disk', async () => {
     const { system, store, events } = await openSystem();
     const id = system.open(playing([{ say: 'hello' }]));
-    expect([system.find(id), system.metrics.load()]).toEqual([undefined, { live: 1, deferred: 0 }]);
+    expect([system.reads.find(id), system.metrics.load()]).toEqual([
+      undefined,
+      { live: 1, deferred: 0 },
+    ]);
     store.flush();
     await Promise.resolve();
-    expect(system.find(id)?.state).toBe('working');
+    expect(system.reads.find(id)?.state).toBe('working');
     expect(briefly(events(id))).toEqual(['session_start']);
     const ended = await ends(system, id);
     expect(ended).toEqual(store.rows.find(id));
@@ -84,13 +87,13 @@ describe('what the outside sees of a task', () => {
     const told: unknown[] = [];
     const progress: Progress[] = [];
     const see = (task: Task) => seen.push([task, store.rows.find(id)]);
-    system.watch(id, {
+    system.watchers.watch(id, {
       onTask: see,
       onStep: see,
       onProgress: (each) => progress.push(each),
       onLost: (error) => seen.push(error),
     });
-    system.watch(id, {
+    system.watchers.watch(id, {
       onTask: ({ state, revision }) => told.push([state, revision]),
       onLost: (error) => told.push(error),
     });
@@ -119,7 +122,7 @@ describe('what the outside sees of a task', () => {
       { phase: 'token', text: 'one ' },
       { phase: 'token', text: 'two' },
     ]);
-    expect(system.find(id)?.contextId).toBe('context-7');
+    expect(system.reads.find(id)?.contextId).toBe('context-7');
   });
 
   it('stops coming to a watcher that left, and to no other', async () => {
@@ -133,8 +136,8 @@ describe('what the outside sees of a task', () => {
       onTask: ({ state }: Task) => void heard.push(`${name} ${state}`),
       onLost: () => undefined,
     });
-    const leave = system.watch(id, watcher('first'));
-    system.watch(id, watcher('second'));
+    const leave = system.watchers.watch(id, watcher('first'));
+    system.watchers.watch(id, watcher('second'));
     leave();
     leave();
     await system.decide(id, decision('reject', clock.now()));
@@ -148,13 +151,13 @@ describe('what the outside sees of a task', () => {
     });
     const { id } = await parks(system);
     const giveUp = new AbortController();
-    const wait = system.settled(id, giveUp.signal);
+    const wait = system.watchers.settled(id, giveUp.signal);
     giveUp.abort(new Error('the caller has gone'));
     await expect(wait).rejects.toThrow('the caller has gone');
-    await expect(system.settled(id, giveUp.signal)).rejects.toThrow('the caller has gone');
+    await expect(system.watchers.settled(id, giveUp.signal)).rejects.toThrow('the caller has gone');
     await system.decide(id, decision('approve', clock.now()));
     expect((await ends(system, id)).state).toBe('completed');
-    expect((await system.settled(id, giveUp.signal)).state).toBe('completed');
+    expect((await system.watchers.settled(id, giveUp.signal)).state).toBe('completed');
   });
 });
 
@@ -166,7 +169,7 @@ describe('a run of a task that had ended', () => {
     await ends(system, 't-1');
     clock.advance(60_000);
     system.open(playing([{ say: 'two' }], { id: 't-1' }));
-    expect(system.find('t-1')?.text).toBe('one');
+    expect(system.reads.find('t-1')?.text).toBe('one');
     const ended = await ends(system, 't-1');
     expect(ended).toMatchObject({
       contextId: 'context-1',
@@ -182,7 +185,7 @@ describe('a run of a task that had ended', () => {
       ['agent', 't-1:answer:3'],
     ]);
     expect(events('t-1').map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect((await system.lists.made({ limit: 9 })).tasks).toHaveLength(1);
+    expect((await system.reads.list({ limit: 9 })).tasks).toHaveLength(1);
   });
 
   it('is refused while it runs, from its first moment to its last', async () => {

@@ -63,7 +63,7 @@ describe.each(['task', 'contents', 'snapshot'])('a task whose %s is no JSON', (c
       fields: { task_id: 'working' },
       message: 'task: its record cannot be read, so it is ended as failed',
     });
-    expect((await system.lists.made({ limit: 9 })).tasks).toHaveLength(3);
+    expect((await system.reads.list({ limit: 9 })).tasks).toHaveLength(3);
     expect(await verify()).toMatchObject({ ok: true });
   });
 });
@@ -73,7 +73,7 @@ describe('a damaged task that waits', () => {
     const before = await stopped();
     damage(before, 'task', 'parked');
     const { system, clock, events, store } = await again(before, 'resume');
-    expect(system.find('parked')).toMatchObject({ state: 'failed', text });
+    expect(system.reads.find('parked')).toMatchObject({ state: 'failed', text });
     expect(await system.decide('parked', decision('approve', clock.now()))).toEqual({
       kind: 'notPending',
     });
@@ -92,7 +92,7 @@ describe('a damaged task that waits', () => {
     clock.advance(86_400_000);
     store.flush();
     expect(store.rows.count('deferred')).toBe(0);
-    expect(system.find('parked')).toMatchObject({ state: 'failed', text });
+    expect(system.reads.find('parked')).toMatchObject({ state: 'failed', text });
   });
 });
 
@@ -101,7 +101,7 @@ describe('a damaged task that had ended', () => {
     const before = await stopped();
     damage(before, 'task', 'ended');
     const { system, store } = await again(before, 'resume');
-    expect(system.find('ended')).toMatchObject({ id: 'ended', state: 'failed', text });
+    expect(system.reads.find('ended')).toMatchObject({ id: 'ended', state: 'failed', text });
     expect(store.rows.count('completed')).toBe(1);
     const id = system.open(playing([{ say: 'again' }], { id: 'ended' }));
     expect(await ends(system, id)).toMatchObject({ state: 'completed', text: 'again' });

@@ -19,7 +19,7 @@ it('forgets the receiver of a send that starts no task', async () => {
   const log = () => void told.push('logged');
   const push = new PushNotifications({
     rows: store.push,
-    find: (id) => system.find(id),
+    find: (id) => system.reads.find(id),
     write: () => Promise.reject(new Error('nothing is told')),
     egress: anEgress().egress,
     clock,

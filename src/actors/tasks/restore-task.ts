@@ -1,0 +1,72 @@
+import type { Snapshot, StateValue } from 'xstate';
+import {
+  isKnownVersion,
+  type KeptSnapshot,
+  migrateSnapshot,
+} from '../../machines/task/migrate-snapshot.ts';
+import { rewindCall } from '../../machines/task/rewind-call.ts';
+import type { StartStanding } from '../../machines/task/task-events.ts';
+import type { TaskContext } from '../../machines/task/task-input.ts';
+import { taskMachineVersion } from '../../machines/task/task-machine.ts';
+import type { Tool } from '../ports.ts';
+import type { StoredTask, TaskStore } from '../records/records.ts';
+import { SystemError } from './system-error.ts';
+
+/** What restoring a task needs. */
+export interface RestorePorts {
+  store: Pick<TaskStore, 'releases'>;
+  /** The release that runs, for whoever finds its tasks with another one. */
+  release: string;
+}
+
+/** A snapshot of the present chart. */
+export type RestorableSnapshot = Snapshot<unknown> & {
+  value?: StateValue;
+  context: Partial<TaskContext>;
+};
+
+/**
+ * Returns what `restore` makes of what is kept of a task, brought to a snapshot of the present chart. Throws
+ * SystemError `unknown_machine_version` when that cannot be done.
+ */
+export function restoreTask<Restored>(
+  stored: StoredTask,
+  ports: RestorePorts,
+  restore: (snapshot: RestorableSnapshot) => Restored,
+): Restored {
+  if (!isKnownVersion(stored.machineVersion)) throw unknownVersion(stored, ports);
+  try {
+    return restore(restorable(stored));
+  } catch (error) {
+    // It may be a defect of this release, so what is kept stays for another one.
+    throw unknownVersion(stored, ports, error);
+  }
+}
+
+/** Tells how the call of a restored task stands: one whose start was on disk ran, or may have, so only one that does no harm twice runs again. */
+export function standingOf(
+  { startedAt, pending: [call] }: TaskContext,
+  tools: ReadonlyMap<string, Tool>,
+): StartStanding {
+  if (startedAt === null || call === undefined) return 'first';
+  return tools.get(call.tool)?.idempotent === true ? 'repeatable' : 'unknown';
+}
+
+function restorable({ snapshot, machineVersion }: StoredTask): RestorableSnapshot {
+  const migrated: unknown = rewindCall(migrateSnapshot(snapshot as KeptSnapshot, machineVersion));
+  return migrated as RestorableSnapshot;
+}
+
+function unknownVersion(
+  { task: { id }, machineVersion }: StoredTask,
+  { release, store }: RestorePorts,
+  cause?: unknown,
+): SystemError {
+  const savedBy = store.releases.find(machineVersion);
+  const other = savedBy === null ? 'the release that saved it' : `release ${savedBy}`;
+  return new SystemError(
+    'unknown_machine_version',
+    `task ${id} was saved by version ${machineVersion} of the task machine, and release ${release}, which runs version ${taskMachineVersion}, cannot go on with it; decide it with ${other}`,
+    { cause },
+  );
+}

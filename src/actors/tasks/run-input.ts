@@ -1,0 +1,44 @@
+import { heardHistory } from '../../machines/conversation/session.ts';
+import type { TaskLimits } from '../../machines/task/limits.ts';
+import { ownerOfNextRun } from '../../machines/task/task-access.ts';
+import type { TaskInput } from '../../machines/task/task-input.ts';
+import type { Clock, Ids } from '../ports.ts';
+import type { StoredTask } from '../records/records.ts';
+import type { Sessions } from './sessions.ts';
+import type { TaskRequest } from './task-request.ts';
+
+/** What a run begins with besides its request. */
+export interface RunInputPorts {
+  clock: Clock;
+  ids: Ids;
+  limits: TaskLimits;
+  sessions: Pick<Sessions, 'heard'>;
+}
+
+/** Returns what a run of a task begins with; one after another goes on with the history of the task. */
+export function runInputOf(
+  id: string,
+  request: TaskRequest,
+  before: StoredTask | undefined,
+  { clock, ids, limits, sessions }: RunInputPorts,
+): TaskInput {
+  const { contextId, requester } = request;
+  const hearsSession = before === undefined && contextId !== undefined;
+  return {
+    id,
+    contextId: contextId ?? before?.task.contextId ?? ids.next(),
+    correlationId: request.correlationId,
+    tags: request.tags ?? {},
+    trace: request.trace ?? null,
+    requester,
+    ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
+    surface: request.surface ?? 'legacy',
+    session: hearsSession ? sessions.heard(contextId, requester) : [],
+    history: before === undefined ? [] : heardHistory(before.task),
+    leftOut: before?.task.leftOut ?? 0,
+    request: request.message,
+    limits,
+    settled: before?.task.settled ?? null,
+    createdAt: before?.task.createdAt ?? clock.now(),
+  };
+}

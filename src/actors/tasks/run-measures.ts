@@ -1,0 +1,54 @@
+import type { TaskFact } from '../../machines/task/facts.ts';
+import type { Task } from '../../machines/task/task.ts';
+import { activeSpanContext, type EndedWait, type RunTrace } from '../telemetry/telemetry.ts';
+
+/** Something of a task that has ended, for the metrics. */
+export type Measured =
+  | { type: 'call'; tool: string; outcome: 'returned' | 'failed' }
+  | { type: 'wait'; decision: EndedWait['outcome']; milliseconds: number };
+
+/** Measures the calls and the waits of one run, and traces the waits. */
+export class RunMeasures {
+  readonly #trace: RunTrace;
+  readonly #onMeasured: (measured: Measured) => void;
+  #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
+
+  constructor(trace: RunTrace, onMeasured: (measured: Measured) => void) {
+    this.#trace = trace;
+    this.#onMeasured = onMeasured;
+  }
+
+  /** Takes what a fact tells of a call or of the end of a wait. */
+  noted(fact: TaskFact): void {
+    switch (fact.type) {
+      case 'deferral.decided':
+        this.#waitEnd = { outcome: fact.decision, decidedIn: activeSpanContext() };
+        break;
+      case 'deferral.timedOut':
+        this.#waitEnd = { outcome: 'timeout', decidedIn: null };
+        break;
+      case 'deferral.abandoned':
+        this.#waitEnd = { outcome: 'abandoned', decidedIn: null };
+        break;
+      case 'tool.ended': {
+        const outcome = fact.error === undefined ? 'returned' : 'failed';
+        this.#onMeasured({ type: 'call', tool: fact.tool, outcome });
+        break;
+      }
+      default:
+    }
+  }
+
+  /**
+   * Takes a change that is on disk. A wait has ended when what was waited for is gone; an approval short of the
+   * quorum ends none.
+   */
+  committed(before: Task | null, { deferral, changedAt: to }: Task): void {
+    const waited = before?.deferral ?? null;
+    if (waited === null || waited.id === deferral?.id) return;
+    const end = this.#waitEnd ?? { outcome: 'abandoned', decidedIn: null };
+    this.#trace.waited({ ...end, tool: waited.tool, from: waited.requestedAt, to });
+    const milliseconds = to - waited.requestedAt;
+    this.#onMeasured({ type: 'wait', decision: end.outcome, milliseconds });
+  }
+}

@@ -1,0 +1,87 @@
+import type { StateHistory } from '../../machines/task/entered-state.ts';
+import { isFinal, type Task } from '../../machines/task/task.ts';
+import { everything, type OwnedTask } from '../../machines/task/task-access.ts';
+import type {
+  ChangedQuery,
+  TaskFilter,
+  TaskPage,
+  TaskQuery,
+  TaskRows,
+} from '../records/records.ts';
+import type { LiveTasks } from './live-tasks.ts';
+import type { SentMessages } from './sent-messages.ts';
+import type { SaidMessage } from './task-request.ts';
+import { Turns } from './turns.ts';
+
+/** What reading tasks needs. */
+export interface TaskReadsPorts {
+  rows: TaskRows;
+  tasks: Pick<LiveTasks, 'find'>;
+  sent: Pick<SentMessages, 'recall'>;
+}
+
+/** Reads tasks as they stand on disk. Many lists at once hold nothing else up. */
+export class TaskReads {
+  readonly #ports: TaskReadsPorts;
+  readonly #turns = new Turns();
+
+  constructor(ports: TaskReadsPorts) {
+    this.#ports = ports;
+  }
+
+  /** Returns a task as it stands on disk. */
+  find(id: string): Task | undefined {
+    const { tasks, rows } = this.#ports;
+    return tasks.find(id)?.committed ?? rows.find(id);
+  }
+
+  /** Returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
+  latestRun(id: string): Task | undefined {
+    const live = this.#ports.tasks.find(id);
+    if (live === undefined) return this.#ports.rows.find(id);
+    // What a live task shows as final is the run before. Nothing has to be read, as every send asks this.
+    const { committed } = live;
+    return committed === null || isFinal(committed.state) ? undefined : committed;
+  }
+
+  /** Returns the task that waits on a deferral. */
+  findByDeferral(deferralId: string): Task | undefined {
+    return this.#ports.rows.findByDeferral(deferralId);
+  }
+
+  /** Returns the id of the task that an earlier message with the same id of the same sender led to. */
+  findBySent({ message, requester }: SaidMessage): string | undefined {
+    return this.#ports.sent.recall(requester, message).taskId;
+  }
+
+  /** Returns what tells whose a task is, also before it is first on disk. */
+  whose(id: string): OwnedTask | undefined {
+    const { tasks, rows } = this.#ports;
+    const live = tasks.find(id)?.actor.getSnapshot().context;
+    if (live === undefined) return rows.find(id);
+    const { run, deferral, settled } = live;
+    return { ...run, deferral, settled };
+  }
+
+  /** Returns the states of the chart that a task has entered, as they stand on disk. */
+  statesOf(id: string): StateHistory {
+    return this.#ports.rows.states.of(id);
+  }
+
+  /** Lists the tasks of a scope, the one that was made last first. */
+  async list(query: TaskQuery, scope = everything): Promise<TaskPage> {
+    await this.#turns.next();
+    return this.#ports.rows.listing.made(query, scope);
+  }
+
+  /** Lists the tasks of a scope, the one whose state changed last first. */
+  async listChanged(query: ChangedQuery, scope = everything): Promise<TaskPage> {
+    await this.#turns.next();
+    return this.#ports.rows.listing.changed(query, scope);
+  }
+
+  /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
+  total(filter: TaskFilter, scope = everything): number {
+    return this.#ports.rows.listing.total(filter, scope);
+  }
+}

@@ -1,0 +1,25 @@
+import type { Caller, Message, Surface } from '../../machines/task/task.ts';
+
+/** What a caller sends to have a task worked on. */
+export interface TaskRequest {
+  /** Names a new task, or a final one that is to run again; a new id is made when absent. */
+  id?: string;
+  contextId?: string;
+  message: Message;
+  /**
+   * True when the id of the message is its sender's own, so that a second one is the first again: it leads to
+   * the same task, unless that was refused for want of assurance.
+   */
+  isKnownById?: boolean;
+  requester: Caller | null;
+  correlationId: string;
+  /** What every audit event of the run carries besides, such as `workflow_id`. */
+  tags?: Record<string, string>;
+  /** Where the request stands in a trace, as a W3C `traceparent`; in none when absent. */
+  trace?: string | null;
+  /** `legacy` when left out. */
+  surface?: Surface;
+}
+
+/** A message to a task that is there. */
+export type SaidMessage = Pick<TaskRequest, 'message' | 'requester' | 'isKnownById'>;
