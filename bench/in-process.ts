@@ -76,6 +76,7 @@ async function openSystem(directory: string): Promise<TaskSystem> {
     envelope: { entity_id: 'bench', entity_type: 'agent' },
     restAfter: 3_000,
     release: 'bench',
+    onToolError: 'fail',
     onRestart: 'resume',
     limits: defaultLimits,
     retention: 86_400_000,

@@ -1,6 +1,13 @@
 import type { Dispatcher } from 'undici';
 import type { JsonObject, JsonValue } from '../machines/json.ts';
-import type { Caller, Exchange, FollowUp, Message } from '../machines/task/task.ts';
+import type {
+  Caller,
+  Exchange,
+  FollowUp,
+  Message,
+  SaidPart,
+  SaidTurn,
+} from '../machines/task/task.ts';
 import type { FailedModelCall } from '../machines/task/task-events.ts';
 
 /** Epoch milliseconds that no change of the wall clock can move back, and timers on the same scale. */
@@ -119,6 +126,8 @@ export interface Conversation {
   request: Message;
   /** Tool calls of this run that have ended, oldest first. */
   exchanges: Exchange[];
+  /** What the model said in the turns that asked for those calls, oldest first; a call that none names stands alone. */
+  said: SaidTurn[];
   /** What was said while calls of this run waited, oldest first; each has its place behind `after` exchanges. */
   followUps: FollowUp[];
   /** Model turns already taken in this run. */
@@ -134,6 +143,8 @@ export interface Turn {
   text: string;
   /** Models give what they like as arguments; governance denies what is no object. */
   calls: { tool: string; args: JsonValue }[];
+  /** In which order they were said, and what the provider wants told back; absent where nobody tells. */
+  parts?: SaidPart[];
   inputTokens: number;
   outputTokens: number;
   /** How many input tokens were estimated beforehand; absent where nobody did. */

@@ -57,11 +57,18 @@ export function createSystem(parts: SystemParts): TaskSystem {
     release: version,
     limits: {
       turns: config.model.max_turns,
+      failedTurns: config.model.max_failed_turns,
       tokens: config.model.max_tokens_per_task ?? null,
       time: config.model.max_time,
     },
+    onToolError: onToolErrorOf(config.model),
     onRestart: config.security.defer.on_restart,
     retention: config.store.retention,
     ...(inspect === undefined ? {} : { inspect }),
   });
+}
+
+/** A script cannot read an error and try otherwise; a model can. */
+function onToolErrorOf({ on_tool_error, provider }: ServiceConfig['model']): 'fail' | 'return' {
+  return on_tool_error ?? (provider === 'scripted' ? 'fail' : 'return');
 }

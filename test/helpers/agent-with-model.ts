@@ -71,6 +71,7 @@ export async function startAgentWithModel(
     release: '0.0.0-test',
     onRestart: 'abandon',
     limits: defaultLimits,
+    onToolError: 'fail',
     retention: 60_000,
   });
   await system.start();

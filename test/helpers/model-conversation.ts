@@ -7,6 +7,7 @@ export function conversationOf(text: string, more: Partial<Conversation> = {}): 
     history: [],
     request: { role: 'user', parts: [{ kind: 'text', text }], messageId: 'm1' },
     exchanges: [],
+    said: [],
     followUps: [],
     turns: 0,
     ...more,

@@ -54,6 +54,7 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     leftOut: 0,
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },
     limits: defaultLimits,
+    onToolError: 'fail',
     settled: null,
     createdAt: times.created,
     ...overrides,

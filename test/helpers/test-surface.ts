@@ -74,6 +74,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     envelope: { entity_id: 'test', entity_type: 'agent' },
     restAfter: 3_000,
     release: '0.0.0-test',
+    onToolError: 'fail',
     onRestart: 'abandon',
     limits: defaultLimits,
     retention: 60_000,

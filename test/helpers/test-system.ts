@@ -40,6 +40,7 @@ export interface TestSystemOptions {
   restAfter?: number;
   retention?: number;
   limits?: Partial<TaskLimits>;
+  onToolError?: 'fail' | 'return';
   chain?: boolean;
   /** False leaves starting it to the test. */
   isStarted?: boolean;
@@ -125,6 +126,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     restAfter: options.restAfter ?? 3_000,
     release: '0.0.0-test',
     limits: { ...defaultLimits, ...options.limits },
+    onToolError: options.onToolError ?? 'fail',
     retention: options.retention ?? 7 * 24 * 3_600_000,
     ...(onActorStart === undefined ? {} : { inspect: observerOf(onActorStart) }),
     ...(onInspected === undefined ? {} : { inspect: { next: onInspected } }),

@@ -82,6 +82,16 @@ export const modelSchema = z.object({
     description: 'How many turns of the model one run of a task may take; then the task fails.',
     example: 20,
   }),
+  on_tool_error: z.enum(['return', 'fail']).optional().meta({
+    description:
+      'What follows when a tool fails or a call fits no tool: `return` tells the model, which may try otherwise, and `fail` ends the run. `fail` for `scripted` and `return` for every other provider when it is left out.',
+    example: 'fail',
+  }),
+  max_failed_turns: z.int().min(1).max(1_000).default(5).meta({
+    description:
+      'How many turns of the model in a row may come to nothing but errors of tools; then the task fails.',
+    example: 3,
+  }),
   max_tokens_per_task: z.int().min(1).optional().meta({
     description:
       'How many tokens the model may read and write in one run of a task, in all turns together; no limit when it is left out.',

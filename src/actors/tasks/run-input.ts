@@ -12,6 +12,8 @@ export interface RunInputPorts {
   clock: Clock;
   ids: Ids;
   limits: TaskLimits;
+  /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
+  onToolError: TaskInput['onToolError'];
   sessions: Pick<Sessions, 'heard'>;
 }
 
@@ -20,7 +22,7 @@ export function runInputOf(
   id: string,
   request: TaskRequest,
   before: StoredTask | undefined,
-  { clock, ids, limits, sessions }: RunInputPorts,
+  { clock, ids, limits, onToolError, sessions }: RunInputPorts,
 ): TaskInput {
   const { contextId, requester } = request;
   const hearsSession = before === undefined && contextId !== undefined;
@@ -38,6 +40,8 @@ export function runInputOf(
     leftOut: before?.task.leftOut ?? 0,
     request: request.message,
     limits,
+    // Who calls a tool over MCP is told of its error by the end of the task.
+    onToolError: request.surface === 'mcp' ? 'fail' : onToolError,
     settled: before?.task.settled ?? null,
     createdAt: before?.task.createdAt ?? clock.now(),
   };

@@ -6,6 +6,7 @@ import type { PersonKey } from '../../machines/governance/same-person.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
 import { type Caller, isFinal, type Task } from '../../machines/task/task.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
+import type { TaskRun } from '../../machines/task/task-input.ts';
 import { screenPrompt } from '../governance/governance.ts';
 import { ConflictError, type StoredTask } from '../records/records.ts';
 import { askTask } from './ask-task.ts';
@@ -29,6 +30,8 @@ export interface TaskSystemOptions extends Omit<LiveTasksOptions, 'watchers' | '
   onRestart: 'abandon' | 'resume';
   /** How much a run of a task may use up. */
   limits: TaskLimits;
+  /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
+  onToolError: TaskRun['onToolError'];
   /** How long a final task is kept, in milliseconds. */
   retention: number;
 }

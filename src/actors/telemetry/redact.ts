@@ -77,6 +77,7 @@ const openedKeys = new Set([
   'request',
   'ruling',
   'run',
+  'said',
   'settled',
 ]);
 

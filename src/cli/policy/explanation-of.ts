@@ -34,6 +34,7 @@ function outcomeOf(ruling: Ruling): Pick<Explanation, 'outcome' | 'text'> {
     case 'allow':
       return { outcome: 'run' };
     case 'deny':
+    case 'misfit':
       return { outcome: 'deny', text: ruling.text };
     case 'stepUp':
       return {

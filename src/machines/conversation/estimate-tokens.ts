@@ -1,4 +1,4 @@
-import type { Exchange, Message, Part } from '../task/task.ts';
+import type { Exchange, Message, Part, SaidTurn } from '../task/task.ts';
 import { utf8Size } from '../utf8-size.ts';
 
 /** Bytes of UTF-8 that count as one token: about what English takes, and more than other scripts do. */
@@ -35,6 +35,14 @@ export function messageTokens(message: Message): number {
 export function exchangeTokens({ call, result }: Exchange): number {
   const asked = textTokens(call.tool) + textTokens(JSON.stringify(call.args));
   return 2 * tokensPerPiece + asked + textTokens(result);
+}
+
+/** Estimates the tokens of what a model said beside its calls. */
+export function saidTokens({ parts }: SaidTurn): number {
+  return parts.reduce((sum, part) => {
+    const beside = part.metadata === undefined ? 0 : textTokens(JSON.stringify(part.metadata));
+    return sum + beside + (part.kind === 'call' ? 0 : tokensPerPiece + textTokens(part.text));
+  }, 0);
 }
 
 function partTokens(part: Part): number {

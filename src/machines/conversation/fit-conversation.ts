@@ -1,5 +1,6 @@
-import type { Exchange, FollowUp, Message } from '../task/task.ts';
-import { exchangeTokens, messageTokens } from './estimate-tokens.ts';
+import type { Exchange, FollowUp, Message, SaidTurn } from '../task/task.ts';
+import { turnsOf } from '../task/told-turns.ts';
+import { exchangeTokens, messageTokens, saidTokens } from './estimate-tokens.ts';
 
 /** What a model is told in one turn. */
 export interface ToldConversation {
@@ -9,6 +10,8 @@ export interface ToldConversation {
   request: Message;
   /** Calls of the run with their results, oldest first. */
   exchanges: Exchange[];
+  /** What the model said in the turns that asked for them. */
+  said: SaidTurn[];
   /** What was said while calls waited; each stands behind `after` exchanges. */
   followUps: FollowUp[];
   /** How many exchanges, and what was said until then, the model heard in earlier turns. */
@@ -22,11 +25,11 @@ export type FittedConversation =
 
 /**
  * Shortens a conversation until it is within a budget of estimated tokens, oldest first: results that the model has
- * heard become one line that says so, then messages of before the run go, then calls of the run each with its result and
- * what was said beside it. The request and what the model has not heard yet stay whole.
+ * heard become one line that says so, then messages of before the run go, then turns of the run each with its calls, their
+ * results and what was said beside them. The request and what the model has not heard yet stay whole.
  */
 export function fitConversation(whole: ToldConversation, budget: number): FittedConversation {
-  const steps = [leaveOutResults, dropHistory, dropExchanges];
+  const steps = [leaveOutResults, dropHistory, dropTurns];
   let conversation = whole;
   let tokens = tokensOf(whole);
   for (const step of steps) {
@@ -38,9 +41,11 @@ export function fitConversation(whole: ToldConversation, budget: number): Fitted
 }
 
 /** Estimates the tokens of a conversation. */
-export function tokensOf({ history, request, exchanges, followUps }: ToldConversation): number {
+export function tokensOf(conversation: ToldConversation): number {
+  const { history, request, exchanges, said, followUps } = conversation;
   const messages = [...history, request, ...followUps.map(({ message }) => message)];
-  return sum(messages.map(messageTokens)) + sum(exchanges.map(exchangeTokens));
+  const thinking = sum(said.map(saidTokens));
+  return sum(messages.map(messageTokens)) + sum(exchanges.map(exchangeTokens)) + thinking;
 }
 
 /** Returns the line that stands for a result which the model is not told again. */
@@ -73,25 +78,31 @@ function dropHistory(conversation: ToldConversation, excess: number): ToldConver
   return { ...conversation, history: history.slice(first) };
 }
 
-function dropExchanges(conversation: ToldConversation, excess: number): ToldConversation {
-  const { exchanges, followUps, told } = conversation;
+/** The calls of one turn stay or go together, as providers take no call without its result. */
+function dropTurns(conversation: ToldConversation, excess: number): ToldConversation {
+  const { exchanges, said, followUps, told } = conversation;
   let over = excess;
   let dropped = 0;
   let saidBefore = 0;
-  while (over > 0 && dropped < told) {
-    over -= exchangeTokens(exchanges[dropped] as Exchange);
-    dropped += 1;
+  for (const turn of turnsOf(exchanges, said)) {
+    if (over <= 0 || turn.until > told) break;
+    over -= sum(turn.exchanges.map(exchangeTokens));
+    over -= turn.said === null ? 0 : saidTokens(turn.said);
+    dropped = turn.until;
     while (followUps[saidBefore] !== undefined && isBehind(followUps[saidBefore], dropped)) {
       over -= messageTokens((followUps[saidBefore] as FollowUp).message);
       saidBefore += 1;
     }
   }
+  const later = <Placed extends { after: number }>(placed: Placed) => ({
+    ...placed,
+    after: placed.after - dropped,
+  });
   return {
     ...conversation,
     exchanges: exchanges.slice(dropped),
-    followUps: followUps
-      .slice(saidBefore)
-      .map((followUp) => ({ ...followUp, after: followUp.after - dropped })),
+    said: said.filter(({ after }) => after >= dropped).map(later),
+    followUps: followUps.slice(saidBefore).map(later),
     told: told - dropped,
   };
 }

@@ -19,6 +19,8 @@ export interface Finding {
 export interface Refusal {
   text: string;
   findings: Finding[];
+  /** True when the call does not fit what there is, so that whoever asked may ask otherwise: no rule denies it. */
+  isMisfit?: true;
 }
 
 /** What a layer that broke, or was never asked, amounts to: a refusal that says so. */

@@ -46,6 +46,8 @@ export type Modification =
 export type Verdict =
   | { kind: 'allow'; call: ToolCall; credential: CredentialProvider | null }
   | { kind: 'deny'; layer: Layer; text: string }
+  /** The call cannot be run as it was asked: its tool is not known, or its arguments do not fit. */
+  | { kind: 'misfit'; layer: Layer; text: string }
   | { kind: 'stepUp'; requiredAcr: string; text: string }
   | { kind: 'defer'; call: ToolCall; deferral: Deferral; credential: CredentialProvider | null };
 

@@ -39,8 +39,23 @@ export const toolCallMachine = toolCallSetup.createMachine({
   entry: 'consultPolicy',
   states: {
     aligningIntent: {
-      description: 'Refuses what can never run, so that nobody is asked to approve it.',
+      description:
+        'Turns down what cannot run as it was asked and refuses what never may, so that nobody is asked to approve either.',
       always: [
+        {
+          guard: 'isMisfit',
+          target: 'ruled',
+          actions: [
+            {
+              type: 'turnDown',
+              params: ({ context: { rules } }) => denialOf('alignment', rules.refusal, rules.took),
+            },
+            {
+              type: 'report',
+              params: ({ context }) => findingsOf(context, context.rules.refusal),
+            },
+          ],
+        },
         {
           guard: 'isRefused',
           target: 'ruled',

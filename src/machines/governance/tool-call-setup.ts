@@ -85,6 +85,12 @@ export const toolCallSetup = setup({
       verdict: { kind: 'deny', layer, text } as const,
       records: recorded(context, { layer, decision: 'deny', reason: text, took }),
     })),
+    turnDown: assign(
+      ({ context }, { layer, text, took }: Timed<{ layer: Layer; text: string }>) => ({
+        verdict: { kind: 'misfit', layer, text } as const,
+        records: recorded(context, { layer, decision: 'deny', reason: text, took }),
+      }),
+    ),
     demandStepUp: assign(({ context }, { requiredAcr, reason }: StepUpRequired) => ({
       verdict: { kind: 'stepUp', requiredAcr, text: reason } as const,
       records: recorded(context, { layer: 'assurance', decision: 'step_up', reason }),
@@ -112,6 +118,7 @@ export const toolCallSetup = setup({
     })),
   },
   guards: {
+    isMisfit: ({ context }) => context.rules.refusal?.isMisfit === true,
     isRefused: ({ context }) => context.rules.refusal !== null,
     judgesIntent: ({ context }) => context.rules.judgesIntent,
     isMisaligned: (_, { decision }: IntentVerdict) => decision === 'deny',

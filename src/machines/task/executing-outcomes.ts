@@ -78,5 +78,6 @@ export const whenRun = {
       failureOf.ofTool(currentCall(context), outcome),
     ),
   ],
+  failedForModel: [...ended, withOutput('spendTime'), withOutput('keepResult')],
   returned: [...ended, withOutput('spendTime'), withOutput('keepResult')],
 } as const;

@@ -64,6 +64,11 @@ export const executing = taskSetup.createStateConfig({
               needsCredential: context.credential !== null,
             }),
             onDone: [
+              {
+                guard: withOutput('isErrorForModel'),
+                target: '#task.working.executing.recording',
+                actions: whenRun.failedForModel,
+              },
               { guard: withOutput('toolFailed'), target: '#task.failed', actions: whenRun.failed },
               { target: '#task.working.executing.recording', actions: whenRun.returned },
             ],
@@ -73,7 +78,7 @@ export const executing = taskSetup.createStateConfig({
     },
     recording: {
       description:
-        'Waits until the end is on disk; then the next call of the turn is taken up, or the model hears the results.',
+        'Waits until the end is on disk; then the next call of the turn is taken up, or the model hears the results, errors among them, unless it got nothing but errors for too long.',
       tags: 'saving',
       on: {
         'task.saved': [
@@ -83,6 +88,11 @@ export const executing = taskSetup.createStateConfig({
             actions: fromContext('fail', failureOf.overspent),
           },
           { guard: 'hasMoreCalls', target: '#task.working.governing' },
+          {
+            guard: 'failsOnAndOn',
+            target: '#task.failed',
+            actions: fromContext('fail', failureOf.tooManyErrors),
+          },
           { guard: 'hasTurnsLeft', target: '#task.working.thinking' },
           { target: '#task.failed', actions: fromContext('fail', failureOf.tooManyTurns) },
         ],

@@ -9,6 +9,7 @@ import { limitOf } from './limits.ts';
 import type { FollowUp, Message } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
+import { toldBefore } from './told-turns.ts';
 
 /** Reports the calls of a model turn, whether they said something or failed; the last one is what became of the turn. */
 export function modelCalled(context: TaskContext, thought: Thought): TaskFact[] {
@@ -39,7 +40,9 @@ function lastCall(context: TaskContext, thought: Thought): TaskFact {
   return { ...fact, said: { text, calls } };
 }
 
-function heardBy({ run, spent, exchanges, followUps, told }: TaskContext): Heard {
+function heardBy(context: TaskContext): Heard {
+  const { run, spent, exchanges, followUps } = context;
+  const told = toldBefore(context);
   return {
     request: spent.turns > 1 ? null : run.request,
     exchanges: exchanges.slice(told),
@@ -96,7 +99,8 @@ function toolEnd(context: TaskContext, outcome: ToolOutcome): TaskFact {
   switch (outcome.kind) {
     case 'returned':
       return { ...endOf(context, duration, outcome.result), result: outcome.result };
-    case 'failed': {
+    case 'failed':
+    case 'barred': {
       const { failure = 'failed', error: complaint } = outcome;
       return { ...endOf(context, duration, '', failure), complaint };
     }

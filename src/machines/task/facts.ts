@@ -45,7 +45,7 @@ export interface DecisionReport {
 export type TaskFact =
   | { type: 'session.started' }
   /** `limit` says what the run had used up when it was ended for that; absent for any other end. */
-  | { type: 'session.ended'; state: TaskState; limit?: 'turns' | 'tokens' | 'time' }
+  | { type: 'session.ended'; state: TaskState; limit?: 'turns' | 'errors' | 'tokens' | 'time' }
   | {
       type: 'model.called';
       provider: string;

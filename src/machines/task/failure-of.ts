@@ -1,6 +1,7 @@
 import { formatDuration } from '../duration.ts';
 import type { Refusal } from '../governance/finding.ts';
 import type { Ruling } from '../governance/ruling.ts';
+import { cutToRunes } from '../text.ts';
 import type { AbandonReason } from './facts.ts';
 import { limitReached, tokensOf } from './limits.ts';
 import type { Exchange, Failure, ToolCall } from './task.ts';
@@ -25,6 +26,20 @@ export function tooManyTurns({ run, exchanges }: TaskContext): Failure {
     text: `the run was ended after ${took} without an answer${sameCallsAtEnd(exchanges)}; give the agent a narrower task, or raise model.max_turns`,
   };
 }
+
+/** Turn after turn came to nothing but errors; the last of them is repeated as far as it fits. */
+export function tooManyErrors({ run, exchanges }: TaskContext): Failure {
+  const { failedTurns } = run.limits;
+  const took = failedTurns === 1 ? '1 model turn' : `${failedTurns} model turns in a row`;
+  const last = cutToRunes(exchanges.at(-1)?.result ?? '', longestError);
+  return {
+    kind: 'errorLimit',
+    text: `the run was ended after ${took} whose calls all failed, the last one with: ${last}`,
+  };
+}
+
+/** How much of an error the text of a failure repeats, in code points. */
+const longestError = 500;
 
 /** The run has used up its tokens or its time. Throws when it has not. */
 export function overspent(context: TaskContext): Failure {
@@ -74,7 +89,7 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
     const text = `step-up required for ${tool}: needs acr "${requiredAcr}"; ${reason}`;
     return { kind: 'stepUp', text, tool, requiredAcr, presentedAcr, reason };
   }
-  if (ruling.kind === 'deny') {
+  if (ruling.kind === 'deny' || ruling.kind === 'misfit') {
     return { kind: 'denied', text: ruling.text, tool, layer: ruling.layer };
   }
   throw new Error(`the ruling "${ruling.kind}" is no failure`);
@@ -96,7 +111,7 @@ export function ofTool({ tool }: ToolCall, outcome: ToolOutcome): Failure {
   if (outcome.kind === 'withheld') {
     return { kind: 'denied', tool, layer: 'output', text: outcome.error };
   }
-  return { kind: 'tool', tool, text: outcome.kind === 'failed' ? outcome.error : '' };
+  return { kind: 'tool', tool, text: outcome.kind === 'returned' ? '' : outcome.error };
 }
 
 /** The call had started before a restart and nobody knows how it ended (contract section 4). */

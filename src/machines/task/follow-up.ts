@@ -2,6 +2,7 @@ import type { PersonKey } from '../governance/same-person.ts';
 import { messageSize } from './bound-history.ts';
 import type { FollowUp, Message } from './task.ts';
 import type { TaskContext } from './task-input.ts';
+import { toldBefore } from './told-turns.ts';
 
 /** How much may wait to be told to the model in one task; bytes are those of the messages as JSON. */
 export const followUpBound = { bytes: 256 * 1024, messages: 20 } as const;
@@ -33,6 +34,6 @@ export function speakersIn(context: TaskContext): (PersonKey | null)[] {
 }
 
 /** What the model was told before its last turn came before so many exchanges. */
-function isHeard({ told }: TaskContext, { after }: FollowUp): boolean {
-  return after <= told;
+function isHeard(context: TaskContext, { after }: FollowUp): boolean {
+  return after <= toldBefore(context);
 }

@@ -6,6 +6,8 @@ import type { Thought } from './task-events.ts';
 export interface TaskLimits {
   /** Turns of the model. */
   turns: number;
+  /** Turns in a row that come to nothing but errors. */
+  failedTurns: number;
   /** Tokens that the model reads and writes, in all turns together; `null` for no limit. */
   tokens: number | null;
   /** Milliseconds of work; the wait for a person is not among them. `null` for no limit. */
@@ -24,7 +26,12 @@ export interface Spent {
 }
 
 /** The limits of a run that nobody configured otherwise (contract section 13). */
-export const defaultLimits: TaskLimits = { turns: 50, tokens: null, time: null };
+export const defaultLimits: TaskLimits = {
+  turns: 50,
+  failedTurns: 5,
+  tokens: null,
+  time: null,
+};
 
 /** What a run has used up before its first turn. */
 export const nothingSpent: Spent = { turns: 0, time: 0, usage: null, tokensPerEstimate: 1 };
@@ -58,10 +65,14 @@ export function limitReached(spent: Spent, limits: TaskLimits, busy = 0): 'token
 }
 
 /** Names the limit that ended a task, for the audit log; `undefined` for any other end. */
-export function limitOf(failure: Failure | null): 'turns' | 'tokens' | 'time' | undefined {
+export function limitOf(
+  failure: Failure | null,
+): 'turns' | 'errors' | 'tokens' | 'time' | undefined {
   switch (failure?.kind) {
     case 'turnLimit':
       return 'turns';
+    case 'errorLimit':
+      return 'errors';
     case 'tokenLimit':
       return 'tokens';
     case 'timeLimit':

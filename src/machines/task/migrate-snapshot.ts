@@ -1,4 +1,5 @@
 import { defaultLimits, nothingSpent } from './limits.ts';
+import type { SaidTurn } from './task.ts';
 import { taskMachineVersion } from './task-machine.ts';
 
 /** A snapshot of the task chart as some version of it was kept: plain JSON. */
@@ -45,7 +46,22 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
     const spent = { ...nothingSpent, turns, usage };
     return { ...snapshot, context: { ...context, run, spent } };
   },
+  /** The calls of one turn are told as one turn since, and an error of a tool may be told as well. */
+  7: ({ context: { told, ...context }, ...snapshot }) => {
+    const { limits, ...before } = context['run'] as { limits: object };
+    const { failedTurns } = defaultLimits;
+    const run = { onToolError: 'fail', ...before, limits: { failedTurns, ...limits } };
+    return { ...snapshot, context: { ...context, run, said: turnsUntil(context, Number(told)) } };
+  },
 };
+
+/** Each call was told by itself; those of the last turn are known to belong together. */
+function turnsUntil({ exchanges, pending }: KeptSnapshot['context'], told: number): SaidTurn[] {
+  const asked = [exchanges, pending].flatMap((calls) => calls as unknown[]).length;
+  const turns = asked > told ? told + 1 : told;
+  const by = { provider: '', model: '' };
+  return Array.from({ length: turns }, (_, after) => ({ after, by, parts: [] }));
+}
 
 /** The actors of version 5 that did nothing but wait. */
 const waitingActors = new Set(['recordStart', 'recordEnd', 'deadline']);

@@ -3,7 +3,7 @@ import type { DecisionAnswer } from '../governance/decision.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
-import type { Exchange, FollowUp, Message, Surface, ToolCall } from './task.ts';
+import type { Exchange, FollowUp, Message, SaidPart, SaidTurn, Surface, ToolCall } from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
 export type TaskEvent =
@@ -52,6 +52,8 @@ export interface ThinkInput {
   request: Message;
   exchanges: Exchange[];
   followUps: FollowUp[];
+  /** What the model said in the turns that asked for the exchanges. */
+  said: SaidTurn[];
   turns: number;
   /** How many exchanges, and what was said until then, earlier turns told of. */
   told: number;
@@ -81,7 +83,9 @@ export interface Thought {
   failedCalls?: FailedModelCall[];
   /** How many input tokens were estimated beforehand; absent where nobody did. */
   estimatedTokens?: number;
-  outcome: { kind: 'said'; text: string; calls: ToolCall[] } | { kind: 'failed'; error: string };
+  outcome: /** `parts` says in which order, and what the provider wants told back; absent where nobody tells. */
+    | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[] }
+    | { kind: 'failed'; error: string };
 }
 
 /** What making the credentials of a call needs. */
@@ -113,7 +117,7 @@ export interface RunToolInput {
 
 /**
  * How a tool call ended; what it says has passed the rules for output, and is `withheld` when they
- * block it. `duration` and `checking` are milliseconds, `at` epoch milliseconds.
+ * block it. One that is `barred` was allowed and may not run after all. `duration` and `checking` are milliseconds, `at` epoch milliseconds.
  */
 export type ToolOutcome = {
   duration: number;
@@ -127,7 +131,7 @@ export type ToolOutcome = {
 } & (
   | { kind: 'returned'; result: string }
   /** `failure` says what kind it was, without a word of the tool; 'failed' when left out. */
-  | { kind: 'failed'; error: string; failure?: string }
+  | { kind: 'failed' | 'barred'; error: string; failure?: string }
   | { kind: 'withheld'; error: string }
 );
 

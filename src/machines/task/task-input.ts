@@ -11,6 +11,7 @@ import type {
   Message,
   Owner,
   Part,
+  SaidTurn,
   SettledDeferral,
   Surface,
   ToolCall,
@@ -39,6 +40,8 @@ export interface TaskRun {
   leftOut: number;
   request: Message;
   limits: TaskLimits;
+  /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
+  onToolError: 'fail' | 'return';
   /** Epoch milliseconds. */
   createdAt: number;
 }
@@ -57,8 +60,8 @@ export interface TaskContext {
   exchanges: Exchange[];
   /** What was said while a call waited, oldest first. */
   followUps: FollowUp[];
-  /** How many exchanges the model has been told of. */
-  told: number;
+  /** What the model said in the turns that asked for calls, oldest first. */
+  said: SaidTurn[];
   /** What the run has used up of its limits. */
   spent: Spent;
   /** When the last effect ended, in epoch milliseconds: the time that a deferral counts from. */
@@ -91,7 +94,7 @@ export function initialContext({ settled, ...asked }: TaskInput): TaskContext {
     pending: [],
     exchanges: [],
     followUps: [],
-    told: 0,
+    said: [],
     spent: nothingSpent,
     now: asked.createdAt,
     startedAt: null,
@@ -119,11 +122,16 @@ export function pendingDeferral({ deferral }: TaskContext): Deferral {
   return deferral;
 }
 
-/** Returns what a task knows once its current call has ended, at a time in epoch milliseconds, with a text for the model. */
-export function endCall(context: TaskContext, result: string, at: number): Partial<TaskContext> {
+/** How a call ended for the model, at a time in epoch milliseconds. */
+export interface CallEnd extends Pick<Exchange, 'result' | 'failed'> {
+  at: number;
+}
+
+/** Returns what a task knows once its current call has ended. */
+export function endCall(context: TaskContext, { at, ...end }: CallEnd): Partial<TaskContext> {
   const { exchanges, pending } = context;
   return {
-    exchanges: [...exchanges, { call: currentCall(context), result }],
+    exchanges: [...exchanges, { call: currentCall(context), ...end }],
     pending: pending.slice(1),
     startedAt: null,
     now: at,

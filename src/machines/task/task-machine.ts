@@ -14,12 +14,13 @@ import {
   whenTold,
 } from './task-outcomes.ts';
 import { taskSetup } from './task-setup.ts';
+import { toldBefore } from './told-turns.ts';
 
 /**
  * Stored with every snapshot. Raise it when an older snapshot could not be restored as it is, and say in
  * `migrate-snapshot.ts` what leads from one to the other.
  */
-export const taskMachineVersion = 7;
+export const taskMachineVersion = 8;
 
 /**
  * One A2A task from its acceptance to its end.
@@ -83,9 +84,10 @@ export const taskMachine = taskSetup.createMachine({
               history: [...context.run.session, ...context.run.history],
               request: context.run.request,
               exchanges: context.exchanges,
+              said: context.said,
               followUps: context.followUps,
               turns: context.spent.turns - 1,
-              told: context.told,
+              told: toldBefore(context),
               tokensPerEstimate: context.spent.tokensPerEstimate,
             }),
             onDone: [
@@ -121,6 +123,11 @@ export const taskMachine = taskSetup.createMachine({
               now: context.now,
             }),
             onDone: [
+              {
+                guard: withOutput('isMisfitForModel'),
+                target: 'executing.recording',
+                actions: whenRuled.misfitForModel,
+              },
               {
                 guard: withOutput('isRuledOut'),
                 target: '#task.failed',

@@ -47,6 +47,7 @@ const ruled = [
 
 /** Governance has ruled on a call. */
 export const whenRuled = {
+  misfitForModel: [...ruled, withOutput('keepMisfit')],
   refused: [...ruled, fromOutput('fail', failureOf.ofRuling)],
   held: ruled,
   allowed: ruled,

@@ -35,6 +35,7 @@ import type {
   ToolOutcome,
 } from './task-events.ts';
 import { endCall, pendingDeferral, type TaskContext, type TaskInput } from './task-input.ts';
+import { failedTurnsAtEnd, withTurn } from './told-turns.ts';
 
 /** The vocabulary of the task chart: its ports, which stay unfilled here, its actions and its guards. */
 export const taskSetup = setup({
@@ -79,10 +80,10 @@ export const taskSetup = setup({
     spendTime: assign(({ context }, { duration }: Pick<Thought, 'duration'>) => ({
       spent: spendTime(context.spent, duration),
     })),
-    keepCalls: assign(({ context }, { outcome, at }: Thought) => ({
-      pending: outcome.kind === 'said' ? outcome.calls : [],
-      told: context.exchanges.length,
-      now: at,
+    keepCalls: assign(({ context }, thought: Thought) => ({
+      pending: thought.outcome.kind === 'said' ? thought.outcome.calls : [],
+      said: withTurn(context, thought),
+      now: thought.at,
     })),
     keepAnswer: assign((_, { outcome }: Thought) => ({
       answer: [{ kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const],
@@ -103,11 +104,18 @@ export const taskSetup = setup({
       records: [...context.records, record],
     })),
     keepStart: assign((_, at: number) => ({ startedAt: at })),
-    keepResult: assign(({ context }, outcome: ToolOutcome) =>
-      endCall(context, outcome.kind === 'returned' ? outcome.result : outcome.error, outcome.at),
-    ),
+    keepResult: assign(({ context }, outcome: ToolOutcome) => {
+      const { at } = outcome;
+      return outcome.kind === 'returned'
+        ? endCall(context, { result: outcome.result, at })
+        : endCall(context, { result: outcome.error, failed: true, at });
+    }),
+    keepMisfit: assign(({ context }, ruling: Ruling) => {
+      const { text } = failureOf.ofRuling(context, ruling);
+      return endCall(context, { result: text, failed: true, at: context.now });
+    }),
     keepRejection: assign(({ context }, { at }: DecisionAttempt) =>
-      endCall(context, failureOf.rejected(context).text, at),
+      endCall(context, { result: failureOf.rejected(context).text, at }),
     ),
     countApproval: assign(({ context }, attempt: DecisionAttempt) => ({
       deferral: withApproval(pendingDeferral(context), attempt),
@@ -124,6 +132,7 @@ export const taskSetup = setup({
     wantsTools: (_, { outcome }: Thought) => outcome.kind === 'said' && outcome.calls.length > 0,
     hasMoreCalls: ({ context }) => context.pending.length > 0,
     hasTurnsLeft: ({ context: { spent, run } }) => spent.turns < run.limits.turns,
+    failsOnAndOn: ({ context }) => failedTurnsAtEnd(context) >= context.run.limits.failedTurns,
     hasSpentUp: ({ context: { spent, run } }) => limitReached(spent, run.limits) !== null,
     wantsTooMuch: ({ context: { spent, run } }, thought: Thought) =>
       thought.outcome.kind === 'said' &&
@@ -131,7 +140,9 @@ export const taskSetup = setup({
       limitReached(spendTurn(spent, thought), run.limits) !== null,
     isOutOfTime: ({ context: { spent, run } }, busy: number) =>
       limitReached(spent, run.limits, busy) === 'time',
-    isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'stepUp',
+    isMisfitForModel: ({ context }, { kind }: Ruling) =>
+      kind === 'misfit' && context.run.onToolError === 'return',
+    isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'misfit' || kind === 'stepUp',
     needsApproval: (_, { kind }: Ruling) => kind === 'defer',
     hasStarted: ({ context }) => context.startedAt !== null,
     outcomeIsUnknown: (_, standing: StartStanding) => standing === 'unknown',
@@ -141,6 +152,8 @@ export const taskSetup = setup({
     needsCredentialAgain: ({ context }, standing: StartStanding) =>
       standing === 'repeatable' && context.credential !== null,
     mintFailed: (_, { kind }: MintOutcome) => kind === 'failed',
+    isErrorForModel: ({ context }, { kind }: ToolOutcome) =>
+      kind === 'failed' && context.run.onToolError === 'return',
     toolFailed: (_, { kind }: ToolOutcome) => kind !== 'returned',
     isTimeUp: ({ context }, at: number) => at >= pendingDeferral(context).expiresAt,
     reminderIsDue: ({ context }, at: number) =>

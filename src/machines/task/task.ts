@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { ModelName } from '../models/model-call.ts';
 
 /** One piece of a message; exactly one of `uri` and `bytes` is set on a file. */
 export type Part =
@@ -52,10 +53,33 @@ export interface ToolCall {
   fault?: string;
 }
 
-/** A tool call that has run, with what came of it. */
+/** A tool call that has ended, with what the model is told of it. */
 export interface Exchange {
   call: ToolCall;
   result: string;
+  /** True when `result` is an error: the tool failed, or the call could not be run as it was asked. */
+  failed?: true;
+}
+
+/** What a provider wants told back beside a part, such as a signature: texts by key, by the name of its wire. */
+export interface PartMetadata {
+  [wire: string]: { [key: string]: string };
+}
+
+/** A part of what a model said in one turn; each `call` stands for the next of its calls. */
+export type SaidPart = { metadata?: PartMetadata } & (
+  | { kind: 'text' | 'thought'; text: string }
+  | { kind: 'call' }
+);
+
+/** What a model said in a turn that asked for calls. */
+export interface SaidTurn {
+  /** How many exchanges of the run came before its calls. */
+  after: number;
+  /** Who said it: what a provider signed is told back to it alone. */
+  by: ModelName;
+  /** In their order; empty when they are not kept any more. */
+  parts: SaidPart[];
 }
 
 /** What somebody said to a task while a call of it waited. */
@@ -155,7 +179,7 @@ export interface DecisionRecord {
 /** Why a task failed. `text` is what the caller reads; the rest lets a program tell the cases apart. */
 export type Failure =
   | { kind: 'model'; text: string }
-  | { kind: 'turnLimit' | 'tokenLimit' | 'timeLimit'; text: string }
+  | { kind: 'turnLimit' | 'errorLimit' | 'tokenLimit' | 'timeLimit'; text: string }
   | { kind: 'denied'; text: string; tool: string | null; layer: Layer }
   | {
       kind: 'stepUp';

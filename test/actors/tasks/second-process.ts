@@ -45,6 +45,7 @@ const system = new TaskSystem({
   ids: randomIds(),
   log: { info: quiet, warn: quiet, error: quiet },
   envelope: { entity_id: 'test' },
+  onToolError: 'fail',
   onRestart: 'resume',
   restAfter: 3_000,
   release: '0.0.0-test',

@@ -96,7 +96,11 @@ it('may be asked while tools may reach nothing, and no tool may ask it', async (
   const mock = await startModelServer();
   const toolCalls = [{ name: 'http_request', arguments: JSON.stringify({ url: mock.url }) }];
   mock.on({ userMessage: 'ask it' }, { toolCalls });
-  const model = { name: 'm', ...wires['openai-compatible'](mock.url) };
+  const model = {
+    name: 'm',
+    ...wires['openai-compatible'](mock.url),
+    on_tool_error: 'fail',
+  };
   const settings = { model, egress: { mode: 'deny-all' }, builtin_tools: ['http_request'] };
   const agent = await startTestAgent(settings as ServiceSettings, { env: keys });
 

@@ -27,9 +27,9 @@ it.each([
     'openai-compatible m asked for more than 100 calls at once; ask for less at once',
   ],
 ])(
-  'a model that asks for %s ends its task with what happened, and the next task is served',
+  'a model that asks for %s ends its task with what happened where errors end it, and the next task is served',
   async (_, toolCalls, text) => {
-    const { mock, agent } = await agentWith({});
+    const { mock, agent } = await agentWith({ on_tool_error: 'fail' });
     mock.on({ userMessage: 'go' }, { toolCalls });
     const failed = await agent.post('/tasks/send', ask('go'));
     expect([failed.status, failed.body.status.state, textOf(failed)]).toEqual([
@@ -41,6 +41,21 @@ it.each([
     expect(agent.folder.paid).toEqual([]);
   },
 );
+
+it('a model that gets nothing but errors is ended after so many turns, and hears of each before', async () => {
+  const { mock, agent } = await agentWith({ max_failed_turns: 2 });
+  mock.on({ userMessage: 'go' }, { toolCalls: [call('break'), call('launch')] });
+  const failed = await agent.post('/tasks/send', { task: { id: 't1', ...ask('go') } });
+  expect([failed.body.status.state, textOf(failed)]).toEqual([
+    'failed',
+    'the run was ended after 2 model turns in a row whose calls all failed, the last one with: unknown tool: launch',
+  ]);
+  expect(mock.getRequests()).toHaveLength(2);
+  expect(agent.audit('t1').at(-1)).toMatchObject({
+    event: 'session_end',
+    fields: { state: 'failed', reason: 'errors_limit' },
+  });
+});
 
 it.each([
   [

@@ -27,21 +27,34 @@ const conversations: fc.Arbitrary<ToldConversation> = fc
     results: sizes,
     asked: fc.nat({ max: 500 }),
     heard: fc.nat(),
+    cuts: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+    thoughts: fc.nat({ max: 2_000 }),
     said: sizes,
   })
-  .map(({ past, results, asked, heard, said }) => ({
-    history: past.map((length, index) =>
-      message(`h${index}`, length % 3 === 0 ? 'agent' : 'user', length),
-    ),
-    request: message('request', 'user', asked),
-    exchanges: results.map((length, index) => exchange(`call-${index}`, length)),
-    followUps: said.slice(0, results.length).map((length, index) => ({
-      ...aFollowUp(`f${index}`),
-      message: message(`f${index}`, 'user', length),
-      after: index + 1,
-    })),
-    told: results.length === 0 ? 0 : heard % (results.length + 1),
-  }));
+  .map(({ past, results, asked, heard, cuts, thoughts, said }) => {
+    const starts = results.map((_, index) => index).filter((index) => index === 0 || cuts[index]);
+    return {
+      history: past.map((length, index) =>
+        message(`h${index}`, length % 3 === 0 ? 'agent' : 'user', length),
+      ),
+      request: message('request', 'user', asked),
+      exchanges: results.map((length, index) => exchange(`call-${index}`, length)),
+      followUps: said.slice(0, results.length).map((length, index) => ({
+        ...aFollowUp(`f${index}`),
+        message: message(`f${index}`, 'user', length),
+        after: index + 1,
+      })),
+      said: starts.map((after) => ({
+        after,
+        by: { provider: 'p', model: 'm' },
+        parts: [
+          { kind: 'thought' as const, text: 'z'.repeat(thoughts) },
+          { kind: 'call' as const },
+        ],
+      })),
+      told: [...starts, results.length][heard % (starts.length + 1)] ?? 0,
+    };
+  });
 const budgets = fc.nat({ max: 8_000 });
 
 /** What must always be told: the request, the results of the last turn and what was said meanwhile. */
@@ -147,6 +160,7 @@ describe('what does not fit', () => {
       history: [message('h', 'user', 4_000)],
       request: message('request', 'user', 400),
       exchanges: [exchange('call-1', 4_000), exchange('call-2', 4_000)],
+      said: [],
       followUps: [],
       told: 1,
     };

@@ -55,6 +55,8 @@ describe('what the model heard in a turn', () => {
   }));
   const exchanges = [first!, second!];
   const { request } = aTaskInput();
+  const by = { provider: 'scripted', model: 'demo' };
+  const turns = [0, 1].map((after) => ({ after, by, parts: [] }));
 
   it.each<[string, Partial<TaskContext>, object]>([
     [
@@ -64,7 +66,7 @@ describe('what the model heard in a turn', () => {
     ],
     [
       'what came since',
-      { spent: { ...nothingSpent, turns: 2 }, told: 1, exchanges },
+      { spent: { ...nothingSpent, turns: 2 }, said: turns, exchanges },
       { request: null, exchanges: [second], followUps: [] },
     ],
     [

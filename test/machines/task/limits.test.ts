@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  defaultLimits,
   limitReached,
   nothingSpent,
   spendTime,
@@ -16,7 +17,7 @@ import {
   times,
 } from '../../helpers/task-fixtures.ts';
 
-const none = { turns: 50, tokens: null, time: null };
+const none = { ...defaultLimits };
 
 /** How a step stands to the limits: where it is, what it asked for last, and why it failed. */
 function standing({ snapshot, effects }: Step) {

@@ -10,6 +10,7 @@ import {
 import type { TaskContext } from '../../../src/machines/task/task-input.ts';
 import { initialContext } from '../../../src/machines/task/task-input.ts';
 import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
+import { toldBefore } from '../../../src/machines/task/told-turns.ts';
 import { aDeferral, aTaskInput } from '../../helpers/task-fixtures.ts';
 
 const folder = join(import.meta.dirname, 'snapshots');
@@ -54,10 +55,13 @@ describe('a snapshot of an older chart', () => {
           run: keptRun,
           turns,
           usage,
+          told: ______,
           ...said
         } = snapshot.context;
         const { refusal: ____, ...keptAsked } = { refusal: null, ...(keptRun as object) };
-        expect(context.spent).toMatchObject({ turns, usage: usage ?? null });
+        expect(context.spent).toMatchObject(
+          snapshot.context['spent'] ?? { turns, usage: usage ?? null },
+        );
         expect({ ...rest, ...run }).toMatchObject({ ...said, ...keptAsked });
         // A call has started when the version before had it among those that run.
         const isCalling = JSON.stringify(snapshot['value']).includes('calling');
@@ -65,13 +69,22 @@ describe('a snapshot of an older chart', () => {
         if (context.deferral !== null) {
           // One that has no list of targets was asked of its only one.
           const { targets: _____, ...whole } = aDeferral();
-          const { targets: ______, ...held } = context.deferral;
+          const { targets: _______, ...held } = context.deferral;
           expect(keysOf(held)).toEqual(keysOf(whole));
         }
         expect(snapshot).toEqual(before);
       }
     },
   );
+
+  it('of version 7 keeps the calls of the last turn together, heard or not', () => {
+    const { rows = [] } = kept.find(({ version }) => version === 7) ?? {};
+    const turns = rows.map(({ snapshot }) => {
+      const { context } = migrateSnapshot(snapshot, 7) as unknown as { context: TaskContext };
+      return [toldBefore(context), context.said.map(({ after }) => after)];
+    });
+    expect(turns).toEqual(rows.map(() => [1, [0, 1]]));
+  });
 
   it('of the present version stays as it is', () => {
     const snapshot = { context: { id: 't' } };

@@ -45,6 +45,7 @@ describe('a task that was accepted', () => {
             history: [],
             request,
             exchanges: [],
+            said: [],
             followUps: [],
             turns: 0,
             told: 0,

@@ -6,8 +6,8 @@ import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
 import type { StepUpSettings } from './policy-settings.ts';
 
 /**
- * Returns why a call can never run (contract section 7): its tool is unknown, its arguments do not fit,
- * or a guardrail denies it; `null` when nothing stands against it.
+ * Returns why a call cannot run (contract section 7): its tool is unknown or its arguments do not fit, which whoever
+ * asked may mend, or a guardrail denies it; `null` when nothing stands against it.
  */
 export function refusalOfCall(
   { tool: name, args, fault }: ToolCall,
@@ -15,12 +15,12 @@ export function refusalOfCall(
   guardrails: Guardrails | null,
 ): Refusal | null {
   const tool = tools.get(name);
-  if (tool === undefined) return refusal(`unknown tool: ${name}`, 'tool', 'unknown tool');
-  if (fault !== undefined) return refusal(fault, 'arguments', 'form');
+  if (tool === undefined) return misfitOf(`unknown tool: ${name}`, 'tool', 'unknown tool');
+  if (fault !== undefined) return misfitOf(fault, 'arguments', 'form');
   const checked = guardrails?.checkCall(name, args) ?? nothing;
   if (checked.denial !== null) return { text: checked.denial, findings: checked.findings };
   const misfit = tool.check?.(args) ?? null;
-  return misfit === null ? null : refusal(misfit, 'arguments', 'schema');
+  return misfit === null ? null : misfitOf(misfit, 'arguments', 'schema');
 }
 
 /** Returns why a message may not reach the model (contract section 7); `null` when it may. */
@@ -48,6 +48,6 @@ export function refusalOfSpeaker(
 
 const nothing = { denial: null, findings: [] };
 
-function refusal(text: string, gate: Finding['gate'], rule: string): Refusal {
-  return { text, findings: [{ gate, decision: 'deny', rule }] };
+function misfitOf(text: string, gate: Finding['gate'], rule: string): Refusal {
+  return { text, findings: [{ gate, decision: 'deny', rule }], isMisfit: true };
 }

@@ -30,7 +30,12 @@ export interface RunToolPorts {
 }
 
 /** What a tool came to before the rules for output had their say. */
-type Raw = { kind: 'returned'; text: string } | { kind: 'failed'; text: string; failure: string };
+type Raw =
+  | { kind: 'returned'; text: string }
+  | { kind: 'failed' | 'barred'; text: string; failure: string };
+
+/** The call was allowed as something else than what would run, and no other try makes it that. */
+class BarredError extends ToolError {}
 
 /**
  * Fills the `runTool` port. A call that a person released runs only with the very arguments they were
@@ -73,12 +78,12 @@ async function attempt(
       throw new ToolError(`unknown tool: ${call.tool}`, { kind: 'unknown tool' });
     }
     if (approvedSha256 !== null && approvedSha256 !== argumentsDigest(call.args)) {
-      throw new ToolError(`the arguments of ${call.tool} are not the ones that were approved`, {
+      throw new BarredError(`the arguments of ${call.tool} are not the ones that were approved`, {
         kind: 'arguments not approved',
       });
     }
     if (needsCredential && credential === null) {
-      throw new ToolError(`the credentials of ${call.tool} are missing`, {
+      throw new BarredError(`the credentials of ${call.tool} are missing`, {
         kind: 'credentials missing',
       });
     }
@@ -90,7 +95,8 @@ async function attempt(
     return { kind: 'returned', text: result.toWellFormed() };
   } catch (error) {
     if (error instanceof ToolError) {
-      return { kind: 'failed', text: error.message, failure: error.kind };
+      const kind = error instanceof BarredError ? 'barred' : 'failed';
+      return { kind, text: error.message, failure: error.kind };
     }
     log.error({ error, task_id: taskId, tool: call.tool }, 'tool: failed unexpectedly');
     const failure = 'failed inside the service';
@@ -101,7 +107,7 @@ async function attempt(
 type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
   (
     | { kind: 'returned'; result: string }
-    | { kind: 'failed'; error: string; failure: string }
+    | { kind: 'failed' | 'barred'; error: string; failure: string }
     | { kind: 'withheld'; error: string }
   );
 

@@ -50,7 +50,8 @@ export function createThink({ modelOf, ids, clock, log, onToken }: ThinkPorts) {
       const { inputTokens, outputTokens, text, by = calledOf(model, began) } = turn;
       const { estimatedTokens } = turn;
       const estimated = estimatedTokens === undefined ? {} : { estimatedTokens };
-      const outcome = { kind: 'said', text, calls } as const;
+      const parts = turn.parts === undefined ? {} : { parts: turn.parts };
+      const outcome = { kind: 'said', text, calls, ...parts } as const;
       const before = failedCalls.length === 0 ? {} : { failedCalls };
       const counted = { inputTokens, outputTokens, ...estimated };
       return { ...by, at: clock.now(), ...counted, ...before, outcome };

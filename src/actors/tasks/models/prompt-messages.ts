@@ -1,25 +1,37 @@
 import { createHash } from 'node:crypto';
-import type { ModelMessage } from 'ai';
-import type { Exchange, Message } from '../../../machines/task/task.ts';
+import type { AssistantContent, ModelMessage, ToolContent } from 'ai';
+import type { ModelName } from '../../../machines/models/model-call.ts';
+import type { Exchange, Message, SaidPart } from '../../../machines/task/task.ts';
+import { type ToldTurn, turnsOf } from '../../../machines/task/told-turns.ts';
 import type { Conversation } from '../../ports.ts';
 import { messageContent, messageText } from './message-content.ts';
 import type { WireNames } from './wire-names.ts';
 
+/** To whom a conversation is told. */
+export interface Listener {
+  model: ModelName;
+  names: WireNames;
+}
+
+type AssistantPart = Exclude<AssistantContent, string>[number];
+
 /**
- * Writes a conversation as a provider is told it: the earlier messages, the request, and each call of the run right before
- * its result, with what was said meanwhile in its place.
+ * Writes a conversation as a provider is told it: the earlier messages, the request, and each turn of the run, which is what
+ * the model said and called in its own order, then the results of its calls, then what was said meanwhile.
  */
-export function promptMessages(conversation: Conversation, names: WireNames): ModelMessage[] {
+export function promptMessages(conversation: Conversation, listener: Listener): ModelMessage[] {
   const { history, request, exchanges, followUps } = conversation;
-  const saidAfter = (count: number) =>
-    followUps.filter(({ after }) => after === count).map(({ message }) => message);
-  return [
-    ...[...history, request, ...saidAfter(0)].flatMap(said),
-    ...exchanges.flatMap((exchange, index) => [
-      ...called(exchange, names),
-      ...saidAfter(index + 1).flatMap(said),
-    ]),
-  ];
+  const saidWithin = (from: number, until: number) =>
+    followUps
+      .filter(({ after }) => after > from && after <= until)
+      .flatMap(({ message }) => said(message));
+  let told = 0;
+  const run = turnsOf(exchanges, conversation.said).flatMap((turn) => {
+    const from = told;
+    told = turn.until;
+    return [...turnTold(turn, listener), ...saidWithin(from, told)];
+  });
+  return [...[...history, request].flatMap(said), ...saidWithin(-1, 0), ...run];
 }
 
 function said(message: Message): ModelMessage[] {
@@ -31,17 +43,43 @@ function said(message: Message): ModelMessage[] {
   return content.length === 0 ? [] : [{ role: 'user', content }];
 }
 
-function called({ call, result }: Exchange, names: WireNames): ModelMessage[] {
-  const toolCallId = wireId(call.id);
-  const toolName = names.toWire(call.tool);
-  const output = { type: 'text', value: result.toWellFormed() } as const;
+function turnTold({ said: turn, exchanges }: ToldTurn, { model, names }: Listener): ModelMessage[] {
+  const isOwn = turn?.by.provider === model.provider && turn.by.model === model.model;
+  const calls = exchanges.map((exchange) => callTold(exchange, names));
+  const parts = (turn?.parts ?? []).flatMap((part) => partTold(part, isOwn, calls));
+  const results = exchanges.map((exchange) => resultTold(exchange, names));
   return [
-    {
-      role: 'assistant',
-      content: [{ type: 'tool-call', toolCallId, toolName, input: call.args }],
-    },
-    { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] },
+    { role: 'assistant', content: [...parts, ...calls] },
+    { role: 'tool', content: results },
   ];
+}
+
+/** A call takes the next of those that are still to be told. What one provider thought and signed is not told to another. */
+function partTold(part: SaidPart, isOwn: boolean, calls: AssistantPart[]): AssistantPart[] {
+  const signed = isOwn && part.metadata !== undefined ? { providerOptions: part.metadata } : {};
+  switch (part.kind) {
+    case 'text':
+      return part.text === '' && !isOwn ? [] : [{ type: 'text', text: part.text, ...signed }];
+    case 'thought':
+      return isOwn ? [{ type: 'reasoning', text: part.text, ...signed }] : [];
+    case 'call':
+      return calls.splice(0, 1).map((call) => ({ ...call, ...signed }));
+  }
+}
+
+function callTold({ call }: Exchange, names: WireNames): AssistantPart {
+  const toolName = names.toWire(call.tool);
+  return { type: 'tool-call', toolCallId: wireId(call.id), toolName, input: call.args };
+}
+
+function resultTold({ call, result, failed }: Exchange, names: WireNames): ToolContent[number] {
+  const value = result.toWellFormed();
+  const output =
+    failed === true
+      ? ({ type: 'error-text', value: `error: ${value}` } as const)
+      : ({ type: 'text', value } as const);
+  const toolName = names.toWire(call.tool);
+  return { type: 'tool-result', toolCallId: wireId(call.id), toolName, output };
 }
 
 /** Some servers take nine letters and digits as the id of a call, and nothing else. */

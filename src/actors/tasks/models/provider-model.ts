@@ -86,7 +86,7 @@ async function request(
   const prompt = instructions();
   const { stream } = streamText({
     model: provider.language(subject.model, api),
-    messages: promptMessages(conversation, names),
+    messages: promptMessages(conversation, { model: subject, names }),
     ...(prompt === null ? {} : { instructions: prompt }),
     ...(offered.length === 0 ? {} : { tools: toolSet(offered, names, jsonSchema) }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),

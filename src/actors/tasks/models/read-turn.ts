@@ -4,10 +4,12 @@ import type { Turn } from '../../ports.ts';
 import { brokenOff, tooLong } from './failure-of-error.ts';
 import { ModelFailure } from './model-failure.ts';
 import { type ModelSubject, nameOf } from './model-subject.ts';
+import { metadataLength } from './part-metadata.ts';
 import type { SharedTurns } from './shared-turns.ts';
+import { TurnParts } from './turn-parts.ts';
 import type { WireNames } from './wire-names.ts';
 
-/** The longest answer that is taken: text, thoughts and arguments together, in characters. */
+/** The longest answer that is taken: text, thoughts, what is told back with them and arguments together, in characters. */
 const longest = 1024 * 1024;
 
 /** The most calls of one answer: each is ruled on and saved with all those that wait behind it. */
@@ -35,6 +37,7 @@ export async function readTurn(
   const turn: Turn = { text: '', calls: [], inputTokens: 0, outputTokens: 0 };
   let ending: { reason: FinishReason; isSaid: boolean } | null = null;
   let length = 0;
+  const parts = new TurnParts();
   for await (const part of stream) {
     // Nothing more is read of an answer that waits: a provider that is faster than this machine is slowed down.
     const myTurn = turns.next();
@@ -42,12 +45,25 @@ export async function readTurn(
     length += lengthOf(part);
     if (length > longest) throw tooLong(subject);
     switch (part.type) {
+      case 'text-start':
+      case 'text-end':
+        parts.take('text', part.id, part.providerMetadata);
+        break;
+      case 'reasoning-start':
+      case 'reasoning-end':
+        parts.take('thought', part.id, part.providerMetadata);
+        break;
+      case 'reasoning-delta':
+        parts.take('thought', part.id, part.providerMetadata, part.text);
+        break;
       case 'text-delta':
+        parts.take('text', part.id, part.providerMetadata, part.text);
         turn.text += part.text;
         if (part.text !== '') onToken(part.text);
         break;
       case 'tool-call':
         if (turn.calls.length === mostCalls) throw tooManyCalls(subject);
+        parts.takeCall(part.providerMetadata);
         turn.calls.push({ tool: names.fromWire(part.toolName), args: part.input as JsonValue });
         break;
       case 'error':
@@ -64,7 +80,7 @@ export async function readTurn(
   }
   const fault = faultOf(turn, ending, subject);
   if (fault !== null) throw fault;
-  return { ...turn, text: turn.text.toWellFormed() };
+  return { ...turn, text: turn.text.toWellFormed(), parts: parts.said() };
 }
 
 function tooManyCalls(subject: ModelSubject): ModelFailure {
@@ -76,7 +92,13 @@ function lengthOf(part: TextStreamPart<ToolSet>): number {
   switch (part.type) {
     case 'text-delta':
     case 'reasoning-delta':
-      return part.text.length;
+      return part.text.length + metadataLength(part.providerMetadata);
+    case 'text-start':
+    case 'text-end':
+    case 'reasoning-start':
+    case 'reasoning-end':
+    case 'tool-call':
+      return metadataLength(part.providerMetadata);
     case 'tool-input-delta':
       return part.delta.length;
     default:

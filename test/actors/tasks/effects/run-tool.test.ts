@@ -85,7 +85,7 @@ describe('running a tool', () => {
       approvedSha256: argumentsDigest({ amount: 500 }),
     });
     expect(await outcome).toMatchObject({
-      kind: 'failed',
+      kind: 'barred',
       error: 'the arguments of pay are not the ones that were approved',
     });
     expect(pay.runs).toHaveLength(1);
@@ -184,7 +184,7 @@ describe('running a tool', () => {
   it('does not run without the credentials that were made for it', async () => {
     const pay = toolCalled('pay');
     expect(await start(pay, { needsCredential: true }).outcome).toMatchObject({
-      kind: 'failed',
+      kind: 'barred',
       error: 'the credentials of pay are missing',
     });
     expect(pay.runs).toEqual([]);

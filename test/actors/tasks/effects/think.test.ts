@@ -24,7 +24,7 @@ function begin(next: LanguageModel['next']) {
     onToken: (taskId, text) => tokens.push(`${taskId} ${text}`),
   });
   const { history, request } = aTaskInput();
-  const run = { exchanges: [], followUps: [], turns: 0, told: 0, tokensPerEstimate: 1 };
+  const run = { exchanges: [], said: [], followUps: [], turns: 0, told: 0, tokensPerEstimate: 1 };
   const named = { taskId: 't-1', surface: 'legacy', correlationId: 'c-1' } as const;
   const input = { ...named, history, request, ...run };
   return { actor: createActor(logic, { input }).start(), tokens, logged };

@@ -11,6 +11,7 @@ function turnOf(data: JsonValue, results: string[] = []): Promise<Turn> {
       history: [],
       request: { role: 'user', parts: [{ kind: 'data', data }], messageId: 'm-1' },
       exchanges: results.map((result) => ({ call: aCall(), result })),
+      said: [],
       followUps: [],
       turns: results.length,
     },

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { promptMessages } from '../../../../src/actors/tasks/models/prompt-messages.ts';
 import { wireNames } from '../../../../src/actors/tasks/models/wire-names.ts';
-import type { Message, Part } from '../../../../src/machines/task/task.ts';
+import type { Message, Part, SaidTurn } from '../../../../src/machines/task/task.ts';
 import { conversationOf } from '../../../helpers/model-conversation.ts';
 
 const names = wireNames(['shop.pay']);
+const model = { provider: 'anthropic', model: 'claude' };
+const listener = { model, names };
 
 function message(role: Message['role'], ...parts: Part[]): Message {
   return { role, parts, messageId: 'm' };
@@ -23,7 +25,7 @@ describe('what a model is told', () => {
       exchanges: [exchange('c1', 'paid'), exchange('c2', 'twice')],
       followUps: [{ message: message('user', text('hurry')), after: 1, sender: null }],
     });
-    const told = promptMessages(conversation, names);
+    const told = promptMessages(conversation, listener);
     const [first, second] = ['c1', 'c2'].map((id) =>
       JSON.stringify(told)
         .split(`"input":{"id":"${id}"}`)[0]
@@ -55,6 +57,59 @@ describe('what a model is told', () => {
     ]);
   });
 
+  it('is what the model said and called in one turn, then the results, with what the provider signed', () => {
+    const signature = { anthropic: { signature: 'sig' } };
+    const said: SaidTurn = {
+      after: 0,
+      by: model,
+      parts: [
+        { kind: 'thought', text: 'hm', metadata: signature },
+        { kind: 'text', text: 'I look first.' },
+        { kind: 'call' },
+        { kind: 'call', metadata: { google: { thoughtSignature: 'g' } } },
+      ],
+    };
+    const failed = { ...exchange('c2', 'no such order'), failed: true } as const;
+    const conversation = conversationOf('refund me', {
+      exchanges: [exchange('c1', 'found'), failed, exchange('c3', 'paid')],
+      said: [said, { after: 2, by: model, parts: [] }],
+      followUps: [{ message: message('user', text('hurry')), after: 2, sender: null }],
+    });
+    const toolCallId = expect.any(String);
+    const toolName = names.toWire('shop.pay');
+    const call = (id: string, more = {}) => ({
+      type: 'tool-call',
+      toolCallId,
+      toolName,
+      input: { id },
+      ...more,
+    });
+    const result = (output: object) => ({ type: 'tool-result', toolCallId, toolName, output });
+    const own = [
+      { type: 'reasoning', text: 'hm', providerOptions: signature },
+      { type: 'text', text: 'I look first.' },
+      call('c1'),
+      call('c2', { providerOptions: { google: { thoughtSignature: 'g' } } }),
+    ];
+    const foreign = [{ type: 'text', text: 'I look first.' }, call('c1'), call('c2')];
+    const results = [
+      result({ type: 'text', value: 'found' }),
+      result({ type: 'error-text', value: 'error: no such order' }),
+    ];
+    for (const [to, content] of [
+      [model, own],
+      [{ ...model, model: 'claude-2' }, foreign],
+    ] as const) {
+      expect(promptMessages(conversation, { model: to, names }).slice(1)).toEqual([
+        { role: 'assistant', content },
+        { role: 'tool', content: results },
+        { role: 'user', content: [{ type: 'text', text: 'hurry' }] },
+        { role: 'assistant', content: [call('c3')] },
+        { role: 'tool', content: [result({ type: 'text', value: 'paid' })] },
+      ]);
+    }
+  });
+
   it('names a file that only has an address, and shows one whose content is there', () => {
     const file = (more: object): Part => ({ kind: 'file', file: { name: 'a', ...more } });
     const bytes = Buffer.from('10 €').toString('base64');
@@ -66,7 +121,7 @@ describe('what a model is told', () => {
       file({ bytes, mimeType: 'application/zip' }),
       { kind: 'data', data: { order: 7 } },
     );
-    const [told] = promptMessages(conversationOf('', { request }), names);
+    const [told] = promptMessages(conversationOf('', { request }), listener);
     expect(told).toEqual({
       role: 'user',
       content: [
@@ -82,7 +137,7 @@ describe('what a model is told', () => {
   it('leaves out what says nothing, and cuts data that is too long', () => {
     const long = message('user', { kind: 'data', data: 'x'.repeat(20_000) });
     const history = [message('agent', text('')), message('user', text('')), long];
-    const told = promptMessages(conversationOf('go on', { history }), names);
+    const told = promptMessages(conversationOf('go on', { history }), listener);
     expect(told).toHaveLength(2);
     expect(JSON.stringify(told[0])).toMatch(/x… \(3618 characters more\)/);
   });

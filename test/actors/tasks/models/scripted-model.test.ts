@@ -24,6 +24,7 @@ async function turnOf(
       history: [],
       request: { role: 'user', parts, messageId: 'm-1' },
       exchanges: [],
+      said: [],
       followUps: [],
       turns: 0,
       ...more,

@@ -1,0 +1,51 @@
+import type { ProviderMetadata } from 'ai';
+import type { PartMetadata, SaidPart } from '../../../machines/task/task.ts';
+import { partMetadata } from './part-metadata.ts';
+
+/** The parts of one answer while it is read, in the order in which they begin. */
+export class TurnParts {
+  readonly #parts: SaidPart[] = [];
+  readonly #open = new Map<string, SaidPart & { text: string }>();
+
+  /** Takes the beginning, a piece or the end of a text or a thought; what a provider wants told back may come with each. */
+  take(
+    kind: 'text' | 'thought',
+    id: string,
+    metadata: ProviderMetadata | undefined,
+    text = '',
+  ): void {
+    const key = `${kind} ${id}`;
+    const part = this.#open.get(key) ?? this.#begin(key, kind);
+    part.text += text;
+    addMetadata(part, metadata);
+  }
+
+  /** Takes a call; what was open goes on behind it as a part of its own. */
+  takeCall(metadata: ProviderMetadata | undefined): void {
+    const part: SaidPart = { kind: 'call' };
+    addMetadata(part, metadata);
+    this.#parts.push(part);
+  }
+
+  /** Returns the parts that say something, or that the provider wants told back. */
+  said(): SaidPart[] {
+    return this.#parts
+      .filter((part) => part.kind === 'call' || part.text !== '' || part.metadata !== undefined)
+      .map((part) => (part.kind === 'call' ? part : { ...part, text: part.text.toWellFormed() }));
+  }
+
+  #begin(key: string, kind: 'text' | 'thought'): SaidPart & { text: string } {
+    const part = { kind, text: '' };
+    this.#open.set(key, part);
+    this.#parts.push(part);
+    return part;
+  }
+}
+
+function addMetadata(part: SaidPart, given: ProviderMetadata | undefined): void {
+  const added = partMetadata(given);
+  const before: PartMetadata = part.metadata ?? {};
+  for (const [wire, values] of Object.entries(added)) {
+    part.metadata = { ...before, ...part.metadata, [wire]: { ...before[wire], ...values } };
+  }
+}
