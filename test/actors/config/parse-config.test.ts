@@ -169,6 +169,7 @@ it('fills in every default', () => {
         organization_id: '',
         timeout: 300_000,
         max_turns: 50,
+        max_failed_turns: 5,
         max_time: 3_600_000,
         fallbacks: [],
         script: [],

@@ -124,15 +124,14 @@ describe('the story with a model', () => {
     ]);
   });
 
-  it('does not blame the key for a refund that the tool refuses', async () => {
+  it('lets the model read that the tool refuses its refund, and says what it made of that', async () => {
     const mock = await startModelServer();
+    const read = { userMessage: asking, toolResultContains: '999.00 EUR is more than' };
+    mock.on(read, { content: 'I cannot pay back that much.' });
     obeys(mock, { ...refund, amount: '999.00' });
-    const { failure, directory } = await play(mock.url);
-    expect(failure).toMatchObject({
-      message: expect.stringContaining('999.00 EUR is more than the 89.90 EUR paid'),
-      hint: null,
-      exitCode: 1,
-    });
+    const { failure, directory, printed } = await play(mock.url);
+    expect(failure).toBeNull();
+    expect(printed).toContain('I cannot pay back that much.');
     expect(await readFile(join(directory, 'data', 'orders.csv'), 'utf8')).toBe(
       await readFile('examples/refunds/data/orders.csv', 'utf8'),
     );

@@ -115,6 +115,7 @@ describe('the policy of a configuration', () => {
         refusal: {
           text: `unknown tool: ${tool}`,
           findings: [{ gate: 'tool', decision: 'deny', rule: 'unknown tool' }],
+          isMisfit: true,
         },
         defer: null,
       });
@@ -130,6 +131,7 @@ describe('the policy of a configuration', () => {
     expect(policy.rulesFor(aCall({ tool: 'pay', args: {} })).refusal).toEqual({
       text: 'pay: amount must be a number',
       findings: [{ gate: 'arguments', decision: 'deny', rule: 'schema' }],
+      isMisfit: true,
     });
     expect(policy.rulesFor(aCall({ tool: 'pay', args: { amount: 1 } })).refusal).toBeNull();
   });
