@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { listenOnLoopback } from './listen-on-loopback.ts';
 import type { wires } from './model-server.ts';
@@ -152,17 +153,17 @@ export async function startThinkingModel(
   wire: keyof typeof wires,
 ): Promise<{ url: string; bodies: any[] }> {
   const bodies: any[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of request) chunks.push(chunk as Uint8Array);
-    bodies.push(JSON.parse(Buffer.concat(chunks).toString('utf8')));
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const events = bodies.length === 1 ? streams[wire].first : streams[wire].last;
-    for (const event of events) {
-      const name = 'type' in event ? `event: ${String(event.type)}\n` : '';
-      response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
-    }
-    response.end(wire.startsWith('anthropic') || wire === 'google' ? '' : 'data: [DONE]\n\n');
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      bodies.push(body);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const events = bodies.length === 1 ? streams[wire].first : streams[wire].last;
+      for (const event of events) {
+        const name = 'type' in event ? `event: ${String(event.type)}\n` : '';
+        response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
+      }
+      response.end(wire === 'anthropic' || wire === 'google' ? '' : 'data: [DONE]\n\n');
+    });
   });
   return { url: await listenOnLoopback(server), bodies };
 }

@@ -13,7 +13,7 @@ export interface ToldTurn {
 }
 
 /** How much of what the models of one run said beside their calls is kept, in bytes of its JSON. */
-export const saidBound = 1024 * 1024;
+const saidBound = 1024 * 1024;
 
 /** Returns how many exchanges the model was told of before its last turn. */
 export function toldBefore({ said }: Pick<TaskContext, 'said'>): number {
