@@ -1,5 +1,6 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 
 /**
  * A model server of its own: it speaks the streaming wire of OpenAI chat. The name of the model says how fast and how
@@ -29,10 +30,11 @@ const end = `${event(
   },
 )}data: [DONE]\n\n`;
 
-const server = createServer(async (request, response) => {
-  let body = '';
-  for await (const chunk of request) body += String(chunk);
-  const { model } = JSON.parse(body) as { model: string };
+const server = createServer((request, response) => {
+  void json(request).then((body) => stream((body as { model: string }).model, response));
+});
+
+function stream(model: string, response: ServerResponse): void {
   const [rate = 0, count = 0] = model.split('-').slice(1).map(Number);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   if (rate === 0) return void response.end(begin + piece.repeat(count) + end);
@@ -48,7 +50,7 @@ const server = createServer(async (request, response) => {
     response.end(end);
   }, 1_000 / rate);
   response.once('close', () => clearInterval(timer));
-});
+}
 
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', 2_048, () => {

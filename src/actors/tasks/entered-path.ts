@@ -35,7 +35,8 @@ export class EnteredPath {
   ): void {
     const { value } = snapshot as SnapshotFrom<typeof taskMachine>;
     const { type } = event as EventObject;
-    this.see(value, () => wordOfEvent(type, transition?.eventType ?? type), at);
+    const declared: unknown = transition?.eventType;
+    this.see(value, () => wordOfEvent(type, typeof declared === 'string' ? declared : type), at);
   }
 
   /** Takes out what was entered since the last call. */

@@ -74,7 +74,7 @@ export class Watchers {
 
   /** Tells the watchers who want to hear of it how a task stood between two saves. */
   passed(id: string, passed: PassedStates): void {
-    if (passed.count === 0 || !this.#of(id).some(({ onStep }) => onStep !== undefined)) return;
+    if (passed.count === 0 || !this.#of(id).some((watcher) => 'onStep' in watcher)) return;
     for (const step of passed.describe()) {
       for (const watcher of this.#of(id)) watcher.onStep?.(step);
     }
