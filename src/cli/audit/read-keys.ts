@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { collectBytes } from '../../actors/collect-bytes.ts';
 import { commandLine } from '../../actors/command-line.ts';
 import { PublicKeyError, type PublicKeySet, readPublicKeys } from '../../actors/records/records.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
@@ -47,14 +48,9 @@ async function download(url: string): Promise<string> {
 }
 
 async function shortText({ body }: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > maximumBytes) throw new Error('the answer is longer than 1 MiB');
-  }
-  return Buffer.concat(pieces).toString('utf8');
+  const tooLong = () => new Error('the answer is longer than 1 MiB');
+  const bytes = await collectBytes(body, maximumBytes, tooLong);
+  return new TextDecoder().decode(bytes);
 }
 
 function unreadable(source: string, error: unknown, exitCode: 1 | 3): CliError {

@@ -1,5 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import { type AdmissionAnswer, readAnswer } from '../../../machines/admission/admission-answer.ts';
+import { collectBytes, strictText } from '../../collect-bytes.ts';
 import type { Outbound } from '../../ports.ts';
 import { inClientSpan } from '../../telemetry/telemetry.ts';
 import type { AdmissionSettings } from './admission-settings.ts';
@@ -69,18 +70,10 @@ async function fetchReply(
 }
 
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > largest) throw new AdmissionError('the platform answered more than 64 KiB');
-    chunks.push(chunk);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw new AdmissionError('the answer is not UTF-8');
-  }
+  const tooLong = () => new AdmissionError('the platform answered more than 64 KiB');
+  const text = strictText(await collectBytes(body, largest, tooLong));
+  if (text === null) throw new AdmissionError('the answer is not UTF-8');
+  return text;
 }
 
 /** Adds the agent to the query of the URL, which otherwise stays as written. */

@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici';
+import { collectBytes, strictText } from '../../collect-bytes.ts';
 import { inClientSpan } from '../../telemetry/telemetry.ts';
 import { ProviderUnavailableError } from './provider-unavailable.ts';
 
@@ -49,18 +50,10 @@ export function exchange({ url, timeout, dispatcher, ...options }: Question): Pr
 }
 
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > largest) throw unavailable('answered more than 64 KiB');
-    chunks.push(chunk);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    throw unavailable('answered no UTF-8');
-  }
+  const tooLong = () => unavailable('answered more than 64 KiB');
+  const text = strictText(await collectBytes(body, largest, tooLong));
+  if (text === null) throw unavailable('answered no UTF-8');
+  return text;
 }
 
 /** Describes a failed exchange without its cause, which may hold what was sent. */

@@ -1,3 +1,5 @@
+import { collectBytes } from '../../collect-bytes.ts';
+
 /** How long an issuer may take for one document, in milliseconds. */
 export const documentTimeout = 5_000;
 
@@ -17,15 +19,8 @@ export async function fetchDocument(
     await response.body?.cancel();
     throw new Error(`${url} answered ${response.status}; it must answer 200`);
   }
-  const body: AsyncIterable<Uint8Array<ArrayBuffer>> | null = response.body;
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    // Leaving the loop cancels the rest.
-    if (size > largest) throw new Error(`${url} answered more than 256 KiB`);
-    chunks.push(chunk);
-  }
+  const tooLong = () => new Error(`${url} answered more than 256 KiB`);
+  const bytes = await collectBytes(response.body, largest, tooLong);
   const date = response.headers.get('date');
-  return new Response(new Blob(chunks), { headers: date === null ? {} : { date } });
+  return new Response(bytes, { headers: date === null ? {} : { date } });
 }

@@ -1,0 +1,30 @@
+type Chunk = Uint8Array<ArrayBuffer>;
+
+/**
+ * Collects the bytes of a body, at most `longest` of them. Rejects with what `tooLong` makes for a longer one, whose rest
+ * is left unread, and with what the connection throws.
+ */
+export async function collectBytes(
+  body: AsyncIterable<Uint8Array> | null,
+  longest: number,
+  tooLong: () => Error,
+): Promise<Chunk> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    // Leaving the loop cancels the rest.
+    if (size > longest) throw tooLong();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Decodes bytes as UTF-8; `null` for what is none. */
+export function strictText(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
