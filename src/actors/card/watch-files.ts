@@ -41,7 +41,8 @@ export async function watchFiles(options: WatchOptions): Promise<FileWatch> {
   let isReady = false;
   watcher.on('all', (event, path, stats) => {
     // The first look at the folder shows every file once; only what is newer than the card counts.
-    const isChange = isReady || (stats !== undefined && stats.ctimeMs > options.since);
+    // A file that was written in the very millisecond before it was read is in the card.
+    const isChange = isReady || (stats !== undefined && Math.floor(stats.ctimeMs) > options.since);
     const file = relative(directory, path);
     if (isChange && fileEvents.has(event) && isCardFile(file, main)) options.onChange(file);
   });

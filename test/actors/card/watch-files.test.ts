@@ -1,11 +1,28 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { watchFiles } from '../../../src/actors/card/watch-files.ts';
 
-/** Watches a folder with these files, as one that was read a minute ago. */
-async function watching(files: string[], { since = Date.now() + 60_000, mainSkill = 'SKILL.md' }) {
+interface Reading {
+  /** When the files of the folder were read, in epoch milliseconds. */
+  since?: (folder: string) => number;
+  mainSkill?: string;
+}
+
+/** Watches a folder with these files, as one that will be read in a minute unless said otherwise. */
+async function watching(
+  files: string[],
+  { since = () => Date.now() + 60_000, mainSkill = 'SKILL.md' }: Reading,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-watch-'));
   const link = `${folder}-link`;
   symlinkSync(folder, link);
@@ -18,7 +35,7 @@ async function watching(files: string[], { since = Date.now() + 60_000, mainSkil
   const watch = await watchFiles({
     directory: link,
     mainSkill,
-    since,
+    since: since(folder),
     onChange: (file) => void changes.add(file),
     log: { info: note, warn: note, error: note },
   });
@@ -36,8 +53,31 @@ async function watching(files: string[], { since = Date.now() + 60_000, mainSkil
 }
 
 it('tells of what is newer than the last reading, even when it was written before the watch began', async () => {
-  const { told } = await watching(['SKILL.md'], { since: Date.now() - 60_000 });
+  const { told } = await watching(['SKILL.md'], { since: () => Date.now() - 60_000 });
   await told('SKILL.md');
+});
+
+it('tells of nothing that was written in the millisecond in which the reading began', async () => {
+  const millisecondOf = (path: string) => Math.floor(statSync(path).ctimeMs);
+  const { told, changes, folder } = await watching(['SKILL.md'], {
+    since: (folder) => {
+      const read = millisecondOf(join(folder, 'SKILL.md'));
+      const later = join(folder, 'service.yaml');
+      do writeFileSync(later, 'x');
+      while (millisecondOf(later) <= read);
+      return read;
+    },
+  });
+  await told('service.yaml');
+  changes.delete('service.yaml');
+  await vi.waitFor(
+    () => {
+      writeFileSync(join(folder, 'service.yaml'), String(Math.random()));
+      expect(changes).toContain('service.yaml');
+    },
+    { timeout: 10_000, interval: 50 },
+  );
+  expect(changes).not.toContain('SKILL.md');
 });
 
 it('tells of card files, and of nothing that stands beside them', async () => {
