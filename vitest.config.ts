@@ -2,16 +2,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { kindsOfTests } from './test/tooling/kinds-of-tests.ts';
+import { memoryFolder } from './test/tooling/memory-folder.ts';
 
+const temporary = memoryFolder() ?? tmpdir();
 const { pure, sockets, processes } = kindsOfTests(import.meta.dirname);
 
 export default defineConfig({
   test: {
     globals: false,
     // Agents that tests run are not on the list of whoever runs the tests.
-    env: { XDG_STATE_HOME: join(tmpdir(), `holdpoint-test-state-${process.pid}`) },
+    env: {
+      TMPDIR: temporary,
+      XDG_STATE_HOME: join(temporary, `holdpoint-test-state-${process.pid}`),
+    },
+    globalSetup: ['test/tooling/memory-folder.ts'],
     // Half of the time a test waits for a process or a socket.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Many tests start processes; a slow machine is no failure.
     testTimeout: 90_000,
     hookTimeout: 90_000,

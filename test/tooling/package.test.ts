@@ -21,7 +21,7 @@ beforeAll(async () => {
     if (name.startsWith('.')) continue;
     symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
-}, 120_000);
+}, 300_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

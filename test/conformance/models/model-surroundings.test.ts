@@ -56,7 +56,7 @@ it.each(['You work at the till.', { file: 'AGENT.md' }])(
 );
 
 it.each([
-  ['../../etc/hostname', 'leads out of the folder of the agent'],
+  ['../../../../../../etc/hostname', 'leads out of the folder of the agent'],
   ['out.md', 'leads out of the folder of the agent'],
   ['gone.md', 'does not exist'],
   ['skills', 'are not a file'],

@@ -237,7 +237,7 @@ More words.
   it('refuses a path that climbs out, a folder and a huge file', async () => {
     const folder = agentFolder({ 'skills/huge.md': minimal('a') + 'x'.repeat(256 * 1024) });
     mkdirSync(join(folder, 'skills/folder.md'));
-    const { problems } = await readSkills(folder, { mainPath: '../../../etc/hostname' });
+    const { problems } = await readSkills(folder, { mainPath: '../../../../../../etc/hostname' });
     expect(problems.map(({ message }) => message)).toEqual([
       'the skill file leads out of the agent folder; move it inside',
       'the skill is not a file; replace it',
