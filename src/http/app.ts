@@ -36,6 +36,7 @@ import {
 } from './routes/agent-card-routes.ts';
 import { decisions } from './routes/decisions.ts';
 import { deferralsGet, deferralsList } from './routes/deferrals.ts';
+import { eventsFollow } from './routes/events.ts';
 import { serveFrontPage } from './routes/front-page-route.ts';
 import { auditKeys, type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
@@ -141,6 +142,7 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
   router.get('/tasks/:id/events', tasksEvents());
   router.get('/tasks/:id', tasksGet());
   router.get('/tasks', tasksList());
+  router.get('/events', eventsFollow());
   router.get('/sessions/:id', sessionsGet());
   router.get('/sessions', sessionsList());
   router.get('/deferrals/:id', deferralsGet());

@@ -25,6 +25,7 @@ import {
   type TaskScope,
 } from '../machines/task/task-access.ts';
 import type { MessageAnswer } from '../machines/task/task-events.ts';
+import { TaskChanges } from './task-changes.ts';
 
 export interface CallerTasksPorts {
   system: TaskSystem;
@@ -43,12 +44,15 @@ export class CallerTasks {
   readonly #caller: Caller | null;
   readonly #scope: TaskScope;
   readonly #push: PushTargets | null;
+  /** What changes of the caller's tasks. */
+  readonly changes: TaskChanges;
 
   constructor({ system, push, taskAccess }: CallerTasksPorts, caller: Caller | null) {
     this.#system = system;
     this.#caller = caller;
     this.#scope = scopeOf(taskAccess, caller);
     this.#push = push;
+    this.changes = new TaskChanges(system, this.#scope);
   }
 
   /** The push receivers of the caller's tasks, with ownership checked on registration; `null` without push. */

@@ -309,6 +309,9 @@ const lists: { request: Routed; kinds: Kind[]; of: (body: any) => any }[] = [
 /** What shows a caller their own alone, whatever `task_access` says: see sessions.test.ts. */
 const ownAlone: Routed[] = [get('/sessions'), get('/sessions/some')];
 
+/** What tells every caller of all that they may know of. */
+const followed = get('/events');
+
 /** A count that tells of more tasks than are shown would be a hint as well. */
 function listedTasks({ tasks = [], totalSize = 0 }: { tasks?: Given[]; totalSize?: number }) {
   expect(totalSize).toBe(tasks.length);
@@ -339,6 +342,7 @@ it('has a row for every way that leads to a task', () => {
     ...rows.map(({ request }) => request(task)),
     ...lists.map((one) => one.request),
     ...ownAlone,
+    followed,
   ];
   const ways = new Set([...known.map((request) => routes.of(request)), ...taskless]);
   expect([...ways].toSorted()).toEqual(routes.all());
@@ -402,6 +406,64 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
     },
   );
 
+  it('GET /events tells each caller what they may know of, and of nothing else', async () => {
+    const streams = await Promise.all(
+      callers().map(
+        async ([name, client]) => [name, client, await stream(client, followed)] as const,
+      ),
+    );
+    const ended = await given('ended');
+    const held = await given('held');
+    const asker = agent.as(tokenOf('asker'));
+    await asker.decide(held.id, { decision: 'reject', approver_email: people.approver.email });
+    for (const [name, client, events] of streams) {
+      const own = `own-${(count += 1)}`;
+      await client.send(own, [{ say: 'mine' }]);
+      const told = await events.until(
+        ({ event, data }) => event === 'task' && data.id === own && data.state === 'completed',
+      );
+      events.leave();
+      const of = ({ id }: Given) =>
+        new Set(
+          told
+            .filter(({ data }) => JSON.stringify(data).includes(`"${id}"`))
+            .map(({ event }) => event),
+        );
+      const isSeen = (kind: Kind) => seers[access][kind].includes(name);
+      expect([name, of(ended), of(held)]).toEqual([
+        name,
+        new Set(isSeen('ended') ? ['task'] : []),
+        new Set(isSeen('held') ? ['task', 'deferral'] : []),
+      ]);
+      if (!isSeen('held')) expect(JSON.stringify(told)).not.toContain('PRIVATE');
+      if (isSeen('held')) expect(told).toContainEqual(over(held.id));
+    }
+  });
+
+  it('GET /events goes on for each caller with what they may know of', async () => {
+    const began = await Promise.all(
+      callers().map(async ([name, client]) => {
+        const events = await stream(client, followed);
+        const first = await events.next();
+        events.leave();
+        return [name, client, first?.id ?? ''] as const;
+      }),
+    );
+    const held = await given('held');
+    for (const [name, client, id] of began) {
+      const own = `own-${(count += 1)}`;
+      await client.send(own, [{ say: 'mine' }]);
+      const events = await stream(client, { ...followed, headers: { 'Last-Event-ID': id } });
+      const told = await events.until(({ data }) => data.id === own);
+      events.leave();
+      const kinds = told
+        .filter(({ data }) => JSON.stringify(data).includes(`"${held.id}"`))
+        .map(({ event }) => event);
+      const isSeen = seers[access].held.includes(name);
+      expect([name, kinds]).toEqual([name, isSeen ? ['task', 'deferral'] : []]);
+    }
+  });
+
   it.each(rows)('$name tells nobody else anything', async (row) => {
     const shared = await given(row.kind);
     const before = await standing(shared.id);
@@ -450,18 +512,25 @@ function bare({ status, headers, body }: Answer, { id, deferralId }: Given): obj
   return { status, headers: kept, body: JSON.parse(text) as unknown };
 }
 
+const over = (id: string) =>
+  expect.objectContaining({ event: 'deferral', data: { task_id: id, deferral: null } });
+
 /** What the first event of a stream brings. */
-async function firstEvent(client: AgentClient, { method, path, body, headers }: Routed) {
+async function firstEvent(client: AgentClient, request: Routed) {
+  const events = await stream(client, request);
+  const first = await events.next();
+  events.leave();
+  return first?.data;
+}
+
+async function stream(client: AgentClient, { method, path, body, headers }: Routed) {
   const abort = new AbortController();
   const response = await client.open(method, path, {
     signal: abort.signal,
     ...(headers === undefined ? {} : { headers }),
     ...(body === undefined ? {} : { body }),
   });
-  const stream = new EventReader(response, abort);
-  const first = await stream.next();
-  stream.leave();
-  return first?.data;
+  return new EventReader(response, abort);
 }
 
 function tokenOf(name: string): string {

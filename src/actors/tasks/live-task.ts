@@ -37,11 +37,19 @@ export interface LiveTaskPorts {
   envelope: AgentEntity;
   /** Takes contents into the log; `null` while none are. */
   capture: Capture | null;
-  /** Hears what was saved, and which states the task passed on the way. */
-  onCommitted: (live: LiveTask, task: Task, passed: PassedStates) => void;
+  onCommitted: (live: LiveTask, saved: Saved) => void;
   onLost: (live: LiveTask, error: Error) => void;
   /** Hears of every tool call and of every wait for a decision that has ended. */
   onMeasured: (measured: Measured) => void;
+}
+
+/** A change of a task that is on disk. */
+export interface Saved {
+  task: Task;
+  /** The task before it; `null` for the first change. */
+  before: Task | null;
+  /** The states that it passed on the way. */
+  passed: PassedStates;
 }
 
 /**
@@ -253,12 +261,13 @@ export class LiveTask {
     if (this.#pending === null || this.#pending.task.revision === this.#revision) return;
     const { task, passed, auditSeq } = this.#pending;
     this.#pending = null;
-    this.#measures.committed(this.#committed, task);
+    const before = this.#committed;
+    this.#measures.committed(before, task);
     if (isFinal(task.state)) this.trace.end(task.state);
     this.#committed = task;
     this.#revision = task.revision;
     try {
-      this.#ports.onCommitted(this, task, passed);
+      this.#ports.onCommitted(this, { task, before, passed });
     } finally {
       // What was reported since is not on disk, so the next commit is the one that counts.
       if (auditSeq === this.#auditSeq) this.goOn('first');

@@ -1,5 +1,5 @@
 import { createActor, type InspectionEvent, type Observer } from 'xstate';
-import { isFinal, type Task } from '../../machines/task/task.ts';
+import { isFinal } from '../../machines/task/task.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';
@@ -10,8 +10,7 @@ import {
   type TaskStore,
   UnrecordedError,
 } from '../records/records.ts';
-import type { PassedStates } from './entered-states.ts';
-import { LiveTask, type LiveTaskPorts } from './live-task.ts';
+import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
 import { restoreTask, standingOf } from './restore-task.ts';
 import type { Measured } from './run-measures.ts';
 import { SystemError } from './system-error.ts';
@@ -67,7 +66,7 @@ export class LiveTasks {
       clock,
       envelope,
       capture: options.capture ?? null,
-      onCommitted: (task, committed, passed) => this.#onCommitted(task, committed, passed),
+      onCommitted: (task, saved) => this.#onCommitted(task, saved),
       onLost: (task, error) => this.#onLost(task, error),
       onMeasured: options.onMeasured,
     };
@@ -230,14 +229,14 @@ export class LiveTasks {
     task.crash();
   }
 
-  #onCommitted(task: LiveTask, committed: Task, passed: PassedStates): void {
+  #onCommitted(task: LiveTask, { task: committed, before, passed }: Saved): void {
     const { wakeAt: at } = committed;
     if (at !== null) this.registry.watchDeadline(at);
     if (isFinal(committed.state)) {
       if (this.#live.get(task.id) === task) this.#live.delete(task.id);
     } else this.#upkeep.noticeParked(task);
     this.#options.watchers.passed(task.id, passed);
-    this.#options.watchers.changed(committed);
+    this.#options.watchers.changed(committed, before);
   }
 
   #onLost(task: LiveTask, error: Error): void {

@@ -20,6 +20,7 @@ import { runInputOf } from './run-input.ts';
 import { SentMessages } from './sent-messages.ts';
 import { Sessions } from './sessions.ts';
 import { SystemError, shuttingDown, unrecorded } from './system-error.ts';
+import { TaskFeed } from './task-feed.ts';
 import { TaskMetrics } from './task-metrics.ts';
 import { TaskReads } from './task-reads.ts';
 import type { SaidMessage, TaskRequest } from './task-request.ts';
@@ -52,6 +53,8 @@ export class TaskSystem {
   /** Hears of every hop that goes out. */
   readonly egress: EgressRecorder;
   readonly retention: Retention;
+  /** The changes of all tasks. */
+  readonly feed: TaskFeed;
   readonly #options: TaskSystemOptions;
   readonly #tasks: LiveTasks;
   readonly #sent: SentMessages;
@@ -64,6 +67,8 @@ export class TaskSystem {
     const { rows } = store;
     this.#options = options;
     this.watchers = new Watchers((id) => this.reads.latestRun(id));
+    this.feed = new TaskFeed(options.clock);
+    this.watchers.onChanged((task, before) => this.feed.changed(task, before));
     this.metrics = new TaskMetrics({ rows, live: () => this.#tasks.size });
     this.#tasks = new LiveTasks({
       ...options,
@@ -178,6 +183,7 @@ export class TaskSystem {
     } while (!signal.aborted && this.#deciding.size + this.#tasks.atWork().length > 0);
     this.#isDrained = true;
     this.watchers.lostAll(shuttingDown(), () => true);
+    this.feed.end();
   }
 
   /** Stops every task and closes the store. */

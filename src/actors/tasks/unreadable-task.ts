@@ -26,7 +26,7 @@ export function endUnreadable(
   store
     .save(id, () => write)
     .then(
-      () => watchers.changed(write.change.task),
+      () => watchers.changed(write.change.task, stored.task),
       (failure: unknown) => log.error({ error: failure, task_id: id }, 'task: could not be ended'),
     );
 }

@@ -19,11 +19,14 @@ export interface Watcher {
   onLost(error: Error): void;
 }
 
+/** Hears of a change of any task, with the task before it; `null` for the first change. */
+export type ChangeListener = (task: Task, before: Task | null) => void;
+
 /** Who follows which task. */
 export class Watchers {
   readonly #latestRun: (id: string) => Task | undefined;
   readonly #byTask = new Map<string, Set<Watcher>>();
-  readonly #ofAll: ((task: Task) => void)[] = [];
+  readonly #ofAll: ChangeListener[] = [];
 
   /** `latestRun` returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
   constructor(latestRun: (id: string) => Task | undefined) {
@@ -41,7 +44,7 @@ export class Watchers {
   }
 
   /** Has somebody hear of every change of a task that is on disk, from now on; must not throw. */
-  onChanged(hear: (task: Task) => void): void {
+  onChanged(hear: ChangeListener): void {
     this.#ofAll.push(hear);
   }
 
@@ -81,9 +84,9 @@ export class Watchers {
   }
 
   /** Tells every watcher of a task, and whoever follows all, that it has changed. */
-  changed(task: Task): void {
+  changed(task: Task, before: Task | null): void {
     for (const watcher of this.#of(task.id)) watcher.onTask(task);
-    for (const hear of this.#ofAll) hear(task);
+    for (const hear of this.#ofAll) hear(task, before);
   }
 
   /** Shows every watcher of a task what it does. */

@@ -31,6 +31,7 @@ const traced: readonly { verb: string; path: RegExp; method: string }[] = [
   { verb: 'GET', path: /^\/tasks\/([^/]+)\/events$/, method: 'tasks/events' },
   { verb: 'GET', path: /^\/tasks\/([^/]+)$/, method: 'tasks/get' },
   { verb: 'GET', path: /^\/tasks$/, method: 'tasks/list' },
+  { verb: 'GET', path: /^\/events$/, method: 'events' },
   { verb: 'GET', path: /^\/sessions\/[^/]+$/, method: 'sessions/get' },
   { verb: 'GET', path: /^\/sessions$/, method: 'sessions/list' },
   { verb: 'GET', path: /^\/deferrals\/[^/]+$/, method: 'deferrals/get' },

@@ -52,6 +52,13 @@ const version: Parameter = {
   schema: z.string(),
 };
 
+const lastEventId: Parameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  says: 'The id of the last event that was seen.',
+  schema: z.string(),
+};
+
 const form = 'sentence';
 
 /** Descriptions of the routes outside HTTP+JSON of A2A, by verb and path. */
@@ -123,15 +130,21 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'followTask',
     tag: 'tasks',
     says: 'Joins the stream of a task.',
-    parameters: [
-      {
-        name: 'Last-Event-ID',
-        in: 'header',
-        says: 'The id of the last event that was seen.',
-        schema: z.string(),
-      },
-    ],
+    parameters: [lastEventId],
     answers: { 200: events, 404: noTask },
+    form,
+  },
+  'GET /events': {
+    id: 'followTasks',
+    tag: 'tasks',
+    says: 'Streams every change of the tasks that the caller may know of.',
+    parameters: [lastEventId],
+    answers: {
+      200: {
+        says: 'Events: task with a task in one line, deferral with a call that waits, or with null when it waits no more, and reset when the lists have to be read anew.',
+        content: { [eventStream]: null },
+      },
+    },
     form,
   },
   'POST /tasks/:id/cancel': {

@@ -1,0 +1,39 @@
+import type { RoutedContext } from '../request-state.ts';
+import type { SeenChange } from '../task-changes.ts';
+import { presentDeferral } from '../wire/deferral-json.ts';
+import { presentRow } from '../wire/row-json.ts';
+import { EventStream, type StreamEvent } from '../wire/sse.ts';
+
+/**
+ * `GET /events`: every change of the tasks that the caller may know of. A stream that does not go on after
+ * `Last-Event-ID` begins with `reset`: whatever the client has read of the lists may be out of date.
+ */
+export function eventsFollow() {
+  return function follow(ctx: RoutedContext) {
+    const { changes } = ctx.state.tasks;
+    const seen = changes.since(ctx.get('Last-Event-ID'));
+    const { position } = changes;
+    const stream = new EventStream(ctx, () => leave());
+    const tell = (change: SeenChange): void => {
+      for (const [event, at] of eventsOf(change)) stream.send({ ...event, id: changes.idOf(at) });
+    };
+    const leave = changes.follow({
+      onChange: tell,
+      onEnd: () => {
+        leave();
+        stream.end();
+      },
+    });
+    if (seen === null) stream.send({ id: position, event: 'reset', data: {} });
+    else seen.forEach(tell);
+  };
+}
+
+/** Only who has read the last event of a change goes on after it. */
+function eventsOf({ taskId, task, wait, position }: SeenChange): [StreamEvent, number][] {
+  const row: StreamEvent[] = task === null ? [] : [{ event: 'task', data: presentRow(task) }];
+  const asked = wait === 'asked' && task !== null ? presentDeferral(task) : null;
+  const data = asked ?? { task_id: taskId, deferral: null };
+  const events = wait === null ? row : [...row, { event: 'deferral', data }];
+  return events.map((event, index) => [event, position - (events.length - 1 - index)]);
+}
