@@ -165,6 +165,10 @@ describe.concurrent('a held task', () => {
       `decide with: holdpoint task approve held-1 --dir ${daemon.directory}, or reject\n`,
     );
     expect(waiting.stdout).toContain('task held-1\n');
+    const states = await task(['get', 'held-1', '--states']);
+    expect(states.stdout).toMatch(/^ {2}\S+Z {2}deferred\.asked +\S.* so far {2}governing\.done$/m);
+    const { metadata } = JSON.parse((await task(['get', 'held-1', '--states', '--json'])).stdout);
+    expect(metadata.statechart.value).toBe('deferred.asked');
 
     const approved = await task(['approve', 'held-1', '--approver', 'ann']);
     expect(approved).toMatchObject({ code: 0, stdout: 'task held-1: approved by ann\n' });

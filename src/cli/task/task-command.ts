@@ -4,6 +4,7 @@ import type { Session } from '../session.ts';
 import type { AgentOptions } from './agent-session.ts';
 import type { CancelOptions } from './task-cancel.ts';
 import type { DecideOptions } from './task-decide.ts';
+import type { GetOptions } from './task-get.ts';
 import type { ListOptions } from './task-list.ts';
 import type { SendOptions } from './task-send.ts';
 
@@ -53,7 +54,8 @@ function getCommand(session: Session): Command {
   return new Command('get')
     .description('show a task')
     .argument('<id>', 'the id of the task')
-    .action(async (id: string, options: AgentOptions) => {
+    .option('--states', 'show which states of its chart it was in, when, for how long, and why')
+    .action(async (id: string, options: GetOptions) => {
       const { taskGet } = await import('./task-get.ts');
       await taskGet(session, id, options);
     });

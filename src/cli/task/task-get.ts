@@ -1,16 +1,22 @@
 import { commandLine } from '../../actors/command-line.ts';
 import { shellWord } from '../../machines/shell-word.ts';
+import type { Output } from '../output.ts';
 import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { type AgentOptions, type AgentSession, usualTimeout, withAgent } from './agent-session.ts';
 import { answerOf, decisionLines, deferralLines, paintState, statusText } from './print-task.ts';
+import { stateLines } from './state-lines.ts';
 import { type DeferralJson, readAnswer, type TaskJson } from './task-shape.ts';
 
-/** `task get ID`: a task, the decisions about its calls, and its pending deferral. */
-export async function taskGet(session: Session, id: string, options: AgentOptions): Promise<void> {
+export interface GetOptions extends AgentOptions {
+  states?: boolean;
+}
+
+/** `task get ID`: a task, the decisions about its calls, its pending deferral, and the states it was in. */
+export async function taskGet(session: Session, id: string, options: GetOptions): Promise<void> {
   const { output } = session;
   await withAgent(session, options, usualTimeout, async ({ agent, signal }) => {
-    const path = `/tasks/${encodeURIComponent(id)}?decisions=true`;
+    const path = `/tasks/${encodeURIComponent(id)}?decisions=true${options.states === true ? '&history=states' : ''}`;
     const task = readAnswer.task(await agent.json({ method: 'GET', path, signal }));
     output.json(task);
     if (output.isJson) return;
@@ -18,12 +24,19 @@ export async function taskGet(session: Session, id: string, options: AgentOption
     if (task.status.state === 'completed') output.line(answerOf(task));
     else if (statusText(task) !== '') output.line(plainText(statusText(task)));
     for (const line of decisionLines(output, task.metadata?.decisions ?? [])) output.line(line);
+    if (options.states === true) showStates(output, task);
     const deferral = await pendingDeferral({ agent, signal }, task);
     if (deferral === null) return;
     for (const line of deferralLines(deferral, Date.now())) output.line(line);
     const approve = commandLine(`task approve ${shellWord(task.id)}${agent.flags}`);
     output.note(`decide with: ${approve}, or reject`);
   });
+}
+
+function showStates(output: Output, task: TaskJson): void {
+  const lines = stateLines(output, task, Date.now());
+  for (const line of lines) output.line(line);
+  if (lines.length === 0) output.note('no states are kept: an earlier release saved the task');
 }
 
 /** The pending deferral of a task with its arguments; `null` when it was decided meanwhile. */

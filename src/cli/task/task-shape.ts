@@ -21,6 +21,12 @@ const decision = z.looseObject({
   duration_ms: z.number(),
 });
 
+const enteredState = z.looseObject({
+  state: z.string(),
+  event: z.string(),
+  entered_at: z.string(),
+});
+
 const task = z.looseObject({
   id: z.string(),
   status: z.looseObject({
@@ -30,7 +36,12 @@ const task = z.looseObject({
   }),
   artifacts: z.array(z.looseObject({ parts: z.array(part) })).optional(),
   metadata: z
-    .looseObject({ deferral: pending.optional(), decisions: z.array(decision).optional() })
+    .looseObject({
+      deferral: pending.optional(),
+      decisions: z.array(decision).optional(),
+      states: z.array(enteredState).optional(),
+      states_left_out: z.number().optional(),
+    })
     .optional(),
 });
 
@@ -73,6 +84,7 @@ const progress = z.looseObject({
 
 /** The fields of a task that the command line reads; the rest is passed through. */
 export type TaskJson = z.infer<typeof task>;
+export type StateJson = z.infer<typeof enteredState>;
 export type TaskPage = z.infer<typeof taskPage>;
 export type DecisionJson = z.infer<typeof decision>;
 export type DeferralJson = z.infer<typeof deferral>;
