@@ -35,7 +35,7 @@ describe('the lines of the states of a task', () => {
     ];
     expect(linesOf(states, 67_253)).toEqual([
       '  2026-07-01T09:00:00.000Z  submitted                3 ms  task.send',
-      '  2026-07-01T09:00:00.003Z  working.thinking        2.2 s  prompt.screened',
+      '  2026-07-01T09:00:00.003Z  working.thinking        2.3 s  prompt.screened',
       '  2026-07-01T09:00:02.253Z  deferred.asked    1m5s so far  governing.done',
     ]);
   });
