@@ -43,12 +43,12 @@ export class TaskChanges {
   }
 
   /** Follows the tasks from now on; the returned function stops it. */
-  follow({ onChange, onEnd }: ChangesFollower): () => void {
+  follow(follower: ChangesFollower): () => void {
     return this.#system.feed.follow({
-      onEnd,
+      onEnd: () => follower.onEnd(),
       onChange: (change) => {
         const seen = this.#seen(change);
-        if (seen !== null) onChange(seen);
+        if (seen !== null) follower.onChange(seen);
       },
     });
   }
