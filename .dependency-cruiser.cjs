@@ -18,6 +18,7 @@ const wings = {
   config: ['channels', 'governance', 'outbound', 'providers', 'records', 'telemetry'],
   access: ['config', 'telemetry'],
   card: ['config', 'tools'],
+  workspace: ['process', 'records'],
   tasks: ['governance', 'providers', 'records', 'telemetry'],
 };
 

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Log } from './actors/ports.ts';
+import { urlOf } from './machines/url-of.ts';
 
 /** Hosts that mean every address of a machine, and that nobody elsewhere can call. */
 const everyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -11,11 +12,6 @@ export interface Listening {
   /** `server.public_url`; empty when it is not set. */
   publicUrl: string;
   log: Log;
-}
-
-/** Returns the URL of what listens on a host and port. */
-export function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /**

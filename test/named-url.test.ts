@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { namedUrl, urlOf } from '../src/named-url.ts';
+import { urlOf } from '../src/machines/url-of.ts';
+import { namedUrl } from '../src/named-url.ts';
 
 /** What an agent is called that listens so, and what its log was told. */
 function named(host: string, publicUrl = '') {

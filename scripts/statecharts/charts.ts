@@ -1,4 +1,5 @@
 import { admissionMachine } from '../../src/machines/admission/admission-machine.ts';
+import { agentProcessMachine } from '../../src/machines/agent-process/agent-process-machine.ts';
 import { sinkMachine } from '../../src/machines/audit/sink-machine.ts';
 import { cardMachine } from '../../src/machines/card/card-machine.ts';
 import { connectionMachine } from '../../src/machines/channels/connection-machine.ts';
@@ -43,6 +44,11 @@ export const charts: Chart[] = [
   },
   { name: 'card', source: 'src/machines/card/card-machine.ts', machine: cardMachine },
   { name: 'wizard', source: 'src/machines/wizard/wizard-machine.ts', machine: wizardMachine },
+  {
+    name: 'agent-process',
+    source: 'src/machines/agent-process/agent-process-machine.ts',
+    machine: agentProcessMachine,
+  },
   {
     name: 'push-delivery',
     source: 'src/machines/push/push-delivery-machine.ts',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Log } from '../actors/ports.ts';
+import { keptInspectorToken } from '../actors/process/process.ts';
 import { type Inspector, loadInspector } from '../actors/telemetry/telemetry.ts';
-import { keptInspectorToken } from './serve-file.ts';
 
 /** Starts the inspector of an agent, which is loaded only when it is asked for. Throws InspectorError. */
 export async function openInspector(options: {

@@ -5,12 +5,21 @@ import { type Channels, hearsPeople } from '../actors/channels/channels.ts';
 import type { ConfigProblem } from '../actors/config/config.ts';
 import { PushNotifications } from '../actors/outbound/outbound.ts';
 import type { Authenticator, EgressRecord, Log, Outbound, RateLimits } from '../actors/ports.ts';
-import { agentProof, challengePattern, sweepRunFolders } from '../actors/process/process.ts';
+import {
+  agentProof,
+  challengePattern,
+  randomToken,
+  removeServeFile,
+  sweepRunFolders,
+  writeRuntimeToken,
+  writeServeFile,
+} from '../actors/process/process.ts';
 import { damagedStore, isDamage } from '../actors/records/records.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
 import { watchClock } from '../actors/watch-clock.ts';
 import { writePush } from '../http/a2a/push-writer.ts';
-import { namedUrl, urlOf } from '../named-url.ts';
+import { urlOf } from '../machines/url-of.ts';
+import { namedUrl } from '../named-url.ts';
 import { version } from '../version.ts';
 import { cardBasis } from './card-basis.ts';
 import { checkFileAccess } from './check-file-access.ts';
@@ -24,7 +33,6 @@ import { openRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
 import { readStart, type Start } from './read-start.ts';
 import { serveAgent } from './serve-agent.ts';
-import { randomToken, removeServeFile, writeRuntimeToken, writeServeFile } from './serve-file.ts';
 
 export { ConfigError } from './read-start.ts';
 

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { AgentConnection, ImpostorError } from '../actors/agent-connection.ts';
 import { agentProof, isSameProof } from '../actors/process/process.ts';
 import type { JsonValue } from '../machines/json.ts';
 import { connectionFailure, notTheAgent, refusal } from './agent-failure.ts';
@@ -18,22 +18,20 @@ export interface AgentCall {
   signal: AbortSignal;
 }
 
-/** Timeout of the listener's proof of identity, in milliseconds. */
-const patience = 10_000;
-
 /** A client of one agent's HTTP surface; it waits for as long as the agent holds a request. */
 export class AgentClient {
   readonly #address: AgentAddress;
-  #proven: Promise<void> | null = null;
-  // A held request is answered when its task is, so only connecting has a limit.
-  readonly #dispatcher = new Agent({
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: 10_000 },
-  });
+  readonly #connection: AgentConnection;
 
   constructor(address: AgentAddress) {
+    const { url, token, proof } = address;
     this.#address = address;
+    this.#connection = new AgentConnection({
+      ...{ url, token },
+      isProof:
+        proof &&
+        ((challenge, answer) => isSameProof(answer, agentProof(proof.key, challenge, proof.port))),
+    });
   }
 
   /** The options that name this agent to another command, each with a space before it. */
@@ -72,50 +70,18 @@ export class AgentClient {
 
   /** Closes every connection. */
   async close(): Promise<void> {
-    await this.#dispatcher.destroy();
+    await this.#connection.close();
   }
 
-  async #send(
+  #send(
     { method, path, body, signal, lastEventId }: AgentCall & { lastEventId?: string },
     accept: string,
   ): Promise<Dispatcher.ResponseData> {
-    signal.throwIfAborted();
-    this.#proven ??= this.#meet(signal).catch((error: unknown) => {
-      this.#proven = null;
-      throw error;
+    return this.#connection.send({
+      ...{ method, path, signal, accept },
+      ...(body === undefined ? {} : { body }),
+      ...(lastEventId === undefined ? {} : { lastEventId }),
     });
-    await this.#proven;
-    const { url, token } = this.#address;
-    return request(`${url}${path}`, {
-      method,
-      signal,
-      dispatcher: this.#dispatcher,
-      headers: {
-        accept,
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  }
-
-  /**
-   * Makes the listener prove that it is the agent of the folder, since its port may belong to another program by now.
-   */
-  async #meet(signal: AbortSignal): Promise<void> {
-    const { url, proof } = this.#address;
-    if (proof === null) return;
-    const challenge = randomBytes(24).toString('base64url');
-    const { headers, body } = await request(`${url}/healthz`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
-      dispatcher: this.#dispatcher,
-      headers: { 'x-service-challenge': challenge },
-    });
-    await body.dump();
-    const answer = String(headers['x-service-proof'] ?? '');
-    if (isSameProof(answer, agentProof(proof.key, challenge, proof.port))) return;
-    throw notTheAgent(this.#address);
   }
 
   async #jsonOf(response: Dispatcher.ResponseData, call: AgentCall): Promise<unknown> {
@@ -130,6 +96,7 @@ export class AgentClient {
 
   #explained(error: unknown, call: AgentCall): unknown {
     if (call.signal.aborted) return call.signal.reason;
+    if (error instanceof ImpostorError) return notTheAgent(this.#address);
     return connectionFailure(error, this.#address, call.taskId);
   }
 }

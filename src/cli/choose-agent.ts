@@ -5,9 +5,9 @@ import {
   AgentListError,
   isAlive,
   type ListedAgent,
+  readServeFile,
   runningAgents,
 } from '../actors/process/process.ts';
-import { readServeFile } from '../agent/serve-file.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { plainLine } from './plain-text.ts';

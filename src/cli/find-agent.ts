@@ -1,10 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { commandLine } from '../actors/command-line.ts';
-import { isAlive } from '../actors/process/process.ts';
-import { readServeFile, type ServeFile } from '../agent/serve-file.ts';
+import { isAlive, readOwnToken, readServeFile, type ServeFile } from '../actors/process/process.ts';
 import { shellWord } from '../machines/shell-word.ts';
-import { urlOf } from '../named-url.ts';
+import { localUrl } from '../machines/url-of.ts';
 import { chooseFolder, type Tell } from './choose-agent.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
@@ -86,31 +85,13 @@ function tokenNotMeant(dir: string, isFile: boolean): CliError {
 
 /** The token that an agent from the list keeps in its own folder: never one that its `serve.json` points at elsewhere. */
 function tokenInside(directory: string, served: ServeFile): string | null {
-  const path = join(directory, '.service', 'runtime.token');
-  try {
-    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const { uid, nlink, mode } = fstatSync(file);
-      const isOwn = uid === process.getuid?.() && nlink === 1 && (mode & 0o077) === 0;
-      if (isOwn) return checkedToken(readFileSync(file, 'utf8'), path);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    // Said below, where it counts.
-  }
-  if (!served.auth_enabled) return null;
+  const token = readOwnToken(directory);
+  if (token !== null || !served.auth_enabled) return token;
   throw new CliError(`the agent in ${directory} has no token of its own that may be used`, {
     code: 'token_unreadable',
     exitCode: exitCodes.authentication,
     hint: `name the agent with --dir ${shellWord(directory)}`,
   });
-}
-
-/** The address at which this machine reaches a daemon, also one that listens on every interface. */
-export function localUrl({ host, port }: Pick<ServeFile, 'host' | 'port'>): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return urlOf(reachable, port);
 }
 
 function ownToken(served: ServeFile): string | null {

@@ -15,6 +15,7 @@ import { policyCommand } from './policy/policy-command.ts';
 import { addRateLimitFlags } from './rate-limit-flags.ts';
 import type { RunOptions } from './run.ts';
 import { secretCommand } from './secret/secret-command.ts';
+import { serveCommand } from './serve/serve-command.ts';
 import type { Session } from './session.ts';
 import { slackCommand } from './slack/slack-command.ts';
 import { taskCommand } from './task/task-command.ts';
@@ -63,6 +64,7 @@ function createProgram(session: Session): Command {
     tryCommand(session),
     initCommand(session),
     runCommand(session),
+    serveCommand(session),
     taskCommand(session),
     validateCommand(session),
     schemaCommand(session),

@@ -44,6 +44,22 @@ export function rateLimitOf(flags: RateLimitFlags): Partial<RateLimits> {
   return Object.fromEntries(named) as Partial<RateLimits>;
 }
 
+/** Writes the limits as the words of a command line that name them. */
+export function rateLimitWords(flags: RateLimitFlags): string[] {
+  const names: Record<keyof RateLimitFlags, string> = {
+    rateLimitReadRps: 'read-rps',
+    rateLimitReadBurst: 'read-burst',
+    rateLimitWriteRps: 'write-rps',
+    rateLimitWriteBurst: 'write-burst',
+    rateLimitCancelExempt: 'cancel-exempt',
+    rateLimitTrustedProxies: 'trusted-proxies',
+  };
+  return Object.entries(names).flatMap(([key, name]) => {
+    const value = flags[key as keyof RateLimitFlags];
+    return value === undefined ? [] : [`--rate-limit-${name}`, String(value)];
+  });
+}
+
 /** Reports an unreadable value as every other option does. */
 function asOption<Value>(read: (text: string) => Value): (text: string) => Value {
   return (text) => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { agentProof } from '../../src/actors/process/agent-proof.ts';
-import { randomToken, writeServeFile } from '../../src/agent/serve-file.ts';
+import { randomToken, writeServeFile } from '../../src/actors/process/serve-file.ts';
 import { AgentClient } from '../../src/cli/agent-client.ts';
 import { findAgent } from '../../src/cli/find-agent.ts';
 import { temporaryFolder } from '../helpers/test-system.ts';

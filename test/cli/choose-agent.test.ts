@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listAgent } from '../../src/actors/process/agent-list.ts';
 import { agentProof } from '../../src/actors/process/agent-proof.ts';
-import { readServeFile, writeServeFile } from '../../src/agent/serve-file.ts';
+import { readServeFile, writeServeFile } from '../../src/actors/process/serve-file.ts';
 import {
   cleanUp,
   type Daemon,

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeServeFile } from '../../src/agent/serve-file.ts';
+import { writeServeFile } from '../../src/actors/process/serve-file.ts';
 import type { CliError } from '../../src/cli/cli-error.ts';
-import { findAgent, localUrl } from '../../src/cli/find-agent.ts';
+import { findAgent } from '../../src/cli/find-agent.ts';
+import { localUrl } from '../../src/machines/url-of.ts';
 
 let dir: string;
 let tokenPath: string;

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { readServeFile } from '../../src/agent/serve-file.ts';
+import { readServeFile } from '../../src/actors/process/serve-file.ts';
 import {
   cleanUp,
   commandWords,

@@ -4,9 +4,21 @@ export { AgentListError, type ListedAgent, listAgent, runningAgents } from './ag
 export { agentProof, challengePattern, isSameProof } from './agent-proof.ts';
 export { findProgram, scriptPath } from './find-program.ts';
 export { checkUsable } from './foreign-files.ts';
+export { holdsFile } from './holds-file.ts';
 export { isAlive } from './is-alive.ts';
+export { readOwnToken } from './own-token.ts';
+export { readSmallFile } from './read-small-file.ts';
 export { refusedVariable } from './reserved-environment.ts';
 export { makeRunFolder, runSocket, sweepRunFolders } from './run-folder.ts';
+export {
+  keptInspectorToken,
+  randomToken,
+  readServeFile,
+  removeServeFile,
+  type ServeFile,
+  writeRuntimeToken,
+  writeServeFile,
+} from './serve-file.ts';
 export {
   createNotifier,
   type Notify,

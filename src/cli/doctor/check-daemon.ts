@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { request } from 'undici';
-import { isAlive } from '../../actors/process/process.ts';
-import { readServeFile } from '../../agent/serve-file.ts';
+import { isAlive, readServeFile } from '../../actors/process/process.ts';
 import { shellWord } from '../../machines/shell-word.ts';
-import { localUrl } from '../find-agent.ts';
+import { localUrl } from '../../machines/url-of.ts';
 import type { Finding, Subject } from './check.ts';
 
 /** Milliseconds that a daemon has to say whether it is ready. */

@@ -1,6 +1,5 @@
 import { createServer } from 'node:net';
-import { isAlive } from '../../actors/process/process.ts';
-import { readServeFile } from '../../agent/serve-file.ts';
+import { isAlive, readServeFile } from '../../actors/process/process.ts';
 import { mostConnections } from '../../http/limit-connections.ts';
 import type { Finding, Subject } from './check.ts';
 

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writePrivately } from '../actors/process/process.ts';
+import { readSmallFile } from './read-small-file.ts';
+import { writePrivately } from './write-privately.ts';
 
 const serveFile = z.object({
   pid: z.int().positive(),
@@ -26,11 +27,10 @@ export function writeServeFile(stateFolder: string, content: ServeFile): void {
 
 /** Returns what the daemon of a state folder says about itself; `null` when none does. */
 export function readServeFile(stateFolder: string): ServeFile | null {
+  const text = readSmallFile(join(stateFolder, 'serve.json'));
+  if (text === null) return null;
   try {
-    const parsed = serveFile.safeParse(
-      JSON.parse(readFileSync(join(stateFolder, 'serve.json'), 'utf8')),
-    );
-    return parsed.success ? parsed.data : null;
+    return serveFile.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     return null;
   }

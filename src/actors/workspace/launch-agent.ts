@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ServedAgent } from '../../machines/agent-process/served-agent.ts';
+import { readServeFile } from '../process/process.ts';
+import { readCrashNote, removeCrashNote, writeCrashNote } from './crash-note.ts';
+import { connectTo } from './own-process.ts';
+import { lastFailure, markStart, openServeLog, serveLogPath } from './serve-log.ts';
+import { servedAgent, sightAgent } from './sight-agent.ts';
+
+/** How the command is called that runs an agent in the foreground. */
+export interface AgentCommand {
+  file: string;
+  /** Words before `run`. */
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+}
+
+export interface LaunchOptions {
+  /** The agent's folder, absolute. */
+  directory: string;
+  command: AgentCommand;
+  /** Words after `run --dir DIR`. */
+  flags?: readonly string[];
+  /** Opens its secrets; it goes through a pipe, where no list of processes shows it. */
+  passphrase: string | null;
+  /** Milliseconds that the agent has to answer. */
+  patience?: number;
+}
+
+/** The agent did not come to answer; the message is what its log said last. */
+export class LaunchError extends Error {
+  readonly code: 'already_running' | 'start_failed';
+
+  constructor(code: LaunchError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A daemon opens its store and its log first, which a slow disk makes long. */
+const usualPatience = 120_000;
+
+const lookEvery = 40;
+
+/**
+ * Starts an agent in the background and returns once its port answers and it is ready (contract section 15). It lives
+ * on when this process ends. Rejects with a LaunchError, also when the agent runs already.
+ */
+export async function launchAgent(options: LaunchOptions): Promise<ServedAgent> {
+  const { directory, patience = usualPatience } = options;
+  const sighting = await sightAgent(directory);
+  if (sighting.kind === 'served') {
+    const { pid } = sighting.served;
+    throw new LaunchError('already_running', `the agent runs already (process ${pid})`);
+  }
+  const child = start(options);
+  const ended = new Promise<string | null>((resolve) => {
+    child.once('error', ({ message }) => resolve(message));
+    child.once('exit', () => resolve(null));
+  });
+  const controller = new AbortController();
+  const failed = ended.then((reason) => {
+    throw failure(directory, child.pid, reason);
+  });
+  try {
+    const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(patience)]);
+    return await Promise.race([untilReady(directory, child, signal), failed]);
+  } catch (error) {
+    if (error instanceof LaunchError) throw error;
+    child.kill('SIGKILL');
+    const seconds = Math.round(patience / 1_000);
+    throw noted(
+      directory,
+      `the agent did not answer within ${seconds} s; see ${serveLogPath(directory)}`,
+    );
+  } finally {
+    controller.abort();
+    failed.catch(() => undefined);
+    child.removeAllListeners();
+    child.unref();
+  }
+}
+
+function start({ directory, command, flags = [], passphrase }: LaunchOptions): ChildProcess {
+  mkdirSync(join(directory, '.service'), { recursive: true, mode: 0o700 });
+  const log = openServeLog(directory);
+  try {
+    removeCrashNote(directory);
+    const { SERVICE_PASSPHRASE: _, SERVICE_PASSPHRASE_FD: __, ...env } = command.env;
+    const secret = passphrase === null ? {} : { SERVICE_PASSPHRASE_FD: '3' };
+    const child = spawn(command.file, [...command.args, 'run', '--dir', directory, ...flags], {
+      cwd: directory,
+      detached: true,
+      env: { ...env, ...secret },
+      stdio: ['ignore', log, log, passphrase === null ? 'ignore' : 'pipe'],
+    });
+    if (child.pid !== undefined) markStart(log, child.pid);
+    const pipe = child.stdio[3] as Writable | null | undefined;
+    // One that ends before it has read is told of by its end.
+    pipe?.on('error', () => undefined);
+    pipe?.end(`${passphrase}\n`);
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+async function untilReady(
+  directory: string,
+  { pid }: ChildProcess,
+  signal: AbortSignal,
+): Promise<ServedAgent> {
+  for (;;) {
+    await wait(lookEvery, null, { signal });
+    const served = readServeFile(join(directory, '.service'));
+    if (served === null || served.pid !== pid) continue;
+    const connection = connectTo(directory, served);
+    try {
+      const { statusCode, body } = await connection.send({
+        ...{ method: 'GET', path: '/readyz', accept: 'application/json', signal },
+      });
+      await body.dump();
+      if (statusCode === 200) return servedAgent(served);
+    } catch {
+      signal.throwIfAborted();
+    } finally {
+      await connection.close();
+    }
+  }
+}
+
+function failure(directory: string, pid: number | undefined, reason: string | null): LaunchError {
+  const said = reason ?? (pid === undefined ? null : lastFailure(directory, pid));
+  return noted(directory, said ?? `the agent ended without a word; see ${serveLogPath(directory)}`);
+}
+
+/** Another start may have won; its agent has not crashed. */
+function noted(directory: string, message: string): LaunchError {
+  const isServed = readServeFile(join(directory, '.service')) !== null;
+  if (!isServed && readCrashNote(directory) === null) writeCrashNote(directory, message);
+  return new LaunchError('start_failed', message);
+}

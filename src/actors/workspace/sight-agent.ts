@@ -1,0 +1,39 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Sighting } from '../../machines/agent-process/agent-process-machine.ts';
+import type { ServedAgent } from '../../machines/agent-process/served-agent.ts';
+import { readServeFile, removeServeFile, type ServeFile } from '../process/process.ts';
+import { readCrashNote, removeCrashNote, writeCrashNote } from './crash-note.ts';
+import { isOwnProcess } from './own-process.ts';
+import { lastFailure } from './serve-log.ts';
+
+/**
+ * Looks whether the agent of a folder runs. A `serve.json` that an ended process left, or that names a process that is
+ * not the agent, is removed (contract section 15); what such a process said last becomes the note of its crash.
+ */
+export async function sightAgent(directory: string): Promise<Sighting> {
+  const stateFolder = join(directory, '.service');
+  if (!isFolder(stateFolder)) return { kind: 'missing', error: null };
+  const served = readServeFile(stateFolder);
+  if (served === null) return { kind: 'missing', error: readCrashNote(directory) };
+  if (await isOwnProcess(directory, served)) {
+    removeCrashNote(directory);
+    return { kind: 'served', served: servedAgent(served) };
+  }
+  const failure = lastFailure(directory, served.pid);
+  // It may have been stopped, or started again, while it was looked at.
+  if (readServeFile(stateFolder)?.pid !== served.pid) return sightAgent(directory);
+  if (failure !== null) writeCrashNote(directory, failure);
+  removeServeFile(stateFolder, served.pid);
+  return { kind: 'missing', error: readCrashNote(directory) };
+}
+
+/** Says of a `serve.json` what the chart of a process knows. */
+export function servedAgent({ pid, host, port, started_at }: ServeFile): ServedAgent {
+  return { pid, host, port, startedAt: started_at };
+}
+
+/** A link could lead to the state of another agent. */
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

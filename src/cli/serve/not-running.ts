@@ -1,0 +1,18 @@
+import { commandLine } from '../../actors/command-line.ts';
+import { sightAgent } from '../../actors/workspace/workspace.ts';
+import { shellWord } from '../../machines/shell-word.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainText } from '../plain-text.ts';
+
+/** Says that no agent runs in a folder, and how the last one ended. */
+export async function notRunning(directory: string): Promise<CliError> {
+  const sighting = await sightAgent(directory);
+  const error = sighting.kind === 'missing' ? sighting.error : null;
+  return new CliError(`no agent runs in ${directory}`, {
+    code: 'not_running',
+    exitCode: exitCodes.notFound,
+    hint: `start it with: ${commandLine(`serve start --dir ${shellWord(directory)}`)}`,
+    lines: error === null ? [] : ['the last one ended with:', ...plainText(error).split('\n')],
+    details: error === null ? { status: 'stopped' } : { status: 'errored', last_error: error },
+  });
+}

@@ -1,0 +1,59 @@
+import { Command } from 'commander';
+import { countValue, portValue } from '../option-values.ts';
+import { addRateLimitFlags } from '../rate-limit-flags.ts';
+import type { Session } from '../session.ts';
+import type { ServeLogsOptions } from './serve-logs.ts';
+import type { ServeStartOptions } from './serve-start.ts';
+
+/** Defines the commands for an agent in the background (contract section 15). */
+export function serveCommand(session: Session): Command {
+  const serve = new Command('serve').description('run an agent in the background');
+  serve.addCommand(startCommand(session));
+  inFolder(serve, 'stop', 'stop the agent: it is given 30 s to end its work').action(
+    async ({ dir }: { dir: string }) => {
+      const { serveStop } = await import('./serve-stop.ts');
+      await serveStop(session, dir);
+    },
+  );
+  inFolder(serve, 'status', 'tell whether the agent runs; exit 3 when it does not').action(
+    async ({ dir }: { dir: string }) => {
+      const { serveStatus } = await import('./serve-status.ts');
+      await serveStatus(session, dir);
+    },
+  );
+  inFolder(serve, 'logs', 'show what the agent in the background has logged')
+    .option('-n, --lines <count>', 'how many lines', countValue, 200)
+    .action(async (options: ServeLogsOptions) => {
+      const { serveLogs } = await import('./serve-logs.ts');
+      serveLogs(session, options);
+    });
+  return serve;
+}
+
+function inFolder(serve: Command, name: string, description: string): Command {
+  return serve
+    .command(name)
+    .description(description)
+    .option('--dir <dir>', "the agent's folder", '.');
+}
+
+function startCommand(session: Session): Command {
+  const command = new Command('start')
+    .description('start the agent and return once it answers; it goes on when you log out')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--port <port>',
+      'port to listen on (default: 8080 or one of the ten after it)',
+      portValue,
+    )
+    .option('--no-auth', 'let anybody on this machine in')
+    .option(
+      '--keep-log',
+      'go on with a task store that is older than its audit log: keep the log, and end the tasks it names',
+    );
+  return addRateLimitFlags(command).action(async (options: ServeStartOptions) => {
+    const { serveStart } = await import('./serve-start.ts');
+    await serveStart(session, options);
+  });
+}

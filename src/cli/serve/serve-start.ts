@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { commandLine } from '../../actors/command-line.ts';
+import { LaunchError, launchAgent, serveLogPath } from '../../actors/workspace/workspace.ts';
+import { needsPassphrase } from '../../agent/agent-environment.ts';
+import { shellWord } from '../../machines/shell-word.ts';
+import { localUrl } from '../../machines/url-of.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine, plainText } from '../plain-text.ts';
+import { showProgress } from '../progress.ts';
+import { type RateLimitFlags, rateLimitWords } from '../rate-limit-flags.ts';
+import { passphraseFor } from '../secret-access.ts';
+import type { Session } from '../session.ts';
+import { ownCommand } from './own-command.ts';
+
+export interface ServeStartOptions extends RateLimitFlags {
+  dir: string;
+  host: string;
+  port?: number;
+  auth: boolean;
+  keepLog?: boolean;
+}
+
+/** `serve start`: starts the agent of a folder in the background, and returns once it answers (contract section 15). */
+export async function serveStart(session: Session, options: ServeStartOptions): Promise<void> {
+  const { output, env } = session;
+  const directory = resolve(options.dir);
+  if (!existsSync(join(directory, 'service.yaml'))) throw noAgent(directory);
+  const passphrase = await passphraseFor(session, directory);
+  session.input.leave();
+  if (passphrase === null && needsPassphrase(directory, env)) throw noPassphrase();
+  const stop = showProgress(output, 'the agent starts');
+  try {
+    const served = await launchAgent({
+      ...{ directory, passphrase },
+      command: ownCommand(env),
+      flags: wordsOf(options),
+    });
+    stop();
+    const url = localUrl(served);
+    output.line(plainLine(`the agent is ready at ${url} (process ${served.pid})`));
+    output.note(`stop it with: ${commandLine(`serve stop --dir ${shellWord(directory)}`)}`);
+    output.json({
+      status: 'running',
+      url,
+      pid: served.pid,
+      directory,
+      log: serveLogPath(directory),
+    });
+  } catch (error) {
+    stop();
+    throw error instanceof LaunchError ? failure(error, directory) : error;
+  }
+}
+
+function wordsOf(options: ServeStartOptions): string[] {
+  const { host, port, auth, keepLog = false } = options;
+  return [
+    ...['--host', host],
+    ...(port === undefined ? [] : ['--port', String(port)]),
+    ...(auth ? [] : ['--no-auth']),
+    ...(keepLog ? ['--keep-log'] : []),
+    ...rateLimitWords(options),
+  ];
+}
+
+/** The last line is the sentence; what stands before it says where. */
+function failure({ code, message }: LaunchError, directory: string): CliError {
+  const lines = plainText(message).split('\n');
+  const folder = shellWord(directory);
+  const hint =
+    code === 'already_running'
+      ? `look at it with: ${commandLine(`serve status --dir ${folder}`)}`
+      : `see all of it with: ${commandLine(`serve logs --dir ${folder}`)}`;
+  return new CliError(lines.at(-1) ?? message, { code, hint, lines: lines.slice(0, -1) });
+}
+
+function noAgent(directory: string): CliError {
+  return new CliError(`there is no service.yaml in ${directory}`, {
+    code: 'not_found',
+    exitCode: exitCodes.notFound,
+    hint: `make an agent with: ${commandLine('init')}, or name its folder with --dir`,
+  });
+}
+
+function noPassphrase(): CliError {
+  return new CliError('the secrets of the agent need their passphrase', {
+    code: 'passphrase_missing',
+    exitCode: exitCodes.authentication,
+    hint: 'give it with --passphrase-stdin or SERVICE_PASSPHRASE',
+  });
+}

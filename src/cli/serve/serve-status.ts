@@ -1,0 +1,20 @@
+import { resolve } from 'node:path';
+import { serveLogPath, sightAgent } from '../../actors/workspace/workspace.ts';
+import { localUrl } from '../../machines/url-of.ts';
+import { plainLine } from '../plain-text.ts';
+import type { Session } from '../session.ts';
+import { notRunning } from './not-running.ts';
+
+/** `serve status`: tells whether the agent of a folder runs, and where. */
+export async function serveStatus({ output }: Session, dir: string): Promise<void> {
+  const directory = resolve(dir);
+  const sighting = await sightAgent(directory);
+  if (sighting.kind === 'missing') throw await notRunning(directory);
+  const { pid, startedAt } = sighting.served;
+  const url = localUrl(sighting.served);
+  output.line(plainLine(`the agent runs at ${url} (process ${pid}) since ${startedAt}`));
+  output.json({
+    ...{ status: 'running', url, pid, started_at: startedAt },
+    ...{ directory, log: serveLogPath(directory) },
+  });
+}

@@ -1,0 +1,17 @@
+import { resolve } from 'node:path';
+import { haltAgent } from '../../actors/workspace/workspace.ts';
+import { showProgress } from '../progress.ts';
+import type { Session } from '../session.ts';
+import { notRunning } from './not-running.ts';
+
+/** `serve stop`: stops the agent of a folder, which is given 30 s to end its work (contract section 15). */
+export async function serveStop({ output }: Session, dir: string): Promise<void> {
+  const directory = resolve(dir);
+  const clear = showProgress(output, 'the agent ends its work');
+  const halted = await haltAgent({ directory }).finally(clear);
+  if (halted === null) throw await notRunning(directory);
+  const { pid, wasKilled } = halted;
+  const how = wasKilled ? 'did not end within 30 s and was killed' : 'has stopped';
+  output.line(`the agent (process ${pid}) ${how}`);
+  output.json({ status: 'stopped', pid, killed: wasKilled });
+}

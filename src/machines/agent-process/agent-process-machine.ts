@@ -1,0 +1,181 @@
+import { assign, fromPromise, setup } from 'xstate';
+import type { ServedAgent } from './served-agent.ts';
+
+/** What a look at the folder and the port of an agent has shown. */
+export type Sighting =
+  /** The agent of the folder runs. */
+  | { kind: 'served'; served: ServedAgent }
+  /** None runs; `error` is the end that the last one came to, `null` for a clean one. */
+  | { kind: 'missing'; error: string | null };
+
+/** What happens to the process of an agent. */
+export type AgentProcessEvent =
+  | { type: 'agent.start'; passphrase: string | null }
+  | { type: 'agent.stop' }
+  | { type: 'agent.restart'; passphrase: string | null }
+  /** Somebody has looked. */
+  | { type: 'process.seen'; sighting: Sighting };
+
+export interface LaunchInput {
+  passphrase: string | null;
+}
+
+export interface HaltInput {
+  served: ServedAgent | null;
+}
+
+export interface AgentProcessContext {
+  /** The process that serves the agent; `null` while none does. */
+  served: ServedAgent | null;
+  /** Why it ended, or could not be stopped; `null` for no reason to tell. */
+  error: string | null;
+  /** Kept until the start it belongs to is over. */
+  passphrase: string | null;
+}
+
+/** The states of an agent as they are told (document 3 section 3). */
+export type AgentProcessState = 'stopped' | 'starting' | 'running' | 'errored';
+
+/** Reads the state that is told off the value of a snapshot. */
+export function agentProcessState(value: string | object): AgentProcessState {
+  return (typeof value === 'string' ? value : Object.keys(value)[0]) as AgentProcessState;
+}
+
+/** Names a guard or an action that is given what somebody saw. */
+const seen = <Type extends string>(type: Type) => ({
+  type,
+  params: ({ event }: { event: { sighting: Sighting } }) => event.sighting,
+});
+
+const given = {
+  type: 'keepPassphrase',
+  params: ({ event }: { event: { passphrase: string | null } }) => event.passphrase,
+} as const;
+
+const failed = {
+  type: 'noteError',
+  params: ({ event }: { event: { error: unknown } }) => event.error,
+} as const;
+
+/**
+ * The background process of one agent as whoever watches its folder knows it. It lives on without its watcher, so
+ * what somebody sees of it always wins over what was thought, but for a start or a stop under way.
+ */
+export const agentProcessMachine = setup({
+  types: {
+    context: {} as AgentProcessContext,
+    events: {} as AgentProcessEvent,
+    tags: {} as 'settled',
+  },
+  actors: {
+    /** A port: starts the process and resolves once it answers. Rejects with an Error whose message is for people. */
+    launch: fromPromise<ServedAgent, LaunchInput>(() => Promise.reject(new Error('no port'))),
+    /** A port: stops the process and resolves once it is gone. Rejects as `launch` does. */
+    halt: fromPromise<void, HaltInput>(() => Promise.reject(new Error('no port'))),
+  },
+  actions: {
+    noteServed: assign((_, served: ServedAgent) => ({ served, error: null })),
+    noteSeen: assign((_, sighting: Sighting) =>
+      sighting.kind === 'served'
+        ? { served: sighting.served, error: null }
+        : { served: null, error: sighting.error },
+    ),
+    noteError: assign((_, error: unknown) => ({
+      error: error instanceof Error ? error.message : String(error),
+    })),
+    forgetServed: assign({ served: null }),
+    forgetError: assign({ error: null }),
+    keepPassphrase: assign((_, passphrase: string | null) => ({ passphrase })),
+    forgetPassphrase: assign({ passphrase: null }),
+  },
+  guards: {
+    isServed: (_, { kind }: Sighting) => kind === 'served',
+    isCrash: (_, sighting: Sighting) => sighting.kind === 'missing' && sighting.error !== null,
+  },
+}).createMachine({
+  id: 'agentProcess',
+  description:
+    'The background process of one agent, as a dashboard knows it that may come and go. A process that was started or stopped elsewhere is told by a look at its folder; how one ended that nobody stopped stays visible until the next start.',
+  context: { served: null, error: null, passphrase: null },
+  initial: 'stopped',
+  states: {
+    stopped: {
+      description: 'No process serves the agent, and the last one ended as it was asked to.',
+      tags: 'settled',
+      on: {
+        'agent.start': { target: 'starting', actions: given },
+        'process.seen': [
+          { guard: seen('isServed'), target: 'running', actions: seen('noteSeen') },
+          { guard: seen('isCrash'), target: 'errored', actions: seen('noteSeen') },
+        ],
+      },
+    },
+    starting: {
+      description: 'The process has been started and does not answer yet.',
+      entry: ['forgetServed', 'forgetError'],
+      exit: 'forgetPassphrase',
+      invoke: {
+        src: 'launch',
+        input: ({ context }) => ({ passphrase: context.passphrase }),
+        onDone: {
+          target: 'running',
+          actions: { type: 'noteServed', params: ({ event }) => event.output },
+        },
+        onError: { target: 'errored', actions: failed },
+      },
+    },
+    running: {
+      description: 'A process serves the agent.',
+      initial: 'serving',
+      states: {
+        serving: {
+          description: 'The agent answers.',
+          tags: 'settled',
+          on: {
+            'agent.stop': { target: 'stopping' },
+            'agent.restart': { target: 'restarting', actions: given },
+            'process.seen': [
+              { guard: seen('isServed'), actions: seen('noteSeen') },
+              {
+                guard: seen('isCrash'),
+                target: '#agentProcess.errored',
+                actions: seen('noteSeen'),
+              },
+              { target: '#agentProcess.stopped', actions: seen('noteSeen') },
+            ],
+          },
+        },
+        stopping: {
+          description: 'The process has been asked to stop, and is given time to end its work.',
+          invoke: {
+            src: 'halt',
+            input: ({ context }) => ({ served: context.served }),
+            onDone: { target: '#agentProcess.stopped', actions: ['forgetServed', 'forgetError'] },
+            onError: { target: 'serving', actions: failed },
+          },
+        },
+        restarting: {
+          description: 'The process has been asked to stop; another is started once it has.',
+          invoke: {
+            src: 'halt',
+            input: ({ context }) => ({ served: context.served }),
+            onDone: { target: '#agentProcess.starting' },
+            onError: { target: 'serving', actions: ['forgetPassphrase', failed] },
+          },
+        },
+      },
+    },
+    errored: {
+      description: 'The last process ended although nobody asked it to, or never came to answer.',
+      tags: 'settled',
+      entry: 'forgetServed',
+      on: {
+        'agent.start': { target: 'starting', actions: given },
+        'process.seen': [
+          { guard: seen('isServed'), target: 'running', actions: seen('noteSeen') },
+          { guard: seen('isCrash'), actions: seen('noteSeen') },
+        ],
+      },
+    },
+  },
+});

@@ -1,0 +1,8 @@
+/** A process that serves an agent, as its `serve.json` tells (contract section 15). */
+export interface ServedAgent {
+  pid: number;
+  host: string;
+  port: number;
+  /** RFC 3339. */
+  startedAt: string;
+}

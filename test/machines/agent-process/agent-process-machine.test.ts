@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { getInitialSnapshot, type SnapshotFrom, transition } from 'xstate';
+import {
+  type AgentProcessEvent,
+  agentProcessMachine,
+  agentProcessState,
+} from '../../../src/machines/agent-process/agent-process-machine.ts';
+
+type Snapshot = SnapshotFrom<typeof agentProcessMachine>;
+
+const served = { pid: 7, host: '127.0.0.1', port: 8080, startedAt: '2026-07-01T09:00:00.000Z' };
+const running: AgentProcessEvent = { type: 'process.seen', sighting: { kind: 'served', served } };
+const gone: AgentProcessEvent = {
+  type: 'process.seen',
+  sighting: { kind: 'missing', error: null },
+};
+const crashed: AgentProcessEvent = {
+  type: 'process.seen',
+  sighting: { kind: 'missing', error: 'out of memory' },
+};
+const start: AgentProcessEvent = { type: 'agent.start', passphrase: 'open sesame' };
+const stop: AgentProcessEvent = { type: 'agent.stop' };
+const restart: AgentProcessEvent = { type: 'agent.restart', passphrase: null };
+
+/** What an invoked promise comes to. */
+const done = (actor: string, output?: unknown) =>
+  ({ type: `xstate.done.actor.${actor}`, actorId: actor, output }) as never;
+const failed = (actor: string, message: string) =>
+  ({ type: `xstate.error.actor.${actor}`, actorId: actor, error: new Error(message) }) as never;
+
+const starting = '0.agentProcess.starting';
+const stopping = '0.agentProcess.running.stopping';
+const restarting = '0.agentProcess.running.restarting';
+
+function after(...events: AgentProcessEvent[]): Snapshot {
+  return events.reduce<Snapshot>(
+    (snapshot, event) => transition(agentProcessMachine, snapshot, event)[0],
+    getInitialSnapshot(agentProcessMachine),
+  );
+}
+
+function told({ value, context: { served: process, error } }: Snapshot) {
+  return { value, state: agentProcessState(value), pid: process?.pid ?? null, error };
+}
+
+const stopped = { value: 'stopped', state: 'stopped', pid: null, error: null };
+const serving = { value: { running: 'serving' }, state: 'running', pid: 7, error: null };
+
+describe('the process of an agent', () => {
+  it('is what a look shows, as it may be started and stopped elsewhere', () => {
+    expect(told(after())).toEqual(stopped);
+    expect(told(after(gone))).toEqual(stopped);
+    expect(told(after(running))).toEqual(serving);
+    expect(told(after(running, gone))).toEqual(stopped);
+    const broken = { value: 'errored', state: 'errored', pid: null, error: 'out of memory' };
+    expect(told(after(crashed))).toEqual(broken);
+    expect(told(after(running, crashed))).toEqual(broken);
+    expect(told(after(running, crashed, running))).toEqual(serving);
+  });
+
+  it('stays errored until the next start', () => {
+    expect(told(after(crashed, gone)).value).toBe('errored');
+    expect(told(after(crashed, start))).toEqual({
+      ...{ value: 'starting', state: 'starting', pid: null, error: null },
+    });
+  });
+
+  it('starts, with the passphrase for as long as that takes', () => {
+    const begun = after(start);
+    expect(told(begun)).toEqual({ value: 'starting', state: 'starting', pid: null, error: null });
+    expect(begun.context.passphrase).toBe('open sesame');
+    const up = after(start, done(starting, served));
+    expect(told(up)).toEqual(serving);
+    expect(up.context.passphrase).toBeNull();
+    const broken = after(start, failed(starting, 'a variable is missing'));
+    expect(told(broken)).toEqual({
+      ...{ value: 'errored', state: 'errored', pid: null, error: 'a variable is missing' },
+    });
+    expect(broken.context.passphrase).toBeNull();
+  });
+
+  it('does not take what is seen during a start or a stop for its end', () => {
+    for (const event of [gone, crashed, running]) {
+      expect(told(after(start, event)).value).toBe('starting');
+      expect(told(after(running, stop, event)).value).toEqual({ running: 'stopping' });
+      expect(told(after(running, restart, event)).value).toEqual({ running: 'restarting' });
+    }
+  });
+
+  it('stops, and is told to be running until it has', () => {
+    expect(told(after(running, stop))).toEqual({ ...serving, value: { running: 'stopping' } });
+    expect(told(after(running, stop, done(stopping)))).toEqual(stopped);
+    expect(told(after(running, stop, failed(stopping, 'it is not ours')))).toEqual({
+      ...serving,
+      error: 'it is not ours',
+    });
+  });
+
+  it('starts again once it has stopped', () => {
+    const again = after(running, restart, done(restarting));
+    expect(told(again)).toEqual({ value: 'starting', state: 'starting', pid: null, error: null });
+    const held = after(running, { ...restart, passphrase: 'kept' } as AgentProcessEvent);
+    expect(held.context.passphrase).toBe('kept');
+    const kept = after(running, restart, failed(restarting, 'it is not ours'));
+    expect(told(kept)).toEqual({ ...serving, error: 'it is not ours' });
+    expect(kept.context.passphrase).toBeNull();
+  });
+
+  it('takes no order that does not fit', () => {
+    for (const [states, refused] of [
+      [[], [stop, restart]],
+      [[crashed], [stop, restart]],
+      [[running], [start]],
+      [[start], [start, stop, restart]],
+      [
+        [running, stop],
+        [start, stop, restart],
+      ],
+      [
+        [running, restart],
+        [start, stop, restart],
+      ],
+    ] as const) {
+      for (const event of refused) expect(after(...states).can(event)).toBe(false);
+    }
+  });
+});
