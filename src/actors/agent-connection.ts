@@ -62,7 +62,8 @@ export class AgentConnection {
       throw error;
     });
     await this.#proven;
-    const { url, token = null } = { ...this.#endpoint, ...tokenOf(asked) };
+    const { url } = this.#endpoint;
+    const token = asked.token ?? this.#endpoint.token;
     return request(`${url}${path}`, {
       method,
       signal,
@@ -95,8 +96,4 @@ export class AgentConnection {
     if (isProof(challenge, String(headers['x-service-proof'] ?? ''))) return;
     throw new ImpostorError(`what answers at ${url} is not the agent of this folder`);
   }
-}
-
-function tokenOf({ token }: AgentRequest): { token?: string } {
-  return token === undefined ? {} : { token };
 }
