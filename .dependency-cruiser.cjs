@@ -160,9 +160,10 @@ module.exports = {
     },
     {
       name: 'product-runs-without-development-packages',
-      comment: 'A package that src imports belongs under dependencies.',
+      comment:
+        'A package that src imports belongs under dependencies; the dashboard is built, and brings its packages along.',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^src/', pathNot: '^src/ui/dashboard/' },
       to: {
         dependencyTypes: npm.filter((kind) => kind !== 'npm'),
         dependencyTypesNot: ['type-only'],
@@ -190,7 +191,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],
-      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json', '.svelte'],
     },
   },
 };

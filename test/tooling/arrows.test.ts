@@ -33,6 +33,10 @@ const planted = {
   'http-translates-only': [['src/http/fetch.ts', "import { request } from 'undici';"]],
   'ui-shares-the-wire-types-only': [
     ['src/ui/page.ts', "import type { A } from '../actors/ports.ts';"],
+    [
+      'src/ui/dashboard/page.svelte',
+      '<script lang="ts">import { A } from \'../../actors/ports.ts\'; console.log(A);</script>',
+    ],
   ],
   'only-the-command-line-puts-agents-together': [
     ['src/start.ts', "import { A } from './agent/start-agent.ts';"],

@@ -1,0 +1,124 @@
+import type { ErrorJson } from '../../../http/wire/dashboard/workspace-json.ts';
+import type { Session } from './session.ts';
+
+/** A refusal by the server, or that it did not answer (status 0), with the sentence to show. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly hint: string | null;
+  /** What the server answered, parsed; `null` when that was no JSON. */
+  readonly body: unknown;
+
+  constructor(status: number, message: string, body: unknown = null, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ApiError';
+    this.status = status;
+    this.body = body;
+    this.hint = isError(body) ? (body.hint ?? null) : null;
+  }
+}
+
+export interface RequestOptions {
+  method?: 'GET' | 'POST' | 'PUT';
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** Asks the server of the dashboard, which is the only host this page ever asks. */
+export class ApiClient {
+  readonly #session: Session;
+  readonly #heard: (at: number) => void;
+  readonly #refused: () => void;
+
+  /**
+   * @param heard is told the clock of the server, in epoch milliseconds
+   * @param refused is called when the server wants a token
+   */
+  constructor(session: Session, heard: (at: number) => void, refused: () => void) {
+    this.#session = session;
+    this.#heard = heard;
+    this.#refused = refused;
+  }
+
+  /** Reads JSON from `path`. Throws an ApiError. */
+  async get<T>(path: string, signal?: AbortSignal): Promise<T> {
+    return (await this.send<T>(path, signal === undefined ? {} : { signal })).body;
+  }
+
+  /** Sends `body` as JSON. Throws an ApiError. */
+  async post<T>(path: string, body: unknown = {}): Promise<T> {
+    return (await this.send<T>(path, { method: 'POST', body })).body;
+  }
+
+  /** Sends a request; answers its JSON and headers. Throws an ApiError. */
+  async send<T>(path: string, options: RequestOptions): Promise<{ body: T; headers: Headers }> {
+    const response = await this.open(path, options);
+    const body = await readJson(response);
+    return { body: body as T, headers: response.headers };
+  }
+
+  /** Sends a request and leaves its body to the caller, such as a stream. Throws an ApiError. */
+  async open(path: string, options: RequestOptions = {}): Promise<Response> {
+    const response = await fetch(path, this.#init(options)).catch((cause: unknown) => {
+      if (options.signal?.aborted === true) throw cause;
+      throw new ApiError(
+        0,
+        'The dashboard does not answer; is `holdpoint ui` still running?',
+        null,
+        {
+          cause,
+        },
+      );
+    });
+    const date = Date.parse(response.headers.get('date') ?? '');
+    if (!Number.isNaN(date)) this.#heard(date);
+    if (response.ok) return response;
+    if (response.status === 401) this.#refused();
+    throw refusalOf(response.status, await readJson(response).catch(() => null));
+  }
+
+  #init({ method = 'GET', body, headers = {}, signal }: RequestOptions): RequestInit {
+    const { token } = this.#session;
+    return {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+    };
+  }
+}
+
+/** Says in one sentence what went wrong, for a person. */
+export function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  const text = await response.text();
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const message = `The dashboard answered ${response.status} with something that is no JSON.`;
+    throw new ApiError(response.status, message, null, { cause });
+  }
+}
+
+function refusalOf(status: number, body: unknown): ApiError {
+  if (status === 401) return new ApiError(401, 'This dashboard asks for its token.', body);
+  const message = isError(body) ? body.error : `The dashboard answered ${status}.`;
+  return new ApiError(status, message, body);
+}
+
+function isError(body: unknown): body is ErrorJson {
+  return (
+    typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string'
+  );
+}

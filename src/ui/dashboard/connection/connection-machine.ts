@@ -1,0 +1,145 @@
+import { assign, fromCallback, setup } from 'xstate';
+import type { StreamEvent } from './stream-event.ts';
+
+/** What a tab sends to the other tabs of this browser. */
+export type TabMessage =
+  | { kind: 'event'; event: StreamEvent }
+  | { kind: 'open' | 'broken' | 'asked' };
+
+/** Where a tab stands with the one stream of its browser. */
+export interface ConnectionContext {
+  /** Id of the last event, from which a stream goes on; empty before the first. */
+  lastEventId: string;
+  failures: number;
+}
+
+export type ConnectionEvent =
+  | { type: 'leadership.won' }
+  | { type: 'tab.event'; event: StreamEvent }
+  | { type: 'tab.open' }
+  | { type: 'tab.broken' }
+  | { type: 'tab.asked' }
+  | { type: 'stream.opened' }
+  | { type: 'stream.event'; event: StreamEvent }
+  | { type: 'stream.ended' }
+  | { type: 'stream.refused' }
+  | { type: 'session.changed' };
+
+/**
+ * One tab's part in the stream of events that all tabs of a browser share: a browser opens six connections to a host, so
+ * the tab that holds the lock reads the stream and tells the others. When it goes, the next one leads from the last
+ * event it has seen. Only a tab whose token is refused takes no part, as it could not lead.
+ */
+export const connectionMachine = setup({
+  types: { context: {} as ConnectionContext, events: {} as ConnectionEvent },
+  actors: {
+    /** Asks for the lock of the browser, and holds it until it is stopped. */
+    campaign: fromCallback<ConnectionEvent>(() => undefined),
+    /** Hears the other tabs. */
+    listen: fromCallback<ConnectionEvent>(() => undefined),
+    /** Reads the stream from the event after `lastEventId`. */
+    stream: fromCallback<ConnectionEvent, { lastEventId: string }>(() => undefined),
+  },
+  actions: {
+    /** Hands the event to the views of this tab. */
+    deliver: (_, _params: { event: StreamEvent }) => undefined,
+    /** Sends to the other tabs. */
+    tell: (_, _params: TabMessage) => undefined,
+    /** Reads everything again, as changes may have been missed. */
+    readAgain: () => undefined,
+    noteEvent: assign((_, { event }: { event: StreamEvent }) => ({ lastEventId: event.id })),
+    countFailure: assign(({ context }) => ({ failures: context.failures + 1 })),
+    forgetFailures: assign({ failures: 0 }),
+  },
+  guards: {
+    /** A stream that starts at no event may have missed some. */
+    nothingSeen: ({ context }) => context.lastEventId === '',
+  },
+  delays: {
+    /** 0.5 s to 8 s, doubled with each failure. */
+    backOff: ({ context }) => Math.min(8_000, 250 * 2 ** context.failures),
+  },
+}).createMachine({
+  id: 'connection',
+  context: { lastEventId: '', failures: 0 },
+  initial: 'sharing',
+  states: {
+    sharing: {
+      description: 'The tab takes part: it stands for leadership and hears the other tabs.',
+      invoke: [{ src: 'campaign' }, { src: 'listen' }],
+      initial: 'following',
+      on: {
+        'tab.event': {
+          actions: [
+            { type: 'noteEvent', params: ({ event }) => ({ event: event.event }) },
+            { type: 'deliver', params: ({ event }) => ({ event: event.event }) },
+          ],
+        },
+      },
+      states: {
+        following: {
+          description: 'Another tab reads the stream.',
+          entry: { type: 'tell', params: { kind: 'asked' } },
+          initial: 'waiting',
+          on: {
+            'leadership.won': 'leading',
+            'tab.open': '.informed',
+            'tab.broken': '.waiting',
+          },
+          states: {
+            waiting: { description: 'The leader has no stream just now.' },
+            informed: { description: 'The leader has a stream.', tags: 'open' },
+          },
+        },
+        leading: {
+          description: 'This tab reads the stream and tells the others.',
+          initial: 'streaming',
+          on: { 'stream.refused': '#connection.refused' },
+          states: {
+            streaming: {
+              invoke: { src: 'stream', input: ({ context }) => context },
+              initial: 'connecting',
+              on: {
+                'stream.ended': 'backingOff',
+                'stream.event': {
+                  actions: [
+                    { type: 'noteEvent', params: ({ event }) => ({ event: event.event }) },
+                    { type: 'deliver', params: ({ event }) => ({ event: event.event }) },
+                    {
+                      type: 'tell',
+                      params: ({ event }) => ({ kind: 'event', event: event.event }),
+                    },
+                  ],
+                },
+              },
+              states: {
+                connecting: {
+                  on: {
+                    'stream.opened': [
+                      { guard: 'nothingSeen', target: 'open', actions: 'readAgain' },
+                      { target: 'open' },
+                    ],
+                  },
+                },
+                open: {
+                  tags: 'open',
+                  entry: ['forgetFailures', { type: 'tell', params: { kind: 'open' } }],
+                  on: { 'tab.asked': { actions: { type: 'tell', params: { kind: 'open' } } } },
+                },
+              },
+            },
+            backingOff: {
+              description: 'The stream has ended, or did not come about.',
+              entry: ['countFailure', { type: 'tell', params: { kind: 'broken' } }],
+              after: { backOff: 'streaming' },
+            },
+          },
+        },
+      },
+    },
+    refused: {
+      description: 'The server wants a token that this tab does not have.',
+      on: { 'session.changed': 'sharing' },
+    },
+  },
+});

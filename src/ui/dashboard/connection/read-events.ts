@@ -1,0 +1,83 @@
+import { createParser } from 'eventsource-parser';
+import type { ApiClient } from '../api/client.ts';
+import { ApiError } from '../api/client.ts';
+import type { ConnectionEvent } from './connection-machine.ts';
+import { readStreamEvent } from './stream-event.ts';
+
+/** The server writes a comment every four seconds; a stream that is silent for so long is dead. */
+const silence = 15_000;
+
+/**
+ * Reads the events of the server until the stream ends, and tells how it goes: `stream.opened`, each `stream.event`, at
+ * last `stream.ended` or, where the token is refused, `stream.refused`.
+ */
+export async function readEvents(
+  client: ApiClient,
+  lastEventId: string,
+  send: (event: ConnectionEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const stop = new AbortController();
+  const watch = new Watchdog(silence, () => stop.abort());
+  try {
+    const response = await client.open('/api/events', {
+      headers: {
+        accept: 'text/event-stream',
+        ...(lastEventId === '' ? {} : { 'last-event-id': lastEventId }),
+      },
+      signal: AbortSignal.any([signal, stop.signal]),
+    });
+    send({ type: 'stream.opened' });
+    await readBody(response, () => watch.restart(), send);
+    send({ type: 'stream.ended' });
+  } catch (error) {
+    if (signal.aborted) return;
+    const refused = error instanceof ApiError && error.status === 401;
+    send({ type: refused ? 'stream.refused' : 'stream.ended' });
+  } finally {
+    watch.stop();
+  }
+}
+
+async function readBody(
+  response: Response,
+  alive: () => void,
+  send: (event: ConnectionEvent) => void,
+): Promise<void> {
+  const parser = createParser({
+    onEvent: ({ id = '', event, data }) => {
+      const read = readStreamEvent({ id, event, data });
+      if (read !== null) send({ type: 'stream.event', event: read });
+    },
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const chunk = await reader?.read();
+    if (chunk === undefined || chunk.done) return;
+    alive();
+    parser.feed(chunk.value);
+  }
+}
+
+/** Calls back when it was not restarted for a time. */
+class Watchdog {
+  readonly #time: number;
+  readonly #bark: () => void;
+  #timer: ReturnType<typeof setTimeout>;
+
+  /** @param time in milliseconds */
+  constructor(time: number, bark: () => void) {
+    this.#time = time;
+    this.#bark = bark;
+    this.#timer = setTimeout(bark, time);
+  }
+
+  restart(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#bark, this.#time);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,27 @@
+import type { DashboardEvents } from '../../../http/wire/dashboard/dashboard-events.ts';
+
+/** One event of the server's stream, as tabs hand it to each other. */
+export type StreamEvent = {
+  [Name in keyof DashboardEvents]: { id: string; name: Name; data: DashboardEvents[Name] };
+}[keyof DashboardEvents];
+
+const names: Record<StreamEvent['name'], true> = {
+  agent_status: true,
+  agent_created: true,
+  agent_removed: true,
+  deferral: true,
+  task: true,
+  reset: true,
+};
+
+/** Reads an event from the fields of the stream; `null` for one that this page does not know. */
+export function readStreamEvent(fields: {
+  id: string;
+  event: string | undefined;
+  data: string;
+}): StreamEvent | null {
+  if (fields.event === undefined || !Object.hasOwn(names, fields.event)) return null;
+  // What comes here was written by the server that wrote this page.
+  const data = JSON.parse(fields.data) as unknown;
+  return { id: fields.id, name: fields.event, data } as StreamEvent;
+}

@@ -1,0 +1,91 @@
+import { createActor } from 'xstate';
+import type { AgentJson } from '../../http/wire/dashboard/agent-json.ts';
+import type { DeferralsJson } from '../../http/wire/dashboard/held-call-json.ts';
+import type { WorkspaceJson } from '../../http/wire/dashboard/workspace-json.ts';
+import { ApiClient, ApiError, sentenceOf } from './api/client.ts';
+import { Session } from './api/session.ts';
+import { shareStream } from './connection/share-stream.ts';
+import type { StreamEvent } from './connection/stream-event.ts';
+import { ServerClock } from './state/server-clock.ts';
+import { createToasts } from './state/toasts.ts';
+import { createWorkspace } from './state/workspace.ts';
+
+export type Dashboard = ReturnType<typeof startDashboard>;
+
+/**
+ * Puts the page together: what it knows, whom it asks, and the stream that keeps it up to date. A view gets it whole and
+ * takes what it needs.
+ */
+export function startDashboard() {
+  const session = new Session();
+  session.takeFromAddress();
+  const clock = new ServerClock();
+  const toasts = createToasts();
+  const workspace = createWorkspace();
+  const client = new ApiClient(
+    session,
+    (at) => clock.heard(at),
+    () => workspace.trigger.refused(),
+  );
+  /** Events that arrive while everything is read again are newer than what is read. */
+  let held: StreamEvent[] | null = null;
+
+  async function readAll(): Promise<void> {
+    const events: StreamEvent[] = [];
+    held = events;
+    try {
+      const [about, agents, { deferrals, now }] = await Promise.all([
+        client.get<WorkspaceJson>('/api/workspace'),
+        client.get<AgentJson[]>('/api/agents'),
+        client.get<DeferralsJson>('/api/deferrals'),
+      ]);
+      clock.heard(Date.parse(now));
+      workspace.trigger.read({ about, agents, deferrals });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 401)) {
+        workspace.trigger.failed({ problem: sentenceOf(error) });
+      }
+    }
+    // A later reading holds them itself.
+    if (held !== events) return;
+    held = null;
+    for (const event of events) apply(event);
+  }
+
+  function apply(event: StreamEvent): void {
+    if (event.name === 'reset') return void readAll();
+    if (held !== null) return void held.push(event);
+    switch (event.name) {
+      case 'agent_created':
+      case 'agent_status':
+        return workspace.trigger.agent({ agent: event.data });
+      case 'agent_removed':
+        return workspace.trigger.removed(event.data);
+      case 'deferral':
+        return workspace.trigger.deferral(event.data);
+      case 'task':
+        return workspace.trigger.task(event.data);
+    }
+  }
+
+  const connection = createActor(shareStream(client, apply, () => void readAll()));
+  connection.start();
+  void readAll();
+
+  return {
+    client,
+    clock,
+    connection,
+    toasts,
+    workspace,
+    /** Reads the workspace again. */
+    readAll,
+    /** Takes the token that the dashboard asks for. */
+    signIn(token: string): void {
+      session.signIn(token);
+      workspace.trigger.signedIn();
+      connection.send({ type: 'session.changed' });
+      void readAll();
+    },
+  };
+}

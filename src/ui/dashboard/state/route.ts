@@ -1,0 +1,60 @@
+/** The pages of one agent. */
+export const agentPages = ['chat', 'config', 'policy', 'logs'] as const;
+export type AgentPage = (typeof agentPages)[number];
+
+/** What the address of the page names. */
+export type Route =
+  | { view: 'agents' }
+  | { view: AgentPage; agent: string }
+  | { view: 'approvals'; selected: { agent: string; task: string } | null }
+  | { view: 'tasks'; query: URLSearchParams }
+  | { view: 'task'; agent: string; task: string; query: URLSearchParams }
+  | { view: 'audit'; agent: string | null }
+  | { view: 'unknown' };
+
+/** Reads a route from the fragment of an address; an address without one names the agents. */
+export function readRoute(hash: string): Route {
+  const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
+  const parts = decoded(path);
+  const query = new URLSearchParams(search);
+  if (parts === null) return { view: 'unknown' };
+  const [view, agent, task, rest] = parts;
+  if (rest !== undefined) return { view: 'unknown' };
+  switch (view) {
+    case undefined:
+      return { view: 'agents' };
+    case 'agents':
+      if (agent === undefined) return { view: 'agents' };
+      return isAgentPage(task) ? { view: task, agent } : { view: 'unknown' };
+    case 'approvals':
+      if (agent === undefined) return { view: 'approvals', selected: null };
+      return task === undefined ? { view: 'unknown' } : { view, selected: { agent, task } };
+    case 'tasks':
+      if (agent === undefined) return { view: 'tasks', query };
+      return task === undefined ? { view: 'unknown' } : { view: 'task', agent, task, query };
+    case 'audit':
+      return task === undefined ? { view, agent: agent ?? null } : { view: 'unknown' };
+    default:
+      return { view: 'unknown' };
+  }
+}
+
+/** Writes an address, such as `#/tasks/refunds/t-1`, whatever characters its parts have. */
+export function hrefOf(...parts: string[]): string {
+  return `#/${parts.map(encodeURIComponent).join('/')}`;
+}
+
+function decoded(path: string): string[] | null {
+  try {
+    return path
+      .split('/')
+      .filter((part) => part !== '')
+      .map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
+function isAgentPage(text: string | undefined): text is AgentPage {
+  return agentPages.some((page) => page === text);
+}

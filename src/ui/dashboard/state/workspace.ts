@@ -1,0 +1,104 @@
+import { createStore } from '@xstate/store';
+import type { AgentJson } from '../../../http/wire/dashboard/agent-json.ts';
+import type { DashboardEvents } from '../../../http/wire/dashboard/dashboard-events.ts';
+import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.ts';
+import type { WorkspaceJson } from '../../../http/wire/dashboard/workspace-json.ts';
+
+/** What the page knows of the workspace, kept up to date by the events of the server. */
+export interface Workspace {
+  about: WorkspaceJson | null;
+  /** Sorted by id; `null` until they have been read. */
+  agents: AgentJson[] | null;
+  /** Soonest deadline first; `null` until they have been read. */
+  deferrals: DeferralJson[] | null;
+  /** Why reading them failed. */
+  problem: string | null;
+  /** The server wants a token that this tab does not have. */
+  refused: boolean;
+}
+
+/** What changes it: the answers of the server and its events. */
+type WorkspaceEvents = {
+  read: { about: WorkspaceJson; agents: AgentJson[]; deferrals: DeferralJson[] };
+  refused: undefined;
+  signedIn: undefined;
+  failed: { problem: string };
+  scanned: { agents: AgentJson[] };
+  agent: { agent: AgentJson };
+  removed: { id: string };
+  deferral: DashboardEvents['deferral'];
+  task: DashboardEvents['task'];
+};
+
+const empty: Workspace = {
+  about: null,
+  agents: null,
+  deferrals: null,
+  problem: null,
+  refused: false,
+};
+
+/** Makes the store of the workspace. It emits `task` for each change of a task, as no view keeps all of them. */
+export function createWorkspace() {
+  return createStore<Workspace, WorkspaceEvents, { task: DashboardEvents['task'] }>({
+    context: empty,
+    on: {
+      read: (context, event) => ({
+        ...context,
+        about: event.about,
+        agents: byId(event.agents),
+        deferrals: byDeadline(event.deferrals),
+        problem: null,
+        refused: false,
+      }),
+      refused: (context) => ({ ...context, refused: true }),
+      signedIn: (context) => ({ ...context, refused: false }),
+      failed: (context, { problem }) => ({ ...context, problem }),
+      scanned: (context, { agents }) => ({
+        ...context,
+        agents: byId(agents),
+      }),
+      agent: (context, { agent }) => ({
+        ...context,
+        agents: byId([...(context.agents ?? []).filter(({ id }) => id !== agent.id), agent]),
+        deferrals:
+          agent.status === 'running' ? context.deferrals : without(context.deferrals, agent.id),
+      }),
+      removed: (context, { id }) => ({
+        ...context,
+        agents: (context.agents ?? []).filter((agent) => agent.id !== id),
+        deferrals: without(context.deferrals, id),
+      }),
+      deferral: (context, event) => ({
+        ...context,
+        agents: (context.agents ?? []).map((agent) =>
+          agent.id === event.agent_id ? { ...agent, pending_deferrals: event.pending } : agent,
+        ),
+        deferrals: byDeadline([
+          ...(context.deferrals ?? []).filter(
+            ({ agent_id, task_id }) => agent_id !== event.agent_id || task_id !== event.task_id,
+          ),
+          ...(event.deferral === null ? [] : [event.deferral]),
+        ]),
+      }),
+      task: (context, event, enqueue) => {
+        enqueue.emit.task({ agent_id: event.agent_id, task: event.task });
+        return context;
+      },
+    },
+  });
+}
+
+function byId(agents: readonly AgentJson[]): AgentJson[] {
+  return agents.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+function byDeadline(deferrals: readonly DeferralJson[]): DeferralJson[] {
+  return deferrals.toSorted(
+    (one, other) => Date.parse(one.expires_at) - Date.parse(other.expires_at),
+  );
+}
+
+function without(deferrals: readonly DeferralJson[] | null, agent: string): DeferralJson[] {
+  return (deferrals ?? []).filter(({ agent_id }) => agent_id !== agent);
+}
