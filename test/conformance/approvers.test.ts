@@ -292,6 +292,17 @@ describe('four_eyes', () => {
     expect(textOf(await held)).toBe('paid');
   });
 
+  it('keeps who spoke in an earlier run of the task from releasing what a later one asks for', async () => {
+    const agent = await startTestAgent(signedIn(deferring({ four_eyes: true })));
+    const parts = [{ kind: 'data', data: { script: [{ say: 'noted' }] } }];
+    await agent.as(people.bo).post('/tasks/send', { id: 't1', message: { parts } });
+    const { held } = await parked(agent, people.ann);
+    const approve = { decision: 'approve' };
+    expect(await agent.as(people.bo).decide('t1', approve)).toMatchObject(forbidden);
+    await agent.as(people.ann).post('/tasks/t1/cancel', {});
+    expect((await held).body.status.state).toBe('canceled');
+  });
+
   it("keeps the daemon's own token from releasing what it asked for", async () => {
     const agent = await startTestAgent(signedIn(deferring({ four_eyes: true })));
     const { held } = await parked(agent, agent.token);

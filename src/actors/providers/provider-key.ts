@@ -26,7 +26,7 @@ export function providerKey(
   if (variable === null) return { ok: true, key: null, variable };
   const key = (Object.hasOwn(env, variable) ? env[variable] : undefined)?.trim() ?? '';
   if (key === '') {
-    const message = `the environment variable ${variable} is not set; it must hold the key of ${purpose}`;
+    const message = `the environment variable ${variable} is not set; it must hold the key of ${purpose}, which holdpoint secret set ${variable} keeps encrypted`;
     return { ok: false, message };
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {

@@ -1,4 +1,5 @@
 import { heardHistory } from '../../machines/conversation/session.ts';
+import { saidBy } from '../../machines/task/follow-up.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
 import { ownerOfNextRun } from '../../machines/task/task-access.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
@@ -38,7 +39,7 @@ export function runInputOf(
     session: hearsSession ? sessions.heard(contextId, requester) : [],
     history: before === undefined ? [] : heardHistory(before.task),
     leftOut: before?.task.leftOut ?? 0,
-    request: request.message,
+    request: saidBy(request.message, requester),
     limits,
     // Who calls a tool over MCP is told of its error by the end of the task.
     onToolError: request.surface === 'mcp' ? 'fail' : onToolError,

@@ -16,7 +16,7 @@ export function followUpOf(
   message: Message,
   sender: PersonKey | null,
 ): FollowUp {
-  return { message, sender, after: exchanges.length + pending.length };
+  return { message: saidBy(message, sender), sender, after: exchanges.length + pending.length };
 }
 
 /** Tells whether no more can be kept for the model beside a message. */
@@ -26,11 +26,22 @@ export function isFull(context: TaskContext, message: Message): boolean {
   return waiting.length >= followUpBound.messages || bytes > followUpBound.bytes;
 }
 
-/** Returns who has spoken to the model beside the requester before it asked for the present calls. */
+/** Returns who has spoken to the model beside the requester before it asked for the present calls, in earlier runs too. */
 export function speakersIn(context: TaskContext): (PersonKey | null)[] {
-  return context.followUps
-    .filter((followUp) => isHeard(context, followUp))
-    .map(({ sender }) => sender);
+  const { run, followUps } = context;
+  const earlier = [...run.session, ...run.history].map(({ sender }) => sender ?? null);
+  const meanwhile = followUps.filter((followUp) => isHeard(context, followUp));
+  return [...earlier, ...meanwhile.map(({ sender }) => sender)];
+}
+
+/** Returns a message with who said it, as a token or a chat establishes that. */
+export function saidBy(message: Message, caller: PersonKey | null): Message {
+  if (caller === null) return message;
+  const { provider, userId, email } = caller;
+  return {
+    ...message,
+    sender: { provider, userId, ...(email === undefined ? {} : { email }) },
+  };
 }
 
 /** What the model was told before its last turn came before so many exchanges. */

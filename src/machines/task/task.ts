@@ -12,6 +12,8 @@ export interface Message {
   role: 'user' | 'agent';
   parts: Part[];
   messageId: string;
+  /** Who said it; absent for the agent, without authentication, and in what older releases kept. */
+  sender?: Pick<Caller, 'provider' | 'userId' | 'email'>;
 }
 
 /** The public states of a task (contract section 4); the last three are final. */

@@ -18,11 +18,11 @@ describe('the model of an agent', () => {
   it.each([
     [
       '{provider: google, name: gemini}',
-      'error model.provider | the environment variable GOOGLE_GENERATIVE_AI_API_KEY is not set; it must hold the key of the model',
+      'error model.provider | the environment variable GOOGLE_GENERATIVE_AI_API_KEY is not set; it must hold the key of the model, which holdpoint secret set GOOGLE_GENERATIVE_AI_API_KEY keeps encrypted',
     ],
     [
       '{provider: openai, name: m, api_key_env: SPARE_KEY}',
-      'error model.api_key_env | the environment variable SPARE_KEY is not set; it must hold the key of the model',
+      'error model.api_key_env | the environment variable SPARE_KEY is not set; it must hold the key of the model, which holdpoint secret set SPARE_KEY keeps encrypted',
     ],
     [
       '{provider: openai}',
@@ -46,7 +46,7 @@ describe('the model of an agent', () => {
     ],
     [
       '{provider: openai, name: m, fallbacks: [{provider: google, name: g}]}',
-      'error model.fallbacks.0.provider | the environment variable GOOGLE_GENERATIVE_AI_API_KEY is not set; it must hold the key of the model',
+      'error model.fallbacks.0.provider | the environment variable GOOGLE_GENERATIVE_AI_API_KEY is not set; it must hold the key of the model, which holdpoint secret set GOOGLE_GENERATIVE_AI_API_KEY keeps encrypted',
     ],
     [
       '{provider: openai, name: m, fallbacks: [{provider: scripted, name: g}]}',

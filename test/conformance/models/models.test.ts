@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../helpers/agent-client.ts';
-import { canaryKey, keys, startModelServer, wireNames, wires } from '../../helpers/model-server.ts';
+import {
+  canaryKey,
+  keys,
+  startModelServer,
+  startRawModel,
+  wireNames,
+  wires,
+} from '../../helpers/model-server.ts';
 import { deferring, startTestAgent, story, textOf } from '../../helpers/test-agent.ts';
 
 const ask = (id: string, text: string) => ({
@@ -70,6 +77,24 @@ describe.each(wireNames)('an agent whose model answers over the wire of %s', (wi
     expect(everything).not.toContain(canaryKey);
   });
 });
+
+it.each(['chat', 'responses'])(
+  'a model of openai is asked on the bill of the configured organisation (%s)',
+  async (api) => {
+    const asked: unknown[] = [];
+    const url = await startRawModel((response, { headers }) => {
+      asked.push(headers['openai-organization']);
+      response.writeHead(401).end();
+    });
+    const reach = { provider: 'openai', api, base_url: `${url}/v1` };
+    for (const organization of [{ organization_id: 'org-42' }, {}]) {
+      const model = { name: 'm', ...reach, ...organization };
+      const agent = await startTestAgent({ model }, { env: keys });
+      await agent.post('/tasks/send', ask('t1', 'hello'));
+    }
+    expect(asked).toEqual(['org-42', undefined]);
+  },
+);
 
 describe('the headers of a send', () => {
   it.each(['tasks/send', 'message/send'])(

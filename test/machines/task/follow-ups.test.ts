@@ -205,6 +205,17 @@ describe('whoever spoke to the model', () => {
     expect(await approves('before')).toBe('forbidden');
   });
 
+  it('is no second pair of eyes either, when it was in an earlier run of the task', async () => {
+    const { provider, userId, email } = bob;
+    const sender = { provider, userId, email: email ?? '' };
+    const before = { ...saying('pay me next time').message, sender };
+    const rulesFor = () => toolRules({ defer: aDeferRule({ fourEyes: true }) });
+    const run = new TaskRun({ rulesFor, input: { history: [before] } });
+    await run.finish('think', said('', [aCall()]));
+    run.decide(anAttempt({ caller: bob, email: 'bob@example.com', approver: 'Bob' }));
+    expect(run.answers.at(-1)?.kind).toBe('forbidden');
+  });
+
   it('may decide on what had been asked for before that', async () => {
     expect(await approves('meanwhile')).toBe('resolved');
   });

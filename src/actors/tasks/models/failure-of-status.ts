@@ -16,6 +16,9 @@ const tooLong =
 
 const noQuota = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
 
+/** Some providers, such as google, answer a wrong key with a plain 400. */
+const badKey = /API_KEY_INVALID|API key (not valid|expired)|invalid[_ ]api[_ ]key/i;
+
 const noTools = /does not support (tools|function)|tool use is not supported/i;
 
 /** Says what a status of a provider means, and whether another model may be asked instead (contract section 13). */
@@ -51,7 +54,8 @@ function refusalOf(status: number, subject: ModelSubject, message: string): stri
   if (noQuota.test(message) || status === 402) {
     return `${provider} has no credit left (${status}); add some, or use another key`;
   }
-  switch (status) {
+  const isKeyFault = status === 400 && badKey.test(message);
+  switch (isKeyFault ? 401 : status) {
     case 401:
     case 403:
       return keyVariable === null

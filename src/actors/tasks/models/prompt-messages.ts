@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AssistantContent, ModelMessage, ToolContent } from 'ai';
+import { oneLine } from '../../../machines/legible.ts';
 import type { ModelName } from '../../../machines/models/model-call.ts';
 import type { Exchange, Message, SaidPart } from '../../../machines/task/task.ts';
 import { type ToldTurn, turnsOf } from '../../../machines/task/told-turns.ts';
@@ -21,6 +22,9 @@ type AssistantPart = Exclude<AssistantContent, string>[number];
  */
 export function promptMessages(conversation: Conversation, listener: Listener): ModelMessage[] {
   const { history, request, exchanges, followUps } = conversation;
+  const spoken = [...history, request, ...followUps.map(({ message }) => message)];
+  const isNamed = new Set(spoken.flatMap(nameOf)).size > 1;
+  const said = (message: Message) => messageTold(message, isNamed);
   const saidWithin = (from: number, until: number) =>
     followUps
       .filter(({ after }) => after > from && after <= until)
@@ -34,13 +38,17 @@ export function promptMessages(conversation: Conversation, listener: Listener): 
   return [...[...history, request].flatMap(said), ...saidWithin(-1, 0), ...run];
 }
 
-function said(message: Message): ModelMessage[] {
+/** Where several people speak, each message begins with who says it: a caller whom a token or a chat vouches for. */
+function messageTold(message: Message, isNamed: boolean): ModelMessage[] {
   if (message.role === 'agent') {
     const text = messageText(message);
     return text === '' ? [] : [{ role: 'assistant', content: text }];
   }
   const content = messageContent(message);
-  return content.length === 0 ? [] : [{ role: 'user', content }];
+  if (content.length === 0) return [];
+  const names = isNamed ? nameOf(message) : [];
+  const from = names.map((name) => ({ type: 'text', text: `[from ${name}]` }) as const);
+  return [{ role: 'user', content: [...from, ...content] }];
 }
 
 function turnTold({ said: turn, exchanges }: ToldTurn, { model, names }: Listener): ModelMessage[] {
@@ -52,6 +60,10 @@ function turnTold({ said: turn, exchanges }: ToldTurn, { model, names }: Listene
     { role: 'assistant', content: [...parts, ...calls] },
     { role: 'tool', content: results },
   ];
+}
+
+function nameOf({ sender }: Message): string[] {
+  return sender === undefined ? [] : [oneLine(sender.email ?? sender.userId)];
 }
 
 /** A call takes the next of those that are still to be told. What one provider thought and signed is not told to another. */

@@ -96,7 +96,7 @@ describe('the check of intent alignment', () => {
     [{ provider: 'ollama', model: 'nomic-embed-text', api_key_env: 'OTHER_KEY' }, 'OTHER_KEY'],
   ])('names the variable that is missing for %j', (settings, variable) => {
     for (const env of [{}, { [variable]: ' ' }] as Record<string, string>[]) {
-      const message = `the environment variable ${variable} is not set; it must hold the key of the embedder`;
+      const message = `the environment variable ${variable} is not set; it must hold the key of the embedder, which holdpoint secret set ${variable} keeps encrypted`;
       expect(find(settings, env)).toEqual([{ path: ['api_key_env'], message, severity: 'error' }]);
     }
   });

@@ -277,7 +277,7 @@ describe('an embedder that fails', () => {
   it.each([
     [
       { provider: 'google' },
-      'the environment variable GOOGLE_GENERATIVE_AI_API_KEY is not set; it must hold the key of the embedder',
+      'the environment variable GOOGLE_GENERATIVE_AI_API_KEY is not set; it must hold the key of the embedder, which holdpoint secret set GOOGLE_GENERATIVE_AI_API_KEY keeps encrypted',
     ],
     [{ provider: 'openai-compatible' }, 'openai-compatible has no base_url; write its address'],
   ])('cannot be created from %j', (settings, message) => {

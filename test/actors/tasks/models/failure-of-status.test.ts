@@ -43,6 +43,12 @@ describe('a status of a provider', () => {
       'unusable',
       'the conversation is longer than openai gpt can take (400); begin a new one, or name a model that takes more',
     ],
+    [
+      400,
+      '{"error":{"code":400,"message":"API key not valid.","details":[{"reason":"API_KEY_INVALID"}]}}',
+      'refused',
+      'openai refused the key in OPENAI_API_KEY (400); check that it is right and may use gpt',
+    ],
     [402, '', 'refused', 'openai has no credit left (402); add some, or use another key'],
     [
       400,
