@@ -6,7 +6,7 @@ import type { ServiceConfig } from '../actors/config/config.ts';
 import type { Egress, PushNotifications } from '../actors/outbound/outbound.ts';
 import type { AuditEvent, Authenticator, CardSource, Clock, Ids, Log } from '../actors/ports.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
-import type { Toolbox } from '../actors/tools/tools.ts';
+import type { McpServers, Toolbox } from '../actors/tools/tools.ts';
 import { createApp } from '../http/app.ts';
 import { AuthLog } from '../http/auth-log.ts';
 import { listen } from '../http/listen.ts';
@@ -25,6 +25,8 @@ export interface ServingParts extends AccessSettings {
   port: number | null;
   /** The tools of the agent, which may come and go. */
   toolbox: Pick<Toolbox, 'tools'>;
+  /** Where those come from that come and go. */
+  mcp: Pick<McpServers, 'onChange'>;
   system: TaskSystem;
   push: PushNotifications;
   audit: AgentRecords;
@@ -101,9 +103,13 @@ async function serveOn(
 }
 
 /** What MCP clients are shown. */
-function mcpFace({ config, toolbox }: ServingParts): McpFace {
+function mcpFace({ config, toolbox, mcp }: ServingParts): McpFace {
   const { agent_id: agentId, version } = config;
-  return { agentId, version, tools: () => offeredTools(config, toolbox.tools) };
+  return {
+    ...{ agentId, version },
+    tools: () => offeredTools(config, toolbox.tools),
+    onToolsChanged: (listener) => mcp.onChange(listener),
+  };
 }
 
 async function closeServer(server: Server): Promise<void> {

@@ -151,7 +151,7 @@ async function openAgent(
   let connected: Channels | null = null;
   const { port } = stack.use(
     await serveAgent({
-      ...{ ...start, system, push, audit, egress, card },
+      ...{ ...start, system, push, audit, egress, mcp, card },
       authenticator: authenticatorOf(start, egress, { runtimeToken: runtime.token, chatToken }),
       prove: (challenge, at) =>
         challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null,

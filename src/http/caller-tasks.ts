@@ -3,7 +3,7 @@ import {
   type ChangedQuery,
   type SaidMessage,
   type Session,
-  type SessionBrief,
+  type SessionPage,
   SystemError,
   type TaskFilter,
   type TaskPage,
@@ -115,8 +115,8 @@ export class CallerTasks {
   }
 
   /** Lists the sessions of the caller alone, the one that changed last first. */
-  listSessions(limit: number): Promise<SessionBrief[]> {
-    return this.#system.sessions.list(this.#caller, limit);
+  listSessions(page: { limit: number; cursor?: string }): Promise<SessionPage> {
+    return this.#system.sessions.list(this.#caller, page);
   }
 
   /** Returns a session of the caller alone. */

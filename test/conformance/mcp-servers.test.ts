@@ -1,6 +1,9 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { SeenTools } from '../../src/actors/tools/mcp/seen-tools.ts';
 import { aServer } from '../actors/outbound/egress/a-server.ts';
 import { listed } from '../actors/tools/mcp/puppet.ts';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
@@ -96,6 +99,36 @@ describe('a tool of an MCP server', () => {
       { timeout: 15_000, interval: 200 },
     );
   }, 30_000);
+
+  it('is news to whoever has the tools of the agent over MCP, when it goes and when it is let in', async () => {
+    const folder = puppetAgent({ server: { mcp: true } }, [listed('echo')]);
+    const agent = await started(folder);
+    const changes: string[][] = [];
+    const client = new Client(
+      { name: 'test', version: '1' },
+      {
+        listChanged: {
+          tools: {
+            debounceMs: 0,
+            onChanged: (_, tools) => void changes.push((tools ?? []).map(({ name }) => name)),
+          },
+        },
+      },
+    );
+    const transport = new StreamableHTTPClientTransport(new URL(`${agent.url}/mcp`));
+    await client.connect(transport as Parameters<typeof client.connect>[0]);
+    onTestFinished(() => client.close());
+    const before = (await client.listTools()).tools.map(({ name }) => name);
+    expect(before).toContain('shop__echo');
+    const without = before.filter((name) => name !== 'shop__echo');
+    const offered = { tools: [listed('echo', { description: 'Echoes, after you have paid.' })] };
+    writeFileSync(join(folder.path, 'puppet', 'tools.json'), JSON.stringify(offered));
+    await vi.waitFor(() => expect(changes).toEqual([without]), { timeout: 15_000 });
+    new SeenTools(folder.path).accept('shop', ['echo']);
+    await vi.waitFor(() => expect(changes).toEqual([without, expect.arrayContaining(before)]), {
+      timeout: 15_000,
+    });
+  }, 40_000);
 
   it('needs no server to be there for the agent to start, and fails with a sentence', async () => {
     const dead = { ...shop, env: { PUPPET: 'dead' } };

@@ -67,6 +67,22 @@ describe('GET /sessions', () => {
     expect((await ann!.get('/sessions?limit=0')).status).toBe(400);
   });
 
+  it('comes in pages, with a cursor for the next', async () => {
+    const agent = await startTestAgent({});
+    for (const name of ['one', 'two', 'three']) await agent.post('/tasks/send', asking(name, name));
+    const first = (await agent.get('/sessions?limit=2')).body;
+    expect(first).toMatchObject({
+      sessions: [{ id: 'three' }, { id: 'two' }],
+      next_cursor: expect.stringMatching(/^\d+-\d+$/),
+    });
+    const next = (await agent.get(`/sessions?limit=2&cursor=${first.next_cursor}`)).body;
+    expect(next).toEqual({ sessions: [expect.objectContaining({ id: 'one' })] });
+    expect(await agent.get('/sessions?cursor=3')).toMatchObject({
+      status: 400,
+      body: { error: 'cursor must be the next_cursor of the page before' },
+    });
+  });
+
   it('finds a session by whatever its contextId is made of', async () => {
     const agent = await startTestAgent({});
     const id = '../../etc/ü %2F?';

@@ -19,6 +19,12 @@ export interface SessionBrief {
   updatedAt: number;
 }
 
+/** A page of sessions; `cursor` asks for the next one. */
+export interface SessionPage {
+  sessions: SessionBrief[];
+  cursor: string | null;
+}
+
 /** A session with what was said in it, oldest first, as far as it is kept. */
 export interface Session extends SessionBrief {
   messages: Message[];
@@ -40,15 +46,20 @@ export class Sessions {
   }
 
   /** Lists the sessions of a caller, the one that changed last first. */
-  async list(caller: Caller | null, limit: number): Promise<SessionBrief[]> {
+  async list(
+    caller: Caller | null,
+    page: { limit: number; cursor?: string },
+  ): Promise<SessionPage> {
     await this.#turns.next();
     const owner = caller && asOwner(caller);
-    return this.#rows.contextsOf(owner, limit).flatMap(({ id, changedAt: updatedAt }) => {
+    const { contexts, cursor } = this.#rows.contextsOf(owner, page.limit, page.cursor);
+    const sessions = contexts.flatMap(({ id, changedAt: updatedAt }) => {
       const first = this.#rows.firstOf(id, owner);
       if (first === undefined) return [];
       const { createdAt, history } = first;
       return [{ id, preview: previewOf(history), createdAt, updatedAt }];
     });
+    return { sessions, cursor };
   }
 
   /** Returns a session of a caller; `undefined` when they have none of that id. */

@@ -5,7 +5,7 @@ export { acceptCall } from './effects/accept-call.ts';
 export { createModel } from './models/create-model.ts';
 export { systemPrompt } from './models/system-prompt.ts';
 export type { Measured } from './run-measures.ts';
-export type { Session, SessionBrief } from './sessions.ts';
+export type { Session, SessionBrief, SessionPage } from './sessions.ts';
 export { SystemError, type SystemErrorCode } from './system-error.ts';
 export type { FeedChange } from './task-feed.ts';
 export type { SaidMessage, TaskRequest } from './task-request.ts';

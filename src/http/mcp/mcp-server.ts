@@ -10,15 +10,17 @@ export interface McpFace {
   version: string;
   /** The tools of the agent as they are now. */
   tools: () => readonly Pick<Tool, 'name' | 'description' | 'parameters'>[];
+  /** Has a listener hear whenever they have changed. */
+  onToolsChanged: (listener: () => void) => void;
 }
 
 /**
  * Makes the server of one session: it lists the tools of the agent, and makes each call a task. Messages come with
  * the request that they came in, as whoever sent them may do no more than that request.
  */
-export function mcpServer(face: McpFace, ports: CallPorts): Server {
+export function mcpServer(face: Omit<McpFace, 'onToolsChanged'>, ports: CallPorts): Server {
   const { agentId: name, version, tools } = face;
-  const server = new Server({ name, version }, { capabilities: { tools: {} } });
+  const server = new Server({ name, version }, { capabilities: { tools: { listChanged: true } } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools().map(({ name: tool, description, parameters }) => ({
       name: tool,

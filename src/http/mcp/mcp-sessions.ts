@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { LRUCache } from 'lru-cache';
@@ -15,6 +16,7 @@ const mostSessions = 1_000;
 const longestRest = 3_600_000;
 
 interface Session {
+  server: Server;
   transport: WebStandardStreamableHTTPServerTransport;
   /** Whoever began it; nobody else finds it. */
   owner: string;
@@ -37,6 +39,7 @@ export class McpSessions {
   constructor(face: McpFace, ports: CallPorts) {
     this.#face = face;
     this.#ports = ports;
+    face.onToolsChanged(() => this.#tellOfTools());
   }
 
   /** Answers one request of a client. Throws Problem. */
@@ -85,15 +88,24 @@ export class McpSessions {
         error: 'send the Mcp-Session-Id that initialize was answered with',
       });
     }
+    const server = mcpServer(this.#face, this.#ports);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (session) => void this.#sessions.set(session, { transport, owner }),
+      onsessioninitialized: (session) =>
+        void this.#sessions.set(session, { server, transport, owner }),
       onsessionclosed: (session) => void this.#sessions.delete(session),
       // The stream of the answer says itself that it goes on.
       keepAliveMs: 0,
     });
-    await mcpServer(this.#face, this.#ports).connect(transport as Transport);
-    return { transport, owner };
+    await server.connect(transport as Transport);
+    return { server, transport, owner };
+  }
+
+  /** Tells every client that listens that the tools are no longer those that it was shown. */
+  #tellOfTools(): void {
+    for (const { server } of this.#sessions.values()) {
+      server.sendToolListChanged().catch(() => undefined);
+    }
   }
 }
 

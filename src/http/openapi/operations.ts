@@ -209,8 +209,8 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'listSessions',
     tag: 'tasks',
     says: 'Lists the sessions of the caller, the one that changed last first: the tasks of one contextId.',
-    parameters: page.slice(0, 1),
-    answers: { 200: holding('The sessions.', schemas.sessions), 400: badQuery },
+    parameters: page,
+    answers: { 200: holding('One page.', schemas.sessions), 400: badQuery },
     form,
   },
   'GET /sessions/:id': {

@@ -118,7 +118,10 @@ const session = z.object({
   updated_at: time,
 });
 
-export const sessions = z.object({ sessions: z.array(session) });
+export const sessions = z.object({
+  sessions: z.array(session),
+  next_cursor: z.string().optional(),
+});
 
 export const wholeSession = session.extend({ messages: z.array(message) });
 

@@ -1,15 +1,17 @@
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
-import { readPage } from '../wire/query.ts';
+import { readSessionPage } from '../wire/query.ts';
 import { presentSession } from '../wire/session-json.ts';
 import { presentMessage } from '../wire/task-json.ts';
 
 /** `GET /sessions`: the caller's own sessions, the one that changed last first. */
 export function sessionsList() {
   return async function list(ctx: RoutedContext) {
-    const { limit } = readPage(ctx.query);
-    const sessions = await ctx.state.tasks.listSessions(limit);
-    ctx.body = { sessions: sessions.map(presentSession) };
+    const { sessions, cursor } = await ctx.state.tasks.listSessions(readSessionPage(ctx.query));
+    ctx.body = {
+      sessions: sessions.map(presentSession),
+      ...(cursor === null ? {} : { next_cursor: cursor }),
+    };
   };
 }
 

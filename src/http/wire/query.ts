@@ -21,11 +21,25 @@ export function readTaskQuery(query: ParsedUrlQuery): TaskQuery & { withOrigin: 
 }
 
 /** Reads `limit` and `cursor` of a listing. Throws a 400 Problem. */
-export function readPage(query: ParsedUrlQuery): { limit: number; cursor?: string } {
+export function readPage(query: ParsedUrlQuery): Page {
+  return readPageBy(query, /^\d{1,15}$/);
+}
+
+/** Reads `limit` and `cursor` of the list of sessions, whose place changes with them. Throws a 400 Problem. */
+export function readSessionPage(query: ParsedUrlQuery): Page {
+  return readPageBy(query, /^\d{1,15}-\d{1,15}$/);
+}
+
+interface Page {
+  limit: number;
+  cursor?: string;
+}
+
+function readPageBy(query: ParsedUrlQuery, form: RegExp): Page {
   const limit = readWhole(query, 'limit', 1, largestLimit) ?? usualLimit;
   const cursor = query['cursor'];
   if (cursor === undefined || cursor === '') return { limit };
-  if (typeof cursor === 'string' && /^\d{1,15}$/.test(cursor)) return { limit, cursor };
+  if (typeof cursor === 'string' && form.test(cursor)) return { limit, cursor };
   throw new Problem(400, { error: 'cursor must be the next_cursor of the page before' });
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, LanguageModel } from '../../../src/actors/ports.ts';
+import type { SessionPage } from '../../../src/actors/tasks/sessions.ts';
 import type { Caller, Message } from '../../../src/machines/task/task.ts';
 import { ends } from '../../helpers/system-story.ts';
 import { openSystem, type TestSystemOptions } from '../../helpers/test-system.ts';
@@ -51,9 +52,9 @@ describe('what a task is told of its session', () => {
     const seen = await system.sessions.find('c-1', other);
     expect(seen?.messages.map(textOf)).toEqual(['what is the code?', 're: what is the code?']);
     expect(await system.sessions.find('c-2', other)).toBeUndefined();
-    expect((await system.sessions.list(other, 50)).map(({ preview }) => preview)).toEqual([
-      'what is the code?',
-    ]);
+    expect(
+      (await system.sessions.list(other, { limit: 50 })).sessions.map(({ preview }) => preview),
+    ).toEqual(['what is the code?']);
   });
 
   it('is nothing of a task of theirs that somebody else had run again', async () => {
@@ -112,7 +113,8 @@ describe('the list of sessions', () => {
     await ask(long);
     await ask('other', ann, { contextId: 'c-2' });
     await ask('again');
-    const sessions = await system.sessions.list(ann, 50);
+    const { sessions, cursor } = await system.sessions.list(ann, { limit: 50 });
+    expect(cursor).toBeNull();
     expect(sessions).toEqual([
       {
         id: 'c-1',
@@ -122,7 +124,47 @@ describe('the list of sessions', () => {
       },
       { id: 'c-2', preview: 'other', createdAt: began + 2_000, updatedAt: began + 2_000 },
     ]);
-    expect((await system.sessions.list(ann, 1)).map(({ id }) => id)).toEqual(['c-1']);
-    expect(await system.sessions.list({ ...ann, userId: 'bob' }, 50)).toEqual([]);
+    expect((await system.sessions.list(ann, { limit: 1 })).sessions.map(({ id }) => id)).toEqual([
+      'c-1',
+    ]);
+    expect(await system.sessions.list({ ...ann, userId: 'bob' }, { limit: 50 })).toEqual({
+      sessions: [],
+      cursor: null,
+    });
   });
+
+  it('shows each session once over all its pages, though its tasks lie on several', async () => {
+    const { system, ask } = await listening();
+    for (let index = 0; index < 40; index += 1) {
+      await ask(`m${index}`, ann, { contextId: `c-${index % 7}` });
+    }
+    await ask('not theirs', { ...ann, userId: 'bob' }, { contextId: 'c-0' });
+    const pages: string[][] = [];
+    let cursor: string | null = null;
+    do {
+      const page: SessionPage = await system.sessions.list(ann, {
+        limit: 3,
+        ...(cursor === null ? {} : { cursor }),
+      });
+      pages.push(page.sessions.map(({ id }) => id));
+      cursor = page.cursor;
+    } while (cursor !== null && pages.length < 20);
+    expect(pages.map(({ length }) => length <= 3)).not.toContain(false);
+    expect(pages.flat()).toEqual(['c-4', 'c-3', 'c-2', 'c-1', 'c-0', 'c-6', 'c-5']);
+  });
+
+  it('looks through so many tasks for one page, and goes on from there', async () => {
+    const { system, ask } = await listening();
+    await ask('first of all', ann, { contextId: 'old' });
+    await Promise.all(
+      Array.from({ length: 2_001 }, (_, index) => ask(`m${index}`, ann, { contextId: 'new' })),
+    );
+    const first = await system.sessions.list(ann, { limit: 50 });
+    expect([first.sessions.map(({ id }) => id), first.cursor]).toEqual([
+      ['new'],
+      expect.stringMatching(/^\d+-\d+$/),
+    ]);
+    const next = await system.sessions.list(ann, { limit: 50, cursor: first.cursor ?? '' });
+    expect([next.sessions.map(({ id }) => id), next.cursor]).toEqual([['old'], null]);
+  }, 60_000);
 });

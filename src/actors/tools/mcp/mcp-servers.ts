@@ -9,7 +9,7 @@ import { ServerTools, type ServerToolsParts } from './server-tools.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
 /** What the MCP servers of an agent are connected with. */
-export interface McpServersParts extends ServerPlace, Omit<ServerToolsParts, 'seen'> {
+export interface McpServersParts extends ServerPlace, Omit<ServerToolsParts, 'seen' | 'onChange'> {
   servers: readonly McpServerSettings[];
   egress: ServerEgress;
   version: string;
@@ -21,6 +21,8 @@ export interface McpServersParts extends ServerPlace, Omit<ServerToolsParts, 'se
 export interface McpServers {
   /** Resolves once each server was tried, or after some seconds. */
   tried(): Promise<void>;
+  /** Has a listener hear whenever they have given the agent another set of tools. */
+  onChange(listener: () => void): void;
   /** Ends every connection and whatever runs here for it. */
   stop(): Promise<void>;
 }
@@ -37,8 +39,12 @@ const acceptInterval = 1_000;
  */
 export function connectMcpServers(parts: McpServersParts): McpServers {
   const seen = new SeenTools(parts.agentDirectory);
+  const listeners: (() => void)[] = [];
+  const onChange = () => {
+    for (const listener of listeners) listener();
+  };
   const known = parts.servers.map((server) => {
-    const tools = new ServerTools(server, { ...parts, seen });
+    const tools = new ServerTools(server, { ...parts, seen, onChange });
     const connection: McpConnection = new McpConnection({
       ...{ server: server.name, version: parts.version, clock: parts.clock, log: parts.log },
       random: parts.random ?? Math.random,
@@ -59,6 +65,7 @@ export function connectMcpServers(parts: McpServersParts): McpServers {
       const late = AbortSignal.timeout(startPatience);
       await Promise.all(known.map(({ connection }) => connection.tried(late)));
     },
+    onChange: (listener) => void listeners.push(listener),
     async stop() {
       unwatchFile(seen.path, lookAgain);
       await Promise.all(known.map(({ connection }) => connection.close()));

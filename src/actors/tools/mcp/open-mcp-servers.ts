@@ -2,7 +2,11 @@ import type { McpServers, McpServersParts } from './mcp-servers.ts';
 
 export type { McpServers } from './mcp-servers.ts';
 
-const none: McpServers = { tried: async () => undefined, stop: async () => undefined };
+const none: McpServers = {
+  tried: async () => undefined,
+  onChange: () => undefined,
+  stop: async () => undefined,
+};
 
 /**
  * Begins to connect the MCP servers of an agent, whose tools become the agent's as they come. The packages that speak

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { commandLine } from '../../command-line.ts';
 import type { Clock, Log, Tool } from '../../ports.ts';
 import { normalName } from '../../tool-name.ts';
@@ -19,6 +20,8 @@ export interface ServerToolsParts {
   seen: SeenTools;
   clock: Clock;
   log: Log;
+  /** Hears when the agent has got or lost a tool, or has another in place of one. */
+  onChange: () => void;
   limits?: Partial<CallLimits>;
 }
 
@@ -30,8 +33,8 @@ export class ServerTools {
   readonly #server: McpServerSettings;
   readonly #parts: ServerToolsParts;
   #offer: ReadOffer | null = null;
-  /** Names under which the agent has them now. */
-  #given: string[] = [];
+  /** Names under which the agent has them now, with the hash of each. */
+  #given = new Map<string, string>();
   readonly #said = new Set<string>();
 
   constructor(server: McpServerSettings, parts: ServerToolsParts) {
@@ -56,7 +59,8 @@ export class ServerTools {
       this.#say(`mcp: ${server} has no tool ${name} that can be used, though tools.allow names it`);
     }
     const standings = this.#standingsOf(wanted);
-    for (const name of this.#given) tools.delete(name);
+    const before = this.#given;
+    for (const name of before.keys()) tools.delete(name);
     const taken = new Set([...tools.keys()].map(normalName));
     const given = wanted.filter((tool) => {
       if (!taken.has(normalName(mcpToolName(server, tool.name)))) {
@@ -67,8 +71,9 @@ export class ServerTools {
       );
       return false;
     });
-    this.#given = given.map(({ name }) => mcpToolName(server, name));
+    this.#given = new Map(given.map(({ name, sha256 }) => [mcpToolName(server, name), sha256]));
     for (const offered of given) this.#give(offered, connection);
+    if (!isDeepStrictEqual(before, this.#given)) this.#parts.onChange();
   }
 
   /** Gives the agent what it may have now, as somebody may have looked at what was withheld. */
