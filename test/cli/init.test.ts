@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { cleanUp, holdpoint, startDaemon, temporaryFolder } from './holdpoint.ts';
+import { onTerminal, printed } from './terminal.ts';
 
 afterAll(cleanUp);
 
@@ -59,4 +60,27 @@ it.each([
   expect({ code, files: readdirSync(cwd) }).toEqual({ code: 2, files: [] });
   expect(stderr).toContain(message);
   expect(stderr).toContain(hint);
+});
+
+it('asks at a terminal what no flag says, one question after another', async () => {
+  const directory = join(await temporaryFolder(), 'desk');
+  const asked = onTerminal(['init', '--dir', directory]);
+  const [space, down] = [' ', '\u001B[B'];
+  for (const [question, keys] of [
+    ['Name of the agent', 'The Desk'],
+    ['the name is at most 64 lower-case letters', 'desk'],
+    ['Whose model works on its tasks?', ''],
+    ['Which tools does it have?', space + down + space],
+    ['Which of them wait for a person?', space],
+    ['desk: scripted, tools uuid_generate, held uuid_generate', ''],
+  ] as const) {
+    await printed(asked, question);
+    asked.child.stdin?.write(`${keys}\r`);
+  }
+  await printed(asked, 'service.yaml');
+  asked.child.stdin?.end();
+  expect((await asked.ended).code).toBe(0);
+  const valid = await holdpoint(['validate', '--dir', directory]);
+  expect(valid.stdout).toContain('held   uuid_generate');
+  expect(readFileSync(join(directory, 'service.yaml'), 'utf8')).not.toContain('datetime_now');
 });

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -113,6 +113,44 @@ describe('secret', () => {
       });
     },
   );
+
+  it('loses nothing when it is killed between writing the file and putting it in place', async () => {
+    const directory = await temporaryFolder();
+    const at = ['--dir', directory];
+    await holdpoint(['secret', 'set', 'SHOP_KEY', ...at], { env, input: value });
+    const path = join(directory, '.service', 'secrets.enc');
+    const before = readFileSync(path, 'utf8');
+    const failpoint = join(directory, 'failpoint.mjs');
+    writeFileSync(
+      failpoint,
+      `import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+const rename = fs.renameSync;
+fs.renameSync = (from, to) => {
+  if (String(to).endsWith('secrets.enc')) process.kill(process.pid, 'SIGKILL');
+  rename(from, to);
+};
+syncBuiltinESMExports();
+`,
+    );
+    const killed = await holdpoint(['secret', 'set', 'OTHER_KEY', ...at], {
+      env: { ...env, NODE_OPTIONS: `--import=${failpoint}` },
+      input: 'other',
+    });
+    expect([killed.signal, killed.stdout]).toEqual(['SIGKILL', '']);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(readFileSync(`${path}.draft`, 'utf8')).not.toContain('other');
+    expect(await holdpoint(['secret', 'list', ...at], { env })).toMatchObject({
+      code: 0,
+      stdout: 'SHOP_KEY\n',
+      stderr: '',
+    });
+    const again = await holdpoint(['secret', 'set', 'OTHER_KEY', ...at], { env, input: 'other' });
+    expect(again.code).toBe(0);
+    const shown = await holdpoint(['secret', 'list', ...at], { env });
+    expect(shown.stdout.trim().split('\n').toSorted()).toEqual(['OTHER_KEY', 'SHOP_KEY']);
+    expect(existsSync(`${path}.draft`)).toBe(false);
+  });
 
   it('asks at a terminal, and shows nothing of what is typed', async () => {
     const directory = await temporaryFolder();

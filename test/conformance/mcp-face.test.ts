@@ -205,6 +205,30 @@ describe('a call over MCP that is held', () => {
     expect(agent.folder.paid).toHaveLength(1);
   });
 
+  it('is found again by its id after a restart of the agent', async () => {
+    const held = deferring({}, { on_restart: 'resume', on_stream_disconnect: 'keep' });
+    const folder = new AgentFolder(shown(held));
+    onTestFinished(() => folder.remove());
+    const first = await startInFolder(folder);
+    const { called, id } = await heldCall(first, await mcpClient(first));
+    await first.stop();
+    await expect(called).rejects.toThrow();
+    const second = await startInFolder(folder);
+    const client = await mcpClient(second);
+    const again = client.callTool({
+      name: 'pay',
+      arguments: { order: 'A-1042' },
+      _meta: { task_id: id },
+    });
+    await second.reached(id, 'deferred');
+    expect((await second.post(`/tasks/${id}/decisions`, ann)).status).toBe(200);
+    expect(await again).toEqual({
+      content: [{ type: 'text', text: '{"order":"A-1042"}' }],
+      _meta: { task_id: id },
+    });
+    expect(folder.paid).toHaveLength(1);
+  });
+
   it('ends with the wait of its client when the agent stops', async () => {
     const agent = await startTestAgent(shown(deferring()));
     const { called } = await heldCall(agent, await mcpClient(agent));
