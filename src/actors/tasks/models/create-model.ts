@@ -34,7 +34,7 @@ export interface ModelPorts {
 const defaultBudget = 100_000;
 
 /** Pieces of answers that are read in one turn of the event loop: some milliseconds of work. */
-const piecesAtOnce = 32;
+const piecesAtOnce = 128;
 
 const mebibyte = 1024 * 1024;
 
