@@ -3,7 +3,8 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finishedPath } from '../../src/actors/records/log/log-files.ts';
-import { agentWithLog, cleanUp, holdpoint, temporaryFolder } from './holdpoint.ts';
+import { holdpointHere } from './command-here.ts';
+import { agentWithLog, cleanUp, temporaryFolder } from './holdpoint.ts';
 
 let directory: string;
 let log: string;
@@ -22,8 +23,8 @@ describe.concurrent('audit export', () => {
   it('prints the very lines of a task', async () => {
     const command = ['audit', 'export', '--task', 't-1', '--dir', directory];
     const [plain, json] = await Promise.all([
-      holdpoint(command),
-      holdpoint([...command, '--json']),
+      holdpointHere(command),
+      holdpointHere([...command, '--json']),
     ]);
     const expected = { code: 0, signal: null, stdout: ofTask('t-1').join(''), stderr: '' };
     expect(ofTask('t-1')).toHaveLength(3);
@@ -36,24 +37,24 @@ describe.concurrent('audit export', () => {
     await writeFile(copy, lines.slice(0, 4).join(''));
     await rename(copy, finishedPath(copy, 1));
     await writeFile(copy, lines.slice(4).join(''));
-    const { stdout } = await holdpoint(['audit', 'export', '--task', 't-1', '--file', copy]);
+    const { stdout } = await holdpointHere(['audit', 'export', '--task', 't-1', '--file', copy]);
     expect(stdout).toBe(ofTask('t-1').join(''));
   });
 
   it('writes a new file for its owner alone, and none over another', async () => {
     const target = join(await temporaryFolder(), 'task.ndjson');
     const command = ['audit', 'export', '--task', 't-2', '--file', log, '-o', target];
-    const first = await holdpoint([...command, '--json']);
+    const first = await holdpointHere([...command, '--json']);
     expect(JSON.parse(first.stdout)).toEqual({ task_id: 't-2', events: 3, file: target });
     expect(await readFile(target, 'utf8')).toBe(ofTask('t-2').join(''));
     expect((await stat(target)).mode & 0o777).toBe(0o600);
-    const second = await holdpoint(command);
+    const second = await holdpointHere(command);
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toBe(`error: ${target} is there already; name another file with -o\n`);
   });
 
   it('proves where each line stands in a chain of which it names the head', async () => {
-    const { code, stdout } = await holdpoint([
+    const { code, stdout } = await holdpointHere([
       ...['audit', 'export', '--task', 't-1', '--file', log, '--proof', '--json'],
     ]);
     expect(code).toBe(0);
@@ -83,8 +84,8 @@ describe.concurrent('audit export', () => {
     await writeFile(copy, lines.toSpliced(1, 1).join(''));
     const command = ['audit', 'export', '--task', 't-1', '--file', copy, '--proof'];
     const [plain, json] = await Promise.all([
-      holdpoint([...command, '-o', target]),
-      holdpoint([...command, '--json']),
+      holdpointHere([...command, '-o', target]),
+      holdpointHere([...command, '--json']),
     ]);
     expect(plain).toMatchObject({ code: 6, stdout: '' });
     expect(plain.stderr).toContain(
@@ -96,8 +97,8 @@ describe.concurrent('audit export', () => {
 
   it('ends in 3 for a task or a log that is not there', async () => {
     const [task, file] = await Promise.all([
-      holdpoint(['audit', 'export', '--task', 'none', '--file', log, '--json']),
-      holdpoint(['audit', 'export', '--task', 't-1', '--file', `${log}.none`]),
+      holdpointHere(['audit', 'export', '--task', 'none', '--file', log, '--json']),
+      holdpointHere(['audit', 'export', '--task', 't-1', '--file', `${log}.none`]),
     ]);
     expect(task.code).toBe(3);
     expect(JSON.parse(task.stdout)).toMatchObject({ error: { code: 'not_found' } });
@@ -110,8 +111,8 @@ describe.concurrent('audit tail over lines of any kind', () => {
     const copy = join(await temporaryFolder(), 'audit.ndjson');
     await writeFile(copy, `${lines[1]}\u001b[2Jnonsense\n${lines[2]}`);
     const [plain, json] = await Promise.all([
-      holdpoint(['audit', 'tail', '--file', copy]),
-      holdpoint(['audit', 'tail', '--file', copy, '--json']),
+      holdpointHere(['audit', 'tail', '--file', copy]),
+      holdpointHere(['audit', 'tail', '--file', copy, '--json']),
     ]);
     expect(plain.stdout.split('\n')[1]).toBe('bad line: "\\u001b[2Jnonsense"');
     expect(json.stdout).toBe(
@@ -120,7 +121,14 @@ describe.concurrent('audit tail over lines of any kind', () => {
   });
 
   it('takes the beginning of a name', async () => {
-    const { stdout } = await holdpoint(['audit', 'tail', '--file', log, '--event', 'session_*']);
+    const { stdout } = await holdpointHere([
+      'audit',
+      'tail',
+      '--file',
+      log,
+      '--event',
+      'session_*',
+    ]);
     expect(stdout.trimEnd().split('\n')).toHaveLength(4);
   });
 });

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkpointedLog, keyOf, testKey } from '../actors/records/log/log-of.ts';
-import { cleanUp, holdpoint, refundAgent, temporaryFolder } from './holdpoint.ts';
+import { holdpointHere } from './command-here.ts';
+import { cleanUp, refundAgent, temporaryFolder } from './holdpoint.ts';
 
 const own = testKey('service-audit-v1', 1);
 const { lines, head } = checkpointedLog(5, own.signer);
@@ -32,8 +33,8 @@ describe.concurrent('audit verify of a signed log', () => {
   it('checks every signature', async () => {
     const command = ['audit', 'verify', '--keys', keys, '--require-signed', log];
     const [plain, json] = await Promise.all([
-      holdpoint(command),
-      holdpoint([...command, '--json']),
+      holdpointHere(command),
+      holdpointHere([...command, '--json']),
     ]);
     expect(plain).toEqual({
       code: 0,
@@ -56,8 +57,8 @@ describe.concurrent('audit verify of a signed log', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}/.well-known/service-audit-keys`;
-    const verified = await holdpoint(['audit', 'verify', '--keys', url, log, '--json']);
-    const printed = await holdpoint([
+    const verified = await holdpointHere(['audit', 'verify', '--keys', url, log, '--json']);
+    const printed = await holdpointHere([
       'audit',
       'keys',
       '--url',
@@ -67,13 +68,13 @@ describe.concurrent('audit verify of a signed log', () => {
     await new Promise((resolve) => server.close(resolve));
     expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, checked: 6 });
     expect(JSON.parse(printed.stdout)).toEqual({ keys: [own.publicKey] });
-    const gone = await holdpoint(['audit', 'verify', '--keys', url, log]);
+    const gone = await holdpointHere(['audit', 'verify', '--keys', url, log]);
     expect(gone).toMatchObject({ code: 3, stdout: '' });
     expect(gone.stderr).toContain(`error: the keys of ${url} cannot be read: `);
   });
 
   it('counts signatures and warns when it has no keys', async () => {
-    expect(await holdpoint(['audit', 'verify', log])).toEqual({
+    expect(await holdpointHere(['audit', 'verify', log])).toEqual({
       code: 0,
       signal: null,
       stdout: '6 events, chain intact, 6 signed\ncomplete up to checkpoint 5, 0 events after it\n',
@@ -82,14 +83,19 @@ describe.concurrent('audit verify of a signed log', () => {
   });
 
   it('does not take signatures for proof that nobody checks', async () => {
-    const { code, stdout, stderr } = await holdpoint(['audit', 'verify', log, '--require-signed']);
+    const { code, stdout, stderr } = await holdpointHere([
+      'audit',
+      'verify',
+      log,
+      '--require-signed',
+    ]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: --require-signed needs --keys: /);
   });
 
   it('warns of lines without a signature among signed ones', async () => {
     const mixed = await file('mixed.ndjson', checkpointedLog(2).lines.join(''));
-    const { code, stderr } = await holdpoint(['audit', 'verify', '--keys', keys, mixed]);
+    const { code, stderr } = await holdpointHere(['audit', 'verify', '--keys', keys, mixed]);
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: 'warning: 3 of 3 events are not signed; --require-signed refuses them\n',
@@ -114,7 +120,7 @@ describe.concurrent('audit verify of a signed log', () => {
     ],
   ])('ends in 6 at the line of %s', async (name, tamper, where) => {
     const path = await file(`${name.replaceAll(' ', '-')}.ndjson`, tamper(lines).join(''));
-    const { code, stdout, stderr } = await holdpoint(['audit', 'verify', '--keys', keys, path]);
+    const { code, stdout, stderr } = await holdpointHere(['audit', 'verify', '--keys', keys, path]);
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toContain(`error: ${path}${where}`);
   });
@@ -124,7 +130,7 @@ describe.concurrent('audit verify of a signed log', () => {
     const kept = await file('kept.ndjson', lines.at(-1)!);
     const point = `5:${JSON.parse(lines[5]!).prev_hash}`;
     const verify = (path: string, checkpoint: string) =>
-      holdpoint(['audit', 'verify', '--keys', keys, '--checkpoint', checkpoint, path]);
+      holdpointHere(['audit', 'verify', '--keys', keys, '--checkpoint', checkpoint, path]);
     const [ofFile, ofText, whole, none] = await Promise.all([
       verify(cut, kept),
       verify(cut, point),
@@ -143,7 +149,7 @@ describe.concurrent('audit verify of a signed log', () => {
   it('reads a log on from a hash, and not against --require-genesis', async () => {
     const rest = await file('rest.ndjson', lines.slice(2).join(''));
     const from = JSON.parse(lines[2]!).prev_hash as string;
-    const verify = (...options: string[]) => holdpoint(['audit', 'verify', rest, ...options]);
+    const verify = (...options: string[]) => holdpointHere(['audit', 'verify', rest, ...options]);
     const [continued, genesis, both, plain, wrong] = await Promise.all([
       verify('--continued-from', from, '--keys', keys),
       verify('--require-genesis'),
@@ -163,8 +169,8 @@ describe.concurrent('audit verify of a signed log', () => {
     const path = await file('many.ndjson', changed.join(''));
     const command = ['audit', 'verify', '--all', '--keys', keys, path];
     const [plain, json] = await Promise.all([
-      holdpoint(command),
-      holdpoint([...command, '--json']),
+      holdpointHere(command),
+      holdpointHere([...command, '--json']),
     ]);
     expect(plain.code).toBe(6);
     expect(plain.stderr).toMatch(/^error: 3 lines are bad, the first of them /m);
@@ -180,7 +186,7 @@ describe.concurrent('audit verify of a signed log', () => {
   ])('says what is wrong with keys that are %s', async (name, text, code, message) => {
     const path = join(folder, `keys-${name.replaceAll(' ', '-')}.json`);
     if (text !== '') await writeFile(path, text);
-    const failed = await holdpoint(['audit', 'verify', '--keys', path, log]);
+    const failed = await holdpointHere(['audit', 'verify', '--keys', path, log]);
     expect(failed).toMatchObject({ code, stdout: '' });
     expect(failed.stderr).toContain(`error: the keys of ${path} `);
     expect(failed.stderr).toContain(message);
@@ -189,7 +195,7 @@ describe.concurrent('audit verify of a signed log', () => {
 
 describe.concurrent('key generate', () => {
   it('prints a key that signs, as a line of an environment file', async () => {
-    const { code, stdout, stderr } = await holdpoint(['key', 'generate']);
+    const { code, stdout, stderr } = await holdpointHere(['key', 'generate']);
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringMatching(/^SERVICE_AUDIT_SIGNING_KEY=[A-Za-z0-9+/]{64}\n$/),
@@ -197,7 +203,7 @@ describe.concurrent('key generate', () => {
     expect(stderr).not.toContain(stdout.split('=')[1]!.trim());
     const [name, value] = stdout.trimEnd().split(/=(.*)/s);
     const agent = await refundAgent('agent_id: refunds\naudit: {signing: {enabled: true}}\n');
-    const printed = await holdpoint(['audit', 'keys', '--dir', agent], {
+    const printed = await holdpointHere(['audit', 'keys', '--dir', agent], {
       env: { [name!]: value! },
     });
     const { keys: published } = JSON.parse(printed.stdout);
@@ -216,7 +222,7 @@ describe.concurrent('key generate', () => {
   it('writes a new file that only its owner can read, and shows the public key alone', async () => {
     const out = join(folder, 'audit.pem');
     const command = ['key', 'generate', '--kid', 'v2', '--out', out, '--json'];
-    const { code, stdout, stderr } = await holdpoint(command);
+    const { code, stdout, stderr } = await holdpointHere(command);
     const pem = await readFile(out, 'utf8');
     expect(code).toBe(0);
     expect((await stat(out)).mode & 0o777).toBe(0o600);
@@ -228,14 +234,14 @@ describe.concurrent('key generate', () => {
       path: out,
       keys: [expect.objectContaining({ kid: 'v2', crv: 'Ed25519' })],
     });
-    const again = await holdpoint(command);
+    const again = await holdpointHere(command);
     expect(again.code).toBe(2);
     expect(JSON.parse(again.stdout)).toMatchObject({ error: { code: 'key_not_written' } });
     expect(await readFile(out, 'utf8')).toBe(pem);
   });
 
   it('makes another key each time', async () => {
-    const made = await Promise.all([1, 2].map(() => holdpoint(['key', 'generate', '--json'])));
+    const made = await Promise.all([1, 2].map(() => holdpointHere(['key', 'generate', '--json'])));
     const [one, two] = made.map(({ stdout }) => JSON.parse(stdout));
     expect(one.private_key).not.toBe(two.private_key);
     expect(one.keys[0].x).not.toBe(two.keys[0].x);
@@ -250,7 +256,7 @@ describe.concurrent('validate', () => {
   it('says at key_env what is wrong with the key, and nothing of the key', async () => {
     const agent = await refundAgent(service);
     const validate = (value: string) =>
-      holdpoint(['validate', '--dir', agent], { env: { MY_KEY: value } });
+      holdpointHere(['validate', '--dir', agent], { env: { MY_KEY: value } });
     const [unset, short, right] = await Promise.all([
       validate(''),
       validate(der.slice(0, 40)),

@@ -1,11 +1,11 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdpointHere } from './command-here.ts';
 import {
   agentWithLog,
   cleanUp,
   firstLine,
-  holdpoint,
   shellCommand,
   startCommand,
   startProcess,
@@ -24,8 +24,8 @@ afterAll(cleanUp);
 describe.concurrent('audit verify', () => {
   it('says in one sentence that the chain is intact', async () => {
     const [plain, json] = await Promise.all([
-      holdpoint(['audit', 'verify', log]),
-      holdpoint(['audit', 'verify', log, '--json']),
+      holdpointHere(['audit', 'verify', log]),
+      holdpointHere(['audit', 'verify', log, '--json']),
     ]);
     expect(plain).toEqual({
       code: 0,
@@ -47,8 +47,8 @@ describe.concurrent('audit verify', () => {
     const text = await readFile(log, 'utf8');
     await writeFile(copy, text.replace('"task_id":"t-1"', '"task_id":"t-9"'));
     const [plain, json] = await Promise.all([
-      holdpoint(['audit', 'verify', copy]),
-      holdpoint(['audit', 'verify', copy, '--json']),
+      holdpointHere(['audit', 'verify', copy]),
+      holdpointHere(['audit', 'verify', copy, '--json']),
     ]);
     expect(plain).toMatchObject({ code: 6, stdout: '' });
     expect(plain.stderr).toMatch(
@@ -71,15 +71,20 @@ describe.concurrent('audit verify', () => {
     await writeFile(first, lines.slice(0, 3).join(''));
     await writeFile(second, lines.slice(3).join(''));
     const [right, wrong] = await Promise.all([
-      holdpoint(['audit', 'verify', first, second]),
-      holdpoint(['audit', 'verify', second, first]),
+      holdpointHere(['audit', 'verify', first, second]),
+      holdpointHere(['audit', 'verify', second, first]),
     ]);
     expect(right).toMatchObject({ code: 0, stdout: '10 events, chain intact, 0 signed\n' });
     expect(wrong.code).toBe(6);
   });
 
   it('refuses a log without signatures where they are required', async () => {
-    const { code, stdout, stderr } = await holdpoint(['audit', 'verify', log, '--require-signed']);
+    const { code, stdout, stderr } = await holdpointHere([
+      'audit',
+      'verify',
+      log,
+      '--require-signed',
+    ]);
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toMatch(/^error: \S+audit\.ndjson:1 \(policy_loaded\): sig is missing; /);
   });
@@ -88,8 +93,8 @@ describe.concurrent('audit verify', () => {
     const empty = join(await temporaryFolder(), 'audit.ndjson');
     await writeFile(empty, '');
     const [there, missing] = await Promise.all([
-      holdpoint(['audit', 'verify', empty]),
-      holdpoint(['audit', 'verify', `${empty}.missing`]),
+      holdpointHere(['audit', 'verify', empty]),
+      holdpointHere(['audit', 'verify', `${empty}.missing`]),
     ]);
     expect(there).toMatchObject({ code: 6, stdout: '' });
     expect(there.stderr).toContain('error: no events: a log has some from its first start on');
@@ -102,9 +107,9 @@ describe.concurrent('audit tail', () => {
   it('shows the latest events of a task or of a name', async () => {
     const tail = ['audit', 'tail', '--dir', directory];
     const [ofTask, ofName, latest] = await Promise.all([
-      holdpoint([...tail, '--task', 't-2']),
-      holdpoint([...tail, '--event', 'session_end', '--json']),
-      holdpoint([...tail, '-n', '1']),
+      holdpointHere([...tail, '--task', 't-2']),
+      holdpointHere([...tail, '--event', 'session_end', '--json']),
+      holdpointHere([...tail, '-n', '1']),
     ]);
     expect(
       ofTask.stdout

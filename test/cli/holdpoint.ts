@@ -160,7 +160,8 @@ export async function cleanUp(): Promise<void> {
   folders.clear();
 }
 
-function cleanEnvironment(): NodeJS.ProcessEnv {
+/** The environment without settings of this machine. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
   const unwanted = /^(SERVICE_|NO_COLOR$|FORCE_COLOR$|TERM$|VITEST|CI$|\w+_API_KEY$)/;
   const wanted = Object.entries(process.env).filter(([name]) => !unwanted.test(name));
   return { ...Object.fromEntries(wanted), NODE_COMPILE_CACHE: compileCache };

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdpointHere } from './command-here.ts';
 import {
   cleanUp,
   type Daemon,
@@ -48,7 +49,7 @@ afterAll(async () => {
 });
 
 function task(args: readonly string[], input?: string) {
-  return holdpoint(
+  return holdpointHere(
     ['task', ...args, '--dir', daemon.directory],
     input === undefined ? {} : { input },
   );

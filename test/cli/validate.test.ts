@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { holdpointHere } from './command-here.ts';
 import { cleanUp, holdpoint, refundAgent, temporaryFolder } from './holdpoint.ts';
 
 afterAll(cleanUp);
@@ -10,8 +11,8 @@ describe.concurrent('validate', () => {
   it('says what was checked when all is well', async () => {
     const dir = await refundAgent();
     const [plain, json] = await Promise.all([
-      holdpoint(['validate', '--dir', dir]),
-      holdpoint(['validate', '--dir', dir, '--json']),
+      holdpointHere(['validate', '--dir', dir]),
+      holdpointHere(['validate', '--dir', dir, '--json']),
     ]);
     expect(plain).toEqual({
       code: 0,
@@ -31,7 +32,7 @@ describe.concurrent('validate', () => {
     const dir = await refundAgent(
       'agent_id: refunds\negress:\n  writable:\n    - data\n    - new/work\n    - scripts\n    - ../out\n    - data/today\n',
     );
-    const { code, stdout } = await holdpoint(['validate', '--dir', dir, '--json']);
+    const { code, stdout } = await holdpointHere(['validate', '--dir', dir, '--json']);
     const { problems } = JSON.parse(stdout) as { problems: object[] };
     expect({ code, problems }).toEqual({
       code: 5,
@@ -57,7 +58,7 @@ describe.concurrent('validate', () => {
     const dir = await refundAgent(
       'agent_id: refunds\naudit:\n  sinks: [{type: unix, path: run/audit.sock}]\negress:\n  writable: [run, runs]\n',
     );
-    const { code, stdout } = await holdpoint(['validate', '--dir', dir, '--json']);
+    const { code, stdout } = await holdpointHere(['validate', '--dir', dir, '--json']);
     const { problems } = JSON.parse(stdout) as { problems: { message: string }[] };
     expect([code, problems.map(({ message }) => message)]).toEqual([
       5,
@@ -68,7 +69,7 @@ describe.concurrent('validate', () => {
   it('names the hosts that scripts mention and no entry covers', async () => {
     const dir = await refundAgent();
     await writeFile(join(dir, 'scripts', 'lib.sh'), '\ncurl -s https://api.example.com/v1\n');
-    const { code, stderr, stdout } = await holdpoint(['validate', '--dir', dir, '--json']);
+    const { code, stderr, stdout } = await holdpointHere(['validate', '--dir', dir, '--json']);
     expect(code).toBe(0);
     const message =
       'this script mentions api.example.com, which no entry covers; add it to egress_domains of the skill refunds, or to egress.allowed_domains';
@@ -93,7 +94,7 @@ describe.concurrent('validate', () => {
   it('lists as held what is held, under the names of the tools', async () => {
     const later = 'comes_later: {to: "channel:console:*", optional: true}';
     const dir = await refundAgent(holding(`issue-refund: {to: "channel:console:*"}, ${later}`));
-    const { code, stdout, stderr } = await holdpoint(['validate', '--dir', dir]);
+    const { code, stdout, stderr } = await holdpointHere(['validate', '--dir', dir]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('\n  held   issue_refund\n');
   });
@@ -116,8 +117,8 @@ describe.concurrent('validate', () => {
     );
     await writeFile(join(dir, 'SKILL.md'), '---\nname: [\n---\n');
     const [plain, json] = await Promise.all([
-      holdpoint(['validate', '--dir', dir]),
-      holdpoint(['validate', '--dir', dir, '--json']),
+      holdpointHere(['validate', '--dir', dir]),
+      holdpointHere(['validate', '--dir', dir, '--json']),
     ]);
     expect(plain).toMatchObject({ code: 5, stdout: '' });
     const lines = plain.stderr.trimEnd().split('\n');
@@ -146,21 +147,21 @@ describe.concurrent('validate', () => {
   it('reports problems of the skills of a valid service.yaml', async () => {
     const dir = await refundAgent();
     await writeFile(join(dir, 'SKILL.md'), '---\nname: [\n---\n');
-    const { code, stderr } = await holdpoint(['validate', '--dir', dir]);
+    const { code, stderr } = await holdpointHere(['validate', '--dir', dir]);
     expect(code).toBe(5);
     expect(stderr).toMatch(/^SKILL\.md:\d+:\d+: .+\nerror: 1 problem in the agent's files; .+\n$/);
   });
 
   it('prints warnings and still ends in 0', async () => {
     const dir = await refundAgent('agent_id: refunds\nmodl: {provider: scripted}\n');
-    const { code, stderr } = await holdpoint(['validate', '--dir', dir]);
+    const { code, stderr } = await holdpointHere(['validate', '--dir', dir]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^service\.yaml:2:1: warning: /);
   });
 
   it('ends in 5 for a folder without an agent', async () => {
     const dir = await temporaryFolder();
-    const { code, stderr } = await holdpoint(['validate', '--dir', dir]);
+    const { code, stderr } = await holdpointHere(['validate', '--dir', dir]);
     expect(code).toBe(5);
     expect(stderr).toContain(`service.yaml:1:1: there is no service.yaml in ${dir}`);
   });

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, type TestContext } from 'vitest';
+import { holdpointHere } from '../command-here.ts';
 import {
   cleanUp,
-  holdpoint,
   refundAgent,
   startCommand,
   startDaemon,
@@ -35,7 +35,7 @@ function agentWith(security: object, rest: object = {}): Promise<string> {
 
 /** Explains a call of `issue_refund`. */
 async function explain(dir: string, ...args: string[]) {
-  return holdpoint(['policy', 'explain', 'issue_refund', '--dir', dir, ...args]);
+  return holdpointHere(['policy', 'explain', 'issue_refund', '--dir', dir, ...args]);
 }
 
 /** Explains a call as JSON, with the arguments of a refund. */
@@ -158,8 +158,8 @@ would wait for channel:console:*, 5m0s, anyone in the channel (quorum 1), then r
     const env = { TILL_TOKEN: 'till-secret-0123456789' };
     const command = ['policy', 'explain', 'issue_refund', '--dir', dir, '--args'];
     const [plain, json] = await Promise.all([
-      holdpoint([...command, JSON.stringify(refund)], { env }),
-      holdpoint([...command, JSON.stringify(refund), '--json'], { env }),
+      holdpointHere([...command, JSON.stringify(refund)], { env }),
+      holdpointHere([...command, JSON.stringify(refund), '--json'], { env }),
     ]);
     expect(timeless(plain.stdout)).toBe(`\
   intent_alignment  allow          0.0 ms  no rule denies it
@@ -299,8 +299,8 @@ would be denied: the arguments of issue_refund must be an object
     const dir = await refundAgent();
     const command = ['policy', 'explain', 'isue_refund', '--dir', dir];
     const [plain, json] = await Promise.all([
-      holdpoint(command),
-      holdpoint([...command, '--json']),
+      holdpointHere(command),
+      holdpointHere([...command, '--json']),
     ]);
     expect(plain).toEqual({
       code: 3,
@@ -323,7 +323,7 @@ would be denied: the arguments of issue_refund must be an object
     });
     const [explained, validated] = await Promise.all([
       explain(dir),
-      holdpoint(['validate', '--dir', dir]),
+      holdpointHere(['validate', '--dir', dir]),
     ]);
     expect(explained).toEqual(validated);
     expect(explained.code).toBe(5);
@@ -353,7 +353,7 @@ would be denied: the arguments of issue_refund must be an object
     const dir = await refundAgent();
     const [plain, forced] = await Promise.all([
       explain(dir, ...args),
-      holdpoint(['policy', 'explain', 'issue_refund', '--dir', dir, ...args], {
+      holdpointHere(['policy', 'explain', 'issue_refund', '--dir', dir, ...args], {
         env: { FORCE_COLOR: '1' },
       }),
     ]);
@@ -496,20 +496,29 @@ describe('a call that is made', () => {
     const explained = await explainJson(dir);
     const daemon = await startDaemon(dir);
     const script = JSON.stringify([{ tool: 'issue_refund', args: refund }, { say: 'paid' }]);
-    const sending = holdpoint(['task', 'send', '--id', 't-1', '--script', script, '--dir', dir]);
+    const sending = holdpointHere([
+      'task',
+      'send',
+      '--id',
+      't-1',
+      '--script',
+      script,
+      '--dir',
+      dir,
+    ]);
     const { metadata } = await untilHeld(daemon, 't-1');
     expect(explained).toMatchObject({
       args_sha256: metadata?.deferral?.['args_sha256'],
       deferral: { context: metadata?.deferral?.context },
     });
-    const shown = await holdpoint(['task', 'get', 't-1', '--dir', dir]);
+    const shown = await holdpointHere(['task', 'get', 't-1', '--dir', dir]);
     const rows = explained.layers.slice(0, 4).map(({ layer, decision, reason }) => {
       return `${layer.padEnd(16)}  ${decision.padEnd(11)}    0.0 ms  ${reason}`;
     });
     expect(timeless(shown.stdout)).toContain(
       `decision on issue_refund\n  issue_refund  ${rows.join(`\n${' '.repeat(16)}`)}\n  tool       issue_refund\n`,
     );
-    await holdpoint(['task', 'cancel', 't-1', '--dir', dir]);
+    await holdpointHere(['task', 'cancel', 't-1', '--dir', dir]);
     await sending;
     await daemon.stop();
   });

@@ -1,0 +1,51 @@
+import type { CliError, ExitCode } from './cli-error.ts';
+import { exitCodes, explain } from './cli-error.ts';
+import { Interruption, ReaderGone } from './interruption.ts';
+import { Output, type TerminalStream } from './output.ts';
+import { takePassphrase } from './passphrase.ts';
+import { runCommandLine } from './program.ts';
+import { readFlags } from './read-flags.ts';
+import { StdinText } from './stdin-text.ts';
+
+/** What a command line is run on: the streams, the environment and the end of a process. */
+export interface Surroundings {
+  stdin: NodeJS.ReadStream;
+  stdout: TerminalStream;
+  stderr: TerminalStream;
+  env: NodeJS.ProcessEnv;
+  /** Hands signals to the interruption from now on. */
+  hear: (interruption: Interruption) => void;
+  /** Leaves at once. */
+  exit: (code: ExitCode) => never;
+}
+
+/** What a write says when its reader has gone: a pipe, a stream, or a terminal that hung up. */
+const readerGone = new Set<string | undefined>(['EPIPE', 'ERR_STREAM_DESTROYED', 'EIO']);
+
+/** Runs a command line, tells on its streams how it failed, and answers its exit code. */
+export async function main(argv: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+  const { stdin, stdout, stderr, env, hear, exit } = surroundings;
+  const flags = readFlags(argv);
+  const output = new Output({ stdout, stderr, env, ...flags });
+  const interruption = new Interruption((reason: CliError) => {
+    output.failure(reason);
+    return exit(reason.exitCode);
+  });
+  hear(interruption);
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (!readerGone.has(error.code)) throw error;
+      if (stream === stdout) interruption.readerGone();
+    });
+  }
+  try {
+    const passphrase = { value: takePassphrase(env), fromStdin: flags.isPassphraseOnStdin };
+    const input = new StdinText(stdin);
+    return await runCommandLine(argv, { output, interruption, env, stdin, input, passphrase });
+  } catch (error) {
+    if (error instanceof ReaderGone) return exitCodes.done;
+    const failure = explain(error);
+    output.failure(failure);
+    return failure.exitCode;
+  }
+}
