@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { listAgent } from '../../src/actors/process/agent-list.ts';
 import { agentProof } from '../../src/actors/process/agent-proof.ts';
 import { readServeFile, writeServeFile } from '../../src/actors/process/serve-file.ts';
+import { holdpointHere } from './command-here.ts';
 import {
   cleanUp,
   type Daemon,
@@ -48,25 +49,25 @@ describe.concurrent('a command without --dir', () => {
     const send = ['task', 'send', '--id', 'r1', 'Refund A-1042, it arrived broken'];
     const sent = startCommand(send, { env });
     await untilHeld(daemon, 'r1');
-    const get = await holdpoint(['task', 'get', 'r1'], { env });
+    const get = await holdpointHere(['task', 'get', 'r1'], { env });
     expect(get.stdout).toMatch(/^r1 {2}deferred/);
     expect(get.stderr).toBe(
       `the agent is refunds in ${daemon.directory}\ndecide with: holdpoint task approve r1, or reject\n`,
     );
     const approve = ['task', 'approve', 'r1', '--email', 'ann@example.com', '--json'];
-    const { code, stdout } = await holdpoint(approve, { env });
+    const { code, stdout } = await holdpointHere(approve, { env });
     expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({
       code: 0,
       decision: 'approve',
     });
     expect((await sent.ended).code).toBe(0);
-    const tail = await holdpoint(['audit', 'tail', '--task', 'r1'], { env });
+    const tail = await holdpointHere(['audit', 'tail', '--task', 'r1'], { env });
     expect(tail.stdout).toContain('task_deferred');
-    const watch = await holdpoint(['task', 'watch', 'r1'], { env });
+    const watch = await holdpointHere(['task', 'watch', 'r1'], { env });
     expect(watch.stderr).toBe(`the agent is refunds in ${daemon.directory}\n`);
     const [keys, exported] = await Promise.all([
-      holdpoint(['audit', 'keys'], { env }),
-      holdpoint(['audit', 'export', '--task', 'r1'], { env }),
+      holdpointHere(['audit', 'keys'], { env }),
+      holdpointHere(['audit', 'export', '--task', 'r1'], { env }),
     ]);
     expect([keys.code, exported.code]).toEqual([0, 0]);
   });
@@ -93,7 +94,7 @@ describe.concurrent('a command without --dir', () => {
       ['audit', 'keys'],
     ];
     const ended = await Promise.all(
-      commands.map((words) => holdpoint([...words, '--json'], { env })),
+      commands.map((words) => holdpointHere([...words, '--json'], { env })),
     );
     const error = {
       code: 'not_running',
@@ -109,8 +110,8 @@ describe.concurrent('a command without --dir', () => {
     const { daemon: first, env } = await listedDaemon();
     const second = await startDaemon(await refundAgent('agent_id: other\n'), { env });
     const [words, json] = await Promise.all([
-      holdpoint(['task', 'list'], { env }),
-      holdpoint(['task', 'list', '--json'], { env }),
+      holdpointHere(['task', 'list'], { env }),
+      holdpointHere(['task', 'list', '--json'], { env }),
     ]);
     const agents = [
       { agent_id: 'refunds', url: first.url, directory: first.directory },
@@ -123,10 +124,10 @@ describe.concurrent('a command without --dir', () => {
     );
     expect(JSON.parse(json.stdout)).toMatchObject({ agents, error: { code: 'several_agents' } });
     await first.stop();
-    expect((await holdpoint(['task', 'list'], { env })).code).toBe(0);
+    expect((await holdpointHere(['task', 'list'], { env })).code).toBe(0);
     second.child.kill('SIGKILL');
     await second.ended;
-    expect((await holdpoint(['task', 'list'], { env })).code).toBe(3);
+    expect((await holdpointHere(['task', 'list'], { env })).code).toBe(3);
     expect(readdirSync(join(env.XDG_STATE_HOME, 'holdpoint', 'agents'))).toEqual([]);
   });
 
@@ -148,7 +149,7 @@ describe.concurrent('a command without --dir', () => {
     const folder = join(env.XDG_STATE_HOME, 'holdpoint', 'agents');
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o777);
-    const { code, stderr } = await holdpoint(['task', 'list'], { env });
+    const { code, stderr } = await holdpointHere(['task', 'list'], { env });
     expect(code).toBe(1);
     expect(stderr).toContain(`error: the list of running agents is not trusted: others may write`);
   });
@@ -187,8 +188,8 @@ describe('an agent that somebody planted on the list', () => {
     const tokenFile = join(await temporaryFolder(), 'mine');
     await writeFile(tokenFile, 'of-a-person\n');
     const ended = await Promise.all([
-      holdpoint(['task', 'list'], { env: { ...env, SERVICE_TOKEN: 'of-a-person' } }),
-      holdpoint(['task', 'list', '--token-file', tokenFile], { env }),
+      holdpointHere(['task', 'list'], { env: { ...env, SERVICE_TOKEN: 'of-a-person' } }),
+      holdpointHere(['task', 'list', '--token-file', tokenFile], { env }),
     ]);
     expect(ended.map(({ code }) => code)).toEqual([2, 2]);
     expect(ended[0]?.stderr).toContain(
@@ -202,12 +203,12 @@ describe('an agent that somebody planted on the list', () => {
     const real = join(daemon.directory, '.service', 'runtime.token');
     const { heard, env, directory } = await planted(real);
     const own = join(directory, '.service', 'runtime.token');
-    const pointing = await holdpoint(['task', 'list'], { env });
+    const pointing = await holdpointHere(['task', 'list'], { env });
     symlinkSync(real, own);
-    const linked = await holdpoint(['task', 'list'], { env });
+    const linked = await holdpointHere(['task', 'list'], { env });
     await rm(own);
     linkSync(real, own);
-    const same = await holdpoint(['task', 'list'], { env });
+    const same = await holdpointHere(['task', 'list'], { env });
     expect([pointing.code, linked.code, same.code]).toEqual([4, 4, 4]);
     expect(heard).toEqual([]);
     await daemon.stop();
@@ -218,10 +219,10 @@ describe('an agent that somebody planted on the list', () => {
     const service = join(directory, '.service');
     await writeFile(join(service, 'runtime.token'), 'its-own', { mode: 0o600 });
     const served = readServeFile(service)!;
-    expect((await holdpoint(['task', 'list'], { env })).code).toBe(0);
+    expect((await holdpointHere(['task', 'list'], { env })).code).toBe(0);
     expect(heard.splice(0)).toEqual(['', 'Bearer its-own']);
     writeServeFile(service, { ...served, proof_key: 'another' });
-    const { code, stderr } = await holdpoint(['task', 'list'], { env });
+    const { code, stderr } = await holdpointHere(['task', 'list'], { env });
     expect(code).toBe(3);
     expect(stderr).toContain('is not the agent of this folder; nothing was sent');
     expect(heard).toEqual(['']);
@@ -234,7 +235,7 @@ describe('a daemon that cannot be listed', () => {
     ['there is no place for it', async () => ({ XDG_STATE_HOME: '', HOME: '/proc' })],
   ])('runs all the same and says so once: %s', async (_, variables) => {
     const daemon = await startDaemon(await refundAgent(), { env: await variables() });
-    expect((await holdpoint(['task', 'list', '--dir', daemon.directory])).code).toBe(0);
+    expect((await holdpointHere(['task', 'list', '--dir', daemon.directory])).code).toBe(0);
     const { code, stderr } = await daemon.stop();
     expect(code).toBe(0);
     const lines = stderr.split('\n').filter((line) => line.includes('--dir alone'));
