@@ -5,7 +5,7 @@ const end: [number, number] = [100, 34];
 
 /** The task: work on the left, the wait for a person on the right, the three ends below. */
 export const taskDrawing: Drawing = {
-  size: { width: 748, height: 380 },
+  size: { width: 756, height: 374 },
   places: {
     submitted: { at: [12, 48], size: [88, 46] },
     working: { at: [128, 12], size: [344, 232] },
@@ -15,10 +15,10 @@ export const taskDrawing: Drawing = {
     'working.executing.minting': { at: [156, 170], size: [88, 46], name: 'credentials' },
     'working.executing.calling': { at: [260, 170], size: [80, 46], name: 'running' },
     'working.executing.recording': { at: [356, 170], size: [88, 46] },
-    deferred: { at: [562, 12], size: [174, 232] },
-    'deferred.asked': { at: [576, 48], size: [140, 46] },
-    'deferred.reminded': { at: [576, 116], size: [140, 42] },
-    'deferred.escalated': { at: [576, 180], size: [140, 42] },
+    deferred: { at: [570, 12], size: [174, 232] },
+    'deferred.asked': { at: [584, 48], size: [140, 46] },
+    'deferred.reminded': { at: [584, 116], size: [140, 42] },
+    'deferred.escalated': { at: [584, 180], size: [140, 42] },
     completed: { at: [118, 302], size: end },
     failed: { at: [296, 302], size: end },
     canceled: { at: [466, 302], size: end },
@@ -48,20 +48,28 @@ export const taskDrawing: Drawing = {
       label: 'needs approval',
       points: [
         [456, 71],
-        [576, 71],
+        [584, 71],
       ],
-      labelAt: [517, 63],
+      labelAt: [521, 63],
     },
     {
       from: 'working.governing',
       to: 'working.executing',
       label: 'allowed',
       points: [
-        [376, 94],
-        [376, 140],
+        [358, 94],
+        [358, 140],
       ],
-      labelAt: [369, 121],
+      labelAt: [351, 121],
       anchor: 'end',
+    },
+    {
+      from: 'working.governing',
+      to: 'working.executing.recording',
+      points: [
+        [440, 94],
+        [440, 170],
+      ],
     },
     {
       from: 'working.executing.minting',
@@ -95,10 +103,10 @@ export const taskDrawing: Drawing = {
       to: 'working.governing',
       label: 'next call',
       points: [
-        [404, 140],
-        [404, 94],
+        [380, 140],
+        [380, 94],
       ],
-      labelAt: [411, 121],
+      labelAt: [387, 121],
       anchor: 'start',
     },
     {
@@ -106,45 +114,45 @@ export const taskDrawing: Drawing = {
       to: 'working.executing',
       label: 'approved',
       points: [
-        [562, 180],
+        [570, 180],
         [456, 180],
       ],
-      labelAt: [517, 173],
+      labelAt: [521, 173],
     },
     {
       from: 'deferred',
       to: 'working.executing.recording',
       label: 'rejected, told',
       points: [
-        [562, 206],
+        [570, 206],
         [444, 206],
       ],
-      labelAt: [517, 220],
+      labelAt: [521, 220],
     },
     {
       from: 'deferred.asked',
       to: 'deferred.reminded',
       points: [
-        [646, 94],
-        [646, 116],
+        [654, 94],
+        [654, 116],
       ],
     },
     {
       from: 'deferred.reminded',
       to: 'deferred.escalated',
       points: [
-        [646, 158],
-        [646, 180],
+        [654, 158],
+        [654, 180],
       ],
     },
     {
       from: 'deferred.asked',
       to: 'deferred.escalated',
       points: [
-        [716, 82],
-        [727, 82],
-        [727, 201],
-        [716, 201],
+        [724, 82],
+        [735, 82],
+        [735, 201],
+        [724, 201],
       ],
     },
     {
@@ -187,12 +195,12 @@ export const taskDrawing: Drawing = {
       to: 'failed',
       label: 'rejected, timed out, left',
       points: [
-        [600, 244],
-        [600, 262],
+        [608, 244],
+        [608, 262],
         [364, 262],
         [364, 302],
       ],
-      labelAt: [592, 257],
+      labelAt: [600, 257],
       anchor: 'end',
     },
     {
@@ -200,11 +208,11 @@ export const taskDrawing: Drawing = {
       to: 'canceled',
       label: 'canceled',
       points: [
-        [660, 244],
-        [660, 319],
+        [668, 244],
+        [668, 319],
         [566, 319],
       ],
-      labelAt: [653, 312],
+      labelAt: [661, 312],
       anchor: 'end',
     },
     {

@@ -95,7 +95,7 @@ describe('the drawing of the task chart', () => {
     ],
     [
       'a state outside of its region',
-      (plan) => ((plan.places['deferred.asked'] ?? { at: [0, 0] }).at = [600, 48]),
+      (plan) => ((plan.places['deferred.asked'] ?? { at: [0, 0] }).at = [640, 48]),
       'deferred.asked leaves its region',
     ],
   ])('is refused with %s', (_, change, problem) => {

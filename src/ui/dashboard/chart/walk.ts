@@ -84,20 +84,3 @@ export function staysOf(
 export function upTo(stops: readonly Stop[], index: number): Stop[] {
   return stops.slice(0, index + 1);
 }
-
-/** Picks what led into a box: what happened after the stop before it began and until the box was entered. */
-export function ledTo<T extends { at: string }>(
-  entries: readonly T[],
-  stops: readonly Stop[],
-  box: string,
-): T[] {
-  const spans = stops.flatMap((stop, index) =>
-    isWithin(stop.box.id, box)
-      ? [{ after: stops[index - 1]?.entered ?? Number.NEGATIVE_INFINITY, until: stop.entered }]
-      : [],
-  );
-  return entries.filter(({ at }) => {
-    const time = Date.parse(at);
-    return spans.some(({ after, until }) => time > after && time <= until);
-  });
-}

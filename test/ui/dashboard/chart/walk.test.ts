@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { DrawnChart } from '../../../../src/ui/dashboard/chart/drawn-chart.ts';
-import { ledTo, staysOf, upTo, walk } from '../../../../src/ui/dashboard/chart/walk.ts';
+import { staysOf, upTo, walk } from '../../../../src/ui/dashboard/chart/walk.ts';
 
 const file = `${import.meta.dirname}/../../../../src/ui/dashboard/chart/task-chart.json`;
 const chart = JSON.parse(readFileSync(file, 'utf8')) as DrawnChart;
@@ -109,24 +109,5 @@ describe('staysOf', () => {
       'working',
       'working.thinking',
     ]);
-  });
-});
-
-describe('ledTo', () => {
-  const entries = [
-    { event: 'session_start', at: at(0) },
-    { event: 'llm_call', at: at(1_302) },
-    { event: 'tool_exec', at: at(1_506) },
-    { event: 'llm_call again', at: at(2_310) },
-    { event: 'task_deferred', at: at(2_326) },
-    { event: 'task_deferred_reminder', at: at(60_000) },
-  ];
-  const led = (box: string) => ledTo(entries, walk(chart, held), box).map(({ event }) => event);
-
-  it('picks what happened on the way into a state, each time', () => {
-    expect(led('submitted')).toEqual(['session_start']);
-    expect(led('working.governing')).toEqual(['llm_call', 'llm_call again']);
-    expect(led('deferred.asked')).toEqual(['task_deferred']);
-    expect(led('completed')).toEqual([]);
   });
 });

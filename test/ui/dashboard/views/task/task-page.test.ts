@@ -1,0 +1,227 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { TaskDetailJson } from '../../../../../src/http/wire/dashboard/task-detail-json.ts';
+import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
+import { buildPage, servePage } from '../../../../helpers/page-server.ts';
+import { detailOf, listedAgent, listedTask, workspaceApi } from '../../../../helpers/page-tasks.ts';
+import { deferring, launchAgent, type TestAgent } from '../../../../helpers/test-agent.ts';
+import { violationsOf } from '../../../../helpers/violations-of.ts';
+
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  buildPage();
+  browser = await TestBrowser.launch();
+}, 120_000);
+afterAll(() => browser.close());
+
+const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+
+/** Serves the page with one task, which `read` tells of anew each time. */
+function serveTask(id: string, read: () => Promise<TaskDetailJson> | TaskDetailJson) {
+  const path = `/api/agents/refunds/tasks/${id}`;
+  return servePage(
+    workspaceApi([listedAgent('refunds')], (url) => {
+      if (url.pathname === path) return read();
+      return url.pathname === `${path}/cancel` ? {} : undefined;
+    }),
+  );
+}
+
+async function heldTask(): Promise<{ agent: TestAgent; answered: Promise<unknown> }> {
+  const agent = await launchAgent(deferring());
+  onTestFinished(() => agent.close());
+  const answered = agent.send('t1', script);
+  await agent.reached('t1', 'deferred');
+  return { agent, answered };
+}
+
+function current(page: Page) {
+  return page.locator('[data-state][aria-current=true]').getAttribute('data-state');
+}
+
+function taken(page: Page): Promise<string[]> {
+  return page
+    .locator('[data-arrow].taken')
+    .evaluateAll((lines: any[]) =>
+      lines
+        .map((line) => String(line.getAttribute('data-arrow')))
+        .sort((one, other) => (one < other ? -1 : 1)),
+    );
+}
+
+const wayToAsked = [
+  'submitted working',
+  'working.governing deferred',
+  'working.thinking working.governing',
+];
+
+describe('the page of a task', () => {
+  it('lights the state of a task that is held, and goes on with it', async () => {
+    const { agent, answered } = await heldTask();
+    const server = await serveTask('t1', () => detailOf(agent, 't1'));
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/tasks/refunds/t1`);
+    await page.locator('[data-state="deferred.asked"][aria-current=true]').waitFor();
+    expect(await current(page)).toBe('deferred.asked');
+    expect(await taken(page)).toEqual(wayToAsked);
+    expect(await page.locator('header .wait p').innerText()).toMatch(
+      /^Waits for .+, because rule defer\.tools\.pay holds it\.$/,
+    );
+    expect(await page.getByRole('link', { name: 'Decide …' }).getAttribute('href')).toBe(
+      '#/approvals/refunds/t1',
+    );
+    await agent.decide('t1', { decision: 'approve' });
+    await answered;
+    server.push('task', { agent_id: 'refunds', task: listedTask(1, { id: 't1' }) });
+    await page.locator('[data-state="completed"][aria-current=true]').waitFor();
+    expect(await taken(page)).toEqual([
+      'deferred working.executing',
+      'submitted working',
+      'working.executing working.thinking',
+      'working.executing.calling working.executing.recording',
+      'working.governing deferred',
+      'working.thinking completed',
+      'working.thinking working.governing',
+    ]);
+    expect(await page.locator('header .wait').count()).toBe(0);
+  });
+
+  it('tells how the call was ruled on in the order of document 1 section 1', async () => {
+    const { agent } = await heldTask();
+    const server = await serveTask('t1', () => detailOf(agent, 't1'));
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/tasks/refunds/t1`);
+    const rows = page.locator('[data-layer]');
+    await rows.first().waitFor();
+    expect(
+      await rows.evaluateAll((all: any[]) =>
+        all.map((row) =>
+          [row.dataset.layer, row.querySelector('.verdict').textContent.trim()].join(': '),
+        ),
+      ),
+    ).toEqual([
+      'Intent: allow',
+      'Assurance: allow',
+      'Modify: allow',
+      'Approval: hold',
+      'Run: not yet',
+    ]);
+  });
+
+  it('looks back without running anything, and shows what led to a state', async () => {
+    const { agent } = await heldTask();
+    const server = await serveTask('t1', () => detailOf(agent, 't1'));
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/tasks/refunds/t1`);
+    await page.locator('[data-state="deferred.asked"][aria-current=true]').waitFor();
+    const slider = page.getByRole('slider', { name: 'Look back' });
+    await slider.focus();
+    await page.keyboard.press('Home');
+    expect(await current(page)).toBe('submitted');
+    expect(await taken(page)).toEqual([]);
+    await page.keyboard.press('ArrowRight');
+    expect(await current(page)).toBe('working.thinking');
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(/^step 2 of 4, thinking at /);
+    await page.getByRole('button', { name: 'Now' }).click();
+    expect(await current(page)).toBe('deferred.asked');
+    await page.locator('[data-state="working.governing"]').focus();
+    await page.keyboard.press('Enter');
+    const happened = page.locator('section:has(#happened)');
+    expect(await happened.locator('li p').allInnerTexts()).toEqual([
+      expect.stringMatching(/^The model took its turn/),
+    ]);
+    await page.keyboard.press('Enter');
+    expect(await happened.locator('li').count()).toBe(agent.audit('t1').length);
+    expect(server.changes).toEqual([]);
+  });
+
+  it('cancels with a reason, and shows the command that does', async () => {
+    const { agent } = await heldTask();
+    const server = await serveTask('t1', () => detailOf(agent, 't1'));
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/tasks/refunds/t1`);
+    await page.getByRole('button', { name: 'Cancel …' }).click();
+    await page.getByLabel('Reason').fill("it's late");
+    expect(await page.locator('dialog code').innerText()).toBe(
+      `holdpoint task cancel t1 --reason 'it'\\''s late' --dir /agents/refunds`,
+    );
+    await page.getByRole('button', { name: 'Cancel the task' }).click();
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    expect(server.changes).toEqual([
+      `POST /api/agents/refunds/tasks/t1/cancel {"reason":"it's late"}`,
+    ]);
+  });
+
+  it('keeps the place of a reader, and what was chosen, when the task goes on', async () => {
+    const { agent } = await heldTask();
+    let reads = 0;
+    const server = await serveTask('t1', () => {
+      reads += 1;
+      return detailOf(agent, 't1');
+    });
+    const { page } = await browser.page({ height: 400 });
+    await page.goto(`${server.url}/#/tasks/refunds/t1`);
+    await page.locator('[data-state="submitted"]').click();
+    await page.evaluate('scrollTo(0, 200)');
+    const before = reads;
+    server.push('task', { agent_id: 'refunds', task: listedTask(1, { id: 't1' }) });
+    await expect.poll(() => reads, { timeout: 20_000 }).toBeGreaterThan(before);
+    expect(await page.evaluate('scrollY')).toBe(200);
+    expect(await page.locator('[data-state="submitted"]').getAttribute('aria-pressed')).toBe(
+      'true',
+    );
+  });
+
+  it('shows the text of others as text', async () => {
+    const { agent } = await heldTask();
+    const evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>\u202egnp';
+    const server = await serveTask('t1', async () => {
+      const detail = await detailOf(agent, 't1');
+      return {
+        ...detail,
+        title: evil,
+        requester: evil,
+        task: { evil },
+        timeline: detail.timeline.map((entry) => ({ ...entry, fields: { tool: evil, to: evil } })),
+        decisions: detail.decisions.map((said) => ({ ...said, tool: evil, reason: evil })),
+      };
+    });
+    const { page } = await browser.page();
+    for (const view of ['', '?view=timeline', '?view=raw']) {
+      await page.goto(`${server.url}/#/tasks/refunds/t1${view}`);
+      await page.locator('main .card').first().waitFor();
+      expect(await page.locator('main img, main script').count()).toBe(0);
+      expect(await page.innerText('h1')).toContain('<img src=x');
+      expect(await page.innerText('main')).toContain('U+202E');
+      expect(await page.innerText('main')).not.toContain('\u202e');
+    }
+  });
+
+  it('says what to do when there is no such task', async () => {
+    const server = await serveTask('t1', () => Promise.reject(new Error('unread')));
+    const { page, complaints } = await browser.page();
+    await page.goto(`${server.url}/#/tasks/refunds/t2`);
+    await page.locator('[role=alert]').waitFor();
+    expect(await page.innerText('[role=alert]')).toContain('task not found');
+    expect(await page.innerText('main code')).toBe('holdpoint task get t2 --dir /agents/refunds');
+    complaints.splice(0);
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 320],
+    ['dark', 320],
+  ] as const)('can be used by everybody, %s and %i px wide', async (scheme, width) => {
+    const { agent } = await heldTask();
+    const server = await serveTask('t1', () => detailOf(agent, 't1'));
+    const { page } = await browser.page({ scheme, width });
+    for (const view of ['', '?view=timeline', '?view=raw']) {
+      await page.goto(`${server.url}/#/tasks/refunds/t1${view}`);
+      await page.locator('main .card').first().waitFor();
+      expect(await missingOf(page)).toEqual([]);
+      expect(await violationsOf(page)).toEqual([]);
+    }
+  });
+});

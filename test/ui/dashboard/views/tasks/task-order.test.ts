@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  hrefOfFilter,
+  passes,
+  readFilter,
+} from '../../../../../src/ui/dashboard/views/tasks/task-filter.ts';
+import {
+  newestFirst,
+  seenRows,
+  settled,
+} from '../../../../../src/ui/dashboard/views/tasks/task-order.ts';
+import { listedTask } from '../../../../helpers/page-tasks.ts';
+
+const of = (agent: string, number: number) => ({ ...listedTask(number), agent });
+
+describe('the filter of tasks', () => {
+  it('comes out of an address as it went in', () => {
+    const text = fc.string({ maxLength: 12 });
+    fc.assert(
+      fc.property(
+        fc.record({ state: text, agent: text, tool: text, execution: text }),
+        (filter) => {
+          const [, query = ''] = hrefOfFilter(filter).split('?', 2);
+          expect(readFilter(new URLSearchParams(query))).toEqual(filter);
+        },
+      ),
+    );
+  });
+
+  it('lets through what has changed as the server would', () => {
+    const all = { state: '', agent: '', tool: '', execution: '' };
+    const held = { ...of('one', 1), state: 'deferred', tool: 'pay' };
+    expect(passes(held, all)).toBe(true);
+    expect(passes(held, { ...all, state: 'deferred', agent: 'one', tool: 'pay' })).toBe(true);
+    expect(passes(held, { ...all, state: 'failed' })).toBe(false);
+    expect(passes(held, { ...all, agent: 'two' })).toBe(false);
+    expect(passes(held, { ...all, tool: 'lookup_order' })).toBe(false);
+    expect(passes(held, { ...all, execution: 'wx-1' })).toBe(false);
+  });
+});
+
+describe('the order of tasks', () => {
+  it('is newest first, over all agents', () => {
+    const tasks = [of('two', 3), of('one', 1), of('two', 1), of('one', 2)];
+    expect(newestFirst(tasks).map(({ agent, id }) => `${agent} ${id}`)).toEqual([
+      'one t-1',
+      'two t-1',
+      'one t-2',
+      'two t-3',
+    ]);
+  });
+
+  it('holds back what may come after tasks that have not been read', () => {
+    const ordered = newestFirst([of('one', 1), of('one', 5), of('two', 2), of('two', 3)]);
+    const frontier = (number: number) => ({ cursor: '', oldest: of('two', number).created_at });
+    expect(settled(ordered, []).length).toBe(4);
+    expect(settled(ordered, [frontier(3)]).map(({ id }) => id)).toEqual(['t-1', 't-2', 't-3']);
+    expect(settled(ordered, [frontier(3), frontier(2)]).map(({ id }) => id)).toEqual([
+      't-1',
+      't-2',
+    ]);
+  });
+});
+
+describe('seenRows', () => {
+  it('covers what is seen, and little more', () => {
+    expect(seenRows(10_000, 44, 0, 600)).toEqual({ first: 0, end: 24 });
+    expect(seenRows(10_000, 44, 44_000, 600)).toEqual({ first: 990, end: 1_024 });
+    expect(seenRows(3, 44, 0, 600)).toEqual({ first: 0, end: 3 });
+    expect(seenRows(3, 44, 44_000, 600)).toEqual({ first: 3, end: 3 });
+  });
+});
