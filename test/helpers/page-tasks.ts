@@ -1,7 +1,7 @@
 import type { AgentJson } from '../../src/http/wire/dashboard/agent-json.ts';
 import type { TaskDetailJson } from '../../src/http/wire/dashboard/task-detail-json.ts';
 import type { TaskRowJson } from '../../src/http/wire/dashboard/task-row-json.ts';
-import type { PageApi } from './page-server.ts';
+import type { PageApi } from './serve-page.ts';
 import type { TestAgent } from './test-agent.ts';
 
 /** An agent as the dashboard lists it. */

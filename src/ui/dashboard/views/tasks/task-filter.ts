@@ -1,10 +1,10 @@
 import type { ListedTask } from './task-order.ts';
-import { isFinal } from './task-state.ts';
 
 /** Which tasks a list shows; an empty text lets all of them through. */
 export interface TaskFilter {
   state: string;
   agent: string;
+  /** The tool of a call that waits. */
   tool: string;
   /** Id of a workflow execution. */
   execution: string;
@@ -36,12 +36,12 @@ export function queryOf({ state, tool, execution }: Omit<TaskFilter, 'agent'>): 
   return query;
 }
 
-/** Says whether a filter lets a task through that has just changed; `tool` is that of the call that waits. */
+/** Says whether a filter lets a task through that has just changed. */
 export function passes(task: ListedTask, filter: TaskFilter): boolean {
   return (
     (filter.state === '' || task.state === filter.state) &&
     (filter.agent === '' || task.agent === filter.agent) &&
     (filter.execution === '' || task.workflow?.workflow_execution_id === filter.execution) &&
-    (filter.tool === '' || task.tool === filter.tool || isFinal(task.state))
+    (filter.tool === '' || task.tool === filter.tool)
   );
 }

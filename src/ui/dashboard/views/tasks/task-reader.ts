@@ -47,7 +47,8 @@ export class TaskReader {
     this.#isHidden = shown > 0;
     const asked = agents.filter((id) => this.#filter.agent === '' || id === this.#filter.agent);
     await this.#reading(asked.map((agent) => this.#read(agent, firstPage)));
-    while (this.#tasks.size < Math.min(shown, most) && this.#frontiers.size > 0) {
+    const enough = Math.max(1, Math.min(shown, most));
+    while (this.#tasks.size < enough && this.#frontiers.size > 0) {
       if (this.#ended.signal.aborted) return;
       await this.more();
     }
@@ -98,9 +99,11 @@ export class TaskReader {
       const path = `${agentPath(agent, 'tasks')}?${query}`;
       const page = await this.#client.get<TaskListJson>(path, this.#ended.signal);
       for (const task of page.tasks) this.#keep({ ...task, agent });
-      const oldest = page.tasks.at(-1)?.created_at;
-      if (page.next_cursor === undefined || oldest === undefined) this.#frontiers.delete(agent);
-      else this.#frontiers.set(agent, { cursor: page.next_cursor, oldest });
+      const { next_cursor: next } = page;
+      // A page of a filtered list may be empty, and yet there is more.
+      const oldest = page.tasks.at(-1)?.created_at ?? this.#frontiers.get(agent)?.oldest ?? '';
+      if (next === undefined) this.#frontiers.delete(agent);
+      else this.#frontiers.set(agent, { cursor: next, oldest });
       this.#problems.delete(agent);
     } catch (error) {
       if (this.#ended.signal.aborted) return;

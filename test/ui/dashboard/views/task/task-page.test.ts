@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { TaskDetailJson } from '../../../../../src/http/wire/dashboard/task-detail-json.ts';
 import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
-import { buildPage, servePage } from '../../../../helpers/page-server.ts';
 import { detailOf, listedAgent, listedTask, workspaceApi } from '../../../../helpers/page-tasks.ts';
+import { buildPage, servePage } from '../../../../helpers/serve-page.ts';
 import { deferring, launchAgent, type TestAgent } from '../../../../helpers/test-agent.ts';
 import { violationsOf } from '../../../../helpers/violations-of.ts';
 

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TaskRowJson } from '../../../../../src/http/wire/dashboard/task-row-json.ts';
 import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
-import { buildPage, type PageServer, servePage } from '../../../../helpers/page-server.ts';
 import { listedAgent, listedTask, workspaceApi } from '../../../../helpers/page-tasks.ts';
+import { buildPage, type PageServer, servePage } from '../../../../helpers/serve-page.ts';
 import { violationsOf } from '../../../../helpers/violations-of.ts';
 
 let browser: TestBrowser;
@@ -125,6 +125,22 @@ describe('the list of tasks', () => {
       .poll(() => rows(page).first().innerText(), { timeout: 20_000 })
       .toMatch(/^completed/);
     expect(await rows(page).count()).toBe(2);
+  });
+
+  it('looks on where a page of a filtered list is empty', async () => {
+    const server = await servePage(
+      workspaceApi([listedAgent('one')], (url) => {
+        if (url.pathname !== '/api/agents/one/tasks') return undefined;
+        const from = Number(url.searchParams.get('cursor') ?? 0);
+        const tasks = from === 3 ? [listedTask(3, { state: 'deferred', tool: 'pay' })] : [];
+        return from === 5 ? { tasks } : { tasks, next_cursor: String(from + 1) };
+      }),
+    );
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/tasks?tool=pay`);
+    await rows(page).first().waitFor();
+    await page.getByText('1 task', { exact: true }).waitFor();
+    expect(await rows(page).count()).toBe(1);
   });
 
   it('keeps what is shown, and where, when it is read again after a gap in the stream', async () => {
