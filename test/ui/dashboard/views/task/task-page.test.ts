@@ -4,6 +4,7 @@ import type { TaskDetailJson } from '../../../../../src/http/wire/dashboard/task
 import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
 import { detailOf, listedAgent, listedTask, workspaceApi } from '../../../../helpers/page-tasks.ts';
 import { buildPage, servePage } from '../../../../helpers/serve-page.ts';
+import { taskStories } from '../../../../helpers/task-stories.ts';
 import { deferring, launchAgent, type TestAgent } from '../../../../helpers/test-agent.ts';
 import { violationsOf } from '../../../../helpers/violations-of.ts';
 
@@ -171,6 +172,27 @@ describe('the page of a task', () => {
     expect(await page.locator('[data-state="submitted"]').getAttribute('aria-pressed')).toBe(
       'true',
     );
+  });
+
+  it.each([
+    ['refund-1', 'deferred.asked', 'allow allow modify hold not yet'],
+    ['refund-2', 'completed', 'allow allow modify hold allow ran allow'],
+    ['refund-3', 'failed', 'allow allow modify hold not asked'],
+    ['refund-4', 'failed', 'deny not asked not asked not asked not asked'],
+  ])('tells how %s came to be %s', async (id, state, verdicts) => {
+    const story = taskStories(Date.now()).find((task) => task.id === id);
+    const server = await serveTask(id, () => story ?? Promise.reject(new Error(`no ${id}`)));
+    const { page } = await browser.page({ scheme: 'dark' });
+    await page.goto(`${server.url}/#/tasks/refunds/${id}`);
+    await page.locator(`[data-state="${state}"][aria-current=true]`).waitFor();
+    const newest = page.locator('section:has([data-layer])').first();
+    expect((await newest.locator('.verdict').allInnerTexts()).join(' ')).toBe(verdicts);
+    const happened = page.locator('section:has(#happened) li');
+    expect(await happened.count()).toBe(story?.timeline.length);
+    expect(await page.locator('dl').allInnerTexts()).toEqual(
+      id === 'refund-1' ? [expect.stringMatching(/^amount\s+899\s+89\.9$/)] : [],
+    );
+    expect(await violationsOf(page)).toEqual([]);
   });
 
   it('shows the text of others as text', async () => {
