@@ -28,6 +28,10 @@ const insideOf = (names) => `^src/actors/(${names.join('|')})/`;
 /** The only files of the product that use the fake Slack. */
 const fakeSlackUsers = '^src/cli/(slack/run-fake|try/slack-(demo|story))\\.ts$';
 
+/** The rules by which a log is verified, without Node, and the one file of the page that takes them. */
+const verifier = '^src/actors/records/log/verifier\\.ts$';
+const verifierUser = '^src/ui/dashboard/views/audit/log-check\\.ts$';
+
 /** The rooms of src/ and the arrows between them; CONTRIBUTING.md tells why they point this way. */
 module.exports = {
   forbidden: [
@@ -50,7 +54,7 @@ module.exports = {
       comment: `From outside, src/actors/${wing} is reached by ${wing}.ts alone.`,
       severity: 'error',
       from: { path: '^src/', pathNot: insideOf([wing]) },
-      to: { path: insideOf([wing]), pathNot: `^src/actors/${wing}/${wing}\\.ts$` },
+      to: { path: insideOf([wing]), pathNot: [`^src/actors/${wing}/${wing}\\.ts$`, verifier] },
     })),
     ...Object.entries(wings).map(([wing, below]) => ({
       name: `${wing}-stands-on-its-own-wings`,
@@ -102,7 +106,15 @@ module.exports = {
         'src/ui runs in a browser and imports nothing of the daemon but types of src/http/wire.',
       severity: 'error',
       from: { path: '^src/ui/' },
-      to: { path: '^src/', pathNot: ['^src/ui/', '^src/http/wire/'] },
+      to: { path: '^src/', pathNot: ['^src/ui/', '^src/http/wire/', verifier] },
+    },
+    {
+      name: 'the-verifier-runs-in-the-page-too',
+      comment:
+        'The page verifies a log by the same rules as `audit verify`: views/audit/log-check.ts alone takes them, from records/log/verifier.ts.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: verifierUser },
+      to: { path: verifier },
     },
     {
       name: 'only-the-command-line-puts-agents-together',

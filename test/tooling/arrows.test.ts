@@ -38,6 +38,10 @@ const planted = {
       '<script lang="ts">import { A } from \'../../actors/ports.ts\'; console.log(A);</script>',
     ],
   ],
+  'the-verifier-runs-in-the-page-too': [
+    ['src/ui/dashboard/chart.ts', "import { A } from '../../actors/records/log/verifier.ts';"],
+    ['src/cli/check.ts', "import { A } from '../actors/records/log/verifier.ts';"],
+  ],
   'only-the-command-line-puts-agents-together': [
     ['src/start.ts', "import { A } from './agent/start-agent.ts';"],
   ],

@@ -1,0 +1,66 @@
+import type { AuditJson } from '../../../../http/wire/dashboard/audit-json.ts';
+import { type Happening, happeningOf } from '../task/happening.ts';
+
+/** A line of the log as the page shows it. */
+export interface LogLine {
+  /** Its place in the log, from 1. */
+  line: number;
+  /** Byte for byte. */
+  raw: string;
+  /** Name of the event; `null` for a line that cannot be read. */
+  event: string | null;
+  /** Its number within its invocation. */
+  seq: number | null;
+  task: string | null;
+  /** The key that it says it is signed with. */
+  kid: string | null;
+  signed: boolean;
+  happening: Happening;
+}
+
+/** Reads a line, whatever it holds. */
+export function logLine({ seq: line, line: raw }: AuditJson['events'][number]): LogLine {
+  const read = parsed(raw);
+  const event = text(read?.['event']);
+  const fields = objectOf(read?.['fields']) ?? {};
+  const seq = typeof read?.['seq'] === 'number' ? read['seq'] : null;
+  const at = text(read?.['ts']) ?? '';
+  return {
+    line,
+    raw,
+    event,
+    seq,
+    task: text(read?.['task_id']),
+    kid: text(read?.['kid']),
+    signed: text(read?.['sig']) !== null,
+    happening:
+      event === null
+        ? {
+            seq: line,
+            at,
+            tone: 'deny',
+            says: 'A line that cannot be read',
+            about: null,
+            detail: '',
+          }
+        : happeningOf({ seq: line, at, event, fields }),
+  };
+}
+
+function parsed(raw: string): Record<string, unknown> | null {
+  try {
+    return objectOf(JSON.parse(raw));
+  } catch {
+    return null;
+  }
+}
+
+function objectOf(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
