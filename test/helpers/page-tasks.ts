@@ -42,7 +42,7 @@ export function listedTask(number: number, parts: Partial<TaskRowJson> = {}): Ta
 
 /** What every page reads, and then what `more` answers. */
 export function workspaceApi(agents: AgentJson[], more: PageApi): PageApi {
-  return (url, body) => {
+  return (url, body, request) => {
     switch (url.pathname) {
       case '/api/workspace':
         return { directory: '/agents', version: '0.1.0', token_required: false };
@@ -51,7 +51,7 @@ export function workspaceApi(agents: AgentJson[], more: PageApi): PageApi {
       case '/api/deferrals':
         return { deferrals: [], now: new Date().toISOString() };
       default:
-        return more(url, body);
+        return more(url, body, request);
     }
   };
 }

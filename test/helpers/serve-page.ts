@@ -17,8 +17,8 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Answers a path of the API, or `undefined` for 404. */
-export type PageApi = (url: URL, body: unknown) => unknown;
+/** Answers a path of the API, with a `Response` where more than JSON is to say, or `undefined` for 404. */
+export type PageApi = (url: URL, body: unknown, request: IncomingMessage) => unknown;
 
 /** The page of the dashboard as it is built, with an API that a test makes up. */
 export interface PageServer {
@@ -55,7 +55,8 @@ export async function servePage(api: PageApi): Promise<PageServer> {
     const chunks = await Array.fromAsync<Buffer>(request);
     const sent = Buffer.concat(chunks).toString();
     if (request.method !== 'GET') changes.push(`${request.method} ${url.pathname} ${sent}`);
-    const body = await api(url, sent === '' ? null : JSON.parse(sent));
+    const body = await api(url, sent === '' ? null : JSON.parse(sent), request);
+    if (body instanceof Response) return sendResponse(body, response);
     response.setHeader('Content-Type', 'application/json');
     response.statusCode = body === undefined ? 404 : 200;
     response.end(JSON.stringify(body ?? { error: 'task not found' }));
@@ -87,4 +88,10 @@ async function sendFile(path: string, response: ServerResponse): Promise<void> {
   } catch {
     response.writeHead(404).end();
   }
+}
+
+async function sendResponse(answer: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  for await (const chunk of answer.body ?? []) response.write(chunk);
+  response.end();
 }

@@ -71,6 +71,11 @@ const allowed = [
   ['src/actors/store.ts', "import { open } from 'node:fs';\nimport { z } from 'zod';"],
   ['src/actors/records/records.ts', "export { A } from './log/log.ts';"],
   ['src/actors/records/log/log.ts', "import { A } from '../../store.ts';"],
+  ['src/actors/records/log/verifier.ts', ''],
+  [
+    'src/ui/dashboard/views/audit/log-check.ts',
+    "import { A } from '../../../../actors/records/log/verifier.ts';",
+  ],
   ['src/actors/tools/tools.ts', "export { A } from './skills/skills.ts';"],
   ['src/actors/tools/skills/skills.ts', ''],
   ['src/actors/tasks/tasks.ts', "import { A } from '../records/records.ts';"],

@@ -38,7 +38,7 @@ function withoutComments(text: string): string {
 }
 
 describe('the verifier in a browser', () => {
-  it.each(['verify-chain.ts', 'web-crypto.ts', 'public-keys.ts'])(
+  it.each(['verifier.ts', 'verify-chain.ts', 'web-crypto.ts', 'public-keys.ts'])(
     'needs nothing of Node: %s',
     async (name) => {
       const { packages, nodeWords } = await needsOf(join(folder, name));

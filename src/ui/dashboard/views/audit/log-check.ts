@@ -8,7 +8,7 @@ import {
   webSha256Hex,
 } from '../../../../actors/records/log/verifier.ts';
 
-export type { ChainVerdict, LineBreak };
+export type { LineBreak };
 
 const encoder = new TextEncoder();
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditJson } from '../../../../../src/http/wire/dashboard/audit-json.ts';
+import { checkpointedLog, logOf, testKey } from '../../../../actors/records/log/log-of.ts';
 import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
 import { evilTexts } from '../../../../helpers/evil-texts.ts';
 import { buildPage, servePage } from '../../../../helpers/page-server.ts';
 import { listedAgent, workspaceApi } from '../../../../helpers/page-tasks.ts';
 import { violationsOf } from '../../../../helpers/violations-of.ts';
-import { checkpointedLog, logOf, testKey } from '../../../../actors/records/log/log-of.ts';
 
 const own = testKey('service-audit-v1', 1);
 const agent = listedAgent('refunds', { url: 'http://127.0.0.1:8080' });
