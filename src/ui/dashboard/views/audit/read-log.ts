@@ -1,5 +1,4 @@
 import type { AuditJson } from '../../../../http/wire/dashboard/audit-json.ts';
-import type { ApiClient } from '../../api/client.ts';
 import { agentPath } from '../../api/paths.ts';
 import { type Culprit, culpritOf } from './culprit.ts';
 import { checkLines, type LineBreak, takeKeys } from './log-check.ts';
@@ -9,12 +8,17 @@ import type { Outcome } from './verification-machine.ts';
 /** Lines of one answer where the whole log is read. */
 const perAnswer = 1_000;
 
+/** Reads JSON from the server. Throws an ApiError. */
+interface JsonReader {
+  get<T>(path: string, signal?: AbortSignal): Promise<T>;
+}
+
 /** Reads the log of one agent. */
 export class LogReader {
-  readonly #client: ApiClient;
+  readonly #client: JsonReader;
   readonly #path: string;
 
-  constructor(client: ApiClient, agent: string) {
+  constructor(client: JsonReader, agent: string) {
     this.#client = client;
     this.#path = agentPath(agent, 'audit');
   }

@@ -1,20 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AuditJson } from '../../../../../src/http/wire/dashboard/audit-json.ts';
-import type { ApiClient } from '../../../../../src/ui/dashboard/api/client.ts';
 import { LogReader } from '../../../../../src/ui/dashboard/views/audit/read-log.ts';
 import { checkpointedLog, testKey } from '../../../../actors/records/log/log-of.ts';
 
 const own = testKey('service-audit-v1', 1);
 
 /** A client of a server that has these lines. */
-function clientOf(lines: readonly string[], keys: unknown[] = []): ApiClient {
-  const get = async (path: string): Promise<AuditJson> => {
+function clientOf(lines: readonly string[], keys: unknown[] = []) {
+  const get = async <T>(path: string): Promise<T> => {
     const query = new URL(path, 'http://dashboard').searchParams;
     const limit = Number(query.get('limit'));
     const end = Math.min(lines.length, Number(query.get('before') ?? lines.length + 1) - 1);
     const first = Math.max(1, end - limit + 1);
-    return {
+    const answer: AuditJson = {
       events: lines
         .slice(first - 1, end)
         .map((line, index) => ({ seq: first + index, line: line.replace(/\n$/, '') })),
@@ -24,8 +23,9 @@ function clientOf(lines: readonly string[], keys: unknown[] = []): ApiClient {
       keys,
       path: '/agents/refunds/.service/audit.ndjson',
     };
+    return answer as T;
   };
-  return { get } as unknown as ApiClient;
+  return { get };
 }
 
 function verify(lines: readonly string[], keys: unknown[] = []) {
