@@ -3,8 +3,8 @@ import type { AuditJson } from '../../../../../src/http/wire/dashboard/audit-jso
 import { checkpointedLog, logOf, testKey } from '../../../../actors/records/log/log-of.ts';
 import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
 import { evilTexts } from '../../../../helpers/evil-texts.ts';
-import { buildPage, servePage } from '../../../../helpers/page-server.ts';
 import { listedAgent, workspaceApi } from '../../../../helpers/page-tasks.ts';
+import { buildPage, servePage } from '../../../../helpers/serve-page.ts';
 import { violationsOf } from '../../../../helpers/violations-of.ts';
 
 const own = testKey('service-audit-v1', 1);
