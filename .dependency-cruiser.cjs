@@ -18,7 +18,7 @@ const wings = {
   config: ['channels', 'governance', 'outbound', 'providers', 'records', 'telemetry'],
   access: ['config', 'telemetry'],
   card: ['config', 'tools'],
-  workspace: ['process', 'records'],
+  workspace: ['process'],
   tasks: ['governance', 'providers', 'records', 'telemetry'],
 };
 
@@ -73,13 +73,20 @@ module.exports = {
     {
       name: 'http-speaks-to-the-system-only',
       comment:
-        'src/http reaches the actors through the wing of the tasks and actors/ports.ts alone.',
+        'src/http reaches the actors through the wings of the tasks and the workspace and actors/ports.ts alone.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/http/', core, '^src/actors/(tasks/tasks|ports)\\.ts$'],
+        pathNot: ['^src/http/', core, '^src/actors/(tasks/tasks|workspace/workspace|ports)\\.ts$'],
       },
+    },
+    {
+      name: 'only-the-dashboard-sees-the-workspace',
+      comment: 'In src/http the dashboard alone reaches src/actors/workspace, by its face.',
+      severity: 'error',
+      from: { path: '^src/http/', pathNot: '^src/http/(wire/)?dashboard/' },
+      to: { path: '^src/actors/workspace/' },
     },
     {
       name: 'http-runs-no-chart',

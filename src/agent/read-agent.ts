@@ -2,6 +2,7 @@ import type { ChannelsReading } from '../actors/channels/channels.ts';
 import {
   type ConfigProblem,
   loadConfig,
+  parseConfig,
   readChannelFiles,
   type ServiceConfig,
 } from '../actors/config/config.ts';
@@ -41,15 +42,19 @@ export interface AgentReading {
 
 /**
  * Reads `service.yaml`, the files of the channels, the skills and the tools of a folder, and starts nothing.
- * `isolation` is asked at each call of a script; `null` is no proxy and no sandbox.
+ * `isolation` is asked at each call of a script; `null` is no proxy and no sandbox. `text` stands for `service.yaml` when it is given.
  */
 export async function readAgent(
   directory: string,
   env: NodeJS.ProcessEnv,
   clock: Clock,
   isolation: () => ScriptIsolation | null = () => null,
+  text?: string,
 ): Promise<AgentReading> {
-  const loaded = loadConfig(directory, env);
+  const loaded =
+    text === undefined
+      ? loadConfig(directory, env)
+      : parseConfig(text, { file: 'service.yaml', env });
   if (!loaded.ok) {
     const skills = await readSkillsAnyway(directory);
     return {

@@ -20,6 +20,7 @@ import type { Session } from './session.ts';
 import { slackCommand } from './slack/slack-command.ts';
 import { taskCommand } from './task/task-command.ts';
 import type { TryOptions } from './try/try.ts';
+import type { UiOptions } from './ui/ui.ts';
 import type { ValidateOptions } from './validate.ts';
 
 /** Runs one command line and answers its exit code. Throws what `explain` understands. */
@@ -65,6 +66,7 @@ function createProgram(session: Session): Command {
     initCommand(session),
     runCommand(session),
     serveCommand(session),
+    uiCommand(session),
     taskCommand(session),
     validateCommand(session),
     schemaCommand(session),
@@ -150,6 +152,24 @@ function runCommand(session: Session): Command {
     const { run } = await import('./run.ts');
     await run(session, options);
   });
+}
+
+function uiCommand(session: Session): Command {
+  return new Command('ui')
+    .description('serve the dashboard of a folder of agents; Ctrl-C ends it, agents live on')
+    .option('--dir <dir>', 'the workspace: a folder with agents in it', '.')
+    .option(
+      '--host <host>',
+      'address to listen on; other than loopback it needs --token',
+      '127.0.0.1',
+    )
+    .option('--port <port>', 'port to listen on', portValue, 4200)
+    .option('--no-open', 'do not open the browser')
+    .option('--token', 'ask for a token, which is printed with the address')
+    .action(async (options: UiOptions) => {
+      const { ui } = await import('./ui/ui.ts');
+      await ui(session, options);
+    });
 }
 
 function validateCommand(session: Session): Command {

@@ -44,9 +44,14 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
   output.json({ valid: true, problems: [], warnings: warnings.map(asJson) });
 }
 
-/** Checks an agent's files without starting anything. */
-export async function checkAgent(directory: string, env: NodeJS.ProcessEnv): Promise<Findings> {
-  const { problems, warnings, agent } = await readAgent(directory, env, systemClock());
+/** Checks an agent's files without starting anything; `text` stands for `service.yaml` when it is given. */
+export async function checkAgent(
+  directory: string,
+  env: NodeJS.ProcessEnv,
+  text?: string,
+): Promise<Findings> {
+  const reading = await readAgent(directory, env, systemClock(), () => null, text);
+  const { problems, warnings, agent } = reading;
   const unlisted =
     agent === null || problems.length > 0
       ? []

@@ -32,7 +32,7 @@ export function readJson({
     const read = await reader;
     await read(ctx, () => {
       const { body } = ctx.request as { body?: unknown };
-      // Of a request other than a POST nothing has been read; a body of unknown length may be empty.
+      // Of a request other than a POST or a PUT nothing has been read; a body of unknown length may be empty.
       if (typeof body === 'string' && body !== '') ctx.request.body = parsed(body, malformed);
       return next();
     });
@@ -50,7 +50,7 @@ async function createReader(textTypes: string[], malformed?: string): Promise<Mi
     json: false,
     urlencoded: false,
     multipart: false,
-    parsedMethods: [HttpMethodEnum.POST],
+    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT],
     onError: (error) => {
       throw bodyProblem(error, malformed);
     },

@@ -1,0 +1,16 @@
+/** What the files of an agent say of it, as far as they can be read. */
+export interface AgentDescription {
+  /** `null` when `service.yaml` names none that can be used. */
+  agentId: string | null;
+  version: string;
+  model: { provider: string; name: string } | null;
+  fallbacks: { provider: string; name: string }[];
+  tools: string[];
+  heldTools: string[];
+  channels: string[];
+  skills: number;
+  needsPassphrase: boolean;
+  warnings: string[];
+  /** Why it could not be started as it is; `null` when nothing stands against it. */
+  problem: string | null;
+}

@@ -1,0 +1,153 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { Dispatcher } from 'undici';
+import type { JsonValue } from '../../machines/json.ts';
+import { type AgentConnection, ImpostorError } from '../agent-connection.ts';
+
+/** One call to an agent of the workspace. */
+export interface LineCall {
+  method: 'GET' | 'POST';
+  /** Begins with a slash. */
+  path: string;
+  body?: JsonValue;
+  /** Shown instead of the agent's own token. */
+  token?: string;
+  /** Milliseconds that the answer may take. */
+  patience?: number;
+  signal?: AbortSignal;
+}
+
+/** What an agent answered. */
+export interface LineAnswer {
+  status: number;
+  body: unknown;
+}
+
+/** The agent did not answer as an agent does; the message is one sentence for people. */
+export class LineError extends Error {
+  readonly code: 'unreachable' | 'slow' | 'senseless';
+
+  constructor(code: LineError['code'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+const usualPatience = 10_000;
+
+/** Bytes of an answer, and of one event of a stream. */
+const longestAnswer = 8 * 1024 * 1024;
+const longestEvent = 8 * 1024 * 1024;
+
+/** A way to one agent of the workspace, which bounds how long and how much it answers: it may be anybody's. */
+export class AgentLine {
+  readonly #connection: AgentConnection;
+
+  constructor(connection: AgentConnection) {
+    this.#connection = connection;
+  }
+
+  /** Answers the status and the JSON of a call. Rejects with a LineError, or the reason of its signal. */
+  async json(call: LineCall): Promise<LineAnswer> {
+    const { patience = usualPatience } = call;
+    const limit = AbortSignal.timeout(patience);
+    try {
+      const signal = AbortSignal.any([limit, ...(call.signal === undefined ? [] : [call.signal])]);
+      const response = await this.#send(call, 'application/json', signal);
+      return { status: response.statusCode, body: await readJson(response) };
+    } catch (error) {
+      throw explained(error, limit, call.signal);
+    }
+  }
+
+  /**
+   * Yields the events of a stream until the agent ends it; `onOpen` runs once it has begun. Rejects with a LineError, or
+   * the reason of its signal.
+   */
+  async *events(
+    call: LineCall & { onOpen?: () => void },
+  ): AsyncGenerator<EventSourceMessage, void> {
+    const { patience = usualPatience, signal: given, onOpen } = call;
+    const opening = new AbortController();
+    const timer = setTimeout(() => opening.abort(), patience);
+    try {
+      const signal = AbortSignal.any([opening.signal, ...(given === undefined ? [] : [given])]);
+      const response = await this.#send(call, 'text/event-stream', signal);
+      clearTimeout(timer);
+      const type = String(response.headers['content-type'] ?? '');
+      if (response.statusCode !== 200 || !type.startsWith('text/event-stream')) {
+        const { error } = Object(await readJson(response)) as { error?: unknown };
+        const said = typeof error === 'string' ? `: ${error.slice(0, 500)}` : '';
+        throw new LineError(
+          'senseless',
+          `the agent answered with status ${response.statusCode}${said}`,
+        );
+      }
+      onOpen?.();
+      yield* eventsIn(response);
+    } catch (error) {
+      throw explained(error, opening.signal, given);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  #send(
+    { method, path, body, token }: LineCall,
+    accept: string,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    return this.#connection.send({
+      ...{ method, path, accept, signal },
+      ...(body === undefined ? {} : { body }),
+      ...(token === undefined ? {} : { token }),
+    });
+  }
+}
+
+async function* eventsIn({ body }: Dispatcher.ResponseData): AsyncGenerator<EventSourceMessage> {
+  const messages: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (message) => void messages.push(message) });
+  const decoder = new TextDecoder();
+  let unread = 0;
+  for await (const chunk of body) {
+    const bytes = chunk as Uint8Array;
+    unread += bytes.length;
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    if (messages.length > 0) unread = 0;
+    if (unread > longestEvent)
+      throw new LineError('senseless', 'the agent sends an event without end');
+    yield* messages.splice(0);
+  }
+}
+
+async function readJson({ body }: Dispatcher.ResponseData): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    const bytes = chunk as Uint8Array;
+    size += bytes.length;
+    if (size > longestAnswer)
+      throw new LineError('senseless', 'the answer of the agent is too long');
+    chunks.push(bytes);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+  } catch (error) {
+    throw new LineError('senseless', 'the answer of the agent is not JSON', error);
+  }
+}
+
+function explained(error: unknown, limit: AbortSignal, given: AbortSignal | undefined): unknown {
+  if (error instanceof LineError) return error;
+  if (given?.aborted === true) return given.reason;
+  if (limit.aborted) return new LineError('slow', 'the agent does not answer in time', error);
+  if (error instanceof ImpostorError) {
+    const message = `${error.message}; nothing was sent to it`;
+    return new LineError('unreachable', message, error);
+  }
+  return new LineError('unreachable', 'the connection to the agent broke', error);
+}

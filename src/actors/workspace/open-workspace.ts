@@ -1,0 +1,150 @@
+import { realpath } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Clock, Log } from '../ports.ts';
+import type { AgentDescription } from './agent-description.ts';
+import type { AgentCommand } from './launch-agent.ts';
+import { scanFolders } from './scan-folders.ts';
+import { watchWorkspace } from './watch-workspace.ts';
+import { type AgentListener, WorkspaceAgent } from './workspace-agent.ts';
+
+/** Milliseconds between looks at the processes of agents: one may end without a word. */
+const lookEvery = 2_000;
+
+/** Milliseconds in which changes of files are gathered. */
+const gathering = 100;
+
+/** Hears what happens in a workspace. */
+export interface WorkspaceListener extends AgentListener {
+  onCreated: (agent: WorkspaceAgent) => void;
+  onRemoved: (id: string) => void;
+}
+
+export interface WorkspaceOptions extends WorkspaceListener {
+  directory: string;
+  command: AgentCommand;
+  /** Reads the files of an agent. Never rejects. */
+  describe: (directory: string) => Promise<AgentDescription>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Opens a workspace and returns once its agents are known. */
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const directory = await realpath(options.directory);
+  const workspace = new Workspace({ ...options, directory });
+  await workspace.rescan();
+  await workspace.watch();
+  return workspace;
+}
+
+/** The agents of a folder and of those one level down. What it knows it has from their folders and processes. */
+export class Workspace {
+  readonly directory: string;
+  readonly #options: WorkspaceOptions;
+  readonly #agents = new Map<string, WorkspaceAgent>();
+  #scanning: Promise<void> = Promise.resolve();
+  #unwatch: (() => Promise<void>) | null = null;
+  #looking: NodeJS.Timeout | null = null;
+  #gathered: { timer: NodeJS.Timeout; isDescription: boolean } | null = null;
+  #isClosed = false;
+
+  constructor(options: WorkspaceOptions) {
+    this.directory = options.directory;
+    this.#options = options;
+  }
+
+  /** Returns the agents, sorted by id. */
+  agents(): WorkspaceAgent[] {
+    return [...this.#agents.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  find(id: string): WorkspaceAgent | undefined {
+    return this.agents().find((agent) => agent.id === id);
+  }
+
+  /** Looks for agents, reads what their files say and whether they run. */
+  rescan(): Promise<void> {
+    this.#scanning = this.#scanning.then(() => this.#scan(true));
+    return this.#scanning;
+  }
+
+  /** Watches for changes until the workspace is closed. */
+  async watch(): Promise<void> {
+    const { log } = this.#options;
+    const change = ({ isDescription }: { isDescription: boolean }) => this.#gather(isDescription);
+    this.#unwatch = await watchWorkspace(this.directory, change, log);
+    this.#looking = setInterval(() => this.#gather(false), lookEvery);
+    this.#looking.unref();
+  }
+
+  /** Lets go of every agent; those that run go on. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#looking !== null) clearInterval(this.#looking);
+    if (this.#gathered !== null) clearTimeout(this.#gathered.timer);
+    await this.#unwatch?.();
+    await this.#scanning;
+    await Promise.all(this.agents().map((agent) => agent.close()));
+  }
+
+  #gather(isDescription: boolean): void {
+    if (this.#gathered !== null) {
+      this.#gathered.isDescription ||= isDescription;
+      return;
+    }
+    const run = (): void => {
+      const { isDescription: isAll = false } = this.#gathered ?? {};
+      this.#gathered = null;
+      this.#scanning = this.#scanning.then(() => this.#scan(isAll));
+    };
+    this.#gathered = { timer: setTimeout(run, gathering), isDescription };
+  }
+
+  async #scan(isAll: boolean): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      if (isAll) await this.#readFolders();
+      await Promise.all(this.agents().map((agent) => agent.look()));
+    } catch (error) {
+      this.#options.log.error({ error }, 'workspace: the agents could not be looked at');
+    }
+  }
+
+  async #readFolders(): Promise<void> {
+    const { describe, onCreated, onRemoved, onChange } = this.#options;
+    const folders = await scanFolders(this.directory);
+    for (const [folder, agent] of this.#agents) {
+      if (folders.includes(folder)) continue;
+      this.#agents.delete(folder);
+      await agent.close();
+      onRemoved(agent.id);
+    }
+    const ids = new Set<string>();
+    for (const folder of folders) {
+      const description = await describe(folder);
+      const id = freeId(description.agentId ?? basename(folder), ids);
+      ids.add(id);
+      const known = this.#agents.get(folder);
+      if (known === undefined) {
+        const agent = new WorkspaceAgent({ ...this.#options, directory: folder, id, description });
+        this.#agents.set(folder, agent);
+        await agent.look();
+        onCreated(agent);
+        continue;
+      }
+      const before = JSON.stringify([known.id, known.description]);
+      if (known.id !== id) onRemoved(known.id);
+      Object.assign(known, { id, description });
+      if (before !== JSON.stringify([id, description])) onChange(known);
+    }
+  }
+}
+
+/** An id of the workspace is one of the dashboard's addresses, so two agents never share one. */
+function freeId(wanted: string, taken: ReadonlySet<string>): string {
+  const words = wanted.toLowerCase().match(/[a-z0-9]+/g) ?? ['agent'];
+  const base = words.join('-').slice(0, 56).replace(/-$/, '');
+  let id = base;
+  for (let number = 2; taken.has(id); number += 1) id = `${base}-${number}`;
+  return id;
+}

@@ -1,0 +1,188 @@
+import { join } from 'node:path';
+import { type ActorRefFrom, createActor, fromPromise } from 'xstate';
+import {
+  type AgentProcessEvent,
+  type AgentProcessState,
+  agentProcessMachine,
+  agentProcessState,
+} from '../../machines/agent-process/agent-process-machine.ts';
+import type { ServedAgent } from '../../machines/agent-process/served-agent.ts';
+import type { Clock, Log } from '../ports.ts';
+import { readServeFile } from '../process/process.ts';
+import type { AgentDescription } from './agent-description.ts';
+import { AgentLine } from './agent-line.ts';
+import { ChangedTasks } from './changed-tasks.ts';
+import { followAgent } from './follow-agent.ts';
+import { haltAgent } from './halt-agent.ts';
+import { type AgentCommand, launchAgent } from './launch-agent.ts';
+import { connectTo } from './own-process.ts';
+import { sightAgent } from './sight-agent.ts';
+
+/** What an agent of the workspace tells. */
+export interface AgentListener {
+  /** Its state, or what its files say, has changed. */
+  onChange: (agent: WorkspaceAgent) => void;
+  /** These tasks of its have changed. Never rejects. */
+  onTasks: (agent: WorkspaceAgent, ids: readonly string[]) => Promise<void>;
+  /** What happened meanwhile may have been missed. */
+  onGap: (agent: WorkspaceAgent) => void;
+}
+
+export interface WorkspaceAgentOptions extends AgentListener {
+  directory: string;
+  id: string;
+  description: AgentDescription;
+  command: AgentCommand;
+  clock: Clock;
+  log: Log;
+}
+
+/** The agent cannot do what it is asked for as it stands; the message says why. */
+export class AgentStateError extends Error {
+  readonly code: 'wrong_state' | 'passphrase_needed' | 'not_running';
+
+  constructor(code: AgentStateError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** One agent of the workspace: what its folder says, its process, and a way to it while it runs. */
+export class WorkspaceAgent {
+  readonly directory: string;
+  id: string;
+  description: AgentDescription;
+  readonly #options: WorkspaceAgentOptions;
+  readonly #actor: ActorRefFrom<typeof agentProcessMachine>;
+  #way: { pid: number; line: AgentLine; leave: () => void } | null = null;
+  #told = '';
+
+  constructor(options: WorkspaceAgentOptions) {
+    this.#options = options;
+    this.directory = options.directory;
+    this.id = options.id;
+    this.description = options.description;
+    this.#actor = createActor(this.#logic(), { clock: options.clock });
+    this.#actor.subscribe({
+      next: () => this.#changed(),
+      error: (error) => options.log.error({ error }, 'workspace: an agent is not watched any more'),
+    });
+    this.#actor.start();
+  }
+
+  get state(): AgentProcessState {
+    return agentProcessState(this.#actor.getSnapshot().value);
+  }
+
+  get served(): ServedAgent | null {
+    return this.#actor.getSnapshot().context.served;
+  }
+
+  /** Why the last process ended; `null` for no reason to tell. */
+  get error(): string | null {
+    return this.#actor.getSnapshot().context.error;
+  }
+
+  /** Looks whether the process of the agent is there. */
+  async look(): Promise<void> {
+    const sighting = await sightAgent(this.directory);
+    this.#actor.send({ type: 'process.seen', sighting });
+  }
+
+  /** Starts the agent, which goes on by itself. Throws an AgentStateError. */
+  start(passphrase: string | null): void {
+    this.#checkPassphrase(passphrase);
+    this.#order({ type: 'agent.start', passphrase }, 'started');
+  }
+
+  /** Stops the agent. Throws an AgentStateError. */
+  stop(): void {
+    this.#order({ type: 'agent.stop' }, 'stopped');
+  }
+
+  /** Stops the agent and starts it again. Throws an AgentStateError. */
+  restart(passphrase: string | null): void {
+    this.#checkPassphrase(passphrase);
+    this.#order({ type: 'agent.restart', passphrase }, 'restarted');
+  }
+
+  /** Returns the way to the agent while it runs. Throws an AgentStateError. */
+  line(): AgentLine {
+    if (this.#way !== null) return this.#way.line;
+    throw new AgentStateError('not_running', `the agent ${this.id} does not run`);
+  }
+
+  /** Lets go of the agent, which runs on. */
+  async close(): Promise<void> {
+    this.#actor.stop();
+    await this.#leave();
+  }
+
+  #checkPassphrase(passphrase: string | null): void {
+    if (passphrase !== null || !this.description.needsPassphrase) return;
+    const message = `the secrets of ${this.id} are encrypted; give their passphrase`;
+    throw new AgentStateError('passphrase_needed', message);
+  }
+
+  #order(event: AgentProcessEvent, done: string): void {
+    if (!this.#actor.getSnapshot().can(event)) {
+      const message = `the agent ${this.id} is ${this.state} and cannot be ${done} now`;
+      throw new AgentStateError('wrong_state', message);
+    }
+    this.#actor.send(event);
+  }
+
+  #logic() {
+    const { directory, command } = this.#options;
+    return agentProcessMachine.provide({
+      actors: {
+        launch: fromPromise(({ input: { passphrase } }) =>
+          launchAgent({ directory, command, passphrase }),
+        ),
+        halt: fromPromise(async () => {
+          await haltAgent({ directory });
+        }),
+      },
+    });
+  }
+
+  #changed(): void {
+    const { served } = this;
+    const isUp = this.state === 'running' && served !== null;
+    if (this.#way !== null && (!isUp || served.pid !== this.#way.pid)) void this.#leave();
+    if (isUp && this.#way === null) this.#meet(served.pid);
+    const now = JSON.stringify([this.state, served, this.error]);
+    if (now === this.#told) return;
+    this.#told = now;
+    this.#options.onChange(this);
+  }
+
+  #meet(pid: number): void {
+    const found = readServeFile(join(this.directory, '.service'));
+    if (found === null || found.pid !== pid) return;
+    const { clock, log, onTasks, onGap } = this.#options;
+    const line = new AgentLine(connectTo(this.directory, found));
+    const changed = new ChangedTasks({
+      tell: (ids) => onTasks(this, ids),
+      onFlood: () => onGap(this),
+    });
+    const leave = followAgent({
+      ...{ line, clock, log },
+      onUp: () => onGap(this),
+      onDown: () => void this.look(),
+      onEvent: (message) => changed.add(message),
+    });
+    const end = (): void => {
+      leave();
+      changed.close();
+    };
+    this.#way = { pid, line, leave: end };
+  }
+
+  async #leave(): Promise<void> {
+    const way = this.#way;
+    this.#way = null;
+    way?.leave();
+    await way?.line.close();
+  }
+}

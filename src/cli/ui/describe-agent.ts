@@ -1,0 +1,48 @@
+import { formatProblem } from '../../actors/config/config.ts';
+import type { AgentDescription } from '../../actors/workspace/workspace.ts';
+import { needsPassphrase } from '../../agent/agent-environment.ts';
+import { heldTools } from '../../agent/ruled-tools.ts';
+import { checkAgent } from '../validate.ts';
+import { lenientEnvironment } from './lenient-environment.ts';
+
+/** Characters of what is told of an agent's problems. */
+const longestProblem = 4_096;
+
+/** Says what the files of an agent hold, as far as they can be read. Never rejects. */
+export async function describeAgent(
+  directory: string,
+  env: NodeJS.ProcessEnv,
+): Promise<AgentDescription> {
+  try {
+    const given = await lenientEnvironment(directory, env);
+    const { config, problems, warnings, skills, tools } = await checkAgent(directory, given);
+    return {
+      agentId: config?.agent_id ?? null,
+      version: config?.version ?? '',
+      model: config === null ? null : modelOf(config.model),
+      fallbacks: config?.model.fallbacks.map(modelOf) ?? [],
+      tools,
+      heldTools: config === null ? [] : heldTools(config, tools),
+      channels: config?.channels ?? [],
+      skills,
+      needsPassphrase: needsPassphrase(directory, env),
+      warnings: warnings.map(formatProblem),
+      problem:
+        problems.length === 0
+          ? null
+          : problems.map(formatProblem).join('\n').slice(0, longestProblem),
+    };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return { ...unknown, problem: problem.slice(0, longestProblem) };
+  }
+}
+
+const unknown: AgentDescription = {
+  ...{ agentId: null, version: '', model: null, fallbacks: [], tools: [], heldTools: [] },
+  ...{ channels: [], skills: 0, needsPassphrase: false, warnings: [], problem: null },
+};
+
+function modelOf({ provider, name }: { provider: string; name: string }) {
+  return { provider, name };
+}

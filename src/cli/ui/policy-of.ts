@@ -1,0 +1,111 @@
+import { admissionFromEnvironment } from '../../actors/access/access.ts';
+import { systemClock } from '../../actors/clock.ts';
+import { formatProblem, type ServiceConfig } from '../../actors/config/config.ts';
+import { effectiveHosts } from '../../actors/outbound/outbound.ts';
+import { ToolMap } from '../../actors/tool-name.ts';
+import { serverOfTool } from '../../actors/tools/tools.ts';
+import { derivedEndpoints } from '../../agent/derived-endpoints.ts';
+import { namedTools } from '../../agent/named-tools.ts';
+import { readAgent } from '../../agent/read-agent.ts';
+import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
+import { formatDuration } from '../../machines/duration.ts';
+
+/** A chat waits no longer than this for the answer to what somebody asked in it, in milliseconds. */
+const chatWindow = 360_000;
+
+/** Says what the configuration of an agent comes to; `null` while it cannot be used. */
+export async function policyOf(
+  directory: string,
+  env: NodeJS.ProcessEnv,
+): Promise<PolicyJson | null> {
+  const { agent, problems, warnings } = await readAgent(directory, env, systemClock());
+  if (agent === null || problems.length > 0) return null;
+  const { config, toolbox, channels } = agent;
+  const { settings: admission } = admissionFromEnvironment(env);
+  const { mode, allowed_domains: domains, allowed_private: privates } = config.egress;
+  const endpoints = derivedEndpoints(config, {
+    ...{ env, admissionUrl: admission?.url ?? null, tracingUrl: null },
+    ...{ skills: toolbox.skills, channels },
+  });
+  const listed =
+    mode === 'deny-all' ? { domains: [], private: [] } : { domains, private: privates };
+  const builtin = new Set<string>(config.builtin_tools);
+  const { providers, required } = config.auth;
+  return {
+    tools: namedTools(config, toolbox)
+      .toSorted()
+      .map((name) => toolPolicy(config, name, originOf(name, builtin, config.mcp.servers))),
+    egress: {
+      mode,
+      hosts: effectiveHosts(listed, endpoints).entries.map(({ host, port, source }) => ({
+        host: port === null ? host : `${host}:${port}`,
+        origin: source,
+      })),
+    },
+    auth: {
+      providers: providers.map(({ type }) => type),
+      required: required || providers.length > 0,
+    },
+    admission: {
+      enabled: admission !== null,
+      ...(admission === null ? {} : { url: admission.url }),
+    },
+    warnings: warnings.map(formatProblem),
+  };
+}
+
+function originOf(
+  name: string,
+  builtin: ReadonlySet<string>,
+  servers: Parameters<typeof serverOfTool>[1],
+): string {
+  if (builtin.has(name)) return 'builtin';
+  const server = serverOfTool(name, servers);
+  return server === undefined ? 'skill' : `mcp: ${server}`;
+}
+
+/** Says of each layer, in the order in which a call meets them, what it does with a tool. */
+function toolPolicy({ security }: ServiceConfig, name: string, origin: string): ToolPolicyJson {
+  const { guardrails, intent_alignment: alignment, step_up: stepUp, modify, defer } = security;
+  const decisions: ToolPolicyJson['decisions'] = [];
+  const say = (layer: string, decision: string, rule: string, says: string): void =>
+    void decisions.push({ layer, decision, rule, says });
+  const denied = new ToolMap(guardrails.denied_tools.map((tool) => [tool, true] as const));
+  if (guardrails.enabled && denied.has(name)) {
+    say('guardrails', 'deny', 'security.guardrails.denied_tools', 'never runs');
+  }
+  if (alignment.enabled) {
+    const says = `runs when it fits what was asked for by ${alignment.threshold} or more`;
+    say('intent_alignment', 'score', 'security.intent_alignment', says);
+  }
+  const acr = stepUp.enabled ? new ToolMap(Object.entries(stepUp.tools)).get(name)?.acr : undefined;
+  if (acr !== undefined) {
+    const says = `needs a sign-in with acr ${acr}`;
+    say('step_up', 'require', `security.step_up.tools.${name}`, says);
+  }
+  if (modify.enabled && new ToolMap(Object.entries(modify.tools)).has(name)) {
+    const rule = `security.modify.tools.${name}`;
+    say('modify', 'modify', rule, 'its arguments or result are rewritten');
+  }
+  const held = defer.enabled ? new ToolMap(Object.entries(defer.tools)).get(name) : undefined;
+  if (held === undefined) return { name, origin, decisions, approvers: null };
+  const { to, timeout } = held;
+  const says = `waits for a person: ${to.join(', ')}, for ${formatDuration(timeout)}`;
+  say('defer', 'defer', `security.defer.tools.${name}`, says);
+  const own = approversIn(held.approvers);
+  const approvers = own ?? approversIn(defer.default_approvers);
+  const isLong = timeout > chatWindow && to.some((target) => target.startsWith('channel:slack:'));
+  const warning =
+    'whoever asks in a chat is answered after 6 minutes, before this call may be decided';
+  return {
+    ...{ name, origin, decisions, approvers, timeout: formatDuration(timeout) },
+    ...(isLong ? { warning } : {}),
+  };
+}
+
+function approversIn(listed: readonly string[] | undefined): string[] | null {
+  const found = (listed ?? [])
+    .map((entry) => entry.trim().toLowerCase())
+    .filter((entry) => entry !== '');
+  return found.length === 0 ? null : found;
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../actors/clock.ts';
+import { serviceJsonSchema } from '../../actors/config/config.ts';
+import { randomIds } from '../../actors/ids.ts';
+import type { Log } from '../../actors/ports.ts';
+import { type AgentCommand, openWorkspace } from '../../actors/workspace/workspace.ts';
+import { createDashboardApp } from '../../http/dashboard/dashboard-app.ts';
+import { dashboardFeed } from '../../http/dashboard/dashboard-feed.ts';
+import { DashboardHub } from '../../http/dashboard/dashboard-hub.ts';
+import { readPageFiles } from '../../http/dashboard/page-files.ts';
+import { PendingCounts } from '../../http/dashboard/pending-counts.ts';
+import { listen } from '../../http/listen.ts';
+import { urlOf } from '../../machines/url-of.ts';
+import { version } from '../../version.ts';
+import { agentFiles } from './agent-files.ts';
+import { describeAgent } from './describe-agent.ts';
+
+/** Where a built page stands, in a clone and in the package alike. */
+const pageFolder = fileURLToPath(new URL('../../../dist/ui/dashboard', import.meta.url));
+
+export interface DashboardOptions {
+  /** The workspace. */
+  directory: string;
+  host: string;
+  port: number;
+  token: string | null;
+  /** How an agent is run in the background. */
+  command: AgentCommand;
+  env: NodeJS.ProcessEnv;
+  log: Log;
+}
+
+/** A dashboard that answers. */
+export interface Dashboard {
+  url: string;
+  port: number;
+  /** Stops answering; agents live on. */
+  close(): Promise<void>;
+}
+
+/** Serves the dashboard of a workspace and returns once it listens. Rejects with a ListenError. */
+export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
+  const { directory, host, port, token, command, env, log } = options;
+  const clock = systemClock();
+  const ids = randomIds();
+  const hub = new DashboardHub(randomBytes(6).toString('hex'));
+  const pending = new PendingCounts();
+  const opening = openWorkspace({
+    ...dashboardFeed({ hub, pending, log }),
+    ...{ directory, command, clock, log },
+    describe: (folder) => describeAgent(folder, env),
+  });
+  const workspace = await opening;
+  const servers: Server[] = [];
+  const portOf = (): number => (servers[0]?.address() as AddressInfo | undefined)?.port ?? port;
+  const app = createDashboardApp(
+    {
+      ...{ workspace, hub, version, token, clock, ids, log },
+      files: agentFiles(env),
+      page: readPageFiles(pageFolder),
+      schema: serviceJsonSchema,
+      hosts: namesOf(host),
+      port: portOf,
+    },
+    pending,
+  );
+  try {
+    servers.push(await listen(app, { host, port, isFixed: true, ids }));
+  } catch (error) {
+    await workspace.close();
+    throw error;
+  }
+  if (host === '127.0.0.1') {
+    // A browser may take `localhost` for the other loopback address.
+    const second = listen(app, { host: '::1', port: portOf(), isFixed: true, ids });
+    await second.then((server) => servers.push(server)).catch(() => undefined);
+  }
+  return {
+    url: urlOf(host === '127.0.0.1' ? 'localhost' : host, portOf()),
+    port: portOf(),
+    async close() {
+      hub.close();
+      await Promise.all(servers.map(closeServer));
+      await workspace.close();
+    },
+  };
+}
+
+/** The names by which a browser may call a server that listens on a host. */
+function namesOf(host: string): string[] {
+  const own = ['localhost', '127.0.0.1', '[::1]'];
+  const named = host.includes(':') ? `[${host}]` : host;
+  if (host !== '0.0.0.0' && host !== '::') return [...own, named.toLowerCase()];
+  const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  const names = addresses.map(({ address }) => (address.includes(':') ? `[${address}]` : address));
+  return [...own, hostname(), ...names].map((name) => name.toLowerCase());
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,98 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { commandLine } from '../../actors/command-line.ts';
+import { randomToken, writePrivately } from '../../actors/process/process.ts';
+import { createLog } from '../../actors/telemetry/telemetry.ts';
+import { ListenError } from '../../http/listen.ts';
+import { isLoopback } from '../../machines/loopback.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine } from '../plain-text.ts';
+import { ownCommand } from '../serve/own-command.ts';
+import type { Session } from '../session.ts';
+import { openBrowser } from './open-browser.ts';
+import { type Dashboard, serveDashboard } from './serve-dashboard.ts';
+
+export interface UiOptions {
+  dir: string;
+  host: string;
+  port: number;
+  open: boolean;
+  token?: boolean;
+}
+
+/** `ui`: serves the dashboard of a workspace until a signal ends it; its agents live on (document 3 section 1). */
+export async function ui(session: Session, options: UiOptions): Promise<void> {
+  const { output, interruption, env } = session;
+  const directory = resolve(options.dir);
+  if (!existsSync(directory) || !statSync(directory).isDirectory()) throw noFolder(directory);
+  if (!isLoopback(options.host) && options.token !== true) throw tokenNeeded(options.host);
+  const stopped = interruption.listen({ isReaderNeeded: false });
+  const token = options.token === true ? keptToken(directory) : null;
+  const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: process.stderr });
+  const dashboard = await open(options, { directory, token, env, log });
+  session.input.leave();
+  try {
+    // Behind `#` no browser sends it, and no log of a proxy has it.
+    const url = token === null ? `${dashboard.url}/` : `${dashboard.url}/#token=${token}`;
+    if (!isLoopback(options.host)) {
+      output.warn(
+        `everybody who reaches ${options.host} and has the token can start and stop agents`,
+      );
+    }
+    output.line(plainLine(`the dashboard of ${directory} is at ${url}`));
+    output.json({ url, pid: process.pid, directory });
+    if (options.open && output.stdout.isTTY === true && !output.isJson) openBrowser(url);
+    await aborted(stopped);
+  } finally {
+    await dashboard.close();
+  }
+}
+
+async function open(
+  { host, port }: UiOptions,
+  given: Omit<Parameters<typeof serveDashboard>[0], 'host' | 'port' | 'command'>,
+): Promise<Dashboard> {
+  try {
+    return await serveDashboard({ ...given, host, port, command: ownCommand(given.env) });
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    const message = error.message.replace(/; [^;]*$/, '');
+    throw new CliError(message, {
+      code: error.code,
+      hint: `choose another port with: ${commandLine(`ui --port ${port + 1}`)}`,
+      cause: error,
+    });
+  }
+}
+
+/** Makes a token that is known to whoever may read the folder of the workspace, and nobody else. */
+function keptToken(directory: string): string {
+  const folder = join(directory, '.service');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const token = randomToken();
+  writePrivately(join(folder, 'ui.token'), token);
+  return token;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function noFolder(directory: string): CliError {
+  return new CliError(`there is no folder ${directory}`, {
+    code: 'not_found',
+    exitCode: exitCodes.notFound,
+    hint: 'name the folder of your agents with --dir',
+  });
+}
+
+function tokenNeeded(host: string): CliError {
+  return new CliError(`on ${host} others reach the dashboard, so it asks for a token`, {
+    code: 'usage',
+    exitCode: exitCodes.usage,
+    hint: 'add --token, or leave out --host',
+  });
+}

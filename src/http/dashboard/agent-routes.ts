@@ -1,0 +1,59 @@
+import type Router from '@koa/router';
+import { z } from 'zod';
+import { readJson } from '../middleware/read-json.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
+import { presentAgent } from '../wire/dashboard/present-agent.ts';
+import { Problem } from '../wire/problem.ts';
+import type { DashboardPorts } from './dashboard-ports.ts';
+import type { PendingCounts } from './pending-counts.ts';
+import { agentOf } from './relay.ts';
+
+const startBody = z.object({ passphrase: z.string().max(4_096).optional() });
+
+/** Adds the routes of the workspace and of the processes of its agents. */
+export function addAgentRoutes(
+  router: Router<RequestState>,
+  ports: DashboardPorts,
+  pending: PendingCounts,
+): void {
+  const { workspace, version, token, hub, files } = ports;
+  const list = () => workspace.agents().map((agent) => presentAgent(agent, pending.of(agent.id)));
+
+  router.get('/api/health', (ctx: RoutedContext) => {
+    const running = workspace.agents().filter(({ state }) => state === 'running').length;
+    ctx.body = { status: 'ok', version, agents_running: running };
+  });
+  router.get('/api/workspace', (ctx: RoutedContext) => {
+    ctx.body = { directory: workspace.directory, version, token_required: token !== null };
+  });
+  router.get('/api/events', (ctx: RoutedContext) => hub.serve(ctx));
+  router.get('/api/agents', (ctx: RoutedContext) => {
+    ctx.body = list();
+  });
+  router.post('/api/agents/rescan', readJson(), async (ctx: RoutedContext) => {
+    await workspace.rescan();
+    ctx.body = list();
+  });
+  router.get('/api/agents/:id', (ctx: RoutedContext) => {
+    const agent = agentOf(ctx, workspace);
+    ctx.body = presentAgent(agent, pending.of(agent.id));
+  });
+  router.get('/api/agents/:id/logs', (ctx: RoutedContext) => {
+    const { lines = '200' } = ctx.query;
+    const count = typeof lines === 'string' && /^\d{1,4}$/.test(lines) ? Number(lines) : 0;
+    if (count === 0) throw new Problem(400, { error: 'lines must be a number from 1 to 9999' });
+    ctx.body = { lines: files.logs(agentOf(ctx, workspace).directory, count) };
+  });
+  for (const order of ['start', 'stop', 'restart'] as const) {
+    router.post(`/api/agents/:id/${order}`, readJson(), (ctx: RoutedContext) => {
+      const agent = agentOf(ctx, workspace);
+      const body = startBody.safeParse(ctx.request.body ?? {});
+      if (!body.success) throw new Problem(400, { error: 'passphrase must be a text' });
+      const { passphrase = '' } = body.data;
+      if (order === 'stop') agent.stop();
+      else agent[order](passphrase === '' ? null : passphrase);
+      ctx.status = 202;
+      ctx.body = { status: agent.state };
+    });
+  }
+}

@@ -1,0 +1,80 @@
+import Router from '@koa/router';
+import Koa, { type Context, type Next } from 'koa';
+import { allowMethods } from '../middleware/allow-methods.ts';
+import { boundTraffic } from '../middleware/bound-traffic.ts';
+import { correlate } from '../middleware/correlate.ts';
+import { handleErrors } from '../middleware/handle-errors.ts';
+import { hardenResponse } from '../middleware/harden-response.ts';
+import { keepAlive } from '../middleware/keep-alive.ts';
+import { refuseAmbiguous } from '../middleware/refuse-ambiguous.ts';
+import type { RequestState } from '../request-state.ts';
+import { addAgentRoutes } from './agent-routes.ts';
+import { addChatRoutes } from './chat-routes.ts';
+import type { DashboardPorts } from './dashboard-ports.ts';
+import { addFileRoutes } from './file-routes.ts';
+import { guardHost } from './guard-host.ts';
+import { guardOrigin } from './guard-origin.ts';
+import { hardenPage } from './harden-page.ts';
+import { servePage } from './page-files.ts';
+import type { PendingCounts } from './pending-counts.ts';
+import { workspaceProblem } from './relay.ts';
+import { requireToken } from './require-token.ts';
+import { addTaskRoutes } from './task-routes.ts';
+
+/** Error codes of a connection that the client closed; no failure of the server. */
+const clientLeft: ReadonlySet<string> = new Set([
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ECONNRESET',
+  'EPIPE',
+]);
+
+/** Makes the dashboard's server; it does not listen (contract section 17). */
+export function createDashboardApp(
+  ports: DashboardPorts,
+  pending: PendingCounts,
+): Koa<RequestState> {
+  const app = new Koa<RequestState>();
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (clientLeft.has(error.code ?? '')) return;
+    ports.log.error({ error }, 'dashboard: response failed');
+  });
+  app.use(correlate(ports));
+  app.use(hardenResponse());
+  app.use(hardenPage());
+  app.use(handleErrors(ports));
+  app.use(refuseAmbiguous());
+  app.use(guardHost(ports));
+  app.use(guardOrigin());
+  app.use(requireToken(ports));
+  app.use(nameClient());
+  app.use(boundTraffic());
+  app.use(keepAlive({ clock: ports.clock, holdHeartbeat: 0 }));
+  app.use(servePage(ports));
+  app.use(translateErrors());
+  const router = new Router<RequestState>({ sensitive: true });
+  addAgentRoutes(router, ports, pending);
+  addTaskRoutes(router, ports);
+  addChatRoutes(router, ports);
+  addFileRoutes(router, ports);
+  app.use(allowMethods(router));
+  app.use(router.routes());
+  return app;
+}
+
+/** Whoever gets in is the operator of this machine; what is on its way is counted by address. */
+function nameClient() {
+  return function clientNamer(ctx: Context, next: Next) {
+    Object.assign(ctx.state, { caller: null, clientAddress: ctx.req.socket.remoteAddress ?? '' });
+    return next();
+  };
+}
+
+function translateErrors() {
+  return async function errorTranslator(_: Context, next: Next) {
+    try {
+      await next();
+    } catch (error) {
+      throw workspaceProblem(error);
+    }
+  };
+}

@@ -1,0 +1,88 @@
+import type Router from '@koa/router';
+import { z } from 'zod';
+import { readConfigText, writeConfigText } from '../../actors/workspace/workspace.ts';
+import { readJson } from '../middleware/read-json.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
+import { Problem } from '../wire/problem.ts';
+import type { DashboardPorts } from './dashboard-ports.ts';
+import { agentOf } from './relay.ts';
+
+const contentBody = z.object({ content: z.string() });
+
+/** Events of the log that are shown at once. */
+const mostEvents = 1_000;
+
+/** Adds the routes of what the files of an agent hold: configuration, policy and audit log. */
+export function addFileRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
+  const { workspace, files } = ports;
+
+  router.get('/api/schema', (ctx: RoutedContext) => {
+    ctx.body = ports.schema();
+  });
+  router.get('/api/agents/:id/config', async (ctx: RoutedContext) => {
+    const config = await readConfigText(agentOf(ctx, workspace).directory);
+    ctx.set('ETag', config.etag);
+    ctx.body = config;
+  });
+  router.put('/api/agents/:id/config', readJson(), async (ctx: RoutedContext) => {
+    const { directory } = agentOf(ctx, workspace);
+    const content = contentOf(ctx);
+    const etag = ctx.get('If-Match');
+    if (etag === '') {
+      const error = 'send the etag of the configuration that was read as If-Match';
+      throw new Problem(428, { error });
+    }
+    const check = await files.check(directory, content);
+    if (!check.valid) {
+      ctx.status = 400;
+      ctx.body = check;
+      return;
+    }
+    const { isWritten, ...now } = await writeConfigText(directory, { content, etag });
+    ctx.set('ETag', now.etag);
+    ctx.status = isWritten ? 200 : 412;
+    const error = 'service.yaml has changed since it was read; look at what is there now';
+    ctx.body = isWritten ? now : { error, content: now.content, etag: now.etag };
+  });
+  router.post('/api/agents/:id/config/validate', readJson(), async (ctx: RoutedContext) => {
+    ctx.body = await files.check(agentOf(ctx, workspace).directory, contentOf(ctx));
+  });
+  router.get('/api/agents/:id/policy', async (ctx: RoutedContext) => {
+    const policy = await files.policy(agentOf(ctx, workspace).directory);
+    if (policy === null)
+      throw new Problem(409, { error: 'service.yaml has problems; mend them first' });
+    ctx.body = policy;
+  });
+  router.get('/api/agents/:id/audit', async (ctx: RoutedContext) => {
+    const agent = agentOf(ctx, workspace);
+    const limit = Math.min(mostEvents, wholeOf(ctx, 'limit') ?? 200);
+    const found = await files.audit(agent.directory, { limit, before: wholeOf(ctx, 'before') });
+    ctx.body = { ...found, keys: await keysOf(agent) };
+  });
+}
+
+/** Only an agent that runs says which keys it signs with. */
+async function keysOf(agent: ReturnType<typeof agentOf>): Promise<unknown[]> {
+  if (agent.state !== 'running') return [];
+  try {
+    const path = '/.well-known/service-audit-keys';
+    const { body } = await agent.line().json({ method: 'GET', path });
+    const { keys } = Object(body) as { keys?: unknown };
+    return Array.isArray(keys) ? keys : [];
+  } catch {
+    return [];
+  }
+}
+
+function contentOf(ctx: RoutedContext): string {
+  const body = contentBody.safeParse(ctx.request.body);
+  if (body.success) return body.data.content;
+  throw new Problem(400, { error: 'content must be the text of service.yaml' });
+}
+
+function wholeOf(ctx: RoutedContext, name: string): number | null {
+  const text = ctx.query[name];
+  if (text === undefined || text === '') return null;
+  if (typeof text === 'string' && /^[1-9]\d{0,11}$/.test(text)) return Number(text);
+  throw new Problem(400, { error: `${name} must be a whole number above 0` });
+}

@@ -1,0 +1,17 @@
+import type { Context, Middleware, Next } from 'koa';
+import { Problem } from '../wire/problem.ts';
+import type { DashboardPorts } from './dashboard-ports.ts';
+
+/**
+ * Refuses a request that names another server than this one: a page elsewhere can have its own name lead here
+ * (DNS rebinding), and then its `Host` is all that betrays it (contract section 17).
+ */
+export function guardHost({ hosts, port }: Pick<DashboardPorts, 'hosts' | 'port'>): Middleware {
+  return function hostGuard(ctx: Context, next: Next) {
+    const host = (ctx.req.headers.host ?? '').toLowerCase();
+    const at = port();
+    const isOwn = hosts.some((name) => host === `${name}:${at}` || (at === 80 && host === name));
+    if (!isOwn) throw new Problem(403, { error: 'forbidden_host' }, { Connection: 'close' });
+    return next();
+  };
+}

@@ -1,0 +1,30 @@
+import type { Context, Middleware, Next } from 'koa';
+import { Problem } from '../wire/problem.ts';
+
+const foreignSites: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
+
+const reads: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/**
+ * Refuses what a page of elsewhere sends, also one at another port of this machine: a change must come from this origin,
+ * or from no page at all, and be JSON; `/api` is not read from another site either (contract section 17). A link to the
+ * page itself may stand anywhere.
+ */
+export function guardOrigin(): Middleware {
+  return function originGuard(ctx: Context, next: Next) {
+    const { headers, method = '' } = ctx.req;
+    const isRead = reads.has(method);
+    const isApi = ctx.path === '/api' || ctx.path.startsWith('/api/');
+    const origin = headers.origin?.toLowerCase();
+    const isForeign = origin !== undefined && origin !== `http://${headers.host?.toLowerCase()}`;
+    const isFromElsewhere = foreignSites.has(String(headers['sec-fetch-site'] ?? ''));
+    if (method === 'OPTIONS' || ((isApi || !isRead) && (isForeign || isFromElsewhere))) {
+      throw new Problem(403, { error: 'forbidden_origin' }, { Connection: 'close' });
+    }
+    if (!isRead && !/^application\/json\s*(;|$)/i.test(ctx.get('Content-Type'))) {
+      const error = 'send the body as application/json';
+      throw new Problem(415, { error }, { Connection: 'close' });
+    }
+    return next();
+  };
+}

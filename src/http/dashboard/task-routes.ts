@@ -1,0 +1,149 @@
+import type Router from '@koa/router';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { readJson } from '../middleware/read-json.ts';
+import type { RequestState, RoutedContext } from '../request-state.ts';
+import {
+  presentDecisionsOf,
+  presentRow,
+  presentStatechart,
+  readAgentTask,
+  readAgentTasks,
+  readDeferral,
+  titleOf,
+} from '../wire/dashboard/agent-task.ts';
+import type { TaskDetailJson } from '../wire/dashboard/task-detail-json.ts';
+import type { TaskRowJson } from '../wire/dashboard/task-row-json.ts';
+import { Problem } from '../wire/problem.ts';
+import { deferralsOf } from './agent-tasks.ts';
+import type { DashboardPorts } from './dashboard-ports.ts';
+import { agentOf, passedPart, whileAsked } from './relay.ts';
+
+/** Pages of an agent that are looked through for tasks which match a filter that the agent does not have. */
+const mostPages = 10;
+
+/** Adds the routes of tasks, of the calls that wait in them, and of decisions on these. */
+export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
+  const { workspace, files, clock, log } = ports;
+
+  router.get('/api/agents/:id/tasks', async (ctx: RoutedContext) => {
+    const agent = agentOf(ctx, workspace);
+    const signal = whileAsked(ctx);
+    const isWanted = filterOf(ctx);
+    const tasks: TaskRowJson[] = [];
+    let next = textOf(ctx, 'cursor');
+    const limit = limitOf(ctx);
+    for (let page = 0; page < mostPages && tasks.length < limit; page += 1) {
+      const query = new URLSearchParams({ limit: String(limit), include: 'artifacts,origin' });
+      if (next !== null) query.set('cursor', next);
+      const state = textOf(ctx, 'state');
+      if (state !== null) query.set('state', state);
+      const path = `/tasks?${query.toString()}`;
+      const { status, body } = await agent.line().json({ method: 'GET', path, signal });
+      if (status !== 200) return pass(ctx, { status, body });
+      const found = readAgentTasks(body);
+      tasks.push(...found.tasks.map(presentRow).filter(isWanted));
+      next = found.next;
+      if (next === null) break;
+    }
+    ctx.body = { tasks, ...(next === null ? {} : { next_cursor: next }) };
+  });
+
+  router.get('/api/agents/:id/tasks/:tid', async (ctx: RoutedContext) => {
+    const agent = agentOf(ctx, workspace);
+    const id = passedPart(ctx, 'tid');
+    const signal = whileAsked(ctx);
+    const line = agent.line();
+    const path = `/tasks/${id}?decisions=true&history=states`;
+    const [{ status, body }, timeline] = await Promise.all([
+      line.json({ method: 'GET', path, signal }),
+      // A log that cannot be read is told of by its own page.
+      files.timeline(agent.directory, id).catch(() => []),
+    ]);
+    const task = status === 200 ? readAgentTask(body) : null;
+    if (task === null) return pass(ctx, { status, body });
+    const held = task.metadata?.deferral?.id;
+    const waiting =
+      held === undefined || !/^[A-Za-z0-9._:-]{1,128}$/.test(held)
+        ? null
+        : await line.json({ method: 'GET', path: `/deferrals/${held}`, signal });
+    ctx.body = {
+      ...presentRow(task),
+      task: body,
+      statechart: presentStatechart(task),
+      decisions: presentDecisionsOf(task),
+      deferral: readDeferral(waiting?.body, agent.id, titleOf(task)),
+      timeline,
+    } satisfies TaskDetailJson;
+  });
+
+  router.get('/api/deferrals', async (ctx: RoutedContext) => {
+    const running = workspace.agents().filter(({ state }) => state === 'running');
+    const found = await Promise.all(
+      running.map(async (agent) => {
+        try {
+          return await deferralsOf(agent);
+        } catch (error) {
+          // One that does not answer keeps nobody from deciding on the others.
+          const reason = error instanceof Error ? error.message : String(error);
+          log.warn({ agent: agent.id, reason }, 'dashboard: an agent did not say what waits');
+          return [];
+        }
+      }),
+    );
+    const deferrals = found
+      .flat()
+      .toSorted((one, other) => one.expires_at.localeCompare(other.expires_at));
+    ctx.body = { deferrals, now: new Date(clock.now()).toISOString() };
+  });
+
+  for (const action of ['decisions', 'cancel'] as const) {
+    router.post(`/api/agents/:id/tasks/:tid/${action}`, readJson(), async (ctx: RoutedContext) => {
+      const agent = agentOf(ctx, workspace);
+      const path = `/tasks/${passedPart(ctx, 'tid')}/${action}`;
+      const { token, body } = readDecision(ctx.request.body);
+      const given = token === null ? {} : { token };
+      pass(ctx, await agent.line().json({ method: 'POST', path, body, ...given }));
+    });
+  }
+}
+
+/** Gives on what the agent answered. */
+export function pass(
+  ctx: RoutedContext,
+  { status, body }: { status: number; body: unknown },
+): void {
+  ctx.status = status >= 200 && status < 600 ? status : 502;
+  ctx.body = JSON.stringify(body);
+  ctx.type = 'json';
+}
+
+/** Takes the token out of a decision: it is shown to the agent, and is no part of what it decides on. */
+function readDecision(sent: unknown): { token: string | null; body: JsonObject } {
+  if (!isJsonObject(sent as JsonValue)) return { token: null, body: {} };
+  const { token = null, ...body } = sent as JsonObject;
+  if (token === null) return { token, body };
+  if (typeof token === 'string' && /^[\x21-\x7e]{1,16384}$/.test(token)) return { token, body };
+  throw new Problem(400, { error: 'token must be a bearer token without spaces' });
+}
+
+function filterOf(ctx: RoutedContext): (row: TaskRowJson) => boolean {
+  const tool = textOf(ctx, 'tool');
+  const execution = textOf(ctx, 'workflow_execution_id');
+  return (row) =>
+    (tool === null || row.tool === tool) &&
+    (execution === null || row.workflow?.workflow_execution_id === execution);
+}
+
+function limitOf(ctx: RoutedContext): number {
+  const text = textOf(ctx, 'limit') ?? '100';
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= 500) return limit;
+  throw new Problem(400, { error: 'limit must be a whole number from 1 to 500' });
+}
+
+function textOf(ctx: RoutedContext, name: string): string | null {
+  const value = ctx.query[name];
+  if (value === undefined || value === '') return null;
+  if (typeof value === 'string' && value.length <= 256) return value;
+  throw new Problem(400, { error: `${name} must be one text of at most 256 characters` });
+}

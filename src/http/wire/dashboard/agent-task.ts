@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { brief } from '../../../machines/brief.ts';
+import type { DeferralJson } from './held-call-json.ts';
+import type { DecisionJson, StatechartJson } from './task-detail-json.ts';
+import type { TaskRowJson } from './task-row-json.ts';
+
+/** Characters of a request that a list shows. */
+const titleLength = 120;
+
+const text = z.string().catch('');
+const time = z.string().catch(() => new Date(0).toISOString());
+const parts = z.array(z.looseObject({ kind: text, text: text.optional() })).catch([]);
+const message = z.looseObject({ role: text, parts });
+const origin = z.looseObject({
+  user_id: text,
+  email: z.string().nullable().catch(null),
+  provider: text,
+});
+const visit = z.object({ state: text, event: text, entered_at: time });
+
+const decision = z.object({
+  call_id: z.string().optional(),
+  tool: z.string().optional(),
+  layer: text,
+  decision: text,
+  reason: text,
+  duration_ms: z.number().catch(0),
+});
+
+const workflow = z.object({
+  workflow_id: z.string().optional(),
+  workflow_execution_id: z.string().optional(),
+  stage_id: z.string().optional(),
+  step_id: z.string().optional(),
+});
+
+const metadata = z.looseObject({
+  created_at: z.string().optional().catch(undefined),
+  requester: origin.nullable().optional().catch(undefined),
+  workflow: workflow.optional().catch(undefined),
+  deferral: z.looseObject({ id: text, tool: text }).optional().catch(undefined),
+  decisions: z.array(decision).catch([]).optional(),
+  statechart: z.object({ version: z.number(), value: z.string() }).optional().catch(undefined),
+  states: z.array(visit).catch([]).optional(),
+});
+
+const agentTask = z.looseObject({
+  id: z.string(),
+  contextId: text,
+  status: z.looseObject({
+    state: text,
+    timestamp: time,
+    message: message.optional().catch(undefined),
+  }),
+  history: z.array(message).catch([]).optional(),
+  metadata: metadata.optional().catch(undefined),
+});
+
+/** A task as an agent tells it, so far as it can be relied on: the agent may be anybody's. */
+export type AgentTask = z.infer<typeof agentTask>;
+
+/** Reads the JSON of a task; `null` when it is none. */
+export function readAgentTask(json: unknown): AgentTask | null {
+  return agentTask.safeParse(json).data ?? null;
+}
+
+/** Reads a page of tasks; empty when it is none. */
+export function readAgentTasks(json: unknown): { tasks: AgentTask[]; next: string | null } {
+  const { tasks, next_cursor: next } = Object(json) as { tasks?: unknown; next_cursor?: unknown };
+  const found = Array.isArray(tasks) ? tasks.map(readAgentTask) : [];
+  return {
+    tasks: found.filter((task) => task !== null),
+    next: typeof next === 'string' ? next : null,
+  };
+}
+
+/** Presents a task as a row of a list. */
+export function presentRow(task: AgentTask): TaskRowJson {
+  const { id, contextId, status, metadata: extra = {} } = task;
+  const { created_at: createdAt, requester, workflow: flow, deferral } = extra;
+  return {
+    ...{ id, context_id: contextId, state: status.state },
+    text: wordsOf(status.message),
+    title: titleOf(task),
+    requester: requester == null ? null : (requester.email ?? requester.user_id),
+    created_at: createdAt ?? status.timestamp,
+    changed_at: status.timestamp,
+    ...(deferral === undefined ? {} : { tool: deferral.tool }),
+    ...(flow === undefined ? {} : { workflow: flow as NonNullable<TaskRowJson['workflow']> }),
+  };
+}
+
+/** Returns what the requester asked for, in a line. */
+export function titleOf({ history = [] }: AgentTask): string {
+  return brief(wordsOf(history.find(({ role }) => role === 'user')), titleLength);
+}
+
+/** Presents where a task stands in its chart. */
+export function presentStatechart({ status, metadata: extra = {} }: AgentTask): StatechartJson {
+  const { statechart: chart, states = [] } = extra;
+  const { version, value } = chart ?? { version: 0, value: status.state };
+  return { machine: 'task', version, value, states };
+}
+
+/** Presents what the layers of governance said. */
+export function presentDecisionsOf({ metadata: extra = {} }: AgentTask): DecisionJson[] {
+  return (extra.decisions ?? []) as DecisionJson[];
+}
+
+const target = z.union([z.string(), z.array(z.string())]);
+
+const agentDeferral = z.object({
+  id: z.string(),
+  task_id: z.string(),
+  tool: text,
+  to: target.catch(''),
+  timeout: text,
+  context: text,
+  args: z.record(z.string(), z.unknown()).catch({}),
+  args_before: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  args_sha256: text,
+  requester: origin.nullable().catch(null),
+  requested_at: time,
+  expires_at: time,
+  approvers: z.array(z.string()).nullable().catch(null),
+  quorum: z.number().catch(1),
+  approvals: z.array(z.object({ approver: text, at: time })).catch([]),
+  escalated_to: target.optional().catch(undefined),
+});
+
+/** Reads a deferral of an agent; `null` when it is none. */
+export function readDeferral(json: unknown, agentId: string, title: string): DeferralJson | null {
+  const found = agentDeferral.safeParse(json).data;
+  return found === undefined ? null : ({ agent_id: agentId, ...found, title } as DeferralJson);
+}
+
+function wordsOf(said: z.infer<typeof message> | undefined): string {
+  return (said?.parts ?? [])
+    .flatMap(({ text: words }) => (words === undefined ? [] : [words]))
+    .join('\n');
+}

@@ -1,0 +1,22 @@
+import type { WorkspaceAgent } from '../../../actors/workspace/workspace.ts';
+import { localUrl } from '../../../machines/url-of.ts';
+import type { AgentJson } from './agent-json.ts';
+
+/** Presents an agent of the workspace, `pending` of whose calls wait for a person. */
+export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson {
+  const { id, directory, description, state, served } = agent;
+  const error = agent.error ?? description.problem;
+  return {
+    ...{ id, version: description.version, directory },
+    ...{ model: description.model, fallbacks: description.fallbacks },
+    ...{ tools: description.tools, held_tools: description.heldTools },
+    ...{ channels: description.channels, skills: description.skills, status: state },
+    ...(served === null
+      ? {}
+      : { port: served.port, url: localUrl(served), started_at: served.startedAt }),
+    ...(error === null ? {} : { error }),
+    needs_passphrase: state !== 'running' && description.needsPassphrase,
+    pending_deferrals: served === null ? 0 : pending,
+    warnings: description.warnings,
+  };
+}
