@@ -82,7 +82,7 @@ export function presentRow(task: AgentTask): TaskRowJson {
     ...{ id, context_id: contextId, state: status.state },
     text: wordsOf(status.message),
     title: titleOf(task),
-    requester: requester == null ? null : (requester.email ?? requester.user_id),
+    requester: requester?.email ?? requester?.user_id ?? null,
     created_at: createdAt ?? status.timestamp,
     changed_at: status.timestamp,
     ...(deferral === undefined ? {} : { tool: deferral.tool }),
