@@ -25,8 +25,9 @@ export async function readConfigText(directory: string): Promise<ConfigText> {
   const file = await open(
     path,
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-  ).catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigFileError(`${path} cannot be read (${error.code})`, { cause: error });
+  ).catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigFileError(`${path} cannot be read (${code})`, { cause: error });
   });
   try {
     const stat = await file.stat();

@@ -126,9 +126,12 @@ export class Workspace {
       ids.add(id);
       const known = this.#agents.get(folder);
       if (known === undefined) {
-        const agent = new WorkspaceAgent({ ...this.#options, directory: folder, id, description });
-        this.#agents.set(folder, agent);
+        // Before it is told of itself, nothing is told that happens to it.
+        const tell = (changed: WorkspaceAgent) => this.#agents.has(folder) && onChange(changed);
+        const options = { ...this.#options, onChange: tell };
+        const agent = new WorkspaceAgent({ ...options, directory: folder, id, description });
         await agent.look();
+        this.#agents.set(folder, agent);
         onCreated(agent);
         continue;
       }

@@ -68,7 +68,7 @@ async function keysOf(agent: ReturnType<typeof agentOf>): Promise<unknown[]> {
     const path = '/.well-known/service-audit-keys';
     const { body } = await agent.line().json({ method: 'GET', path });
     const { keys } = Object(body) as { keys?: unknown };
-    return Array.isArray(keys) ? keys : [];
+    return Array.isArray(keys) ? (keys as unknown[]) : [];
   } catch {
     return [];
   }

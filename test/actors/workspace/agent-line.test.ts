@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createListener } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AgentConnection } from '../../../src/actors/agent-connection.ts';
+import { AgentLine } from '../../../src/actors/workspace/agent-line.ts';
+
+async function lineTo(answer: RequestListener, isProven = true) {
+  const seen: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    if (request.url === '/healthz') return void response.end('{}');
+    seen.push(request.headers.authorization);
+    answer(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const line = openLine(server.address() as AddressInfo, isProven);
+  onTestFinished(async () => {
+    await line.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { line, seen };
+}
+
+function openLine({ port }: AddressInfo, isProven: boolean): AgentLine {
+  const url = `http://127.0.0.1:${port}`;
+  const endpoint = { url, token: 'of-the-agent', isProof: () => isProven };
+  return new AgentLine(new AgentConnection(endpoint));
+}
+
+const call = { method: 'GET', path: '/tasks', patience: 400 } as const;
+
+describe('a line to an agent that may be anybody', () => {
+  it.each<[string, RequestListener, string, string]>([
+    ['hangs', () => undefined, 'slow', 'the agent does not answer in time'],
+    [
+      'sends half and hangs',
+      (_, to) => void to.write('{'),
+      'slow',
+      'the agent does not answer in time',
+    ],
+    [
+      'answers no JSON',
+      (_, to) => void to.end('<html>'),
+      'senseless',
+      'the answer of the agent is not JSON',
+    ],
+    ['hangs up', (_, to) => void to.destroy(), 'unreachable', 'the connection to the agent broke'],
+  ])('says in a sentence that it %s', async (_, answer, code, message) => {
+    const { line } = await lineTo(answer);
+    await expect(line.json(call)).rejects.toMatchObject({ code, message });
+  });
+
+  it('stops reading an answer without end', async () => {
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    const { line } = await lineTo((_, response) => {
+      const write = (): void => {
+        while (!response.destroyed && response.write(piece));
+      };
+      response.on('drain', write);
+      write();
+    });
+    await expect(line.json({ ...call, patience: 60_000 })).rejects.toMatchObject({
+      ...{ code: 'senseless', message: 'the answer of the agent is too long' },
+    });
+    const stream = line.events({ ...call, patience: 60_000 });
+    await expect(Array.fromAsync(stream)).rejects.toMatchObject({ code: 'senseless' });
+  });
+
+  it('gives an answer that is a refusal on as it is', async () => {
+    const { line } = await lineTo(
+      (_, to) => void to.writeHead(500).end('{"error":"internal error"}'),
+    );
+    expect(await line.json(call)).toEqual({ status: 500, body: { error: 'internal error' } });
+    await expect(Array.fromAsync(line.events(call))).rejects.toMatchObject({
+      message: 'the agent answered with status 500: internal error',
+    });
+  });
+
+  it('sends nothing to a listener that does not prove to be the agent', async () => {
+    const { line, seen } = await lineTo((_, response) => void response.end('{}'), false);
+    await expect(line.json(call)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(seen).toEqual([]);
+  });
+
+  it('bears a listener that speaks no HTTP', async () => {
+    const server = createListener(
+      (socket) => void socket.on('error', () => undefined).end('SSH-2.0\r\n'),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const line = openLine(server.address() as AddressInfo, true);
+    onTestFinished(async () => {
+      await line.close();
+      server.close();
+    });
+    await expect(line.json(call)).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  it('shows the token of whoever decides instead of its own', async () => {
+    const { line, seen } = await lineTo((_, response) => void response.end('{}'));
+    await line.json(call);
+    await line.json({ ...call, token: 'of-ann' });
+    expect(seen).toEqual(['Bearer of-the-agent', 'Bearer of-ann']);
+  });
+});
