@@ -65,6 +65,8 @@ describe('the page of a task', () => {
     await page.goto(`${server.url}/#/tasks/refunds/t1`);
     await page.locator('[data-state="deferred.asked"][aria-current=true]').waitFor();
     expect(await current(page)).toBe('deferred.asked');
+    const around = page.locator('[data-region][aria-current=true]');
+    expect(await around.getAttribute('data-region')).toBe('deferred');
     expect(await taken(page)).toEqual(wayToAsked);
     expect(await page.locator('header .wait p').innerText()).toMatch(
       /^Waits for .+, because rule defer\.tools\.pay holds it\.$/,
