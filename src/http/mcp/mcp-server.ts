@@ -1,5 +1,12 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  CallToolRequestSchema,
+  ListToolsRequestSchema,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import type { Tool } from '../../actors/ports.ts';
 import { type CallPorts, callTool, type McpRequest } from './call-tool.ts';
 import { readCall } from './mcp-call.ts';
@@ -14,13 +21,21 @@ export interface McpFace {
   onToolsChanged: (listener: () => void) => void;
 }
 
+/** Clients are asked nothing whose answer has a schema; the SDK would make a compiler of schemas for each session. */
+const noSchemas: jsonSchemaValidator = {
+  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'was not asked for' }),
+};
+
 /**
  * Makes the server of one session: it lists the tools of the agent, and makes each call a task. Messages come with
  * the request that they came in, as whoever sent them may do no more than that request.
  */
 export function mcpServer(face: Omit<McpFace, 'onToolsChanged'>, ports: CallPorts): Server {
   const { agentId: name, version, tools } = face;
-  const server = new Server({ name, version }, { capabilities: { tools: { listChanged: true } } });
+  const server = new Server(
+    { name, version },
+    { capabilities: { tools: { listChanged: true } }, jsonSchemaValidator: noSchemas },
+  );
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools().map(({ name: tool, description, parameters }) => ({
       name: tool,
@@ -34,9 +49,17 @@ export function mcpServer(face: Omit<McpFace, 'onToolsChanged'>, ports: CallPort
     try {
       return await callTool(ports, request, readCall(params), { ...extra, isClosed });
     } finally {
-      // The SDK answers nothing to what was called off, and leaves its stream open.
-      if (extra.signal.aborted) extra.closeSSEStream?.();
+      if (extra.signal.aborted) endStream(server.transport, extra.requestId);
     }
   });
   return server;
+}
+
+/**
+ * Ends the stream of a call that was called off, which the SDK answers nothing and leaves open; what it remembers of the
+ * call it forgets by an answer that has no stream.
+ */
+function endStream(transport: Transport | undefined, id: RequestId): void {
+  (transport as WebStandardStreamableHTTPServerTransport | undefined)?.closeSSEStream(id);
+  transport?.send({ jsonrpc: '2.0', id, result: {} }).catch(() => undefined);
 }
