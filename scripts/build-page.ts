@@ -13,7 +13,11 @@ const source = join(root, 'src/ui/dashboard');
 const built = join(root, 'dist/ui/dashboard');
 
 const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
-if (values.force || changedAt([join(built, 'index.html')]) < changedAt(sources())) await build();
+if (values.force || isOld()) await build();
+
+function isOld(): boolean {
+  return changedAt([join(built, 'index.html')]) < changedAt(sources());
+}
 
 function sources(): string[] {
   const files = globSync('**/*.{ts,svelte,css,html,svg,json}', { cwd: source });
@@ -56,7 +60,7 @@ async function build(): Promise<void> {
         license: { fileName: 'licenses.md' },
       },
     });
-    await replace(fresh);
+    if (values.force || isOld()) await replace(fresh);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }

@@ -1,10 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { inflate } from '@sparticuz/chromium';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
+import { openBrowser } from './open-browser.ts';
 
 /** How a page is looked at. */
 interface View {
@@ -16,31 +12,16 @@ interface View {
 /** A real browser without a network, for the pages of an agent. */
 export class TestBrowser {
   readonly #browser: Browser;
-  readonly #folder: string;
+  readonly close: () => Promise<void>;
 
-  private constructor(browser: Browser, folder: string) {
+  private constructor(browser: Browser, close: () => Promise<void>) {
     this.#browser = browser;
-    this.#folder = folder;
+    this.close = close;
   }
 
-  /**
-   * Unpacks and starts the browser. The package brings a Chromium for machines that have nothing: with it come the
-   * libraries (NSS) and the font that a bare Debian lacks, so that `npm ci` is all that it needs. It is unpacked into a
-   * folder of its own, since the package would use a fixed one that every user of the machine shares.
-   */
   static async launch(): Promise<TestBrowser> {
-    const folder = await mkdtemp(join(tmpdir(), 'holdpoint-browser-'));
-    try {
-      return new TestBrowser(await launchIn(folder), folder);
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true });
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#browser.close();
-    await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
+    const { browser, close } = await openBrowser();
+    return new TestBrowser(browser, close);
   }
 
   /**
@@ -75,40 +56,6 @@ export class TestBrowser {
 export interface TestPage {
   page: Page;
   complaints: string[];
-}
-
-async function launchIn(folder: string): Promise<Browser> {
-  await unpack(folder, ['chromium.br', 'al2023.tar.br', 'fonts.tar.br']);
-  const fonts = join(folder, 'fonts.conf');
-  await writeFile(
-    fonts,
-    `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/font-cache</cachedir></fontconfig>`,
-  );
-  return chromium.launch({
-    executablePath: join(folder, 'chromium'),
-    // It opens our own pages alone, and its sandbox does not work for root or in most containers.
-    chromiumSandbox: false,
-    args: ['--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1', '--disable-dev-shm-usage'],
-    env: {
-      ...process.env,
-      HOME: folder,
-      TMPDIR: folder,
-      FONTCONFIG_FILE: fonts,
-      LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
-    },
-    timeout: 30_000,
-  });
-}
-
-/** The package unpacks into the folder for temporary files, which it asks for as each call begins. */
-async function unpack(folder: string, files: readonly string[]): Promise<void> {
-  const packed = join(dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))), '../bin');
-  const before = process.env['TMPDIR'];
-  process.env['TMPDIR'] = folder;
-  const unpacked = files.map((file) => inflate(join(packed, file)));
-  if (before === undefined) delete process.env['TMPDIR'];
-  else process.env['TMPDIR'] = before;
-  await Promise.all(unpacked);
 }
 
 /**

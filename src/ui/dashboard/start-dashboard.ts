@@ -6,6 +6,7 @@ import { ApiClient, ApiError, sentenceOf } from './api/client.ts';
 import { Session } from './api/session.ts';
 import { shareStream } from './connection/share-stream.ts';
 import type { StreamEvent } from './connection/stream-event.ts';
+import { notifyOfWaits } from './state/notify.ts';
 import { ServerClock } from './state/server-clock.ts';
 import { createToasts } from './state/toasts.ts';
 import { createWorkspace } from './state/workspace.ts';
@@ -25,7 +26,7 @@ export function startDashboard() {
   const client = new ApiClient(
     session,
     (at) => clock.heard(at),
-    () => workspace.trigger.refused(),
+    () => workspace.trigger.refused({ token: session.token === null ? 'missing' : 'wrong' }),
   );
   /** Events that arrive while everything is read again are newer than what is read. */
   let held: StreamEvent[] | null = null;
@@ -70,6 +71,7 @@ export function startDashboard() {
 
   const connection = createActor(shareStream(client, apply, () => void readAll()));
   connection.start();
+  notifyOfWaits(workspace);
   void readAll();
 
   return {

@@ -13,14 +13,16 @@ export interface Workspace {
   deferrals: DeferralJson[] | null;
   /** Why reading them failed. */
   problem: string | null;
-  /** The server wants a token that this tab does not have. */
-  refused: boolean;
+  /** The server wants a token: this tab has none, or has another one. */
+  refused: 'missing' | 'wrong' | null;
 }
+
+export type WorkspaceStore = ReturnType<typeof createWorkspace>;
 
 /** What changes it: the answers of the server and its events. */
 type WorkspaceEvents = {
   read: { about: WorkspaceJson; agents: AgentJson[]; deferrals: DeferralJson[] };
-  refused: undefined;
+  refused: { token: 'missing' | 'wrong' };
   signedIn: undefined;
   failed: { problem: string };
   scanned: { agents: AgentJson[] };
@@ -35,7 +37,7 @@ const empty: Workspace = {
   agents: null,
   deferrals: null,
   problem: null,
-  refused: false,
+  refused: null,
 };
 
 /** Makes the store of the workspace. It emits `task` for each change of a task, as no view keeps all of them. */
@@ -49,10 +51,10 @@ export function createWorkspace() {
         agents: byId(event.agents),
         deferrals: byDeadline(event.deferrals),
         problem: null,
-        refused: false,
+        refused: null,
       }),
-      refused: (context) => ({ ...context, refused: true }),
-      signedIn: (context) => ({ ...context, refused: false }),
+      refused: (context, { token }) => ({ ...context, refused: token }),
+      signedIn: (context) => ({ ...context, refused: null }),
       failed: (context, { problem }) => ({ ...context, problem }),
       scanned: (context, { agents }) => ({
         ...context,

@@ -1,0 +1,7 @@
+/** Writes a target as a person reads it: `channel:slack:#ops` is `#ops (slack)`. */
+export function targetWords(target: string): string {
+  const [kind, channel, ...name] = target.split(':');
+  if (kind !== 'channel' || channel === undefined) return target;
+  const place = name.join(':');
+  return place === '' || place === '*' ? channel : `${place} (${channel})`;
+}

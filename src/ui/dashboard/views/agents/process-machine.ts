@@ -1,0 +1,113 @@
+import { assign, fromPromise, setup } from 'xstate';
+
+/** What can be done to the process of an agent. */
+export type ProcessVerb = 'start' | 'stop' | 'restart';
+
+export type ProcessEvent =
+  | { type: 'asked'; verb: ProcessVerb; needsPassphrase: boolean }
+  | { type: 'passphrase.given'; passphrase: string }
+  | { type: 'passphrase.refused' };
+
+interface ProcessContext {
+  verb: ProcessVerb;
+  /** Why the last attempt failed, in the server's own sentence. */
+  problem: string | null;
+}
+
+/** Thrown by the port `send` when the server wants another passphrase. */
+export class PassphraseNeeded extends Error {}
+
+/**
+ * One button of an agent's card, from the click to the server's answer. A passphrase goes from the event to the request
+ * and is kept nowhere.
+ */
+export const processMachine = setup({
+  types: { context: {} as ProcessContext, events: {} as ProcessEvent },
+  actors: {
+    /** Asks the server. Throws PassphraseNeeded, or an error whose message is the server's sentence. */
+    send: fromPromise<void, { verb: ProcessVerb; passphrase: string | null }>(() =>
+      Promise.resolve(),
+    ),
+  },
+  actions: {
+    noteVerb: assign((_, { verb }: { verb: ProcessVerb }) => ({ verb, problem: null })),
+    noteProblem: assign((_, { error }: { error: unknown }) => ({
+      problem: error instanceof Error ? error.message : String(error),
+    })),
+    forgetProblem: assign({ problem: null }),
+  },
+  guards: {
+    asksPassphrase: (_, { needsPassphrase }: { needsPassphrase: boolean }) => needsPassphrase,
+    wantsPassphrase: (_, { error }: { error: unknown }) => error instanceof PassphraseNeeded,
+  },
+}).createMachine({
+  id: 'process',
+  context: { verb: 'start', problem: null },
+  initial: 'idle',
+  states: {
+    idle: {
+      description: 'Nothing has been asked for, or it has been answered.',
+      on: {
+        asked: [
+          {
+            guard: {
+              type: 'asksPassphrase',
+              params: ({ event }) => ({
+                needsPassphrase: event.needsPassphrase && event.verb !== 'stop',
+              }),
+            },
+            target: 'askingPassphrase',
+            actions: { type: 'noteVerb', params: ({ event }) => event },
+          },
+          {
+            target: 'sending',
+            actions: { type: 'noteVerb', params: ({ event }) => event },
+          },
+        ],
+      },
+    },
+    askingPassphrase: {
+      description: 'A person is asked for the passphrase of the secrets.',
+      on: {
+        'passphrase.given': { target: 'unlocking', actions: 'forgetProblem' },
+        'passphrase.refused': { target: 'idle', actions: 'forgetProblem' },
+      },
+    },
+    unlocking: {
+      description: 'The server tries the passphrase; the dialog stays open until it has answered.',
+      tags: 'busy',
+      on: { 'passphrase.refused': 'idle' },
+      invoke: {
+        src: 'send',
+        input: ({ context, event }) => ({
+          verb: context.verb,
+          passphrase: event.type === 'passphrase.given' ? event.passphrase : null,
+        }),
+        onDone: 'idle',
+        onError: [
+          {
+            guard: { type: 'wantsPassphrase', params: ({ event }) => event },
+            target: 'askingPassphrase',
+            actions: { type: 'noteProblem', params: ({ event }) => event },
+          },
+          { target: 'idle', actions: { type: 'noteProblem', params: ({ event }) => event } },
+        ],
+      },
+    },
+    sending: {
+      tags: 'busy',
+      invoke: {
+        src: 'send',
+        input: ({ context }) => ({ verb: context.verb, passphrase: null }),
+        onDone: 'idle',
+        onError: [
+          {
+            guard: { type: 'wantsPassphrase', params: ({ event }) => event },
+            target: 'askingPassphrase',
+          },
+          { target: 'idle', actions: { type: 'noteProblem', params: ({ event }) => event } },
+        ],
+      },
+    },
+  },
+});

@@ -1,0 +1,27 @@
+import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-json.ts';
+import { shellWord } from '../../components/shell-word.ts';
+import { targetWords } from '../../components/target-words.ts';
+
+/** Writes the command that decides on just the call that is shown. */
+export function decisionCommand(
+  verb: 'approve' | 'reject',
+  { task_id, args_sha256, approvers }: DeferralJson,
+  directory: string | null,
+  email: string,
+): string {
+  const words = ['holdpoint task', verb, shellWord(task_id)];
+  if (directory !== null) words.push('--dir', shellWord(directory));
+  words.push('--args-sha256', shellWord(args_sha256));
+  if (email !== '') words.push('--email', shellWord(email));
+  else if (approvers !== null) words.push('--email', 'YOU@EXAMPLE.COM');
+  return words.join(' ');
+}
+
+/** Says who may decide, and how many of them it takes. */
+export function deciders({ approvers, quorum, to }: DeferralJson): { who: string; how: string } {
+  const asked = [to].flat().map(targetWords).join(', ');
+  const many = quorum > 1 ? `${quorum} people are needed` : 'one is enough';
+  if (approvers === null) return { who: 'Whoever is asked', how: `${many}; asked in ${asked}` };
+  const who = approvers.length === 0 ? 'Nobody is listed' : approvers.join(', ');
+  return { who, how: `${many}; asked in ${asked}` };
+}

@@ -1,0 +1,221 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import { promisify } from 'node:util';
+import type { AgentJson } from '../../src/http/wire/dashboard/agent-json.ts';
+import type { DashboardEvents } from '../../src/http/wire/dashboard/dashboard-events.ts';
+import type { DeferralJson } from '../../src/http/wire/dashboard/held-call-json.ts';
+
+const root = join(import.meta.dirname, '../..');
+const built = join(root, 'dist/ui/dashboard');
+
+/** The policy that the dashboard sends with its page. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+};
+
+/** Builds the page when it is older than its sources. */
+export async function buildPage(): Promise<void> {
+  await promisify(execFile)(process.execPath, [
+    '--disable-warning=ExperimentalWarning',
+    join(root, 'scripts/build-page.ts'),
+  ]);
+}
+
+/** What a route answers: JSON with a status. */
+export interface Answer {
+  status?: number;
+  body?: unknown;
+}
+
+type Route = (body: any, url: URL) => Answer | Promise<Answer>;
+
+/**
+ * A server for the page that says what a test wants, however hostile or broken: the page must hold whatever it is told.
+ * Its agents and deferrals stand in the open; `emit` tells every stream.
+ */
+export class PageServer {
+  agents: AgentJson[] = [];
+  deferrals: DeferralJson[] = [];
+  /** Milliseconds by which its clock is ahead of the browser's. */
+  ahead = 0;
+  /** The token it asks for; `null` for none. */
+  token: string | null = null;
+  /** `POST /api/…` in order, with their bodies. */
+  readonly posts: { path: string; body: any }[] = [];
+  /** Routes of a test's own, such as `POST /api/agents/a/start`. */
+  readonly routes = new Map<string, Route>();
+  readonly #streams = new Set<ServerResponse>();
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  #events = 0;
+  /** `Last-Event-ID` of each stream that was opened. */
+  readonly resumed: string[] = [];
+
+  /** Serves the page on a port of its own. */
+  async listen(): Promise<void> {
+    await buildPage();
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
+  get streams(): number {
+    return this.#streams.size;
+  }
+
+  /** Tells every stream. */
+  emit<Name extends keyof DashboardEvents>(name: Name, data: DashboardEvents[Name]): void {
+    this.#events += 1;
+    for (const stream of this.#streams) {
+      stream.write(`id: ${this.#events}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+    }
+  }
+
+  /** Ends every stream, as a restart of the dashboard does. */
+  dropStreams(): void {
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.url);
+    if (!url.pathname.startsWith('/api/')) return this.#file(url.pathname, response);
+    if (this.token !== null && request.headers.authorization !== `Bearer ${this.token}`) {
+      return this.#json(response, 401, { error: 'unauthorized' });
+    }
+    if (url.pathname === '/api/events') return this.#stream(request, response);
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    const body: unknown = text === '' ? {} : JSON.parse(text);
+    if (request.method !== 'GET') this.posts.push({ path: url.pathname, body });
+    const route = this.routes.get(`${request.method} ${decodeURIComponent(url.pathname)}`);
+    const answer = await (route ?? (() => this.#own(url.pathname)))(body, url);
+    this.#json(response, answer.status ?? 200, answer.body ?? {});
+  }
+
+  #own(path: string): Answer {
+    if (path === '/api/workspace') {
+      return {
+        body: {
+          directory: '/home/ann/agents',
+          version: '0.1.0',
+          token_required: this.token !== null,
+        },
+      };
+    }
+    if (path === '/api/agents' || path === '/api/agents/rescan') return { body: this.agents };
+    if (path === '/api/deferrals') {
+      return {
+        body: { deferrals: this.deferrals, now: new Date(Date.now() + this.ahead).toISOString() },
+      };
+    }
+    return { status: 404, body: { error: 'There is nothing here.' } };
+  }
+
+  #stream(request: IncomingMessage, response: ServerResponse): void {
+    this.resumed.push(String(request.headers['last-event-id'] ?? ''));
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.write(': hello\n\n');
+    this.#streams.add(response);
+    const beat = setInterval(() => response.write(':\n\n'), 4_000);
+    response.once('close', () => {
+      clearInterval(beat);
+      this.#streams.delete(response);
+    });
+  }
+
+  #json(response: ServerResponse, status: number, body: unknown): void {
+    const date = new Date(Date.now() + this.ahead).toUTCString();
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      date,
+    });
+    response.end(JSON.stringify(body));
+  }
+
+  async #file(path: string, response: ServerResponse): Promise<void> {
+    const name = path === '/' ? 'index.html' : normalize(path).replace(/^\/+/, '');
+    const body = await readFile(join(built, name)).catch(() => null);
+    response.writeHead(body === null ? 404 : 200, {
+      'content-type': types[extname(name)] ?? 'text/plain',
+      'content-security-policy': policy,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    response.end(body ?? '');
+  }
+}
+
+/** An agent for the page; a test changes what it looks at. */
+export function anAgent(changes: Partial<AgentJson> = {}): AgentJson {
+  const id = changes.id ?? 'refunds';
+  return {
+    id,
+    version: '1.2.0',
+    directory: `/home/ann/agents/${id}`,
+    model: { provider: 'anthropic', name: 'claude-sonnet-4-5' },
+    fallbacks: [{ provider: 'openai', name: 'gpt-4.1' }],
+    tools: ['issue_refund', 'lookup_order', 'math_calculate', 'send_mail', 'web_fetch'],
+    held_tools: ['issue_refund', 'send_mail'],
+    channels: ['channel:slack:#refunds'],
+    skills: 1,
+    status: 'running',
+    port: 8080,
+    url: 'http://127.0.0.1:8080',
+    needs_passphrase: false,
+    pending_deferrals: 0,
+    warnings: [],
+    ...changes,
+  };
+}
+
+/** A call that waits, asked a minute ago and open for another five. */
+export function aDeferral(changes: Partial<DeferralJson> = {}): DeferralJson {
+  return {
+    agent_id: 'refunds',
+    id: 'd-1',
+    task_id: 'refund-1',
+    tool: 'issue_refund',
+    to: 'channel:slack:#refunds',
+    timeout: '6m',
+    context: 'The lamp arrived broken and the photo shows it.',
+    args: { order_id: 'A-1042', amount: 89.9, currency: 'EUR', reason: 'arrived broken' },
+    args_sha256: 'b49debc5dbedc964b8ebdc1b'.padEnd(64, '0'),
+    requester: { user_id: 'ann', email: 'ann@example.com', provider: 'oidc' },
+    requested_at: new Date(Date.now() - 60_000).toISOString(),
+    expires_at: new Date(Date.now() + 300_000).toISOString(),
+    approvers: null,
+    quorum: 1,
+    approvals: [],
+    title: 'Order A-1042, 89.90 EUR to Aino Korhonen',
+    ...changes,
+  };
+}

@@ -1,0 +1,145 @@
+import { aDeferral, anAgent, type PageServer } from './page-server.ts';
+
+/** Gives the server a workspace with something of everything, as a person would have it on an ordinary day. */
+export function tellStory(server: PageServer): void {
+  const minutes = (count: number): string => new Date(Date.now() + count * 60_000).toISOString();
+  server.agents = [
+    anAgent({
+      id: 'newsroom',
+      version: '2.0.1',
+      status: 'errored',
+      held_tools: ['send_newsletter'],
+      tools: ['send_newsletter', 'web_fetch'],
+      skills: 0,
+      channels: [],
+      error:
+        'service.yaml:14:9: the environment variable SENDGRID_KEY is not set; it must hold the key of send_newsletter',
+    }),
+    anAgent({
+      id: 'ops-runner',
+      version: '0.9.3',
+      model: { provider: 'ollama', name: 'qwen3-32b' },
+      fallbacks: [],
+      tools: ['drop_table', 'file_read', 'file_write', 'run_script', 'restart_service'],
+      held_tools: ['drop_table', 'run_script', 'restart_service', 'file_write'],
+      channels: ['channel:console:ops', 'channel:webhook:pager'],
+      port: 8081,
+      url: 'http://127.0.0.1:8081',
+      pending_deferrals: 1,
+      started_at: minutes(-4_000),
+      warnings: [
+        "Scripts run without a sandbox here: one could read the operator's token. Install bubblewrap, or set egress.sandbox.",
+      ],
+    }),
+    anAgent({ pending_deferrals: 2, started_at: minutes(-95) }),
+    anAgent({
+      id: 'translator',
+      version: '0.3.0',
+      status: 'stopped',
+      tools: ['web_fetch'],
+      held_tools: [],
+      skills: 2,
+      needs_passphrase: true,
+      channels: ['channel:telegram:ops'],
+    }),
+  ];
+  server.deferrals = [
+    aDeferral({
+      args: { order_id: 'A-1042', amount: 89.9, currency: 'EUR', reason: 'arrived broken' },
+      args_before: { order_id: 'A-1042', amount: 899, currency: 'EUR', reason: 'arrived broken' },
+      approvers: ['bob@example.com', 'carol@example.com'],
+      quorum: 2,
+      approvals: [{ approver: 'carol@example.com', at: minutes(-1) }],
+      requested_at: minutes(-4),
+      expires_at: new Date(Date.now() + 107_000).toISOString(),
+      context:
+        'The lamp arrived broken and the photo shows it. The order is 12 days old and inside the return window, so I would pay the full price back.',
+    }),
+    aDeferral({
+      agent_id: 'ops-runner',
+      id: 'd-2',
+      task_id: 'cleanup-7',
+      tool: 'drop_table',
+      title: 'staging.sessions_2024, 1.2 million rows',
+      args: { database: 'staging', table: 'sessions_2024', cascade: false },
+      to: ['channel:console:ops', 'channel:webhook:pager'],
+      requested_at: minutes(-8),
+      expires_at: minutes(22.2),
+      requester: null,
+    }),
+    aDeferral({
+      id: 'd-3',
+      task_id: 'news-3',
+      tool: 'send_mail',
+      title: 'Tell Aino Korhonen that her refund is on its way',
+      args: {
+        to: ['aino@example.com'],
+        subject: 'Your refund',
+        body: 'Dear Aino,\n\nwe have paid 89.90 EUR back to your card. It arrives within three days.\n\nThe refund desk',
+      },
+      requested_at: minutes(-20),
+      expires_at: minutes(341),
+    }),
+  ];
+  server.routes.set('GET /api/agents/refunds/logs', () => ({
+    body: {
+      lines: [
+        'holdpoint 0.1.0 runs refunds on http://127.0.0.1:8080',
+        'warning: tools.issue_refund waits 6 minutes, which is as long as the caller waits',
+        '14:25:46 refund-1 accepted',
+        '14:25:48 refund-1 issue_refund waits for finance-leads',
+      ],
+    },
+  }));
+  server.routes.set('GET /api/agents/refunds/policy', () => ({
+    body: {
+      tools: [
+        {
+          name: 'issue_refund',
+          origin: 'mcp shop',
+          decisions: [
+            {
+              layer: 'modify',
+              decision: 'modify',
+              rule: 'modify.rules[1]',
+              says: 'an amount above 500 is cut to a tenth',
+            },
+            {
+              layer: 'defer',
+              decision: 'defer',
+              rule: 'defer.tools.issue_refund',
+              says: 'asks #refunds in Slack',
+            },
+          ],
+          approvers: ['bob@example.com', 'carol@example.com'],
+          timeout: '6m',
+          warning:
+            'It waits 6 minutes, which is as long as a caller waits: answer before, or send with a push.',
+        },
+        {
+          name: 'lookup_order',
+          origin: 'mcp shop',
+          decisions: [{ layer: 'default', decision: 'allow', rule: '', says: 'runs at once' }],
+          approvers: null,
+        },
+        {
+          name: 'web_fetch',
+          origin: 'builtin',
+          decisions: [{ layer: 'deny', decision: 'deny', rule: 'deny.tools', says: 'never runs' }],
+          approvers: null,
+        },
+      ],
+      egress: {
+        mode: 'allowlist',
+        hosts: [
+          { host: 'api.anthropic.com', origin: 'model' },
+          { host: 'api.openai.com', origin: 'fallback model' },
+          { host: 'slack.com', origin: 'channel slack' },
+        ],
+      },
+      auth: { providers: ['oidc'], required: true },
+      admission: { enabled: false },
+      warnings: [],
+    },
+  }));
+}

@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { visiblePieces } from '../../../../src/ui/dashboard/components/visible-text.ts';
+
+describe('visible text', () => {
+  it('names what turns the direction, has no width or looks like a space', () => {
+    const text = 'pay \u202E001\u2069 to\u200Bann\u00A0now\u{E0041}\n\u3164';
+    const named = visiblePieces(text).map(({ text, hidden }) => (hidden ? `[${text}]` : text));
+    expect(named.join('')).toBe(
+      'pay [U+202E]001[U+2069] to[U+200B]ann[U+00A0]now[U+E0041]\n[U+3164]',
+    );
+  });
+
+  it('leaves all else as it is', () => {
+    const plain = 'Größe 5 < 6, 値段 ¥900, “quoted” 🙂\nsecond line';
+    expect(visiblePieces(plain)).toEqual([{ text: plain, hidden: false }]);
+  });
+
+  it('shows no piece in which a format or control character remains', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        for (const piece of visiblePieces(text)) {
+          expect(piece.text).not.toMatch(/[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
+        }
+      }),
+    );
+  });
+});

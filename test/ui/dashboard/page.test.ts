@@ -1,0 +1,422 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestBrowser } from '../../helpers/browser.ts';
+import { aDeferral, anAgent } from '../../helpers/page-server.ts';
+import { tellStory } from '../../helpers/page-story.ts';
+import { axeFindings, eventually, overflowOf, startPageServer } from './page-browser.ts';
+
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  browser = await TestBrowser.launch();
+});
+afterAll(() => browser.close());
+
+/** What has the focus, by its name. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = (globalThis as any).document.activeElement;
+    return (element?.getAttribute('aria-label') ?? element?.textContent ?? '').trim();
+  });
+}
+
+const routes = [
+  '#/agents',
+  '#/approvals',
+  '#/approvals/refunds/refund-1',
+  '#/approvals/refunds/gone',
+  '#/agents/refunds/policy',
+  '#/agents/refunds/logs',
+  '#/nothing',
+];
+
+describe('each view', () => {
+  it.each([
+    ['light', 1280],
+    ['light', 320],
+    ['dark', 1280],
+    ['dark', 320],
+  ] as const)(
+    'has no fault that axe-core finds, and fits, in %s at %i px',
+    async (scheme, width) => {
+      const server = await startPageServer();
+      tellStory(server);
+      const { page } = await browser.page({ scheme, width });
+      for (const route of routes) {
+        await page.goto(server.url + route);
+        await page.locator('main h1').waitFor();
+        await page.getByText('Loading …').waitFor({ state: 'detached' });
+        expect({ route, faults: await axeFindings(page) }).toEqual({ route, faults: [] });
+        expect({ route, wider: await overflowOf(page) }).toEqual({ route, wider: null });
+      }
+    },
+  );
+
+  it('says in an empty workspace how an agent is made, and shows it when it is there', async () => {
+    const server = await startPageServer();
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    await page.getByText('No agent is here yet').waitFor();
+    expect(await page.locator('main code').innerText()).toBe('holdpoint init');
+    await eventually(() => expect(server.streams).toBe(1));
+    server.emit('agent_created', anAgent({ id: 'fresh', status: 'starting' }));
+    await page.getByRole('heading', { name: 'fresh' }).waitFor();
+    expect(await page.locator('.about').innerText()).toBe('0.1.0 · workspace /home/ann/agents');
+  });
+
+  it('gives the focus to the heading after a change of view, and the menu opens on a narrow window', async () => {
+    const server = await startPageServer();
+    tellStory(server);
+    const { page } = await browser.page({ width: 320 });
+    await page.goto(server.url);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('link', { name: 'Approvals' }).first().click();
+    await eventually(async () => expect(await focused(page)).toBe('Approvals'));
+    expect(await page.title()).toBe('(3) Approvals · Holdpoint');
+  });
+});
+
+describe('an agent', () => {
+  it('shows what its log ended with as text', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent({ status: 'errored', error: '<b>no</b> key\u202E' })];
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    expect(await page.locator('article pre').innerText()).toBe('<b>no</b> keyU+202E');
+  });
+
+  it('asks again for a passphrase that is wrong, and keeps none in the page', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent({ status: 'stopped', needs_passphrase: true })];
+    server.routes.set('POST /api/agents/refunds/start', ({ passphrase }) =>
+      passphrase === 'right'
+        ? { status: 202, body: { status: 'starting' } }
+        : { status: 400, body: { error: 'The passphrase is wrong.', needs_passphrase: true } },
+    );
+    const { page, complaints } = await browser.page();
+    await page.goto(server.url);
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.keyboard.type('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('The passphrase is wrong.').waitFor();
+    // The browser notes a 400 of its own accord.
+    complaints.length = 0;
+    expect(await page.getByLabel('Passphrase').evaluate((field) => field.matches(':focus'))).toBe(
+      true,
+    );
+    await page.keyboard.type('right');
+    await page.keyboard.press('Enter');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    expect(await page.content()).not.toMatch(/wrong|right"/);
+    expect(await focused(page)).toBe('Start');
+    server.emit('agent_status', anAgent({ status: 'running' }));
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    expect(server.posts.map(({ body }) => body)).toEqual([
+      { passphrase: 'wrong' },
+      { passphrase: 'right' },
+    ]);
+  });
+});
+
+describe('an approval', () => {
+  it('is given by two keys, on just what was shown, and the next one is shown then', async () => {
+    const server = await startPageServer();
+    tellStory(server);
+    server.routes.set('POST /api/agents/ops-runner/tasks/cleanup-7/decisions', () => {
+      server.emit('deferral', {
+        agent_id: 'ops-runner',
+        deferral: null,
+        task_id: 'cleanup-7',
+        pending: 0,
+      });
+      return { body: { status: 'resolved' } };
+    });
+    const { page } = await browser.page();
+    await page.goto(server.url + '#/approvals');
+    await page.getByRole('heading', { name: 'issue_refund' }).waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { name: 'drop_table' }).waitFor();
+    expect(await focused(page)).not.toContain('Approve');
+    await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor();
+    await page.keyboard.press('a');
+    expect(server.posts).toEqual([]);
+    expect(await focused(page)).toBe('Approve');
+    await page.keyboard.press('Enter');
+    await page.getByText('Released: drop_table of ops-runner.').waitFor();
+    await page.getByRole('heading', { name: 'issue_refund' }).waitFor();
+    expect(server.posts).toEqual([
+      {
+        path: '/api/agents/ops-runner/tasks/cleanup-7/decisions',
+        body: {
+          decision: 'approve',
+          deferral_id: 'd-2',
+          args_sha256: 'b49debc5dbedc964b8ebdc1b'.padEnd(64, '0'),
+        },
+      },
+    ]);
+    await eventually(async () => expect(await page.title()).toBe('(2) Approvals · Holdpoint'));
+  });
+
+  it('is rejected with a reason, by an address of its own', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    server.deferrals = [aDeferral({ approvers: ['bob@example.com'] })];
+    const { page } = await browser.page();
+    await page.goto(server.url + '#/approvals/refunds/refund-1');
+    await page.getByLabel('Your email address').fill('bob@example.com');
+    await page.getByRole('button', { name: 'Reject' }).and(page.locator(':enabled')).waitFor();
+    await page.getByRole('heading', { name: 'Approvals' }).focus();
+    await page.keyboard.press('r');
+    await page.keyboard.type('too much');
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
+      body: { status: 'resolved' },
+    }));
+    await page.keyboard.press('Enter');
+    await page.getByText('Rejected: issue_refund of refunds.').waitFor();
+    expect(server.posts[0]?.body).toMatchObject({
+      decision: 'reject',
+      note: 'too much',
+      approver_email: 'bob@example.com',
+    });
+  });
+
+  it.each([
+    [403, { error: 'approver not authorized' }, 'You may not decide on this call'],
+    [
+      409,
+      { error: 'deferral already decided', decision: 'reject', approver: 'carol' },
+      'It was decided already: reject by carol.',
+    ],
+    [410, { error: 'deferral expired' }, 'deferral expired.'],
+    [502, { error: 'refunds does not answer.' }, 'refunds does not answer.'],
+  ])('that is answered with %i says why', async (status, body, sentence) => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    server.deferrals = [aDeferral()];
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
+      status,
+      body,
+    }));
+    const { page, complaints } = await browser.page();
+    await page.goto(server.url + '#/approvals');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('alert').filter({ hasText: sentence }).waitFor();
+    complaints.length = 0;
+  });
+
+  it('counts down by the clock of the server', async () => {
+    const server = await startPageServer();
+    server.ahead = 3_600_000;
+    server.deferrals = [
+      aDeferral({ expires_at: new Date(Date.now() + 3_600_000 + 90_000).toISOString() }),
+    ];
+    const { page } = await browser.page();
+    await page.goto(server.url + '#/approvals');
+    const text = await page.locator('.clock time').innerText();
+    expect(text).toMatch(/^1:[0-3]\d$/);
+  });
+
+  it('stays quick with a thousand of twenty agents', async () => {
+    const server = await startPageServer();
+    server.deferrals = Array.from({ length: 1_000 }, (_, index) =>
+      aDeferral({
+        agent_id: `agent-${index % 20}`,
+        id: `d-${index}`,
+        task_id: `t-${index}`,
+        expires_at: new Date(Date.now() + 600_000 + index * 1_000).toISOString(),
+      }),
+    );
+    const { page } = await browser.page();
+    await page.goto(server.url + '#/approvals');
+    await page.getByText('1000 wait, the first for another').waitFor();
+    for (let index = 1; index <= 20; index += 1) {
+      await page.keyboard.press('j');
+      await eventually(() => expect(page.url()).toMatch(new RegExp(`t-${index}$`)));
+    }
+    await eventually(() => expect(server.streams).toBe(1));
+    server.emit('deferral', {
+      agent_id: 'agent-20',
+      deferral: aDeferral({ agent_id: 'agent-20', id: 'd-new', task_id: 't-new' }),
+      task_id: 't-new',
+      pending: 1,
+    });
+    await page.getByText('1001 wait').waitFor();
+  });
+});
+
+describe('what a model, a log or a name writes', () => {
+  const payloads = [
+    '<img src=x onerror="document.title=1">',
+    '<script>document.title=1</script>',
+    '"><svg onload=alert(1)>',
+    'javascript:alert(1)',
+    "'-alert(1)-'",
+    '{{constructor.constructor("alert(1)")()}}',
+    '<iframe srcdoc="<script>parent.document.title=1</script>">',
+    '</title><script>alert(1)</script>',
+    '<a href="https://evil.test">Approve</a>',
+    '[Approve](https://evil.test)',
+    '![x](https://evil.test/pixel.png)',
+    '<style>*{display:none}</style>',
+    '<base href="https://evil.test/">',
+    '<meta http-equiv="refresh" content="0;url=https://evil.test">',
+    '<form action="https://evil.test"><button>Approve</button></form>',
+    '\u202Eevorppa\u2066',
+    '<link rel=stylesheet href=https://evil.test/x.css>',
+    '__proto__',
+    'constructor',
+    '%3Cscript%3E',
+    '<img src=1 href=1 onerror="javascript:alert(1)"></img>',
+    '<video src=x onerror=alert(1)></video>',
+    '<audio src=x onerror=alert(1)></audio>',
+    '<body onload=alert(1)>',
+    '<details open ontoggle=alert(1)>x</details>',
+    '<input autofocus onfocus=alert(1)>',
+    '<select autofocus onfocus=alert(1)>',
+    '<marquee onstart=alert(1)>x</marquee>',
+    '<object data="javascript:alert(1)"></object>',
+    '<embed src="javascript:alert(1)">',
+    '<math><mtext><script>alert(1)</script></mtext></math>',
+    '<svg><animate onbegin=alert(1) attributeName=x></svg>',
+    '<svg><script href="data:,alert(1)"></script></svg>',
+    '<svg><foreignObject><img src=x onerror=alert(1)></foreignObject></svg>',
+    '<template><script>alert(1)</script></template>',
+    '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
+    '<textarea></textarea><script>alert(1)</script>',
+    '<!--><script>alert(1)</script>-->',
+    '<![CDATA[<script>alert(1)</script>]]>',
+    '<scr<script>ipt>alert(1)</scr</script>ipt>',
+    '<ScRiPt>alert(1)</ScRiPt>',
+    '&lt;script&gt;alert(1)&lt;/script&gt;',
+    '&#60;script&#62;alert(1)&#60;/script&#62;',
+    '\\u003cscript\\u003ealert(1)',
+    'data:text/html,<script>alert(1)</script>',
+    'vbscript:msgbox(1)',
+    'JaVaScRiPt:alert(1)',
+    'java\tscript:alert(1)',
+    '//evil.test/x.js',
+    'https://evil.test/?q=<script>',
+    '${alert(1)}',
+    '#{alert(1)}',
+    '<%= alert(1) %>',
+    '{@html "<img src=x onerror=alert(1)>"}',
+    '{#if true}<script>alert(1)</script>{/if}',
+    '`-alert(1)-`',
+    '");alert(1);//',
+    "\\';alert(1);//",
+    '$(touch /tmp/x); `id` && rm -rf ~',
+    '../../../etc/passwd#?&=',
+  ];
+
+  it('stays text wherever it is shown', async () => {
+    const server = await startPageServer();
+    server.agents = payloads.map((text, index) =>
+      anAgent({
+        id: `${text}${index}`,
+        version: text,
+        error: text,
+        status: index % 2 === 0 ? 'errored' : 'running',
+        channels: [text],
+        tools: [text],
+        warnings: [text],
+        model: { provider: text, name: text },
+        directory: `/tmp/${text}`,
+      }),
+    );
+    server.deferrals = payloads.map((text, index) =>
+      aDeferral({
+        agent_id: `${text}${index}`,
+        id: text,
+        task_id: text,
+        tool: text,
+        title: text,
+        context: text,
+        to: text,
+        args: { [text]: text },
+        args_before: { [text]: `${text}!` },
+        approvers: [text],
+        approvals: [{ approver: text, at: text }],
+        requester: { user_id: text, email: text, provider: text },
+      }),
+    );
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    await page
+      .locator('article')
+      .nth(payloads.length - 1)
+      .waitFor();
+    await page.goto(server.url + '#/approvals');
+    for (const text of payloads) {
+      const plain = text
+        .replace('\u202E', 'U+202E')
+        .replace('\u2066', 'U+2066')
+        .replace('\t', 'U+0009');
+      await eventually(async () => {
+        expect(await page.locator('.detail .said').innerText()).toContain(plain);
+      });
+      await page.keyboard.press('j');
+    }
+    const odd =
+      'main :is(img, script, iframe, style, base, meta, form[action], a:not([href^="#/"]))';
+    expect(await page.locator(odd).count()).toBe(0);
+    expect(await page.title()).toBe(`(${payloads.length}) Approvals · Holdpoint`);
+  });
+});
+
+describe('the stream', () => {
+  it('is one for eight tabs, and another tab reads on when the first one is closed', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent({ status: 'stopped' })];
+    const { page: first } = await browser.page();
+    const context = first.context();
+    const tabs = [first];
+    while (tabs.length < 8) tabs.push(await context.newPage());
+    await first.goto(server.url);
+    await eventually(() => expect(server.streams).toBe(1));
+    await Promise.all(tabs.slice(1).map((tab) => tab.goto(server.url)));
+    for (const tab of tabs) await tab.getByRole('button', { name: 'Start' }).waitFor();
+    await eventually(() => expect(server.streams).toBe(1));
+    server.emit('agent_status', anAgent({ status: 'running' }));
+    for (const tab of tabs) await tab.getByRole('button', { name: 'Stop' }).waitFor();
+    expect(server.streams).toBe(1);
+    await first.close();
+    await eventually(() => expect([server.streams, server.resumed]).toEqual([1, ['', '1']]));
+    server.emit('agent_status', anAgent({ status: 'errored', error: 'gone' }));
+    for (const tab of tabs.slice(1)) await tab.getByText('gone').waitFor();
+  });
+
+  it('comes back after a restart from the last event', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent({ status: 'stopped' })];
+    const { page, complaints } = await browser.page();
+    await page.goto(server.url);
+    await eventually(() => expect(server.streams).toBe(1));
+    server.emit('agent_status', anAgent({ status: 'running' }));
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    server.dropStreams();
+    await eventually(() => expect([server.streams, server.resumed]).toEqual([1, ['', '1']]));
+    complaints.length = 0;
+  });
+});
+
+describe('a dashboard with a token', () => {
+  it('takes it from the address, keeps it out of the address, and asks for it otherwise', async () => {
+    const server = await startPageServer();
+    server.token = 'CANARY-9d2f';
+    server.agents = [anAgent()];
+    const { page, complaints } = await browser.page();
+    await page.goto(server.url);
+    await page.getByLabel('Token').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('That is not its token').waitFor();
+    await page.getByLabel('Token').fill('CANARY-9d2f');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'refunds' }).waitFor();
+    expect(await page.content()).not.toContain('CANARY-9d2f');
+    const other = await page.context().newPage();
+    await other.goto(`${server.url}#token=CANARY-9d2f`);
+    await other.getByRole('heading', { name: 'refunds' }).waitFor();
+    expect(other.url()).toBe(server.url);
+    complaints.length = 0;
+  });
+});
