@@ -4,6 +4,7 @@ import {
   type SaidMessage,
   type Session,
   type SessionPage,
+  type SpokenTurn,
   SystemError,
   type TaskFilter,
   type TaskPage,
@@ -138,6 +139,12 @@ export class CallerTasks {
   watch(id: string, watcher: Watcher): () => void {
     this.#refuseForeign(id);
     return this.#system.watchers.watch(id, watcher);
+  }
+
+  /** Returns the turn that the model of a task of the caller is taking. Throws SystemError. */
+  spoken(id: string): SpokenTurn | undefined {
+    this.#refuseForeign(id);
+    return this.#system.watchers.spoken(id);
   }
 
   /** Resolves with a task once it is final. Rejects with the signal's reason, or with SystemError. */

@@ -21,7 +21,7 @@ import { Upkeep } from './upkeep.ts';
 import type { Watchers } from './watchers.ts';
 
 /** What keeping tasks alive needs. */
-export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgress'> {
+export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgress' | 'speak'> {
   store: TaskStore;
   envelope: LiveTaskPorts['envelope'];
   /** Takes contents into the audit log; left out while none are. */
@@ -59,6 +59,7 @@ export class LiveTasks {
       ...options,
       live,
       onProgress: (id, progress) => watchers.progressed(id, progress),
+      speak: (id) => watchers.speak(id),
     });
     this.#idleLogic = createIdleTaskLogic(live);
     this.#ports = {

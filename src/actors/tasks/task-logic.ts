@@ -33,6 +33,7 @@ import { createRunTool } from './effects/run-tool.ts';
 import { createThink } from './effects/think.ts';
 import type { LiveTask } from './live-task.ts';
 import { oneCallModel } from './models/one-call-model.ts';
+import type { Speaker } from './spoken-turn.ts';
 import type { Progress } from './watchers.ts';
 
 /** What the chart of a task needs from outside. */
@@ -51,11 +52,14 @@ export interface TaskLogicPorts {
   log: Log;
   live: (id: string) => LiveTask;
   onProgress: (id: string, progress: Progress) => void;
+  /** Begins a turn of a task's model for who follows the task. */
+  speak: (id: string) => Speaker;
 }
 
 /** Fills every port of the task chart; this is the only place where they are filled. */
 export function createTaskLogic(ports: TaskLogicPorts) {
-  const { model, tools, policy, scorer, issuer, egress, clock, ids, log, live, onProgress } = ports;
+  const { model, tools, policy, scorer, issuer, egress, clock, ids, log, live } = ports;
+  const { onProgress, speak } = ports;
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
   const called = beneathRun(ports, {});
@@ -68,7 +72,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           ids,
           clock,
           log,
-          onToken: (id, text) => onProgress(id, { phase: 'token', text }),
+          speak,
         }),
       ),
       govern: createGovern({ policy, scorer, tools, log, attribute: served }),

@@ -1,5 +1,6 @@
 import { isFinal, type Task, type TaskState } from '../../machines/task/task.ts';
 import type { PassedStates } from './entered-states.ts';
+import type { Speaker, SpokenTurn } from './spoken-turn.ts';
 
 /** Something a task does that is worth showing and not worth keeping. */
 export interface Progress {
@@ -15,6 +16,8 @@ export interface Watcher {
   /** So the task stood on its way to a change that is on disk; heard before that. */
   onStep?(task: Task): void;
   onProgress?(progress: Progress): void;
+  /** The model has said more in a turn. */
+  onSpoken?(turn: SpokenTurn): void;
   /** The task can no longer be followed from here. */
   onLost(error: Error): void;
 }
@@ -27,6 +30,7 @@ export class Watchers {
   readonly #latestRun: (id: string) => Task | undefined;
   readonly #byTask = new Map<string, Set<Watcher>>();
   readonly #ofAll: ChangeListener[] = [];
+  readonly #spoken = new Map<string, SpokenTurn>();
 
   /** `latestRun` returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
   constructor(latestRun: (id: string) => Task | undefined) {
@@ -92,6 +96,31 @@ export class Watchers {
   /** Shows every watcher of a task what it does. */
   progressed(id: string, progress: Progress): void {
     for (const watcher of this.#of(id)) watcher.onProgress?.(progress);
+  }
+
+  /** Begins a turn of a task's model, which every watcher of the task hears. */
+  speak(id: string): Speaker {
+    const pieces: string[] = [];
+    const turn = { pieces, isOver: false };
+    this.#spoken.set(id, turn);
+    return {
+      say: (text) => {
+        pieces.push(text);
+        for (const watcher of this.#of(id)) {
+          watcher.onProgress?.({ phase: 'token', text });
+          watcher.onSpoken?.(turn);
+        }
+      },
+      end: () => {
+        turn.isOver = true;
+        if (this.#spoken.get(id) === turn) this.#spoken.delete(id);
+      },
+    };
+  }
+
+  /** Returns the turn that the model of a task is taking. */
+  spoken(id: string): SpokenTurn | undefined {
+    return this.#spoken.get(id);
   }
 
   /** Tells every watcher of a task that it can no longer be followed. */

@@ -67,7 +67,7 @@ export function a2aRest(ports: TaskHandlerPorts): A2aRest {
     const { req } = ctx;
     const version = restVersionOf(ctx.path);
     const call = {
-      request: callRequest(ctx, mediaTypes[version]),
+      request: { ...callRequest(ctx, mediaTypes[version]), losesAppend: version === '0.3' },
       version,
       said: readVersion(ctx.get('A2A-Version')),
     };

@@ -18,6 +18,8 @@ export interface CallRequest {
   isRead: boolean;
   /** True for a call without an id to answer to: it is validated and not run. */
   isUnasked?: boolean;
+  /** True for a caller whose library does not read that a chunk is appended, as that of HTTP+JSON 0.3.0. */
+  losesAppend?: boolean;
   /** Why the call was refused in words of ours, which the SDK would take for a defect; or a defect. */
   refusal?: Challenge | Error;
   /** Why a stream that had begun ended before its task. */

@@ -46,7 +46,7 @@ export class CoreTasks {
   }
 
   /** The answer of a completed task. */
-  artifact({ id, answer }: Task): Artifact {
+  artifact({ id, answer }: Pick<Task, 'id' | 'answer'>): Artifact {
     return {
       artifactId: `${id}:response`,
       name: 'response',

@@ -37,7 +37,7 @@ import { Intake, type TakenMessage } from './intake.ts';
 import { listedTasks } from './list-tasks.ts';
 import { configOf, targetOf } from './push-configs.ts';
 import type { Sdk } from './sdk.ts';
-import { type StreamBeginning, taskUpdates } from './task-updates.ts';
+import { type StreamOptions, taskUpdates } from './task-updates.ts';
 
 export interface TaskHandlerPorts {
   ids: Ids;
@@ -230,11 +230,12 @@ export class TaskHandler implements A2ARequestHandler {
   async *#follow(
     id: string,
     context: ServerCallContext,
-    beginning: StreamBeginning,
+    beginning: Omit<StreamOptions, 'losesAppend'>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const { gone } = requestOf(context);
+    const { gone, losesAppend = false } = requestOf(context);
+    const followed = followTask(tasksOf(context), id, gone);
     try {
-      yield* taskUpdates(this.#tasks, followTask(tasksOf(context), id, gone), beginning);
+      yield* taskUpdates(this.#tasks, followed, { ...beginning, losesAppend });
     } catch (error) {
       throw this.#shown(context, error);
     }
@@ -330,6 +331,8 @@ async function held({ state, gone, holdOpen }: CallRequest, id: string): Promise
 
 /** Waits until a task is committed and returns it. */
 async function saved(tasks: CallerTasks, id: string, gone: AbortSignal): Promise<Task> {
-  for await (const task of followTask(tasks, id, gone)) return tasks.find(id) ?? task;
+  for await (const { task } of followTask(tasks, id, gone)) {
+    if (task !== undefined) return tasks.find(id) ?? task;
+  }
   throw new Error('the caller left');
 }

@@ -9,6 +9,7 @@ import {
   ModelError,
 } from '../../ports.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
+import type { Speaker } from '../spoken-turn.ts';
 import { acceptCall } from './accept-call.ts';
 
 /** What thinking needs from outside. */
@@ -18,14 +19,16 @@ export interface ThinkPorts {
   ids: Ids;
   clock: Clock;
   log: Log;
-  onToken: (taskId: string, text: string) => void;
+  /** Begins the turn for who follows the task. */
+  speak: (taskId: string) => Speaker;
 }
 
 /** Fills the `think` port: one turn of the model, its calls given their ids. A failing model is an outcome. */
-export function createThink({ modelOf, ids, clock, log, onToken }: ThinkPorts) {
+export function createThink({ modelOf, ids, clock, log, speak }: ThinkPorts) {
   return fromPromise<Thought, ThinkInput>(async ({ input, signal }) => {
     const model = modelOf(input);
     const began = performance.now();
+    const speaker = speak(input.taskId);
     const failedCalls: FailedModelCall[] = [];
     try {
       const attributes = {
@@ -36,7 +39,7 @@ export function createThink({ modelOf, ids, clock, log, onToken }: ThinkPorts) {
       const turn = await inSpan('llm.completion', attributes, async (span) => {
         const said = await model.next(input, {
           signal,
-          onToken: (text) => onToken(input.taskId, text),
+          onToken: (text) => speaker.say(text),
           onFailedCall: (call) => failedCalls.push(call),
         });
         span.setAttributes({
@@ -65,6 +68,8 @@ export function createThink({ modelOf, ids, clock, log, onToken }: ThinkPorts) {
       const { error: _, ...last } = failedCalls.at(-1) ?? { ...calledOf(model, began), error: '' };
       const before = failedCalls.length < 2 ? {} : { failedCalls: failedCalls.slice(0, -1) };
       return { ...last, at: clock.now(), inputTokens: 0, outputTokens: 0, ...before, outcome };
+    } finally {
+      speaker.end();
     }
   });
 }

@@ -21,7 +21,10 @@ function begin(next: LanguageModel['next']) {
     ids: { next: () => `id-${(made += 1)}` },
     clock: new ManualClock(7_000),
     log: { info: noteLine, warn: noteLine, error: noteLine },
-    onToken: (taskId, text) => tokens.push(`${taskId} ${text}`),
+    speak: (taskId) => ({
+      say: (text) => void tokens.push(`${taskId} ${text}`),
+      end: () => void tokens.push(`${taskId} is over`),
+    }),
   });
   const { history, request } = aTaskInput();
   const run = { exchanges: [], said: [], followUps: [], turns: 0, told: 0, tokensPerEstimate: 1 };
@@ -57,7 +60,7 @@ describe('thinking', () => {
         ],
       },
     });
-    expect(tokens).toEqual(['t-1 let me ', 't-1 pay']);
+    expect(tokens).toEqual(['t-1 let me ', 't-1 pay', 't-1 is over']);
   });
 
   it('names the model that answered, and tells of the calls that failed before', async () => {

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HeardTurns } from '../../../src/http/a2a/heard-turns.ts';
+import { lastChunkOf } from '../../../src/http/a2a/task-updates.ts';
+
+const answering = (text: string) => ({ answer: [{ kind: 'text' as const, text }] });
+const parts = (text: string) => [{ kind: 'text', text }];
+
+describe('the last chunk of an answer', () => {
+  it.each([
+    ['the whole where nothing was said', '', 'paid', { parts: parts('paid'), append: false }],
+    ['the rest of what was said', 'pa', 'paid', { parts: parts('id'), append: true }],
+    ['empty where all was said', 'paid', 'paid', { parts: parts(''), append: true }],
+    ['the whole where it differs', 'I pay', 'paid', { parts: parts('paid'), append: false }],
+    ['the whole where more was said', 'paid!', 'paid', { parts: parts('paid'), append: false }],
+  ])('is %s', (_, said, answer, chunk) => {
+    expect(lastChunkOf(answering(answer), said)).toEqual({ ...chunk, lastChunk: true });
+  });
+
+  it('is the whole of an answer that begins with no text', () => {
+    const answer = [{ kind: 'data' as const, data: { paid: 5 } }];
+    const chunk = { parts: answer, append: false, lastChunk: true };
+    expect(lastChunkOf({ answer }, 'paid')).toEqual(chunk);
+  });
+});
+
+describe('what is heard of a turn', () => {
+  it('is told piece by piece, and a further turn begins anew', () => {
+    const heard = new HeardTurns();
+    const turn = { pieces: ['a', 'b'], isOver: false };
+    expect(heard.next(turn)).toEqual({ text: 'ab', isFirst: true });
+    expect(heard.next(turn)).toBeNull();
+    turn.pieces.push('c', 'd');
+    expect(heard.next(turn)).toEqual({ text: 'cd', isFirst: false });
+    expect(heard.next({ pieces: ['e'], isOver: false })).toEqual({ text: 'e', isFirst: true });
+  });
+
+  it('is nothing once the turn is over', () => {
+    expect(new HeardTurns().next({ pieces: ['a'], isOver: true })).toBeNull();
+  });
+
+  it('makes up the answer with the last chunk, wherever the pieces are cut', () => {
+    const unit = fc.constantFrom('a', ' ', '😀', '\ud83d', '\ude00', 'é');
+    const cut = fc.array(fc.tuple(fc.string({ unit, maxLength: 3 }), fc.boolean()));
+    fc.assert(
+      fc.property(cut, (said) => {
+        const heard = new HeardTurns();
+        const turn = { pieces: [] as string[], isOver: false };
+        let shown = '';
+        for (const [piece, isLookedAt] of said) {
+          turn.pieces.push(piece);
+          const told = isLookedAt ? heard.next(turn) : null;
+          if (told === null) continue;
+          expect(told.text.isWellFormed()).toBe(true);
+          expect(told.isFirst).toBe(shown === '');
+          shown += told.text;
+        }
+        const answer = turn.pieces.join('').toWellFormed();
+        expect(answer.startsWith(shown)).toBe(true);
+        const { parts: rest, append } = lastChunkOf(answering(answer), shown);
+        const last = rest.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+        expect(append ? shown + last : last).toBe(answer);
+      }),
+    );
+  });
+});
