@@ -166,6 +166,7 @@ function uiCommand(session: Session): Command {
     .option('--port <port>', 'port to listen on', portValue, 4200)
     .option('--no-open', 'do not open the browser')
     .option('--token', 'ask for a token, which is printed with the address')
+    .option('--demo', 'make a temporary workspace with three agents at work')
     .action(async (options: UiOptions) => {
       const { ui } = await import('./ui/ui.ts');
       await ui(session, options);

@@ -70,6 +70,8 @@ export const pagePlans: Record<string, PagePlan> = {
       'bin/holdpoint task send --id r1': isHeld,
     },
   },
+  'docs/running.md': { before: refunds },
+  'docs/dashboard.md': { skipped: { 'holdpoint ui --demo': 'it serves until somebody ends it' } },
   'docs/a2a.md': {
     before: running.replace(
       'holdpoint run',

@@ -7,8 +7,10 @@ import { ListenError } from '../../http/listen.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
+import { showProgress } from '../progress.ts';
 import { ownCommand } from '../serve/own-command.ts';
 import type { Session } from '../session.ts';
+import type { DemoWorkspace } from './demo-workspace.ts';
 import { openBrowser } from './open-browser.ts';
 import { type Dashboard, serveDashboard } from './serve-dashboard.ts';
 
@@ -18,15 +20,37 @@ export interface UiOptions {
   port: number;
   open: boolean;
   token?: boolean;
+  demo?: boolean;
 }
 
 /** `ui`: serves the dashboard of a workspace until a signal ends it; its agents live on (document 3 section 1). */
 export async function ui(session: Session, options: UiOptions): Promise<void> {
-  const { output, interruption, env } = session;
-  const directory = resolve(options.dir);
-  if (!existsSync(directory) || !statSync(directory).isDirectory()) throw noFolder(directory);
+  const { interruption } = session;
+  const named = resolve(options.dir);
+  if (!existsSync(named) || !statSync(named).isDirectory()) throw noFolder(named);
   if (!isLoopback(options.host) && options.token !== true) throw tokenNeeded(options.host);
   const stopped = interruption.listen({ isReaderNeeded: false });
+  const demo = options.demo === true ? await makeDemo(session) : null;
+  try {
+    await serveUntil(stopped, session, { ...options, directory: demo?.directory ?? named });
+  } finally {
+    await demo?.close();
+  }
+}
+
+async function makeDemo({ output, env }: Session): Promise<DemoWorkspace> {
+  const { makeDemoWorkspace } = await import('./demo-workspace.ts');
+  const clear = showProgress(output, 'three agents start');
+  return makeDemoWorkspace(ownCommand(env), env).finally(clear);
+}
+
+async function serveUntil(
+  stopped: AbortSignal,
+  session: Session,
+  options: UiOptions & { directory: string },
+): Promise<void> {
+  const { output, env } = session;
+  const { directory } = options;
   const token = options.token === true ? keptToken(directory) : null;
   const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: process.stderr });
   const dashboard = await open(options, { directory, token, env, log });

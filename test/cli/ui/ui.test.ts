@@ -1,0 +1,116 @@
+import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { isAlive } from '../../../src/actors/process/is-alive.ts';
+import { readServeFile } from '../../../src/actors/process/serve-file.ts';
+import { AgentClient } from '../../helpers/agent-client.ts';
+import { temporaryFolder } from '../../helpers/test-system.ts';
+import { firstLine, holdpoint, startCommand } from '../holdpoint.ts';
+
+const patience = { timeout: 90_000, interval: 50 };
+
+function workspaceWith(agents: Record<string, string>): string {
+  const workspace = realpathSync(temporaryFolder());
+  for (const [name, service] of Object.entries(agents)) {
+    mkdirSync(join(workspace, name));
+    writeFileSync(join(workspace, name, 'service.yaml'), service);
+    onTestFinished(() => {
+      const served = readServeFile(join(workspace, name, '.service'));
+      if (served !== null && isAlive(served.pid)) process.kill(served.pid, 'SIGKILL');
+    });
+  }
+  return workspace;
+}
+
+async function openUi(workspace: string, ...flags: string[]) {
+  const words = ['ui', '--dir', workspace, '--port', '0', '--no-open', '--json', ...flags];
+  const started = startCommand(words);
+  const { url } = JSON.parse(await firstLine(started)) as { url: string };
+  const { port, hash } = new URL(url);
+  const token = hash === '' ? null : hash.replace('#token=', '');
+  return { ...started, url, page: new AgentClient(`http://127.0.0.1:${port}`, token) };
+}
+
+describe('ui', () => {
+  it('starts and stops agents as the command line does, and they outlive it', async () => {
+    const workspace = workspaceWith({ till: 'agent_id: till\n' });
+    const one = await openUi(workspace);
+    const directory = join(workspace, 'till');
+    const started = await one.page.post('/api/agents/till/start', {});
+    expect([started.status, started.body]).toEqual([202, { status: 'starting' }]);
+    expect((await one.page.post('/api/agents/till/start', {})).status).toBe(409);
+    const agent = async (page: AgentClient) => (await page.get('/api/agents/till')).body;
+    await vi.waitUntil(async () => (await agent(one.page)).status === 'running', patience);
+    const { pid } = readServeFile(join(directory, '.service'))!;
+    const status = await holdpoint(['serve', 'status', '--dir', directory, '--json']);
+    expect(JSON.parse(status.stdout)).toMatchObject({ status: 'running', pid });
+
+    one.child.kill('SIGKILL');
+    await one.ended;
+    expect(isAlive(pid)).toBe(true);
+    const two = await openUi(workspace);
+    expect(await agent(two.page)).toMatchObject({ status: 'running', pending_deferrals: 0 });
+    expect((await two.page.get('/api/health')).body).toMatchObject({ agents_running: 1 });
+
+    await holdpoint(['serve', 'stop', '--dir', directory]);
+    await vi.waitUntil(async () => (await agent(two.page)).status === 'stopped', patience);
+    two.child.kill('SIGTERM');
+    expect((await two.ended).signal).toBeNull();
+  });
+
+  it('shows why an agent crashed, until it is started again', async () => {
+    const workspace = workspaceWith({ till: 'agent_id: till\nmodel: {name: "${MISSING_NAME}"}\n' });
+    const { page } = await openUi(workspace);
+    await page.post('/api/agents/till/start', {});
+    const agent = async () => (await page.get('/api/agents/till')).body;
+    await vi.waitUntil(async () => (await agent()).status === 'errored', patience);
+    expect((await agent()).error).toContain('MISSING_NAME is not set');
+    const { body } = await page.get('/api/agents/till/logs?lines=50');
+    expect(body.lines.join('\n')).toContain('MISSING_NAME is not set');
+    expect((await page.post('/api/agents/till/stop', {})).status).toBe(409);
+  });
+
+  it('asks for the passphrase of encrypted secrets', async () => {
+    const service = 'agent_id: till\nsecrets: {providers: [encrypted-file]}\n';
+    const workspace = workspaceWith({ till: service });
+    const directory = join(workspace, 'till');
+    const { page } = await openUi(workspace);
+    const agent = async () => (await page.get('/api/agents/till')).body;
+    expect(await agent()).toMatchObject({ needs_passphrase: false });
+    const set = ['secret', 'set', 'SHOP_KEY', '--dir', directory, '--passphrase-stdin'];
+    await holdpoint(set, { input: 'open sesame\nof-the-shop\n' });
+    await page.post('/api/agents/rescan', {});
+    expect(await agent()).toMatchObject({ needs_passphrase: true, status: 'stopped' });
+    const refused = await page.post('/api/agents/till/start', {});
+    expect([refused.status, refused.body.needs_passphrase]).toEqual([400, true]);
+    await page.post('/api/agents/till/start', { passphrase: 'open sesame' });
+    await vi.waitUntil(async () => (await agent()).status === 'running', patience);
+  });
+
+  it('asks for a token that its owner alone can read, and stands only in the address', async () => {
+    const workspace = workspaceWith({});
+    const { page, url } = await openUi(workspace, '--token');
+    const path = join(workspace, '.service/ui.token');
+    const token = readFileSync(path, 'utf8');
+    expect(new URL(url).hash).toBe(`#token=${token}`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect((await page.get('/api/agents')).body).toEqual([]);
+    expect((await new AgentClient(page.url, null).get('/api/agents')).status).toBe(401);
+  });
+
+  it('says what is wrong with how it was called (WEB-12, WEB-13)', async () => {
+    const workspace = workspaceWith({});
+    const { page } = await openUi(workspace);
+    const { port } = new URL(page.url);
+    const taken = await holdpoint(['ui', '--dir', workspace, '--port', port, '--no-open']);
+    expect(taken.code).toBe(1);
+    expect(taken.stderr).toContain(`port ${port}`);
+    expect(taken.stderr).toContain(`holdpoint ui --port ${Number(port) + 1}`);
+    const bad = await holdpoint(['ui', '--port', 'many']);
+    const open = await holdpoint(['ui', '--dir', workspace, '--host', '0.0.0.0', '--no-open']);
+    expect([bad.code, open.code]).toEqual([2, 2]);
+    expect(open.stderr).toContain('add --token');
+    const nowhere = await holdpoint(['ui', '--dir', join(workspace, 'nowhere')]);
+    expect(nowhere.code).toBe(3);
+  });
+});
