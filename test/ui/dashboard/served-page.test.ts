@@ -1,0 +1,44 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { TestBrowser } from '../../helpers/browser.ts';
+import { buildPage } from '../../helpers/page-server.ts';
+import { openDashboard } from '../../helpers/test-dashboard.ts';
+
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  await buildPage();
+  browser = await TestBrowser.launch();
+});
+afterAll(() => browser.close());
+
+function writeAgent(workspace: string, name: string, text: string): void {
+  mkdirSync(join(workspace, name), { recursive: true });
+  writeFileSync(join(workspace, name, 'service.yaml'), text);
+}
+
+it('shows the agents of a workspace as they come, and starts and stops one', async () => {
+  const { dashboard, workspace } = await openDashboard();
+  const { page } = await browser.page();
+  await page.goto(`http://127.0.0.1:${dashboard.port}/`);
+  await page.getByText('No agent is here yet').waitFor();
+  expect(await page.locator('.about').innerText()).toContain(workspace);
+  writeAgent(workspace, 'till', 'agent_id: till\nmodel:\n  provider: scripted\n  name: scripted\n');
+  const card = page.locator('article').filter({ hasText: 'till' });
+  await card.getByRole('button', { name: 'Start' }).click();
+  await card.getByRole('button', { name: 'Stop' }).waitFor({ timeout: 60_000 });
+  await card.getByText('running').waitFor({ timeout: 60_000 });
+  await card.getByRole('button', { name: 'Stop' }).click();
+  await card.getByText('stopped').waitFor({ timeout: 60_000 });
+});
+
+it('shows a configuration that cannot be read as text on its card', async () => {
+  const { dashboard } = await openDashboard((workspace) => {
+    writeAgent(workspace, 'broken', 'agent_id: [<b>\n');
+  });
+  const { page } = await browser.page();
+  await page.goto(`http://127.0.0.1:${dashboard.port}/`);
+  const card = page.locator('article').filter({ hasText: 'broken' });
+  expect(await card.locator('pre').innerText()).toMatch(/service\.yaml:\d+:\d+/);
+});
