@@ -53,8 +53,15 @@ export function agentFiles(env: NodeJS.ProcessEnv): AgentFiles {
       const lines = tailLines({ path, task, limit: mostOfTask, clock });
       return (await Array.fromAsync(lines)).flatMap(({ event }) => {
         if (event === null) return [];
-        const { event: name, ts, seq, task_id: _, ...fields } = event;
-        return [{ seq: typeof seq === 'number' ? seq : 0, at: ts, event: name, fields }];
+        const { event: name, ts, seq, fields } = event;
+        return [
+          {
+            seq: typeof seq === 'number' ? seq : 0,
+            at: ts,
+            event: name,
+            fields: (fields ?? {}) as Record<string, unknown>,
+          },
+        ];
       });
     },
     logs: tailServeLog,

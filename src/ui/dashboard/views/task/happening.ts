@@ -115,9 +115,9 @@ const words: Record<string, (fields: Fields) => Words> = {
       quoted(note),
     ]);
     if (authorized === false) return { says: `${who} may not decide on`, tone: 'deny', detail };
-    return decision === 'approve'
-      ? { says: `${who} approved`, tone: 'allow', detail }
-      : { says: `${who} rejected`, tone: 'deny', detail };
+    if (decision === 'approve') return { says: `${who} approved`, tone: 'allow', detail };
+    if (decision === 'reject') return { says: `${who} rejected`, tone: 'deny', detail };
+    return { says: `${who} decided on`, detail };
   },
   task_deferred_reminder: ({ to }) => ({
     says: 'Reminded about',
