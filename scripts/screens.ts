@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openBrowser } from '../test/helpers/open-browser.ts';
 import { PageServer } from '../test/helpers/page-server.ts';
 import { tellStory } from '../test/helpers/page-story.ts';
+import { tellTasks } from '../test/helpers/task-stories.ts';
 
 const screens = {
   agents: '#/agents',
@@ -11,6 +12,12 @@ const screens = {
   approval: '#/approvals/refunds/refund-1',
   policy: '#/agents/refunds/policy',
   logs: '#/agents/refunds/logs',
+  tasks: '#/tasks',
+  'task-held': '#/tasks/refunds/refund-1',
+  'task-completed': '#/tasks/refunds/refund-2',
+  'task-failed': '#/tasks/refunds/refund-3',
+  'task-denied': '#/tasks/refunds/refund-4',
+  'task-timeline': '#/tasks/refunds/refund-2?view=timeline',
 };
 
 const [folder = 'reports/screens', only = ''] = process.argv.slice(2);
@@ -18,6 +25,7 @@ mkdirSync(folder, { recursive: true });
 const server = new PageServer();
 await server.listen();
 tellStory(server);
+tellTasks(server);
 const { browser, close } = await openBrowser();
 try {
   for (const colorScheme of ['light', 'dark'] as const) {

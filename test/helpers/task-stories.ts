@@ -7,6 +7,7 @@ import type {
 } from '../../src/http/wire/dashboard/task-detail-json.ts';
 import type { TaskRowJson } from '../../src/http/wire/dashboard/task-row-json.ts';
 import { taskMachineVersion } from '../../src/machines/task/task-machine.ts';
+import type { PageServer } from './page-server.ts';
 
 const title = 'Please refund order A-1042, it arrived broken';
 const target = 'channel:slack:#finance-leads';
@@ -308,4 +309,27 @@ export function taskStories(now: number, ago = 195_000): TaskDetailJson[] {
       ],
     ),
   ];
+}
+
+/** Gives the server these tasks, and to each other agent that runs none. */
+export function tellTasks({ agents, routes }: Pick<PageServer, 'agents' | 'routes'>): void {
+  const stories = taskStories(Date.now());
+  for (const { id } of agents) {
+    const tasks = id === 'refunds' ? stories.map(rowOf) : [];
+    routes.set(`GET /api/agents/${id}/tasks`, () => ({ body: { tasks } }));
+  }
+  for (const story of stories) {
+    routes.set(`GET /api/agents/refunds/tasks/${story.id}`, () => ({ body: story }));
+  }
+}
+
+function rowOf({
+  task: _,
+  statechart: __,
+  decisions: ___,
+  deferral: ____,
+  timeline: _____,
+  ...row
+}: TaskDetailJson): TaskRowJson {
+  return row;
 }
