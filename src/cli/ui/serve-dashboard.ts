@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../actors/clock.ts';
 import { serviceJsonSchema } from '../../actors/config/config.ts';
 import { randomIds } from '../../actors/ids.ts';
@@ -17,10 +16,8 @@ import { listen } from '../../http/listen.ts';
 import { urlOf } from '../../machines/url-of.ts';
 import { version } from '../../version.ts';
 import { agentFiles } from './agent-files.ts';
+import { builtPage } from './built-page.ts';
 import { describeAgent } from './describe-agent.ts';
-
-/** Where a built page stands, in a clone and in the package alike. */
-const pageFolder = fileURLToPath(new URL('../../../dist/ui/dashboard', import.meta.url));
 
 export interface DashboardOptions {
   /** The workspace. */
@@ -42,9 +39,10 @@ export interface Dashboard {
   close(): Promise<void>;
 }
 
-/** Serves the dashboard of a workspace and returns once it listens. Rejects with a ListenError. */
+/** Serves the dashboard of a workspace and returns once it listens. Rejects with a ListenError or a CliError. */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { directory, host, port, token, command, env, log } = options;
+  const page = readPageFiles(await builtPage());
   const clock = systemClock();
   const ids = randomIds();
   const hub = new DashboardHub(randomBytes(6).toString('hex'));
@@ -61,7 +59,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     {
       ...{ workspace, hub, version, token, clock, ids, log },
       files: agentFiles(env),
-      page: readPageFiles(pageFolder),
+      page,
       schema: serviceJsonSchema,
       hosts: namesOf(host),
       port: portOf,
