@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Compaction } from '../machines/conversation/fit-conversation.ts';
 import type { JsonObject, JsonValue } from '../machines/json.ts';
 import type {
   Caller,
@@ -157,6 +158,8 @@ export interface Turn {
 export interface ModelCall {
   provider: string;
   model: string;
+  /** A digest of the address that was asked; absent where there is none. */
+  endpoint?: string;
   duration: number;
 }
 
@@ -166,6 +169,8 @@ export interface ModelListener {
   onToken: (text: string) => void;
   /** Hears of each call that failed, with what was wrong in words for the caller. */
   onFailedCall?: (call: FailedModelCall) => void;
+  /** Hears what the model is not told to stay within its budget. */
+  onCompacted?: (compaction: Compaction) => void;
 }
 
 /** A model behind one provider. */

@@ -15,6 +15,7 @@ import { logWarnings, printWarnings } from './config-warnings.ts';
 import { plainLine } from './plain-text.ts';
 import { type RateLimitFlags, rateLimitOf } from './rate-limit-flags.ts';
 import { passphraseFor } from './secret-access.ts';
+import { serveUntil } from './serve-until.ts';
 import { tellServiceManager } from './service-news.ts';
 import type { Session } from './session.ts';
 import { strayNotes } from './signals.ts';
@@ -57,13 +58,12 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     passphrase,
     log,
   });
-  const unlist = list(agent, options.dir, { env, log });
-  announce(session, agent, log);
-  const service = tellServiceManager(agent, { settings, notify });
-  await stopped;
-  unlist();
-  service.stopping();
-  await agent.stop().finally(() => service.end());
+  await serveUntil(agent, {
+    list: () => list(agent, options.dir, { env, log }),
+    announce: () => announce(session, agent, log),
+    tellServiceManager: () => tellServiceManager(agent, { settings, notify }),
+    stopped,
+  });
 }
 
 /** Adds this agent to the list that commands find it by; a failure does not stop the run. */

@@ -18,9 +18,32 @@ export interface ToldConversation {
   told: number;
 }
 
-/** A conversation within a budget; `tooLong` when what must stay is not. `tokens` are estimated. */
+/** What of a conversation is left out. */
+export interface LeftOut {
+  /** Results that became one line. */
+  results: number;
+  /** Messages of before the run. */
+  messages: number;
+  /** Turns of the run. */
+  turns: number;
+}
+
+/** What was left out of a conversation for its budget, in estimated tokens with all that is always told. */
+export interface Compaction extends LeftOut {
+  tokensBefore: number;
+  tokensAfter: number;
+}
+
+/** A conversation within a budget; `tooLong` when what must stay is not. `tokens` are estimated, as are those of the `whole`. */
 export type FittedConversation =
-  | { kind: 'fits'; conversation: ToldConversation; tokens: number }
+  | {
+      kind: 'fits';
+      conversation: ToldConversation;
+      tokens: number;
+      whole: number;
+      /** `null` when nothing was. */
+      leftOut: LeftOut | null;
+    }
   | { kind: 'tooLong'; tokens: number };
 
 /**
@@ -31,13 +54,26 @@ export type FittedConversation =
 export function fitConversation(whole: ToldConversation, budget: number): FittedConversation {
   const steps = [leaveOutResults, dropHistory, dropTurns];
   let conversation = whole;
-  let tokens = tokensOf(whole);
+  const before = tokensOf(whole);
+  let tokens = before;
   for (const step of steps) {
     if (tokens <= budget) break;
     conversation = step(conversation, tokens - budget);
     tokens = tokensOf(conversation);
   }
-  return tokens <= budget ? { kind: 'fits', conversation, tokens } : { kind: 'tooLong', tokens };
+  if (tokens > budget) return { kind: 'tooLong', tokens };
+  const leftOut = conversation === whole ? null : leftOutOf(whole, conversation);
+  return { kind: 'fits', conversation, tokens, whole: before, leftOut };
+}
+
+function leftOutOf(whole: ToldConversation, rest: ToldConversation): LeftOut {
+  const dropped = whole.exchanges.length - rest.exchanges.length;
+  const turnsIn = ({ exchanges, said }: ToldConversation) => turnsOf(exchanges, said).length;
+  return {
+    results: rest.exchanges.filter((one, index) => one !== whole.exchanges[dropped + index]).length,
+    messages: whole.history.length - rest.history.length,
+    turns: turnsIn(whole) - turnsIn(rest),
+  };
 }
 
 /** Estimates the tokens of a conversation. */

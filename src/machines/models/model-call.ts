@@ -6,6 +6,12 @@ export interface ModelName {
   model: string;
 }
 
+/** Who said a turn: a model, and where it was asked. */
+export interface ModelSpeaker extends ModelName {
+  /** A digest of the address that was asked; absent in what older releases kept. */
+  endpoint?: string;
+}
+
 /**
  * What went wrong with a call to a model. `busy`, `late`, `broken` and `unreachable` may pass (429, 408, 5xx, network);
  * `refused` and `unusable` do not, and no other model is asked instead (contract section 13).

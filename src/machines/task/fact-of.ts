@@ -21,7 +21,10 @@ export function modelCalled(context: TaskContext, thought: Thought): TaskFact[] 
     said: null,
   } as const;
   const failed = (thought.failedCalls ?? []).map((call) => ({ ...unsaid, ...call }));
-  return [...failed, lastCall(context, thought)];
+  const { compaction } = thought;
+  const compacted =
+    compaction === undefined ? [] : [{ type: 'context.compacted', ...compaction } as const];
+  return [...compacted, ...failed, lastCall(context, thought)];
 }
 
 function lastCall(context: TaskContext, thought: Thought): TaskFact {

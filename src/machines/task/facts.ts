@@ -1,3 +1,4 @@
+import type { Compaction } from '../conversation/fit-conversation.ts';
 import type { Finding } from '../governance/finding.ts';
 import type { JsonObject } from '../json.ts';
 import type {
@@ -58,6 +59,8 @@ export type TaskFact =
       /** `null` when the model failed. */
       said: { text: string; calls: readonly ToolCall[] } | null;
     }
+  /** The model was not told all, to stay within its budget. */
+  | ({ type: 'context.compacted' } & Compaction)
   | {
       type: 'stepUp.required';
       tool: string;

@@ -1,3 +1,4 @@
+import type { Compaction } from '../conversation/fit-conversation.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
 import type { DecisionAnswer } from '../governance/decision.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';
@@ -73,6 +74,8 @@ export interface FailedModelCall {
 export interface Thought {
   provider: string;
   model: string;
+  /** A digest of the address that was asked; absent where there is none. */
+  endpoint?: string;
   /** Milliseconds. */
   duration: number;
   /** Epoch milliseconds at which the turn ended. */
@@ -83,6 +86,8 @@ export interface Thought {
   failedCalls?: FailedModelCall[];
   /** How many input tokens were estimated beforehand; absent where nobody did. */
   estimatedTokens?: number;
+  /** What the model was not told to stay within its budget; absent where it was told all. */
+  compaction?: Compaction;
   outcome: /** `parts` says in which order, and what the provider wants told back; absent where nobody tells. */
     | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[] }
     | { kind: 'failed'; error: string };

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { ModelName } from '../models/model-call.ts';
+import type { ModelSpeaker } from '../models/model-call.ts';
 
 /** One piece of a message; exactly one of `uri` and `bytes` is set on a file. */
 export type Part =
@@ -79,7 +79,7 @@ export interface SaidTurn {
   /** How many exchanges of the run came before its calls. */
   after: number;
   /** Who said it: what a provider signed is told back to it alone. */
-  by: ModelName;
+  by: ModelSpeaker;
   /** In their order; empty when they are not kept any more. */
   parts: SaidPart[];
 }

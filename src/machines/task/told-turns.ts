@@ -38,9 +38,13 @@ export function turnsOf(
 
 /** Returns what the models of a run have said with a further turn; what they thought in older ones goes once it is too much. */
 export function withTurn({ said, exchanges }: TaskContext, thought: Thought): SaidTurn[] {
-  const { provider, model, outcome } = thought;
+  const { provider, model, endpoint, outcome } = thought;
   const parts = outcome.kind === 'said' ? partsOf(outcome) : [];
-  const turn = { after: exchanges.length, by: { provider, model }, parts };
+  const turn = {
+    after: exchanges.length,
+    by: { provider, model, ...(endpoint === undefined ? {} : { endpoint }) },
+    parts,
+  };
   let bytes = sizeOf(turn);
   const older = said.toReversed().map((one) => {
     bytes += sizeOf(one);

@@ -47,6 +47,10 @@ const wording: Wording = {
       error: fact.error,
     },
   ],
+  'context.compacted': ({ results, messages, turns, tokensBefore, tokensAfter }) => [
+    'context_compacted',
+    { results, messages, turns, tokens_before: tokensBefore, tokens_after: tokensAfter },
+  ],
   'stepUp.required': (fact) => [
     'auth_step_up_required',
     {

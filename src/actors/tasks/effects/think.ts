@@ -1,4 +1,5 @@
 import { fromPromise } from 'xstate';
+import type { Compaction } from '../../../machines/conversation/fit-conversation.ts';
 import type { FailedModelCall, ThinkInput, Thought } from '../../../machines/task/task-events.ts';
 import {
   type Clock,
@@ -30,6 +31,7 @@ export function createThink({ modelOf, ids, clock, log, speak }: ThinkPorts) {
     const began = performance.now();
     const speaker = speak(input.taskId);
     const failedCalls: FailedModelCall[] = [];
+    let compacted: { compaction?: Compaction } = {};
     try {
       const attributes = {
         'a2a.task.id': input.taskId,
@@ -41,6 +43,9 @@ export function createThink({ modelOf, ids, clock, log, speak }: ThinkPorts) {
           signal,
           onToken: (text) => speaker.say(text),
           onFailedCall: (call) => failedCalls.push(call),
+          onCompacted: (compaction) => {
+            compacted = { compaction };
+          },
         });
         span.setAttributes({
           'gen_ai.response.model': said.by?.model ?? model.name,
@@ -57,7 +62,7 @@ export function createThink({ modelOf, ids, clock, log, speak }: ThinkPorts) {
       const outcome = { kind: 'said', text, calls, ...parts } as const;
       const before = failedCalls.length === 0 ? {} : { failedCalls };
       const counted = { inputTokens, outputTokens, ...estimated };
-      return { ...by, at: clock.now(), ...counted, ...before, outcome };
+      return { ...by, at: clock.now(), ...counted, ...before, ...compacted, outcome };
     } catch (error) {
       const isOurs = error instanceof ModelError;
       // A turn that was called off fails as its task wants it to.
@@ -67,7 +72,15 @@ export function createThink({ modelOf, ids, clock, log, speak }: ThinkPorts) {
       const outcome = { kind: 'failed', error: reason } as const;
       const { error: _, ...last } = failedCalls.at(-1) ?? { ...calledOf(model, began), error: '' };
       const before = failedCalls.length < 2 ? {} : { failedCalls: failedCalls.slice(0, -1) };
-      return { ...last, at: clock.now(), inputTokens: 0, outputTokens: 0, ...before, outcome };
+      return {
+        ...last,
+        at: clock.now(),
+        inputTokens: 0,
+        outputTokens: 0,
+        ...before,
+        ...compacted,
+        outcome,
+      };
     } finally {
       speaker.end();
     }

@@ -12,6 +12,7 @@ import {
 } from '../../ports.ts';
 import { chainFailure } from './chain-failure.ts';
 import { ModelFailure } from './model-failure.ts';
+import { endpointOf } from './model-subject.ts';
 import type { ProviderModel } from './provider-model.ts';
 import { Standings } from './standings.ts';
 
@@ -89,7 +90,7 @@ function createAsk({ chain, standings, clock, conversation, listener, onTurn }: 
     try {
       const turn = await model.ask(conversation, { signal, onToken });
       standings.answered(index);
-      onTurn({ ...turn, by: spent() });
+      onTurn({ ...turn, by: { ...spent(), endpoint: endpointOf(model.subject) } });
       return { kind: 'answered' };
     } catch (error) {
       if (!(error instanceof ModelFailure)) throw error;

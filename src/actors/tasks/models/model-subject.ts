@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ModelName } from '../../../machines/models/model-call.ts';
 import type { ProviderName } from '../../providers/providers.ts';
 
@@ -8,6 +9,11 @@ export interface ModelSubject extends ModelName {
   address: string;
   /** The variable that holds the key; `null` when none is sent. */
   keyVariable: string | null;
+}
+
+/** Returns a digest of the address of a model, which tells nothing of what stands in it. */
+export function endpointOf({ address }: Pick<ModelSubject, 'address'>): string {
+  return hash('sha256', address).slice(0, 16);
 }
 
 /** Names a model in a message, such as `openai gpt-5`. */

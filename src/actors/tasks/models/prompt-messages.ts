@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AssistantContent, ModelMessage, ToolContent } from 'ai';
 import { oneLine } from '../../../machines/legible.ts';
-import type { ModelName } from '../../../machines/models/model-call.ts';
-import type { Exchange, Message, SaidPart } from '../../../machines/task/task.ts';
+import type { ModelSpeaker } from '../../../machines/models/model-call.ts';
+import type { Exchange, Message, SaidPart, SaidTurn } from '../../../machines/task/task.ts';
 import { type ToldTurn, turnsOf } from '../../../machines/task/told-turns.ts';
 import type { Conversation } from '../../ports.ts';
 import { messageContent, messageText } from './message-content.ts';
@@ -10,7 +10,7 @@ import type { WireNames } from './wire-names.ts';
 
 /** To whom a conversation is told. */
 export interface Listener {
-  model: ModelName;
+  model: ModelSpeaker;
   names: WireNames;
 }
 
@@ -52,7 +52,7 @@ function messageTold(message: Message, isNamed: boolean): ModelMessage[] {
 }
 
 function turnTold({ said: turn, exchanges }: ToldTurn, { model, names }: Listener): ModelMessage[] {
-  const isOwn = turn?.by.provider === model.provider && turn.by.model === model.model;
+  const isOwn = turn !== null && isSaidBy(turn, model);
   const calls = exchanges.map((exchange) => callTold(exchange, names));
   const parts = (turn?.parts ?? []).flatMap((part) => partTold(part, isOwn, calls));
   const results = exchanges.map((exchange) => resultTold(exchange, names));
@@ -60,6 +60,12 @@ function turnTold({ said: turn, exchanges }: ToldTurn, { model, names }: Listene
     { role: 'assistant', content: [...parts, ...calls] },
     { role: 'tool', content: results },
   ];
+}
+
+/** Where a turn was asked is not known of those that older releases kept. */
+function isSaidBy({ by }: SaidTurn, model: ModelSpeaker): boolean {
+  const isThere = by.endpoint === undefined || by.endpoint === model.endpoint;
+  return by.provider === model.provider && by.model === model.model && isThere;
 }
 
 function nameOf({ sender }: Message): string[] {

@@ -4,7 +4,7 @@ import type { Clock, Conversation, Tool, Turn } from '../../ports.ts';
 import type { Provider } from '../../providers/providers.ts';
 import { failureOfError } from './failure-of-error.ts';
 import { ModelFailure } from './model-failure.ts';
-import { type ModelSubject, nameOf } from './model-subject.ts';
+import { endpointOf, type ModelSubject, nameOf } from './model-subject.ts';
 import { promptMessages } from './prompt-messages.ts';
 import { readTurn } from './read-turn.ts';
 import type { SharedTurns } from './shared-turns.ts';
@@ -82,11 +82,13 @@ async function request(
 ): Promise<Turn> {
   const [provider, { streamText, jsonSchema }] = await Promise.all([load(), loadLibrary()]);
   const offered = [...tools()];
+  const { provider: of, model: name } = subject;
+  const model = { provider: of, model: name, endpoint: endpointOf(subject) };
   const names = wireNames(offered.map(({ name }) => name));
   const prompt = instructions();
   const { stream } = streamText({
     model: provider.language(subject.model, api),
-    messages: promptMessages(conversation, { model: subject, names }),
+    messages: promptMessages(conversation, { model, names }),
     ...(prompt === null ? {} : { instructions: prompt }),
     ...(offered.length === 0 ? {} : { tools: toolSet(offered, names, jsonSchema) }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),

@@ -31,6 +31,15 @@ export function modelWithinBudget(model: LanguageModel, budget: ContextBudget): 
           `the conversation is too long: what cannot be left out takes about ${needed} tokens, and model.context_budget is ${budget.tokens}; send less at once, have the tools return less, or raise it if the model takes more`,
         );
       }
+      const { leftOut, whole, tokens } = fitted;
+      if (leftOut !== null) {
+        const counted = (estimated: number) => Math.ceil((estimated + always) * tokensPerEstimate);
+        options.onCompacted?.({
+          ...leftOut,
+          tokensBefore: counted(whole),
+          tokensAfter: counted(tokens),
+        });
+      }
       const turn = await model.next({ ...conversation, ...fitted.conversation }, options);
       return { ...turn, estimatedTokens: fitted.tokens + always };
     },

@@ -105,6 +105,19 @@ describe('auditEventOf', () => {
       },
     ],
     [
+      'a turn before which something was left out',
+      {
+        type: 'context.compacted',
+        results: 3,
+        messages: 2,
+        turns: 1,
+        tokensBefore: 120_000,
+        tokensAfter: 99_000,
+      },
+      'context_compacted',
+      { results: 3, messages: 2, turns: 1, tokens_before: 120_000, tokens_after: 99_000 },
+    ],
+    [
       'a tool that starts',
       { type: 'tool.started', tool: 'issue_refund', argsSize: 13, args: { amount: 10 } },
       'tool_exec',

@@ -63,6 +63,16 @@ describe('thinking', () => {
     expect(tokens).toEqual(['t-1 let me ', 't-1 pay', 't-1 is over']);
   });
 
+  it.each(['answers', 'fails'])('tells what a model was not told that %s', async (how) => {
+    const compaction = { results: 1, messages: 0, turns: 2, tokensBefore: 9, tokensAfter: 4 };
+    const { thought } = await think((_conversation, { onCompacted }) => {
+      onCompacted?.(compaction);
+      if (how === 'fails') return Promise.reject(new ModelError('it is busy'));
+      return Promise.resolve({ text: 'done', calls: [], inputTokens: 1, outputTokens: 2 });
+    });
+    expect(thought.compaction).toEqual(compaction);
+  });
+
   it('names the model that answered, and tells of the calls that failed before', async () => {
     const by = { provider: 'other', model: 'model-2', duration: 9 };
     const failed = { provider: 'test', model: 'model-1', duration: 4, error: 'it is busy' };

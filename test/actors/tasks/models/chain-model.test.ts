@@ -57,7 +57,8 @@ describe('a chain of models', () => {
     const second = modelEnding('google', []);
     const chain = createChainModel([first.model, second.model], new ManualClock(0));
     const { turn, failed } = take(chain);
-    const by = { provider: 'google', model: 'm', duration: expect.any(Number) };
+    const endpoint = expect.stringMatching(/^[0-9a-f]{16}$/);
+    const by = { provider: 'google', model: 'm', duration: expect.any(Number), endpoint };
     expect([await turn, failed]).toEqual([{ ...answer, by }, ['openai: it is busy']]);
   });
 

@@ -57,6 +57,25 @@ describe('what a model is told', () => {
     ]);
   });
 
+  it.each([
+    ['where it was asked', 'a', 'a', true],
+    ['at another address', 'a', 'b', false],
+    ['where nobody kept where it was asked', undefined, 'b', true],
+  ])('tells a model what it signed: %s', (_, kept, asked, isOwn) => {
+    const metadata = { anthropic: { signature: 'sig' } };
+    const said: SaidTurn = {
+      after: 0,
+      by: { ...model, ...(kept === undefined ? {} : { endpoint: kept }) },
+      parts: [{ kind: 'thought', text: 'hm', metadata }, { kind: 'call' }],
+    };
+    const conversation = conversationOf('refund me', {
+      exchanges: [exchange('c1', 'found')],
+      said: [said],
+    });
+    const told = promptMessages(conversation, { model: { ...model, endpoint: asked }, names });
+    expect(JSON.stringify(told).includes('sig')).toBe(isOwn);
+  });
+
   it('is what the model said and called in one turn, then the results, with what the provider signed', () => {
     const signature = { anthropic: { signature: 'sig' } };
     const said: SaidTurn = {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, LanguageModel } from '../../../../src/actors/ports.ts';
 import { modelWithinBudget } from '../../../../src/actors/tasks/models/within-budget.ts';
+import type { Compaction } from '../../../../src/machines/conversation/fit-conversation.ts';
 import { conversationOf } from '../../../helpers/model-conversation.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 import { aCall } from '../../../helpers/task-fixtures.ts';
@@ -17,9 +18,14 @@ function withinBudget(tokens: number, instructions: string | null = null) {
   };
   const budget = { tokens, tools: () => [toolCalled('pay')], instructions: () => instructions };
   const within = modelWithinBudget(model, budget);
+  const compacted: Compaction[] = [];
   const next = (conversation: Conversation) =>
-    within.next(conversation, { signal: new AbortController().signal, onToken: () => undefined });
-  return { told, next };
+    within.next(conversation, {
+      signal: new AbortController().signal,
+      onToken: () => undefined,
+      onCompacted: (compaction) => compacted.push(compaction),
+    });
+  return { told, compacted, next };
 }
 
 const long = 'y'.repeat(4_000);
@@ -35,6 +41,30 @@ describe('a model with a context budget', () => {
     ]);
     expect(turn.estimatedTokens).toBeGreaterThan(1_000);
     expect(turn.estimatedTokens).toBeLessThanOrEqual(1_500);
+  });
+
+  it('tells how much it is not told, and nothing where it is told all', async () => {
+    const { compacted, next } = withinBudget(1_500);
+    const history = [1, 2].map((n) => ({
+      role: 'user' as const,
+      parts: [{ kind: 'text' as const, text: long }],
+      messageId: `before-${n}`,
+    }));
+    const whole = conversationOf('refund', { history, exchanges, told: 1 });
+    const turn = await next(whole);
+    expect(compacted).toEqual([
+      {
+        results: 1,
+        messages: 2,
+        turns: 0,
+        tokensBefore: expect.any(Number),
+        tokensAfter: turn.estimatedTokens,
+      },
+    ]);
+    expect(compacted[0]?.tokensBefore).toBeGreaterThan(4_000);
+    const { compacted: none, next: roomy } = withinBudget(100_000);
+    await roomy(whole);
+    expect(none).toEqual([]);
   });
 
   it('is told less when its provider counts more than was estimated', async () => {

@@ -46,6 +46,17 @@ const words: Record<string, (fields: Fields) => Words> = {
       text(error),
     ]),
   }),
+  context_compacted: ({ results, messages, turns, tokens_before, tokens_after }) => ({
+    says: 'The model is not told all:',
+    tone: 'modify',
+    detail: list([
+      count(results, 'results'),
+      count(messages, 'messages'),
+      count(turns, 'turns'),
+      count(tokens_before, 'tokens before'),
+      count(tokens_after, 'after'),
+    ]),
+  }),
   guardrail_check: ({ gate, decision, rule }) => ({
     says: decision === 'redact' ? 'A guardrail redacted' : 'A guardrail refused',
     tone: decision === 'redact' ? 'modify' : 'deny',

@@ -23,6 +23,11 @@ describe('happeningOf', () => {
       'plain: The model took its turn (1.3 s, 1,812 in, 64 out, demo)',
     ],
     [
+      'context_compacted',
+      { results: 2, messages: 1, turns: 0, tokens_before: 120_000, tokens_after: 99_000 },
+      'modify: The model is not told all: (2 results, 1 messages, 0 turns, 120,000 tokens before, 99,000 after)',
+    ],
+    [
       'guardrail_check',
       { gate: 'deny_commands', decision: 'deny', tool, rule: 'rm -rf' },
       'deny: A guardrail refused issue_refund (deny commands, rm -rf)',
