@@ -71,7 +71,7 @@ async function inTurns(daemon: Daemon, asked: Record<string, Asked>): Promise<Fi
     ),
     figure('first token, of the provider itself', both(first['raw'])),
     figure('first token, POST /tasks/sendSubscribe', both(first['progress'])),
-    figure('answer in a message/stream of A2A, which has no tokens', both(first['a2a'])),
+    figure('first token, message/stream of A2A', both(first['a2a'])),
   ];
 }
 

@@ -95,6 +95,11 @@ it('a model with a small window is told of old results in one line, over the wir
     '[result of echo, 2012 characters, left out]',
     expect.stringContaining('xxxx'),
   ]);
+  const told = agent.audit().filter(({ event }) => event === 'context_compacted');
+  const tokens = { tokens_before: expect.any(Number), tokens_after: expect.any(Number) };
+  expect(told.map(({ fields }) => fields)).toEqual([
+    { results: 1, messages: 0, turns: 0, ...tokens },
+  ]);
 });
 
 it('a message that is longer than the budget fails its task before the model is asked', async () => {
