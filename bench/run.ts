@@ -15,6 +15,7 @@ import { guardrailFigures } from './guardrails.ts';
 import { holdFigures } from './holds.ts';
 import { cyclesInProcess } from './in-process.ts';
 import { listFigures } from './lists.ts';
+import { mcpHeldFigures } from './mcp-held.ts';
 import {
   coldStartFigures,
   cycleFigures,
@@ -50,6 +51,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   held10k: () => heldFigures(10_000),
   holds: holdFigures,
   lists: listFigures,
+  mcpHeld: () => mcpHeldFigures(10_000),
   start: coldStartFigures,
   resting10k: () => restingFigures(10_000),
   resume10k: () => resumeFigures(10_000),

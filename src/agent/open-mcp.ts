@@ -10,6 +10,7 @@ import {
   type Toolbox,
 } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
+import type { AgentRecords } from './open-records.ts';
 
 /** What the MCP servers of an agent are opened with. */
 export interface McpParts {
@@ -21,16 +22,18 @@ export interface McpParts {
   env: NodeJS.ProcessEnv;
   clock: Clock;
   log: Log;
+  /** The audit log. */
+  record: AgentRecords['record'];
 }
 
 /** Begins to connect the MCP servers of an agent, whose tools become the agent's as they come (contract section 13). */
 export async function openMcp(parts: McpParts): Promise<McpServers> {
-  const { config, directory, toolbox, scripts, egress, env, clock, log } = parts;
+  const { config, directory, toolbox, scripts, egress, env, clock, log, record } = parts;
   const idempotent = new Set(
     config.tools.filter((tool) => tool.idempotent).map(({ name }) => normalName(name)),
   );
   return openMcpServers({
-    ...{ servers: config.mcp.servers, egress, env, clock, log, version },
+    ...{ servers: config.mcp.servers, egress, env, clock, log, record, version },
     tools: toolbox.tools,
     isIdempotent: (tool) => idempotent.has(normalName(tool)),
     isolation: () => scripts.isolation(),

@@ -5,8 +5,8 @@ import { heldTools } from './ruled-tools.ts';
 
 /**
  * Says in the words of the audit log what governs the calls of an agent from now on: its version, the
- * layers that are on, the tools that wait for a person, the contents that go into the log, and how freely
- * tools and scripts reach out (contract section 10).
+ * layers that are on, the tools that wait for a person, the contents that go into the log, how freely
+ * tools and scripts reach out, and which tools of MCP servers it has (contract section 10).
  */
 export function policyEvent(
   config: ServiceConfig,
@@ -14,7 +14,10 @@ export function policyEvent(
   tools: Iterable<string>,
   sandbox: string | null = null,
 ): Pick<AuditEvent, 'event' | 'fields'> {
-  const { version, security, credentials, audit, egress } = config;
+  const { version, security, credentials, audit, egress, mcp } = config;
+  const servers = mcp.servers.map(({ name, tools: { allow, deny } }) =>
+    allow === undefined ? { server: name, deny: deny ?? [] } : { server: name, allow },
+  );
   const layers = {
     guardrails: guardrails !== null,
     intent_alignment: security.intent_alignment.enabled,
@@ -34,6 +37,7 @@ export function policyEvent(
       deferred_tools: heldTools(config, tools),
       ...(capture.length === 0 ? {} : { capture }),
       egress: egress.mode,
+      ...(servers.length === 0 ? {} : { mcp: servers }),
       ...(sandbox === null ? {} : { sandbox }),
     },
   };

@@ -135,8 +135,11 @@ async function openAgent(
     (opened) => opened.stop(),
   );
   system.watchers.onChanged((task) => push.changed(task));
-  const mcp = stack.adopt(await openMcp({ ...start, egress }), (opened) => opened.stop());
   await audit.recordStart();
+  const { record: recordEvent } = audit;
+  const mcp = stack.adopt(await openMcp({ ...start, egress, record: recordEvent }), (opened) =>
+    opened.stop(),
+  );
   stack.defer(watchClock({ clock, record: audit.record, log }));
 
   const card = stack.adopt(

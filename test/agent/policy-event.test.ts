@@ -24,6 +24,12 @@ it('names every layer that is on, and the tools that wait for a person', () => {
     credentials: [{ tool: 'pay', provider: 'static' }],
     audit: { capture: { tool_args: true, llm_messages: true } },
     egress: { mode: 'dev-open' },
+    mcp: {
+      servers: [
+        { name: 'shop', command: 'node', tools: { deny: ['refund'] } },
+        { name: 'files', url: 'https://files.example.com/mcp', tools: { allow: ['read'] } },
+      ],
+    },
   });
   const compiled = compileGuardrails(config.security.guardrails);
   const guardrails = compiled.ok ? compiled.guardrails : null;
@@ -33,6 +39,10 @@ it('names every layer that is on, and the tools that wait for a person', () => {
     deferred_tools: ['close_all', 'pay'],
     capture: ['tool_args', 'llm_messages'],
     egress: 'dev-open',
+    mcp: [
+      { server: 'shop', deny: ['refund'] },
+      { server: 'files', allow: ['read'] },
+    ],
     sandbox: 'bwrap',
   });
 });

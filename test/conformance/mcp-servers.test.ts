@@ -98,7 +98,25 @@ describe('a tool of an MCP server', () => {
       },
       { timeout: 15_000, interval: 200 },
     );
-  }, 30_000);
+    const told = () =>
+      agent
+        .audit()
+        .flatMap(({ event, fields }) => (event.startsWith('mcp_') ? [{ event, fields }] : []));
+    await vi.waitFor(() => expect(told()).toHaveLength(1));
+    new SeenTools(folder.path).accept('shop', ['echo']);
+    await vi.waitFor(() => expect(told()).toHaveLength(2), { timeout: 15_000 });
+    const about = { server: 'shop', tool: 'echo', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
+    expect(told()).toEqual([
+      { event: 'mcp_tool_withheld', fields: { ...about, reason: 'changed' } },
+      { event: 'mcp_tool_accepted', fields: about },
+    ]);
+    const [loaded] = agent.audit();
+    expect([loaded?.event, loaded?.fields?.['mcp']]).toEqual([
+      'policy_loaded',
+      [{ server: 'shop', deny: [] }],
+    ]);
+    await expectIntact(agent.auditPath);
+  }, 40_000);
 
   it('is news to whoever has the tools of the agent over MCP, when it goes and when it is let in', async () => {
     const folder = puppetAgent({ server: { mcp: true } }, [listed('echo')]);

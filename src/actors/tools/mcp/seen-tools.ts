@@ -17,6 +17,8 @@ const seenTool = z.object({
   accepted: definition.nullable(),
   /** What the server offered last. */
   offered: definition.nullable(),
+  /** True once somebody has accepted it, until the audit log says so. */
+  isNews: z.boolean().optional(),
 });
 
 const seenFile = z.object({
@@ -68,7 +70,11 @@ export class SeenTools {
     const tools = offered.map((tool): SeenTool => {
       const accepted = before.get(tool.name)?.accepted ?? null;
       const isTaken = known === undefined || (!before.has(tool.name) && isNamed(tool.name));
-      return { name: tool.name, accepted: isTaken ? shown(tool) : accepted, offered: shown(tool) };
+      const news = before.get(tool.name)?.isNews === true ? { isNews: true } : {};
+      return {
+        ...{ name: tool.name, accepted: isTaken ? shown(tool) : accepted },
+        ...{ offered: shown(tool), ...news },
+      };
     });
     // What is not offered now may come back, and must not be new then.
     const gone = [...before.values()]
@@ -98,10 +104,23 @@ export class SeenTools {
       (names === null || names.includes(tool.name) || names.includes(fingerprintOf(tool)));
     const accepted = tools.filter(isMeant).map(({ name }) => name);
     const changed = tools.map((tool) =>
-      isMeant(tool) ? { ...tool, accepted: tool.offered } : tool,
+      isMeant(tool) ? { ...tool, accepted: tool.offered, isNews: true } : tool,
     );
     if (accepted.length > 0) this.#write(file, server, changed);
     return accepted;
+  }
+
+  /** Notes that the audit log says of what was accepted, as it was then. Throws SeenToolsError. */
+  told(server: string, accepted: readonly { name: string; sha256: string }[]): void {
+    const file = this.#read();
+    const tools = file.servers.find(({ name }) => name === server)?.tools ?? [];
+    const isTold = (tool: SeenTool) =>
+      accepted.some(({ name, sha256 }) => name === tool.name && sha256 === tool.accepted?.sha256);
+    const left = tools.map((tool) => {
+      const { isNews: _, ...rest } = tool;
+      return isTold(tool) ? rest : tool;
+    });
+    this.#write(file, server, left);
   }
 
   #read(): SeenFile {

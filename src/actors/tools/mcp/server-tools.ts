@@ -20,9 +20,17 @@ export interface ServerToolsParts {
   seen: SeenTools;
   clock: Clock;
   log: Log;
+  /** Writes what concerns people into the audit log; rejects while nothing can be written. */
+  record: (...events: ToolEvent[]) => Promise<void>;
   /** Hears when the agent has got or lost a tool, or has another in place of one. */
   onChange: () => void;
   limits?: Partial<CallLimits>;
+}
+
+/** What the audit log has of a tool of a server (contract section 10). */
+export interface ToolEvent {
+  event: 'mcp_tool_withheld' | 'mcp_tool_accepted';
+  fields: { server: string; tool: string; sha256: string; reason?: 'new' | 'changed' };
 }
 
 /** Sentences about one server that are remembered, so that each is said once. */
@@ -36,6 +44,8 @@ export class ServerTools {
   /** Names under which the agent has them now, with the hash of each. */
   #given = new Map<string, string>();
   readonly #said = new Set<string>();
+  /** True while the audit log is told what was accepted. */
+  #isTelling = false;
 
   constructor(server: McpServerSettings, parts: ServerToolsParts) {
     this.#server = server;
@@ -59,6 +69,7 @@ export class ServerTools {
       this.#say(`mcp: ${server} has no tool ${name} that can be used, though tools.allow names it`);
     }
     const standings = this.#standingsOf(wanted);
+    this.#tellAccepted();
     const before = this.#given;
     for (const name of before.keys()) tools.delete(name);
     const taken = new Set([...tools.keys()].map(normalName));
@@ -117,14 +128,60 @@ export class ServerTools {
         ? 'nobody has seen it yet'
         : 'its description or its arguments are not what they were';
     const look = `\`${commandLine('mcp list')}\` shows it and says what lets it in`;
-    this.#say(`mcp: the tool ${name} of ${server} is withheld: ${why}; ${look}`, sha256);
+    if (this.#say(`mcp: the tool ${name} of ${server} is withheld: ${why}; ${look}`, sha256)) {
+      const fields = { server, tool: name, sha256, reason: standing };
+      this.#record({ event: 'mcp_tool_withheld', fields }).catch(() => undefined);
+    }
     return false;
   }
 
-  #say(message: string, about = ''): void {
+  /** Tells the audit log what somebody has accepted since, be it while no daemon ran; again, if it could not be told. */
+  #tellAccepted(): void {
+    const { seen } = this.#parts;
+    const { name: server } = this.#server;
+    if (this.#isTelling) return;
+    const news = newsOf(seen, server);
+    if (news.length === 0) return;
+    this.#isTelling = true;
+    const events = news.map(({ name: tool, sha256 }): ToolEvent => {
+      return { event: 'mcp_tool_accepted', fields: { server, tool, sha256 } };
+    });
+    this.#record(...events)
+      .then(() => seen.told(server, news))
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isTelling = false;
+      });
+  }
+
+  /** Rejects with what the log was told of. */
+  async #record(...events: ToolEvent[]): Promise<void> {
+    const { record, log } = this.#parts;
+    try {
+      await record(...events);
+    } catch (error) {
+      log.error({ error, server: this.#server.name }, 'mcp: the audit log could not be told');
+      throw error;
+    }
+  }
+
+  /** Says something once, and tells whether this was the time. */
+  #say(message: string, about = ''): boolean {
     const key = `${message} ${about}`;
-    if (this.#said.has(key) || this.#said.size >= mostSaid) return;
+    if (this.#said.has(key) || this.#said.size >= mostSaid) return false;
     this.#said.add(key);
     this.#parts.log.warn({ server: this.#server.name }, message);
+    return true;
+  }
+}
+
+/** Returns what of a server was accepted and the audit log has not been told of; nothing while that cannot be read. */
+function newsOf(seen: SeenTools, server: string): { name: string; sha256: string }[] {
+  try {
+    return (seen.toolsOf(server) ?? []).flatMap(({ name, accepted, isNews }) =>
+      isNews === true && accepted !== null ? [{ name, sha256: accepted.sha256 }] : [],
+    );
+  } catch {
+    return [];
   }
 }

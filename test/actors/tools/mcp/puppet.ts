@@ -18,6 +18,7 @@ import {
 } from '../../../../src/actors/tools/mcp/mcp-servers.ts';
 import { SeenTools } from '../../../../src/actors/tools/mcp/seen-tools.ts';
 import type { McpServerSettings } from '../../../../src/actors/tools/mcp/server-settings.ts';
+import type { ToolEvent } from '../../../../src/actors/tools/mcp/server-tools.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { logTo, type TestAgent } from '../../../helpers/test-agent.ts';
 
@@ -70,6 +71,8 @@ export interface Connected {
   tools: Map<string, Tool>;
   seen: SeenTools;
   log: TestAgent['log'];
+  /** What the audit log was told. */
+  events: ToolEvent[];
   /** The sentences of the log that warn. */
   warnings(): string[];
   /** Calls a tool, and returns its result or the message of its ToolError. */
@@ -85,6 +88,7 @@ export async function connected(
 ): Promise<Connected> {
   const tools = more.tools ?? new Map<string, Tool>();
   const log: TestAgent['log'] = [];
+  const events: ToolEvent[] = [];
   const open = connectMcpServers({
     ...{ servers, tools, version: '1' },
     agentDirectory: folder.path,
@@ -94,13 +98,14 @@ export async function connected(
     env: { PATH: '/nowhere', DAEMON_SECRET: 'hunter22' },
     clock: systemClock(),
     log: logTo(log),
+    record: async (...told) => void events.push(...told),
     random: () => 0,
     ...more,
   });
   onTestFinished(() => open.stop());
   await open.tried();
   return {
-    ...{ tools, log },
+    ...{ tools, log, events },
     seen: new SeenTools(folder.path),
     warnings: () => log.filter(({ level }) => level !== 'info').map(({ message }) => message),
     async call(name, args = {}, signal = new AbortController().signal) {

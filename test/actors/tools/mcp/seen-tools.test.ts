@@ -37,6 +37,48 @@ describe('what somebody has seen of a server', () => {
     expect(seen.accept('shop', null)).toEqual([]);
   }, 40_000);
 
+  it('has the audit log say what is withheld and what was accepted, each once', async () => {
+    const folder = new PuppetFolder([listed('pay'), listed('echo')]);
+    await (await connected(folder, [puppetConfig()])).stop();
+    folder.offer([changed, listed('echo'), listed('more')]);
+    const second = await connected(folder, [puppetConfig()]);
+    const hashOf = (name: string) =>
+      second.seen.toolsOf('shop')?.find((tool) => tool.name === name)?.offered?.sha256 ?? '';
+    const about = (tool: string) => ({ server: 'shop', tool, sha256: hashOf(tool) });
+    const withholds = [
+      { event: 'mcp_tool_withheld', fields: { ...about('pay'), reason: 'changed' } },
+      { event: 'mcp_tool_withheld', fields: { ...about('more'), reason: 'new' } },
+    ];
+    expect([second.events, hashOf('pay')]).toEqual([
+      withholds,
+      expect.stringMatching(/^[0-9a-f]{64}$/),
+    ]);
+    second.seen.accept('shop', ['pay']);
+    await vi.waitUntil(() => second.tools.has('shop__pay'), { timeout: 15_000 });
+    const accepted = { event: 'mcp_tool_accepted', fields: about('pay') };
+    expect(second.events).toEqual([...withholds, accepted]);
+    await second.stop();
+    // What is accepted while nothing runs is told at the next start, and never again.
+    second.seen.accept('shop', ['more']);
+    const third = await connected(folder, [puppetConfig()]);
+    expect(third.events).toEqual([{ event: 'mcp_tool_accepted', fields: about('more') }]);
+    await third.stop();
+    expect((await connected(folder, [puppetConfig()])).events).toEqual([]);
+  }, 60_000);
+
+  it('is told of an acceptance again when the audit log could not be written', async () => {
+    const folder = new PuppetFolder([listed('pay')]);
+    await (await connected(folder, [puppetConfig()])).stop();
+    folder.offer([changed]);
+    const second = await connected(folder, [puppetConfig()]);
+    await second.stop();
+    second.seen.accept('shop', null);
+    const full = async () => Promise.reject(new Error('no space left'));
+    await (await connected(folder, [puppetConfig()], { record: full })).stop();
+    const { events } = await connected(folder, [puppetConfig()]);
+    expect(events.map(({ event }) => event)).toEqual(['mcp_tool_accepted']);
+  }, 60_000);
+
   it('knows a tool again that was gone for a while', async () => {
     const folder = new PuppetFolder([listed('pay'), listed('echo')]);
     await (await connected(folder, [puppetConfig()])).stop();
