@@ -100,6 +100,79 @@ describe('a server over stdio', () => {
     expect(await call('shop__echo')).toBe('{}');
   });
 
+  it.each([
+    ['pages', 'has more than 256 tools'],
+    ['empty', 'tells of its tools on more than 32 pages'],
+    ['crowd', 'has more than 256 tools'],
+    ['book', 'sent a message of more than 4 MiB'],
+    ['nonsense', 'does not speak MCP as it should'],
+  ])('whose list of tools is no such list (%s) is let go of', async (mode, fault) => {
+    const bad = puppetConfig({ env: { PUPPET: mode } });
+    const till = puppetConfig({ name: 'till', tools: { allow: ['echo'] } });
+    const { tools, call, warnings } = await connected(everyTool(), [bad, till]);
+    expect([...tools.keys()]).toEqual(['till__echo']);
+    expect(await call('till__echo')).toBe('{}');
+    expect(warnings()).toEqual([`mcp: shop ${fault}`]);
+  });
+
+  it('keeps nobody up that never greets, or never lists its tools', async () => {
+    const servers = [
+      puppetConfig({ env: { PUPPET: 'silent' } }),
+      puppetConfig({ name: 'desk', env: { PUPPET: 'stuck' } }),
+      puppetConfig({ name: 'till', tools: { allow: ['echo'] } }),
+    ];
+    const { tools, call, warnings } = await connected(everyTool(), servers);
+    expect([...tools.keys()]).toEqual(['till__echo']);
+    expect(await call('till__echo')).toBe('{}');
+    const late = 'answered with an error (MCP error -32001: Request timed out)';
+    await vi.waitFor(
+      () => expect(warnings().toSorted()).toEqual([`mcp: desk ${late}`, `mcp: shop ${late}`]),
+      { timeout: 60_000 },
+    );
+  }, 90_000);
+
+  it('is asked for its tools no more often for saying all the time that they have changed', async () => {
+    const folder = everyTool();
+    const { call } = await connected(folder, [puppetConfig({ env: { PUPPET: 'restless' } })]);
+    const lists = () => folder.told.filter((told) => told === 'tools/list').length;
+    await vi.waitUntil(() => lists() > 1, { timeout: 30_000 });
+    expect(await call('shop__echo')).toBe('{}');
+    // It has said so a hundred times and more by then.
+    expect(lists()).toBeLessThan(10);
+  }, 60_000);
+
+  it('has no schema of it compiled, followed or believed', async () => {
+    const evil = '^(a+)+$';
+    const schemas: [string, object][] = [
+      ['loop', { $ref: '#', properties: { a: { $ref: '#/properties/a' } } }],
+      ['pattern', { properties: { a: { pattern: evil } }, patternProperties: { [evil]: {} } }],
+      ['false', { required: 'a', properties: ['a'], additionalProperties: 'no' }],
+      ['none', { not: {}, allOf: [false], required: [7, null] }],
+      ['own', { properties: { ['__proto__']: { type: 'string' } }, additionalProperties: false }],
+    ];
+    const folder = new PuppetFolder(
+      schemas.map(([name, schema]) => listed(name, { inputSchema: { type: 'object', ...schema } })),
+    );
+    const { tools, call } = await connected(folder, [puppetConfig()]);
+    expect([...tools.keys()]).toEqual(schemas.map(([name]) => `shop__${name}`));
+    const args = { a: `${'a'.repeat(50_000)}!` };
+    for (const [name] of schemas.slice(0, 4)) {
+      // The puppet has no such plays, so it was asked.
+      expect(await call(`shop__${name}`, args)).toContain(`shop__${name} failed: MCP error -32603`);
+    }
+    expect(await call('shop__own', { constructor: 1 })).toBe(
+      'invalid arguments: shop__own: argument constructor is not known',
+    );
+    expect(Object.prototype).not.toHaveProperty('type');
+  });
+
+  it('may return what does not fit the schema that it gave for it', async () => {
+    const outputSchema = { type: 'object', required: ['nothing'], properties: { total: false } };
+    const folder = new PuppetFolder([listed('data', { outputSchema })]);
+    const { call } = await connected(folder, [puppetConfig()]);
+    expect(await call('shop__data')).toBe('{"total":3}');
+  });
+
   it('is refused whatever it asks of the agent', async () => {
     const { call, warnings } = await connected(everyTool(), [puppetConfig()]);
     expect(JSON.parse(await call('shop__ask'))).toEqual({
