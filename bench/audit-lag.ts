@@ -95,7 +95,7 @@ function capture(): Capture | null {
   const compiled = compileGuardrails({ ...none, redact: ['secrets'] });
   if (!compiled.ok) throw new Error('the built-in redaction rules do not compile');
   const wanted = { tool_args: true, tool_result: true, llm_messages: true, max_bytes: 16_384 };
-  return createCapture(wanted, (text) => {
+  return createCapture(wanted, () => (text) => {
     const checked = compiled.guardrails.checkOutput(redactSecrets(text, ['live-key-3f9a7c51']));
     return checked.kind === 'blocked' ? '' : checked.text;
   });

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 /**
  * Writes `dist`, which is what the package runs: Node takes no types off the files of a package. What is read as text
@@ -22,9 +22,7 @@ cpSync(source, built, {
   recursive: true,
   filter: (path) =>
     path !== join(source, 'ui/dashboard') &&
-    (!path.endsWith('.ts') ||
-      path.startsWith(join(source, 'ui')) ||
-      basename(path) === 'sandbox-bridge.ts'),
+    (!path.endsWith('.ts') || path.startsWith(join(source, 'ui'))),
 });
 
 function run(command: string, args: readonly string[]): void {

@@ -34,13 +34,15 @@ const usualVariables = [
  * daemon's own token.
  */
 export function createAgentCapture(parts: CaptureParts): Capture | null {
-  const values = knownSecrets(parts);
-  const detect = secretDetector();
-  let token: string | null = null;
-  return createCapture(parts.config.audit.capture, (text) => {
-    // It is made after the store is open, and before anybody is let in.
-    token ??= runtimeToken(parts.directory);
-    return detect(redactSecrets(text, [...values, token]));
+  return createCapture(parts.config.audit.capture, () => {
+    const values = knownSecrets(parts);
+    const detect = secretDetector();
+    let token: string | null = null;
+    return (text) => {
+      // It is made after the store is open, and before anybody is let in.
+      token ??= runtimeToken(parts.directory);
+      return detect(redactSecrets(text, [...values, token]));
+    };
   });
 }
 

@@ -155,7 +155,10 @@ async function openAgent(
   const { port } = stack.use(
     await serveAgent({
       ...{ ...start, system, push, audit, egress, mcp, card },
-      authenticator: authenticatorOf(start, egress, { runtimeToken: runtime.token, chatToken }),
+      authenticator: await authenticatorOf(start, egress, {
+        runtimeToken: runtime.token,
+        chatToken,
+      }),
       prove: (challenge, at) =>
         challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null,
       channels: () => connected?.status() ?? [],
@@ -212,17 +215,17 @@ async function openAgent(
 }
 
 /** Creates the authenticator: the daemon's own tokens and, where callers must sign in, the configured providers. */
-function authenticatorOf(
+async function authenticatorOf(
   { config, env, log, isAuthOn }: AgentOptions & Start,
   outbound: Outbound,
   tokens: { runtimeToken: string; chatToken: string | null },
-): Authenticator {
+): Promise<Authenticator> {
   const { auth, security } = config;
   const bindsApprover = security.defer.bind_approver;
   return createAuthenticator({
     ...tokens,
     tokens: isAuthOn
-      ? configuredVerifiers(auth.providers, { env, log, outbound, bindsApprover })
+      ? await configuredVerifiers(auth.providers, { env, log, outbound, bindsApprover })
       : [],
     isOptional: !isAuthOn,
   });

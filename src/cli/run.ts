@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import type { Log } from '../actors/ports.ts';
 import {
@@ -60,7 +61,11 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
   });
   await serveUntil(agent, {
     list: () => list(agent, options.dir, { env, log }),
-    announce: () => announce(session, agent, log),
+    announce: () => {
+      announce(session, agent, log);
+      // Node writes it at the end of a process, to which one that is killed does not come.
+      flushCompileCache();
+    },
     tellServiceManager: () => tellServiceManager(agent, { settings, notify }),
     stopped,
   });

@@ -1,6 +1,6 @@
 import { EventEmitter, on, once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -16,6 +16,7 @@ import {
   startCommand,
   startDaemon,
   startProcess,
+  temporaryFolder,
 } from './holdpoint.ts';
 import { onTerminal, printed } from './terminal.ts';
 
@@ -36,6 +37,18 @@ describe.concurrent('run', () => {
     started.child.kill('SIGTERM');
     expect(await started.ended).toMatchObject({ code: 0, signal: null });
     expect(readServeFile(join(directory, '.service'))).toBeNull();
+  });
+
+  it('leaves what it compiled to the next start, even when it is killed', async () => {
+    const cache = await temporaryFolder();
+    const env = { NODE_COMPILE_CACHE: cache };
+    const { child, ended } = await startDaemon(await refundAgent(), { env });
+    await vi.waitUntil(
+      async () => (await readdir(cache, { recursive: true })).length > 100,
+      patient,
+    );
+    child.kill('SIGKILL');
+    expect(await ended).toMatchObject({ signal: 'SIGKILL' });
   });
 
   it('prints its address as JSON, and ends in 0 on SIGINT', async () => {

@@ -1,15 +1,22 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { cleanUp, holdpoint, refundAgent, startDaemon } from '../cli/holdpoint.ts';
 
-const root = join(import.meta.dirname, '../..');
+const service = `agent_id: warm
+model: {provider: scripted, script: [{say: done}]}
+builtin_tools: [datetime_now]
+egress: {sandbox: env}
+`;
 
-/** Runs one command, so that the first tests do not all compile the same program at once. */
+/** Runs one daemon and one command, so that the first tests do not all compile the same program at once. */
 export async function setup(): Promise<void> {
-  const env = {
-    ...process.env,
-    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/holdpoint-test'),
-  };
-  const words = ['src/cli.ts', 'policy', 'explain', 'issue_refund', '--dir', 'examples/refunds'];
-  await promisify(execFile)(process.execPath, words, { cwd: root, env });
+  try {
+    const directory = await refundAgent(service);
+    const env = { XDG_STATE_HOME: join(directory, 'state') };
+    const daemon = await startDaemon(directory, { env });
+    await holdpoint(['task', 'send', 'hello', '--dir', directory], { env });
+    await daemon.stop();
+    await holdpoint(['policy', 'explain', 'issue_refund', '--dir', directory], { env });
+  } finally {
+    await cleanUp();
+  }
 }

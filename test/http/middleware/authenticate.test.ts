@@ -54,7 +54,7 @@ async function serveGate({ entity, isOptional = false, record }: GateOptions = {
       { type: 'static_token', name: 'bare', settings: { token: 'bare' } },
     ],
   });
-  const tokens = configuredVerifiers(providers, { env: {}, log: silent });
+  const tokens = await configuredVerifiers(providers, { env: {}, log: silent });
   const authLog = new AuthLog({
     clock,
     record: record ?? (async (event) => void events.push(event)),

@@ -21,14 +21,14 @@ export interface ProviderPorts {
 }
 
 /**
- * Makes the providers of an agent in the order they are listed (contract section 8). Throws an Error that names the
- * setting when a static token has no value.
+ * Makes the providers of an agent in the order they are listed (contract section 8). Rejects with an Error that names
+ * the setting when a static token has no value.
  */
-export function configuredVerifiers(
+export async function configuredVerifiers(
   providers: readonly Provider[],
   { env, bindsApprover = false, ...others }: ProviderPorts,
-): TokenVerifier[] {
-  return providers.map((provider, index) => {
+): Promise<TokenVerifier[]> {
+  const making = providers.map(async (provider, index): Promise<TokenVerifier> => {
     const place = `auth.providers.${index}`;
     const ports: VerifierPorts = { ...others, place, bindsApprover };
     switch (provider.type) {
@@ -46,6 +46,7 @@ export function configuredVerifiers(
         return httpVerifier(provider, ports);
     }
   });
+  return Promise.all(making);
 }
 
 /** Names an identity without a user id after its provider; the rest of it stands in its claims. */

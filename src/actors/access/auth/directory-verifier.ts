@@ -4,14 +4,13 @@ import { isEmailShaped } from '../../../machines/governance/email.ts';
 import type { Caller } from '../../../machines/task/task.ts';
 import type { ServiceConfig } from '../../config/config.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
-import { IssuerKeys } from './issuer-keys.ts';
+import { loadJwt } from './load-jwt.ts';
 import {
   refusal,
   type TokenVerdict,
   type TokenVerifier,
   type VerifierPorts,
 } from './token-verifier.ts';
-import { issuerOf, verifyJwt } from './verify-jwt.ts';
 
 type DirectoryProvider = Extract<
   ServiceConfig['auth']['providers'][number],
@@ -28,10 +27,11 @@ const skew = 30_000;
  * Verifies the tokens of a directory: those of one tenant, or of several that share the directory's keys
  * (contract section 8). A token names its tenant twice, as issuer and as `tid`, and both must agree.
  */
-export function directoryVerifier(
+export async function directoryVerifier(
   { name, settings }: DirectoryProvider,
   ports: VerifierPorts,
-): TokenVerifier {
+): Promise<TokenVerifier> {
+  const { IssuerKeys, issuerOf, verifyJwt } = await loadJwt();
   const { authority, audience, jwks_cache_ttl: maximumAge, max_token_lifetime: longest } = settings;
   const url = directoryKeysUrl(settings);
   const keys = new IssuerKeys({ name, issuer: authority, url, maximumAge, ...ports });

@@ -1,9 +1,8 @@
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
 import type { ServiceConfig } from '../../config/config.ts';
 import { callerOfClaims, usualClaims } from './caller-of-claims.ts';
-import { IssuerKeys } from './issuer-keys.ts';
+import { loadJwt } from './load-jwt.ts';
 import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
-import { issuerOf, verifyJwt } from './verify-jwt.ts';
 
 type IapProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'cloud_iap' }>;
 
@@ -22,7 +21,11 @@ const skew = 30_000;
  * Verifies what an identity-aware proxy asserts about the person behind it (contract section 8). The
  * assertion has a header of its own; a bearer token is never read here.
  */
-export function iapVerifier({ name, settings }: IapProvider, ports: VerifierPorts): TokenVerifier {
+export async function iapVerifier(
+  { name, settings }: IapProvider,
+  ports: VerifierPorts,
+): Promise<TokenVerifier> {
+  const { IssuerKeys, issuerOf, verifyJwt } = await loadJwt();
   const { issuer, audience, jwks_url: url } = settings;
   const rules = {
     name,

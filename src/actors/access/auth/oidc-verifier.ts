@@ -1,9 +1,8 @@
 import type { SecurityScheme } from '../../../machines/card/agent-card.ts';
 import type { ServiceConfig } from '../../config/config.ts';
 import { callerOfClaims } from './caller-of-claims.ts';
-import { IssuerKeys } from './issuer-keys.ts';
+import { loadJwt } from './load-jwt.ts';
 import { refusal, type TokenVerifier, type VerifierPorts } from './token-verifier.ts';
-import { issuerOf, verifyJwt } from './verify-jwt.ts';
 
 type OidcProvider = Extract<ServiceConfig['auth']['providers'][number], { type: 'oidc' }>;
 
@@ -23,10 +22,11 @@ const algorithms = [
  * Verifies the JSON Web Tokens of one OpenID Connect issuer (contract section 8). A token that says it
  * comes from there is verified here and nowhere else.
  */
-export function oidcVerifier(
+export async function oidcVerifier(
   { name, settings }: OidcProvider,
   ports: VerifierPorts,
-): TokenVerifier {
+): Promise<TokenVerifier> {
+  const { IssuerKeys, issuerOf, verifyJwt } = await loadJwt();
   const { issuer, jwks_url: url, jwks_cache_ttl: maximumAge, claim_map: map } = settings;
   const needsProof = settings.require_email_verified ?? ports.bindsApprover;
   const rules = {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { OidcSettings, ServiceConfig } from '../../config/config.ts';
 import type { Outbound } from '../../ports.ts';
 import { documentTimeout, fetchDocument } from './fetch-document.ts';
-import { keysUrlOf } from './issuer-keys.ts';
+import { keysUrlOf } from './keys-url.ts';
 import { providerAddress } from './provider-address.ts';
 
 type Provider = ServiceConfig['auth']['providers'][number];

@@ -38,13 +38,15 @@ const unscrubbed = '[left out: secrets could not be looked for]';
  * Creates the capture of contents into the log (contract sections 3 and 10); `null` while nothing is captured. Secrets
  * are scrubbed before a text is cut, and the marker of the cut states the size before either.
  *
- * @param scrub returns a text without the secrets in it; where it throws, the text is left out
+ * @param makeScrub is called when something is captured, and makes what returns a text without the secrets in it; where
+ * that throws, the text is left out
  */
 export function createCapture(
   { max_bytes, ...wanted }: CaptureSettings,
-  scrub: (text: string) => string,
+  makeScrub: () => (text: string) => string,
 ): Capture | null {
   if (!wanted.tool_args && !wanted.tool_result && !wanted.llm_messages) return null;
+  const scrub = makeScrub();
   const limit = Math.min(max_bytes, longestCapture);
   const shown = (text: string, originalSize: () => number): string =>
     cutToBytes({ ...scrubStart(text, limit, scrub), originalSize }, limit);

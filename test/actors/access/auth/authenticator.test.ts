@@ -9,9 +9,9 @@ import { shown } from './verifying.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 
-function authenticating(providers: object[], isOptional = false) {
+async function authenticating(providers: object[], isOptional = false) {
   const { providers: parsed } = authSchema.parse({ providers });
-  const tokens = configuredVerifiers(parsed, { env: { TOKEN: 'from-env' }, log: silent });
+  const tokens = await configuredVerifiers(parsed, { env: { TOKEN: 'from-env' }, log: silent });
   return createAuthenticator({ runtimeToken: 'runtime-token', tokens, isOptional });
 }
 
@@ -47,7 +47,7 @@ describe('the authentication chain', () => {
   it('knows static tokens and whom they stand for', async () => {
     const claims = { acr: 'high', org_id: 'o', workspace_id: 'w', sub: 'x', email: 'y' };
     const identity = { user_id: 'u', email: 'u@a.io', claims };
-    const authenticator = authenticating([
+    const authenticator = await authenticating([
       { type: 'static_token', name: 'env', settings: { token_env: 'TOKEN', identity } },
       {
         type: 'static_token',
@@ -78,20 +78,22 @@ describe('the authentication chain', () => {
     ['service-cloud-v1.aaa', 'sigv4'],
     ['runtime-token ', 'bearer'],
   ])('does not know the token "%s"', async (token, kind) => {
-    expect(await authenticating([]).verify(shown(token))).toEqual(unknown(kind));
-    expect(await authenticating([], true).verify(shown(token))).toEqual(unknown(kind));
+    expect(await (await authenticating([])).verify(shown(token))).toEqual(unknown(kind));
+    expect(await (await authenticating([], true)).verify(shown(token))).toEqual(unknown(kind));
   });
 
   it('asks for a token unless there need be none', async () => {
-    expect(await authenticating([]).verify(shown(null))).toEqual(missing);
-    expect(await authenticating([], true).verify(shown(null))).toEqual({ kind: 'anonymous' });
+    expect(await (await authenticating([])).verify(shown(null))).toEqual(missing);
+    expect(await (await authenticating([], true)).verify(shown(null))).toEqual({
+      kind: 'anonymous',
+    });
   });
 
   it('lets the first who recognises a token decide, in the order of the list', async () => {
     const server = await startKeyServer();
     const good = await server.sign();
     const stale = await server.sign({ exp: 1 });
-    const after = authenticating([oidc('staff', server.issuer), staticToken('late', stale)]);
+    const after = await authenticating([oidc('staff', server.issuer), staticToken('late', stale)]);
     expect(await after.verify(shown(stale))).toEqual({
       kind: 'rejected',
       reason: 'invalid',
@@ -99,7 +101,10 @@ describe('the authentication chain', () => {
       tokenKind: 'jwt',
     });
     expect(await after.verify(shown(good))).toEqual(verified('staff', 'jwt', 'ann'));
-    const before = authenticating([staticToken('early', stale), oidc('staff', server.issuer)]);
+    const before = await authenticating([
+      staticToken('early', stale),
+      oidc('staff', server.issuer),
+    ]);
     expect(await before.verify(shown(stale))).toEqual(verified('early', 'bearer'));
     expect(await before.verify(shown(good))).toEqual(verified('staff', 'jwt', 'ann'));
     expect(await before.verify(shown('runtime-token'))).toEqual(verified('runtime', 'runtime'));
@@ -107,7 +112,7 @@ describe('the authentication chain', () => {
 
   it('asks each issuer for its own tokens alone', async () => {
     const [one, two] = [await startKeyServer(), await startKeyServer()];
-    const authenticator = authenticating([oidc('one', one.issuer), oidc('two', two.issuer)]);
+    const authenticator = await authenticating([oidc('one', one.issuer), oidc('two', two.issuer)]);
     const signed = { one: await one.sign(), two: await two.sign() };
     const foreign = await one.sign({ iss: 'https://three.example' });
     expect(await authenticator.verify(shown(signed.two))).toEqual(verified('two', 'jwt', 'ann'));
@@ -137,7 +142,7 @@ describe('the authentication chain', () => {
       iapAssertion,
       orgId: null,
     });
-    const first = authenticating([iap, own]);
+    const first = await authenticating([iap, own]);
     expect(await first.verify(both('t', good))).toEqual(verified('proxy', 'iap', 'ann'));
     expect(await first.verify(both('t', stale))).toEqual(expired);
     expect(await first.verify(both('t', 'junk'))).toEqual(verified('own', 'bearer'));
@@ -149,15 +154,19 @@ describe('the authentication chain', () => {
       message: 'the assertion of the proxy is not known here',
       tokenKind: 'iap',
     });
-    const last = authenticating([own, iap]);
+    const last = await authenticating([own, iap]);
     expect(await last.verify(both('t', stale))).toEqual(verified('own', 'bearer'));
     expect(await last.verify(both('x', good))).toEqual(verified('proxy', 'iap', 'ann'));
   });
 
   it('takes an assertion that no provider reads for none', async () => {
     const credentials = { bearer: null, iapAssertion: 'a.b.c', orgId: null };
-    expect(await authenticating([staticToken('own', 't')]).verify(credentials)).toEqual(missing);
-    expect(await authenticating([], true).verify(credentials)).toEqual({ kind: 'anonymous' });
+    expect(await (await authenticating([staticToken('own', 't')])).verify(credentials)).toEqual(
+      missing,
+    );
+    expect(await (await authenticating([], true)).verify(credentials)).toEqual({
+      kind: 'anonymous',
+    });
   });
 
   it('lets nobody in when a provider breaks', async () => {

@@ -35,18 +35,18 @@ export function providing(
   const at = (level: string) => (fields: object, message: string) =>
     void log.push({ level, fields, message });
   const { providers } = authSchema.parse({ providers: [{ type, name: 'staff', settings }] });
-  const [verifier] = configuredVerifiers(providers, {
+  const making = configuredVerifiers(providers, {
     env: {},
     log: { info: at('info'), warn: at('warn'), error: at('error') },
     bindsApprover,
     ...(outbound === undefined ? {} : { outbound }),
   });
-  if (verifier === undefined) throw new Error('no provider');
-  return {
-    verify: (token, orgId) => verifier.verify(shown(token, orgId)),
-    verdictOn: (credentials) => verifier.verify(credentials),
-    log,
+  const verdictOn = async (credentials: Credentials) => {
+    const [verifier] = await making;
+    if (verifier === undefined) throw new Error('no provider');
+    return verifier.verify(credentials);
   };
+  return { verify: (token, orgId) => verdictOn(shown(token, orgId)), verdictOn, log };
 }
 
 /** An OpenID Connect provider with these settings, the audience `agent` unless they say otherwise. */

@@ -26,7 +26,7 @@ const everything: CaptureSettings = {
 const hide = (text: string) => text.replaceAll(/\bkey-\w+/g, '[hidden]');
 
 function capturing(fact: TaskFact, change: Partial<CaptureSettings> = {}, scrub = hide) {
-  return createCapture({ ...everything, ...change }, scrub)?.(fact);
+  return createCapture({ ...everything, ...change }, () => scrub)?.(fact);
 }
 
 function started(args: Extract<TaskFact, { type: 'tool.started' }>['args']): TaskFact {
@@ -56,7 +56,11 @@ const called: Extract<TaskFact, { type: 'model.called' }> = {
 
 describe('createCapture', () => {
   it('makes nothing while nothing is captured', () => {
-    expect(createCapture(nothing, hide)).toBeNull();
+    expect(
+      createCapture(nothing, () => {
+        throw new Error('nothing is scrubbed');
+      }),
+    ).toBeNull();
   });
 
   it.each<[string, TaskFact, object]>([
@@ -74,7 +78,7 @@ describe('createCapture', () => {
   ])('takes what %s names and nothing else', (name, fact, contents) => {
     expect(capturing(fact)).toStrictEqual(contents);
     expect(capturing(fact, { [name]: false })).toStrictEqual({});
-    expect(createCapture({ ...nothing, [name]: true }, hide)?.(fact)).toStrictEqual(contents);
+    expect(createCapture({ ...nothing, [name]: true }, () => hide)?.(fact)).toStrictEqual(contents);
   });
 
   it('tells what was said while a call waited after its result', () => {
@@ -187,7 +191,13 @@ describe('auditEventOf with a capture', () => {
     const fields = { tool: 'pay', phase: 'start', args_size: 13 };
     const fact = started({ amount: 10 });
     expect(auditEventOf(fact, envelope)).toStrictEqual({ ...event, fields });
-    expect(auditEventOf(fact, envelope, createCapture(everything, hide))).toStrictEqual({
+    expect(
+      auditEventOf(
+        fact,
+        envelope,
+        createCapture(everything, () => hide),
+      ),
+    ).toStrictEqual({
       ...event,
       fields: { ...fields, args: '{"amount":10}' },
     });

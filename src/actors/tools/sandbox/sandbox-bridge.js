@@ -1,10 +1,13 @@
+// @ts-check
+
 /**
  * Runs inside the sandbox, as its first program: `PORT SOCKET PROGRAM ARGUMENT…`.
  *
  * It listens on 127.0.0.1:PORT, hands every connection to the UNIX socket of the egress proxy, and runs
  * the script. Descriptor 3 leads to the daemon: a byte from there asks the script to end, and how it
  * ended is said there as JSON. When this process ends, the kernel ends everything else in the sandbox.
- * PORT 0 runs the script without egress.
+ * PORT 0 runs the script without egress. It is JavaScript, since taking types off it would be half of what starting a
+ * sandbox costs.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -36,16 +39,23 @@ else server.listen(Number(port), '127.0.0.1', start);
  * What whoever started the daemon had open and left to all its children: through a folder among that, a script would
  * see the files of the machine. Node itself keeps the first sixteen from its children; its own are closed by their
  * flags.
+ *
+ * @returns {number[]}
  */
-function leftOpen(): number[] {
+function leftOpen() {
   const closedToPrograms = 0o2000000;
   return readdirSync('/proc/self/fd')
     .map(Number)
     .filter((descriptor) => descriptor > 3 && (flagsOf(descriptor) & closedToPrograms) === 0);
 }
 
-/** The flags a descriptor was opened with; one that is closed by now has them all. */
-function flagsOf(descriptor: number): number {
+/**
+ * The flags a descriptor was opened with; one that is closed by now has them all.
+ *
+ * @param {number} descriptor
+ * @returns {number}
+ */
+function flagsOf(descriptor) {
   try {
     const text = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
     return Number.parseInt(/^flags:\s+(\d+)/m.exec(text)?.[1] ?? '', 8);
@@ -54,11 +64,13 @@ function flagsOf(descriptor: number): number {
   }
 }
 
-function start(): void {
+function start() {
   const env = port === '0' ? process.env : { ...process.env, NODE_USE_ENV_PROXY: '1' };
   // A session of its own gets a fair share of the processor, however many processes the script starts.
   const child = spawn(String(program), args, { stdio: 'inherit', detached: true, env });
-  child.on('error', (error: NodeJS.ErrnoException) => end({ error: error.code ?? 'unknown' }));
+  child.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
+    end({ error: error.code ?? 'unknown' }),
+  );
   child.on('exit', (code, signal) => end({ code, signal }));
   control.on('data', () => ask(child.pid));
   // The daemon is gone, and nobody is left to run for.
@@ -67,8 +79,12 @@ function start(): void {
   setInterval(bound, 20);
 }
 
-/** Lowers the priority below everything else on the machine, so that no script can starve it or us. */
-function standBack(pid: number | undefined): void {
+/**
+ * Lowers the priority below everything else on the machine, so that no script can starve it or us.
+ *
+ * @param {number | undefined} pid
+ */
+function standBack(pid) {
   try {
     setPriority(pid ?? 0, 5);
     writeFileSync(`/proc/${pid}/autogroup`, '5');
@@ -78,14 +94,15 @@ function standBack(pid: number | undefined): void {
 }
 
 /** Kills all at once when there are too many; the number the next process gets says when to count. */
-function bound(): void {
+function bound() {
   const lastPid = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
   if (lastPid < mostProcesses || processes() <= mostProcesses) return;
   process.kill(-1, 'SIGKILL');
   end({ error: 'too many processes' });
 }
 
-function ask(pid: number | undefined): void {
+/** @param {number | undefined} pid */
+function ask(pid) {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGTERM');
   } catch {
@@ -93,11 +110,13 @@ function ask(pid: number | undefined): void {
   }
 }
 
-function processes(): number {
+/** @returns {number} */
+function processes() {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length;
 }
 
-function end(how: object): void {
+/** @param {object} how */
+function end(how) {
   if (control.writableEnded) return;
   control.end(JSON.stringify(how), () => process.exit(0));
 }
