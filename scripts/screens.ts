@@ -18,6 +18,8 @@ const screens = {
   'task-failed': '#/tasks/refunds/refund-3',
   'task-denied': '#/tasks/refunds/refund-4',
   'task-timeline': '#/tasks/refunds/refund-2?view=timeline',
+  chat: '#/agents/refunds/chat',
+  audit: '#/audit/refunds',
 };
 
 const [folder = 'reports/screens', only = ''] = process.argv.slice(2);
@@ -37,6 +39,10 @@ try {
         await page.goto(server.url + address);
         await page.locator('main h1').waitFor();
         await page.getByText('Loading …').waitFor({ state: 'detached' });
+        if (name === 'chat') {
+          await page.locator('nav li button').first().click();
+          await page.locator('.markdown').first().waitFor();
+        }
         // A decision is not taken in the first half second.
         const approve = page.locator('[data-key=a]');
         if (await approve.isVisible()) await approve.and(page.locator(':enabled')).waitFor();

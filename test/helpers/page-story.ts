@@ -1,3 +1,5 @@
+import { GENESIS } from '../../src/actors/records/log/chain-format.ts';
+import { logOf, testKey } from '../actors/records/log/log-of.ts';
 import { aDeferral, anAgent, type PageServer } from './page-server.ts';
 
 /** Gives the server a workspace with something of everything, as a person would have it on an ordinary day. */
@@ -142,4 +144,78 @@ export function tellStory(server: PageServer): void {
       warnings: [],
     },
   }));
+  tellOfConversation(server, minutes);
+  tellOfLog(server);
+}
+
+function tellOfConversation(server: PageServer, minutes: (count: number) => string): void {
+  const said = (role: string, text: string) => ({ role, parts: [{ kind: 'text', text }] });
+  server.routes.set('GET /api/agents/refunds/sessions', () => ({
+    body: [
+      ['c-1', 'Please refund order A-1042, the lamp arrived broken', -4],
+      ['c-2', 'Which orders of Aino Korhonen are still on their way?', -55],
+    ].map(([id, preview, at]) => ({
+      id,
+      preview,
+      created_at: minutes(Number(at) - 1),
+      updated_at: minutes(Number(at)),
+    })),
+  }));
+  server.routes.set('GET /api/agents/refunds/sessions/c-1', () => ({
+    body: {
+      id: 'c-1',
+      messages: [
+        said('user', 'What is your policy for lamps that arrive broken?'),
+        said(
+          'agent',
+          'A lamp that arrives broken is **refunded in full** within 30 days:\n\n1. a photo of the damage\n2. the order number\n\nMore stands in [the terms](https://shop.example.com/terms).',
+        ),
+        said('user', 'Please refund order A-1042, the lamp arrived broken'),
+        said('agent', 'The photo shows the damage, and order `A-1042` is 12 days old.'),
+      ],
+    },
+  }));
+  server.routes.set('GET /api/agents/refunds/tasks', () => ({ body: { tasks: [] } }));
+}
+
+/** A log of a quiet morning, as a signed log looks. */
+function tellOfLog(server: PageServer): void {
+  const { signer, publicKey } = testKey('service-audit-v1', 1);
+  const { lines } = logOf(
+    [
+      { event: 'session_start', fields: {} },
+      { event: 'llm_call', fields: { duration_ms: 1_312, input_tokens: 812, output_tokens: 64 } },
+      { event: 'tool_call_modified', fields: { tool: 'issue_refund', rules: [2] } },
+      { event: 'task_deferred', fields: { tool: 'issue_refund', to: 'channel:slack:#refunds' } },
+      {
+        event: 'task_deferred_decision',
+        fields: { tool: 'issue_refund', approver: 'carol@example.com', decision: 'approve' },
+      },
+      { event: 'tool_exec', fields: { tool: 'issue_refund', phase: 'end', duration_ms: 174 } },
+      { event: 'egress_blocked', fields: { domain: 'evil.example', reason: 'not on the list' } },
+      { event: 'session_end', fields: { state: 'completed' } },
+    ].map((event, index) => ({
+      ...event,
+      ts: new Date(Date.now() - (60 - index) * 1_000).toISOString(),
+      seq: index + 1,
+      task_id: 'refund-1',
+    })),
+    GENESIS,
+    signer,
+  );
+  server.routes.set('GET /api/agents/refunds/audit', (_, url) => {
+    const end = Number(url.searchParams.get('before') ?? lines.length + 1) - 1;
+    const first = Math.max(1, end - Number(url.searchParams.get('limit')) + 1);
+    const body = {
+      events: lines
+        .slice(first - 1, end)
+        .map((line, index) => ({ seq: first + index, line: line.trimEnd() })),
+      first,
+      total: lines.length,
+      verified: { ok: true, events: lines.length },
+      keys: [publicKey],
+      path: '/home/ann/agents/refunds/.service/audit.ndjson',
+    };
+    return { body };
+  });
 }

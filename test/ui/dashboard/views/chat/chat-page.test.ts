@@ -1,0 +1,328 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DeferralJson } from '../../../../../src/http/wire/dashboard/held-call-json.ts';
+import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
+import { evilTexts } from '../../../../helpers/evil-texts.ts';
+import { listedAgent, listedTask, workspaceApi } from '../../../../helpers/page-tasks.ts';
+import { buildPage, servePage } from '../../../../helpers/serve-page.ts';
+import { violationsOf } from '../../../../helpers/violations-of.ts';
+
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  buildPage();
+  browser = await TestBrowser.launch();
+}, 120_000);
+afterAll(() => browser.close());
+
+const agent = listedAgent('refunds');
+
+/** The stream of one answer, which a test writes as it goes. */
+class Answer {
+  readonly #text = new TextEncoder();
+  #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+  readonly response = new Response(
+    new ReadableStream({ start: (stream) => void (this.#stream = stream) }),
+    { headers: { 'Content-Type': 'text/event-stream' } },
+  );
+
+  say(event: string, data: unknown): void {
+    const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    this.#stream?.enqueue(this.#text.encode(text));
+  }
+
+  task(state: string, answer?: string, asked = 'Refund A-1042'): void {
+    this.say(answer === undefined && state !== 'failed' ? 'status' : 'result', {
+      ...{ id: 't-1', contextId: 'c-1', kind: 'task' },
+      status: { state, message: { role: 'agent', parts: [{ kind: 'text', text: state }] } },
+      history: [{ role: 'user', parts: [{ kind: 'text', text: asked }] }],
+      ...(answer === undefined ? {} : { artifacts: [{ parts: [{ kind: 'text', text: answer }] }] }),
+    });
+  }
+
+  token(text: string): void {
+    this.say('progress', { task_id: 't-1', phase: 'token', text });
+  }
+
+  end(): void {
+    this.say('done', { session_id: 'c-1', task_id: 't-1' });
+    this.#stream?.close();
+  }
+
+  break(): void {
+    this.#stream?.close();
+  }
+}
+
+/** A server whose agent answers as the test says. */
+async function serveChat(more: (path: string, body: any) => unknown = () => undefined) {
+  const answers: Answer[] = [];
+  const server = await servePage(
+    workspaceApi([agent], ({ pathname }, body) => {
+      const own = more(pathname, body);
+      if (own !== undefined) return own;
+      switch (pathname.replace('/api/agents/refunds', '')) {
+        case '/chat':
+        case '/tasks/t-1/events':
+        case '/tasks/t-2/events':
+          answers.push(new Answer());
+          return answers.at(-1)?.response;
+        case '/sessions':
+          return [];
+        case '/sessions/c-1':
+          return { id: 'c-1', messages: [{ role: 'user', parts: [{ text: 'Refund A-1042' }] }] };
+        case '/tasks':
+          return { tasks: [listedTask(1, { id: 't-1', context_id: 'c-1', state: 'working' })] };
+        case '/tasks/t-1/cancel':
+          return {};
+        case '/tasks/t-1':
+          return {
+            decisions: [
+              { call_id: '1', tool: 'pay', layer: 'modify', decision: 'modify', reason: 'rule 2' },
+              { call_id: '1', tool: 'pay', layer: 'defer', decision: 'defer', reason: 'rule 1' },
+            ],
+          };
+        default:
+          return undefined;
+      }
+    }),
+  );
+  return { server, answers, answer: (index = 0) => asked(answers, index) };
+}
+
+async function asked(answers: readonly Answer[], index: number): Promise<Answer> {
+  await expect.poll(() => answers.length, { timeout: 20_000 }).toBeGreaterThan(index);
+  return answers[index]!;
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Message', { exact: true }).fill(text);
+  await page.keyboard.press('Enter');
+}
+
+describe('the page of a conversation', () => {
+  it('writes the answer as it comes, with the calls between the words', async () => {
+    const { server, answer } = await serveChat();
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Refund A-1042');
+    const stream = await answer();
+    stream.task('working');
+    stream.token('Let me **look**');
+    await page.locator('.agent strong', { hasText: 'look' }).waitFor();
+    stream.say('progress', { task_id: 't-1', phase: 'tool_start', tool: 'pay' });
+    await page.getByText('modify: modify').waitFor();
+    stream.say('progress', { task_id: 't-1', phase: 'tool_end', tool: 'pay' });
+    stream.token('Pai');
+    stream.task('completed', 'Paid *89.90*.');
+    stream.end();
+    await page.locator('.agent em', { hasText: '89.90' }).waitFor();
+    expect(await page.locator('.asked').innerText()).toContain('Refund A-1042');
+    expect(await page.locator('.call').innerText()).toMatch(/pay[^]*held: defer[^]*done/);
+    expect(await page.getByRole('link', { name: 'What happened' }).getAttribute('href')).toBe(
+      '#/tasks/refunds/t-1',
+    );
+    expect(server.changes).toEqual(['POST /api/agents/refunds/chat {"message":"Refund A-1042"}']);
+    await say(page, 'And now?');
+    await answer(1);
+    expect(server.changes[1]).toBe(
+      'POST /api/agents/refunds/chat {"message":"And now?","session_id":"c-1"}',
+    );
+  });
+
+  it('shows a call that is held with its arguments and the way to the decision', async () => {
+    const { server, answer } = await serveChat();
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Refund A-1042');
+    const stream = await answer();
+    stream.task('deferred');
+    const deferral: DeferralJson = {
+      ...{ agent_id: 'refunds', id: 'd-1', task_id: 't-1', tool: 'pay', to: 'channel:slack:#ops' },
+      ...{ timeout: '5m', context: '', args: { amount: 89.9 }, args_sha256: '0'.repeat(64) },
+      ...{ requester: null, approvers: null, quorum: 1, approvals: [], title: '' },
+      requested_at: new Date().toISOString(),
+      expires_at: new Date(Date.now() + 300_000).toISOString(),
+    };
+    server.push('deferral', { agent_id: 'refunds', deferral, task_id: 't-1', pending: 1 });
+    const held = page.getByRole('group', { name: 'A call that waits' });
+    await held.waitFor();
+    expect(await held.innerText()).toMatch(
+      /pay waits for a person[^]*[45]:\d\d[^]*amount[^]*89\.9/,
+    );
+    expect(await held.getByRole('link').getAttribute('href')).toBe('#/approvals/refunds/t-1');
+    server.push('deferral', { agent_id: 'refunds', deferral: null, task_id: 't-1', pending: 0 });
+    await held.waitFor({ state: 'detached' });
+    stream.task('completed', 'Paid.');
+    await page.getByText('Paid.').first().waitFor();
+  });
+
+  it('stops a task', async () => {
+    const { server, answer } = await serveChat();
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Refund A-1042');
+    const stream = await answer();
+    stream.task('working');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect
+      .poll(() => server.changes, { timeout: 20_000 })
+      .toContain('POST /api/agents/refunds/tasks/t-1/cancel {}');
+    stream.say('result', { id: 't-1', contextId: 'c-1', status: { state: 'canceled' } });
+    await page.getByText('Stopped.').waitFor();
+  });
+
+  it('goes on after a reload in the middle, and in a second tab', async () => {
+    const { server, answer } = await serveChat();
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Refund A-1042');
+    const first = await answer();
+    first.task('working');
+    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    await page.reload();
+    const joined = await answer(1);
+    joined.task('working');
+    joined.token('Still he');
+    await page.getByText('Still he').first().waitFor();
+    joined.task('completed', 'Still here.');
+    joined.end();
+    await page.getByText('Still here.').first().waitFor();
+    expect(await page.locator('.asked').allInnerTexts()).toEqual([
+      expect.stringContaining('Refund A-1042'),
+    ]);
+    const task = listedTask(1, { id: 't-2', context_id: 'c-1', state: 'working' });
+    server.push('task', { agent_id: 'refunds', task });
+    const other = await answer(2);
+    const said = { role: 'user', parts: [{ text: 'From another tab' }] };
+    const status = { state: 'working' };
+    other.say('status', { id: 't-2', contextId: 'c-1', status, history: [said] });
+    await page.locator('.asked', { hasText: 'From another tab' }).waitFor();
+    expect(server.changes).toHaveLength(1);
+  });
+
+  it('joins a task again whose stream broke off', async () => {
+    const { server, answer } = await serveChat();
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Refund A-1042');
+    const first = await answer();
+    first.task('working');
+    first.break();
+    const joined = await answer(1);
+    joined.task('completed', 'Paid.');
+    await page.getByText('Paid.').first().waitFor();
+    expect(server.changes).toHaveLength(1);
+  });
+
+  it('gives words back that the agent did not take, with its sentence', async () => {
+    const { server } = await serveChat((path) =>
+      path.endsWith('/chat')
+        ? Response.json({ error: 'refunds does not run' }, { status: 400 })
+        : undefined,
+    );
+    const { page, complaints } = await browser.page();
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Refund A-1042');
+    await page.getByText('refunds does not run').waitFor();
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('Refund A-1042');
+    complaints.splice(0);
+  });
+
+  it('follows the end until its reader looks back', async () => {
+    const { server, answer } = await serveChat();
+    const { page } = await browser.page({ height: 600 });
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Tell me');
+    const stream = await answer();
+    stream.task('working');
+    const paragraphs = (count: number): string => 'Some words.\n\n'.repeat(count);
+    stream.token(paragraphs(60));
+    const log = page.getByRole('region', { name: 'Messages' });
+    const left = () =>
+      log.evaluate((one: any) => one.scrollHeight - one.scrollTop - one.clientHeight);
+    await expect
+      .poll(() => log.evaluate((one: any) => one.scrollTop), { timeout: 20_000 })
+      .toBeGreaterThan(100);
+    await expect.poll(left, { timeout: 20_000 }).toBeLessThan(48);
+    await log.evaluate((one: any) => (one.scrollTop = 0));
+    await page.getByRole('button', { name: 'To the latest' }).waitFor();
+    stream.token(`${paragraphs(20)}THE END`);
+    await page.locator('.markdown', { hasText: 'THE END' }).waitFor();
+    expect(await log.evaluate((one: any) => one.scrollTop)).toBe(0);
+    await page.getByRole('button', { name: 'To the latest' }).click();
+    await expect.poll(left, { timeout: 20_000 }).toBeLessThan(48);
+  });
+
+  it('draws nothing of what a model writes but words and links that say where they lead', async () => {
+    const { server, answer } = await serveChat();
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Be evil');
+    const stream = await answer();
+    stream.task('working');
+    for (const text of evilTexts) stream.token(`\n\n${text}\n\n`);
+    stream.token('\n\nstreamed all');
+    await page.locator('.markdown', { hasText: 'streamed all' }).waitFor();
+    await expectHarmless(page);
+    stream.task('completed', [...evilTexts, 'answered all'].join('\n\n'));
+    await page.locator('.markdown', { hasText: 'answered all' }).waitFor();
+    await expectHarmless(page);
+    await page.reload();
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 320],
+    ['dark', 320],
+  ] as const)('can be used by everybody, %s and %i px wide', async (scheme, width) => {
+    const { server, answer } = await serveChat((path) =>
+      path.endsWith('/sessions')
+        ? [
+            {
+              id: 'c-0',
+              preview: 'Where is my order?',
+              created_at: '2026-11-22T10:00:00Z',
+              updated_at: '2026-11-22T10:00:00Z',
+            },
+          ]
+        : undefined,
+    );
+    const { page } = await browser.page({ scheme, width });
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Refund A-1042');
+    const stream = await answer();
+    stream.task('working');
+    stream.say('progress', { task_id: 't-1', phase: 'tool_start', tool: 'pay' });
+    await page.getByText('held: defer').waitFor();
+    stream.task(
+      'completed',
+      '# Done\n\nSee [the shop](https://shop.example.com/x), `code`.\n\n- a\n- b\n\n> c\n\n| a | b |\n|---|---|\n| c | d |\n\n```\nlong line of code that goes on and on and on and on\n```',
+    );
+    await page.getByRole('link', { name: 'the shop (shop.example.com)' }).waitFor();
+    expect(await missingOf(page)).toEqual([]);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+});
+
+async function expectHarmless(page: Page): Promise<void> {
+  const foreign =
+    '.markdown :is(img, script, iframe, svg, math, object, embed, form, input, button, style, link, meta, base, video, audio, template, [style], [id], [class], [name])';
+  expect(await page.locator(foreign).count()).toBe(0);
+  const links = await page.locator('.markdown a').evaluateAll((all: any[]) =>
+    all.map((link) => ({
+      href: String(link.getAttribute('href')),
+      rel: link.rel,
+      text: link.textContent,
+    })),
+  );
+  for (const { href, rel, text } of links) {
+    if (href === 'null') continue;
+    expect(href).toMatch(/^(https?:\/\/|mailto:)/);
+    expect(rel).toBe('noopener noreferrer nofollow');
+    if (href.startsWith('http')) expect(text).toContain(`(${new URL(href).host})`);
+  }
+  expect(await page.locator('.markdown').allInnerTexts()).not.toContain('\u202e');
+  expect(await page.title()).toContain('Chat of refunds');
+}
