@@ -25,7 +25,10 @@ const purifier = DOMPurify(window);
 purifier.addHook('afterSanitizeAttributes', (node) => {
   if (node.tagName !== 'A') return;
   const host = hostOf(node.getAttribute('href') ?? '');
-  if (host === null) return void node.removeAttribute('href');
+  if (host === null) {
+    node.removeAttribute('href');
+    return;
+  }
   node.setAttribute('rel', 'noopener noreferrer nofollow');
   node.setAttribute('target', '_blank');
   // A link says where it leads, whatever its text says.
