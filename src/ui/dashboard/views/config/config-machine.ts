@@ -1,0 +1,193 @@
+import { assign, fromPromise, setup } from 'xstate';
+import type {
+  ConfigChangedJson,
+  ConfigCheckJson,
+  ConfigJson,
+} from '../../../../http/wire/dashboard/config-json.ts';
+
+/** What became of a save. */
+export type SaveOutcome =
+  | { kind: 'saved'; config: ConfigJson }
+  | { kind: 'invalid'; check: ConfigCheckJson }
+  | { kind: 'changed'; now: ConfigChangedJson };
+
+export type ConfigEvent =
+  | { type: 'text.changed'; text: string }
+  | { type: 'save.asked' }
+  | { type: 'mine.kept' }
+  | { type: 'theirs.taken' }
+  | { type: 'read.asked' };
+
+interface ConfigContext {
+  /** As it was read or saved last. */
+  saved: ConfigJson | null;
+  text: string;
+  /** What the server says of the text, or of one that it refused to save. */
+  check: ConfigCheckJson | null;
+  /** What somebody else has written meanwhile. */
+  theirs: ConfigChangedJson | null;
+  problem: string | null;
+  /** The agent runs with what was there before. */
+  restart: boolean;
+}
+
+/** The text of one agent's `service.yaml`: it is checked when nobody types, and saved over the file it was read from alone. */
+export const configMachine = setup({
+  types: { context: {} as ConfigContext, events: {} as ConfigEvent },
+  actors: {
+    /** Rejects, as all of these, with an error whose message is a sentence. */
+    read: fromPromise<ConfigJson>(() => Promise.reject(new Error('unread'))),
+    check: fromPromise<ConfigCheckJson, { text: string }>(() =>
+      Promise.reject(new Error('unread')),
+    ),
+    save: fromPromise<SaveOutcome, { text: string; etag: string }>(() =>
+      Promise.reject(new Error('unsaved')),
+    ),
+  },
+  actions: {
+    noteText: assign((_, { text }: { text: string }) => ({ text })),
+    noteRead: assign((_, saved: ConfigJson) => ({
+      saved,
+      text: saved.content,
+      check: null,
+      theirs: null,
+      problem: null,
+    })),
+    noteCheck: assign((_, { check }: { check: ConfigCheckJson }) => ({ check, problem: null })),
+    noteSaved: assign((_, { config }: { config: ConfigJson }) => ({
+      saved: config,
+      theirs: null,
+      problem: null,
+      restart: true,
+    })),
+    noteTheirs: assign((_, { now }: { now: ConfigChangedJson }) => ({
+      theirs: now,
+      problem: null,
+    })),
+    /** The next save is one over what they wrote. */
+    keepMine: assign(({ context: { saved, theirs } }) =>
+      saved === null || theirs === null
+        ? {}
+        : { saved: { ...saved, content: theirs.content, etag: theirs.etag }, theirs: null },
+    ),
+    takeTheirs: assign(({ context: { saved, theirs } }) =>
+      saved === null || theirs === null
+        ? {}
+        : {
+            saved: { ...saved, content: theirs.content, etag: theirs.etag },
+            text: theirs.content,
+            theirs: null,
+            check: null,
+          },
+    ),
+    noteProblem: assign((_, { error }: { error: unknown }) => ({
+      problem: error instanceof Error ? error.message : String(error),
+    })),
+  },
+  guards: {
+    wasSaved: (_, { kind }: SaveOutcome) => kind === 'saved',
+    wasInvalid: (_, { kind }: SaveOutcome) => kind === 'invalid',
+    isChanged: ({ context }) => context.saved !== null && context.saved.content !== context.text,
+  },
+  delays: { typing: 400 },
+}).createMachine({
+  id: 'config',
+  context: { saved: null, text: '', check: null, theirs: null, problem: null, restart: false },
+  initial: 'reading',
+  states: {
+    reading: {
+      invoke: {
+        src: 'read',
+        onDone: {
+          target: 'editing',
+          actions: { type: 'noteRead', params: ({ event }) => event.output },
+        },
+        onError: {
+          target: 'unread',
+          actions: { type: 'noteProblem', params: ({ event }) => event },
+        },
+      },
+    },
+    unread: { description: 'There is nothing to edit.', on: { 'read.asked': 'reading' } },
+    editing: {
+      tags: 'open',
+      initial: 'checking',
+      on: {
+        'text.changed': {
+          target: '.typing',
+          actions: { type: 'noteText', params: ({ event }) => event },
+        },
+        'save.asked': { guard: 'isChanged', target: 'saving' },
+      },
+      states: {
+        typing: {
+          description: 'Somebody types.',
+          on: {
+            'text.changed': {
+              target: 'typing',
+              reenter: true,
+              actions: { type: 'noteText', params: ({ event }) => event },
+            },
+          },
+          after: { typing: 'checking' },
+        },
+        checking: {
+          invoke: {
+            src: 'check',
+            input: ({ context }) => ({ text: context.text }),
+            onDone: {
+              target: 'checked',
+              actions: { type: 'noteCheck', params: ({ event }) => ({ check: event.output }) },
+            },
+            onError: {
+              target: 'checked',
+              actions: { type: 'noteProblem', params: ({ event }) => event },
+            },
+          },
+        },
+        checked: { description: 'The server has said what it thinks of the text.' },
+      },
+    },
+    saving: {
+      tags: 'busy',
+      invoke: {
+        src: 'save',
+        input: ({ context }) => ({ text: context.text, etag: context.saved?.etag ?? '' }),
+        onDone: [
+          {
+            guard: { type: 'wasSaved', params: ({ event }) => event.output },
+            target: 'editing',
+            actions: { type: 'noteSaved', params: ({ event }) => event.output as SavedOutcome },
+          },
+          {
+            guard: { type: 'wasInvalid', params: ({ event }) => event.output },
+            target: 'editing.checked',
+            actions: { type: 'noteCheck', params: ({ event }) => event.output as InvalidOutcome },
+          },
+          {
+            target: 'conflicting',
+            actions: { type: 'noteTheirs', params: ({ event }) => event.output as ChangedOutcome },
+          },
+        ],
+        onError: {
+          target: 'editing.checked',
+          actions: { type: 'noteProblem', params: ({ event }) => event },
+        },
+      },
+      on: { 'text.changed': { actions: { type: 'noteText', params: ({ event }) => event } } },
+    },
+    conflicting: {
+      description: 'Somebody else has written the file; a person looks at both.',
+      tags: 'conflict',
+      on: {
+        'mine.kept': { target: 'editing', actions: 'keepMine' },
+        'theirs.taken': { target: 'editing', actions: 'takeTheirs' },
+        'text.changed': { actions: { type: 'noteText', params: ({ event }) => event } },
+      },
+    },
+  },
+});
+
+type SavedOutcome = Extract<SaveOutcome, { kind: 'saved' }>;
+type InvalidOutcome = Extract<SaveOutcome, { kind: 'invalid' }>;
+type ChangedOutcome = Extract<SaveOutcome, { kind: 'changed' }>;
