@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Compaction } from '../machines/conversation/fit-conversation.ts';
+import type { Compaction } from '../machines/conversation/compaction.ts';
 import type { JsonObject, JsonValue } from '../machines/json.ts';
 import type {
   Caller,

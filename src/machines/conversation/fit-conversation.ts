@@ -1,5 +1,6 @@
 import type { Exchange, FollowUp, Message, SaidTurn } from '../task/task.ts';
 import { turnsOf } from '../task/told-turns.ts';
+import type { LeftOut } from './compaction.ts';
 import { exchangeTokens, messageTokens, saidTokens } from './estimate-tokens.ts';
 
 /** What a model is told in one turn. */
@@ -16,22 +17,6 @@ export interface ToldConversation {
   followUps: FollowUp[];
   /** How many exchanges, and what was said until then, the model heard in earlier turns. */
   told: number;
-}
-
-/** What of a conversation is left out. */
-export interface LeftOut {
-  /** Results that became one line. */
-  results: number;
-  /** Messages of before the run. */
-  messages: number;
-  /** Turns of the run. */
-  turns: number;
-}
-
-/** What was left out of a conversation for its budget, in estimated tokens with all that is always told. */
-export interface Compaction extends LeftOut {
-  tokensBefore: number;
-  tokensAfter: number;
 }
 
 /** A conversation within a budget; `tooLong` when what must stay is not. `tokens` are estimated, as are those of the `whole`. */

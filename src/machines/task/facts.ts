@@ -1,4 +1,4 @@
-import type { Compaction } from '../conversation/fit-conversation.ts';
+import type { Compaction } from '../conversation/compaction.ts';
 import type { Finding } from '../governance/finding.ts';
 import type { JsonObject } from '../json.ts';
 import type {

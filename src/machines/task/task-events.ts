@@ -1,4 +1,4 @@
-import type { Compaction } from '../conversation/fit-conversation.ts';
+import type { Compaction } from '../conversation/compaction.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
 import type { DecisionAnswer } from '../governance/decision.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';

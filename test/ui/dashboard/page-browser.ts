@@ -24,6 +24,8 @@ export function eventually(expectations: () => void | Promise<void>): Promise<vo
 
 /** What axe-core finds on a page, one line each. */
 export async function axeFindings(page: Page): Promise<string[]> {
+  // In the middle of a fade a colour is neither of the two that a person sees.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.evaluate(axeSource);
   return page.evaluate(async () => {
     const { axe } = globalThis as any;

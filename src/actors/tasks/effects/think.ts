@@ -1,5 +1,5 @@
 import { fromPromise } from 'xstate';
-import type { Compaction } from '../../../machines/conversation/fit-conversation.ts';
+import type { Compaction } from '../../../machines/conversation/compaction.ts';
 import type { FailedModelCall, ThinkInput, Thought } from '../../../machines/task/task-events.ts';
 import {
   type Clock,
