@@ -1,6 +1,7 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigProblem, ConfigReading } from '../actors/config/config.ts';
+import { readRegularFile, UnusableFileError } from '../actors/read-regular-file.ts';
 import { resolveInside } from '../actors/tools/tools.ts';
 
 const largestFile = 256 * 1024;
@@ -26,12 +27,15 @@ export async function readInstructions(
   if (found.kind === 'outside') {
     return refused('the file of the instructions leads out of the folder of the agent; move it in');
   }
-  const facts = await stat(found.path);
-  if (!facts.isFile()) return refused('the instructions are not a file; name one');
-  if (facts.size > largestFile) {
-    return refused('the file of the instructions is larger than 256 KiB; shorten it');
+  try {
+    return { text: readRegularFile(found.path, largestFile).toString('utf8'), problems: [] };
+  } catch (error) {
+    const fault = error instanceof UnusableFileError ? error.code : null;
+    if (fault === 'no_file') return refused('the instructions are not a file; name one');
+    return refused(
+      fault === 'too_long'
+        ? 'the file of the instructions is larger than 256 KiB; shorten it'
+        : 'the file of the instructions cannot be read; mend its mode',
+    );
   }
-  const text = await readFile(found.path, 'utf8').catch(() => null);
-  if (text === null) return refused('the file of the instructions cannot be read; mend its mode');
-  return { text, problems: [] };
 }

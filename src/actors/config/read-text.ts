@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegularFile } from '../read-regular-file.ts';
 import { maximumBytes, tooLarge } from './guard-yaml.ts';
 
 /** The text of a file, or one sentence that says why it cannot be read. */
@@ -9,13 +9,13 @@ export type TextReading = { ok: true; text: string } | { ok: false; message: str
 export function readText(directory: string, file: string): TextReading | null {
   const path = join(directory, file);
   try {
-    if (statSync(path).size > maximumBytes) return { ok: false, message: tooLarge };
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    const bytes = readRegularFile(path, maximumBytes);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { ok: true, text };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    return { ok: false, message: reasonOf(code, file, directory) };
+    return { ok: false, message: code === 'too_long' ? tooLarge : reasonOf(code, file, directory) };
   }
 }
 
@@ -23,5 +23,5 @@ function reasonOf(code: string | undefined, file: string, directory: string): st
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
     return `${file} is not UTF-8 text; save it as UTF-8`;
   }
-  return `${file} in ${directory} cannot be read (${code}); check that it is a file you may read`;
+  return `${file} in ${directory} cannot be read (${code === 'no_file' ? 'no file' : code}); check that it is a file you may read`;
 }

@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { readRegularFile, UnusableFileError } from '../read-regular-file.ts';
 import { refusedSecretName } from './secret-name.ts';
 import { SecretsError } from './secrets-error.ts';
 
@@ -16,7 +17,7 @@ const largestFile = 256 * 1024;
 export function readEnvFile(path: string): EnvFile {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return { variables: new Map(), warnings: [] };
-  const found = Object.entries(parseEnv(contentOf(path, stat))).flatMap(([name, value]) =>
+  const found = Object.entries(parseEnv(contentOf(path))).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
   const refused = found.filter(([name]) => refusedSecretName(name) !== null);
@@ -32,17 +33,14 @@ export function readEnvFile(path: string): EnvFile {
   };
 }
 
-function contentOf(path: string, stat: { isFile(): boolean; size: number }): string {
-  if (!stat.isFile() || stat.size > largestFile) {
-    throw new SecretsError(
-      'secrets_unusable',
-      `${path} is no file of at most ${largestFile} bytes; mend or remove it`,
-    );
-  }
+function contentOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFile(path, largestFile).toString('utf8');
   } catch (error) {
-    const message = `${path} cannot be read; check its owner and permissions`;
+    const message =
+      error instanceof UnusableFileError
+        ? `${path} is no file of at most ${largestFile} bytes; mend or remove it`
+        : `${path} cannot be read; check its owner and permissions`;
     throw new SecretsError('secrets_unusable', message, { cause: error });
   }
 }

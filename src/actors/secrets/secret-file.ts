@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { readRegularFile, UnusableFileError } from '../read-regular-file.ts';
 import { lockFile } from '../records/records.ts';
 import { replaceDurably } from './replace-durably.ts';
 import { decodeSecrets, encodeSecrets, type Secrets } from './secret-format.ts';
@@ -59,13 +60,14 @@ export async function changeSecrets(
 
 function readText(path: string): string | null {
   try {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) return null;
-    if (!stat.isFile()) throw unusable(path, 'is no file; name another in secrets.path');
-    // Whatever is that large was not written here; it is not read to find that out.
-    return stat.size > largestFile ? '' : readFileSync(path, 'latin1');
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
+    return readRegularFile(path, largestFile).toString('latin1');
   } catch (error) {
-    if (error instanceof SecretsError) throw error;
+    if (error instanceof UnusableFileError) {
+      // Whatever is that large was not written here.
+      if (error.code === 'too_long') return '';
+      throw unusable(path, 'is no file; name another in secrets.path', error);
+    }
     throw unusable(
       path,
       `cannot be read (${codeOf(error)}); check its owner and permissions`,

@@ -62,7 +62,7 @@ it('refuses a folder of that name', () => {
   mkdirSync(join(directory, 'service.yaml'));
   expect(loadConfig(directory, {})).toEqual(
     problem(
-      `service.yaml in ${directory} cannot be read (EISDIR); check that it is a file you may read`,
+      `service.yaml in ${directory} cannot be read (no file); check that it is a file you may read`,
     ),
   );
 });

@@ -256,7 +256,7 @@ settings:
     mkdirSync(join(other, 'slack-config.yaml'));
     expect(readIn(other)).toEqual(
       refusal(
-        `slack-config.yaml in ${other} cannot be read (EISDIR); check that it is a file you may read`,
+        `slack-config.yaml in ${other} cannot be read (no file); check that it is a file you may read`,
       ),
     );
   });

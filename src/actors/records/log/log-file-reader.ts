@@ -1,4 +1,5 @@
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
+import { openRegularFile } from '../../open-regular-file.ts';
 import { maximumLineBytes } from './chain-format.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { AuditLogError } from './verify-files.ts';
@@ -23,7 +24,7 @@ export class LogFileReader {
   /** Opens a file; `null` when there is none. Throws AuditLogError when it cannot be read. */
   static async find(path: string): Promise<LogFileReader | null> {
     try {
-      const handle = await open(path, 'r');
+      const handle = await openRegularFile(path);
       const { ino } = await handle.stat({ bigint: true });
       return new LogFileReader(path, handle, ino);
     } catch (error) {

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { openRegularFile } from '../../open-regular-file.ts';
 import { scriptExtensions } from './find-script.ts';
 
 /** SHA-256 of each file that scripts are made of, by its absolute path. */
 export type CodeDigest = ReadonlyMap<string, string>;
+
+/** Bytes of code that are read to digest it. */
+const largestCode = 64n * 1024n * 1024n;
 
 const codeExtensions = new Set([...scriptExtensions, 'cjs', 'mts', 'cts'].map((end) => `.${end}`));
 
@@ -23,12 +27,21 @@ export async function changedCode(digest: CodeDigest): Promise<string | null> {
   return null;
 }
 
-/** Digests one file; all that cannot be read have the same digest. */
+/** Digests one file; all that cannot be read have the same digest. Of a very long one its dates are digested. */
 export async function digestFile(path: string): Promise<string> {
   try {
-    return createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex');
+    const file = await openRegularFile(path);
+    try {
+      const { size, ino, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
+      if (size > largestCode) return `long ${size} ${ino} ${mtimeNs} ${ctimeNs}`;
+      const digest = createHash('sha256');
+      for await (const chunk of file.createReadStream({ autoClose: false })) {
+        digest.update(chunk as Buffer);
+      }
+      return digest.digest('hex');
+    } finally {
+      await file.close();
+    }
   } catch {
     return 'unreadable';
   }

@@ -1,5 +1,6 @@
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { readRegularFile, UnusableFileError } from '../../read-regular-file.ts';
 import { scriptExtensions } from './find-script.ts';
 import type { Position } from './skill-problem.ts';
 
@@ -29,10 +30,9 @@ export async function mentionedHosts(scriptsDirectory: string): Promise<Mentione
 }
 
 async function hostsIn(path: string): Promise<MentionedHost[]> {
-  const facts = await lstat(path);
-  if (!facts.isFile() || facts.size > largestScript) return [];
+  const text = (await lstat(path)).isFile() ? textOf(path) : '';
   const found = new Map<string, MentionedHost>();
-  for (const [index, line] of (await readFile(path, 'utf8')).split('\n').entries()) {
+  for (const [index, line] of text.split('\n').entries()) {
     if (comment.test(line)) continue;
     for (const match of line.matchAll(url)) {
       const mentioned = URL.parse(match[0]);
@@ -46,4 +46,13 @@ async function hostsIn(path: string): Promise<MentionedHost[]> {
     }
   }
   return [...found.values()];
+}
+
+function textOf(path: string): string {
+  try {
+    return readRegularFile(path, largestScript).toString('utf8');
+  } catch (error) {
+    if (error instanceof UnusableFileError) return '';
+    throw error;
+  }
 }

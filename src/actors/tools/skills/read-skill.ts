@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { refusedVariable } from '../../process/process.ts';
+import { readRegularFile, UnusableFileError } from '../../read-regular-file.ts';
 import { type Frontmatter, FrontmatterError, parseFrontmatter } from './frontmatter.ts';
 import { type FrontmatterData, frontmatterSchema, kebabCase } from './frontmatter-schema.ts';
 import { resolveInside } from './inside-directory.ts';
@@ -39,14 +39,17 @@ export async function readSkill(
     return refuse('the skill file leads out of the agent folder; move it inside');
   }
   if (resolved.kind === 'missing') return refuse('the skill file does not exist; mend the path');
-  const facts = await stat(resolved.path);
-  if (!facts.isFile()) return refuse('the skill is not a file; replace it');
-  if (facts.size > largestFile) return refuse('the skill file is larger than 256 KiB; shorten it');
-
   let frontmatter: Frontmatter;
   try {
-    frontmatter = parseFrontmatter(await readFile(resolved.path, 'utf8'));
+    frontmatter = parseFrontmatter(readRegularFile(resolved.path, largestFile).toString('utf8'));
   } catch (error) {
+    if (error instanceof UnusableFileError) {
+      return refuse(
+        error.code === 'no_file'
+          ? 'the skill is not a file; replace it'
+          : 'the skill file is larger than 256 KiB; shorten it',
+      );
+    }
     if (!(error instanceof FrontmatterError)) throw error;
     return refuse(error.message, error.position);
   }

@@ -71,7 +71,7 @@ async function readSection(
   const idempotent = isIdempotent(section.name, tools.idempotent);
   const described = { ...describe(section, skill), parameters, idempotent };
   const code = new Map([...shared, [script.path, await digestFile(script.path)]]);
-  const surprises = (await scriptWarnings(script.path)).map((warning) =>
+  const surprises = scriptWarnings(script.path).map((warning) =>
     remark(section, `tool ${section.name}: ${warning}`),
   );
   const definition = { ...described, script: script.path, code };

@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
+import { readRegularFile } from '../../read-regular-file.ts';
+
+/** Longer files are data, not scripts. */
+const largestScript = 1024 * 1024;
 
 /** Programs that a first line may name, by the ending of the script that they are run for. */
 const own: Record<string, RegExp> = {
@@ -11,8 +14,8 @@ const own: Record<string, RegExp> = {
 };
 
 /** Says in words what of a script will not do what its author expects; nothing for one that cannot be read. */
-export async function scriptWarnings(path: string): Promise<string[]> {
-  const text = await readFile(path, 'latin1').catch(() => '');
+export function scriptWarnings(path: string): string[] {
+  const text = textOf(path);
   const file = basename(path);
   const [first = ''] = text.split(/\r?\n/, 1);
   const [, program, argument] = /^#!\s*(\S+)(?:\s+(?:-\S+\s+)*(\S+))?/.exec(first) ?? [];
@@ -29,4 +32,12 @@ export async function scriptWarnings(path: string): Promise<string[]> {
         ]
       : []),
   ];
+}
+
+function textOf(path: string): string {
+  try {
+    return readRegularFile(path, largestScript).toString('latin1');
+  } catch {
+    return '';
+  }
 }

@@ -1,0 +1,37 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+
+/** What stands at a path cannot be read as a file: it is a folder, a pipe or a device, or it is too long. */
+export class UnusableFileError extends Error {
+  readonly code: 'no_file' | 'too_long';
+
+  constructor(code: UnusableFileError['code'], path: string) {
+    super(code === 'no_file' ? `${path} is no file` : `${path} is too long`);
+    this.code = code;
+  }
+}
+
+/**
+ * Reads a file of a folder that may be anybody's: a pipe or a device is not waited for, and no more than `longest`
+ * bytes are read. Links are followed. Throws an UnusableFileError, or what the file system says.
+ */
+export function readRegularFile(path: string, longest: number): Buffer {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new UnusableFileError('no_file', path);
+    if (stat.size > longest) throw new UnusableFileError('too_long', path);
+    // One byte more tells of a file that is longer than it says.
+    const bytes = Buffer.allocUnsafe(Math.max(stat.size, 4_096) + 1);
+    let length = 0;
+    for (;;) {
+      const read = readSync(file, bytes, length, bytes.length - length, null);
+      if (read === 0) return bytes.subarray(0, length);
+      length += read;
+      if (length === bytes.length || length > longest) {
+        throw new UnusableFileError('too_long', path);
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}
