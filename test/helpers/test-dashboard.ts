@@ -1,6 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+// Loaded when first needed; what these packages leave on the process is theirs for its whole life.
+import '../../src/cli/ui/agent-files.ts';
+import '../../src/cli/ui/describe-agent.ts';
 import { type Dashboard, serveDashboard } from '../../src/cli/ui/serve-dashboard.ts';
 import { AgentClient } from './agent-client.ts';
 import { temporaryFolder } from './test-system.ts';

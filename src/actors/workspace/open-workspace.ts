@@ -28,13 +28,9 @@ export interface WorkspaceOptions extends WorkspaceListener {
   log: Log;
 }
 
-/** Opens a workspace and returns once its agents are known. */
+/** Opens a workspace, which knows of no agent before it is told to begin. Rejects when there is no such folder. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const directory = await realpath(options.directory);
-  const workspace = new Workspace({ ...options, directory });
-  await workspace.rescan();
-  await workspace.watch();
-  return workspace;
+  return new Workspace({ ...options, directory: await realpath(options.directory) });
 }
 
 /** The agents of a folder and of those one level down. What it knows it has from their folders and processes. */
@@ -42,6 +38,8 @@ export class Workspace {
   readonly directory: string;
   readonly #options: WorkspaceOptions;
   readonly #agents = new Map<string, WorkspaceAgent>();
+  readonly #known = Promise.withResolvers<void>();
+  #beginning: Promise<void> | null = null;
   #scanning: Promise<void> = Promise.resolve();
   #unwatch: (() => Promise<void>) | null = null;
   #looking: NodeJS.Timeout | null = null;
@@ -51,6 +49,16 @@ export class Workspace {
   constructor(options: WorkspaceOptions) {
     this.directory = options.directory;
     this.#options = options;
+  }
+
+  /** Looks for agents and watches for changes until the workspace is closed. */
+  begin(): void {
+    this.#beginning ??= this.#begin();
+  }
+
+  /** Resolves once the agents of the workspace are known. Never rejects. */
+  known(): Promise<void> {
+    return this.#known.promise;
   }
 
   /** Returns the agents, sorted by id. */
@@ -68,18 +76,11 @@ export class Workspace {
     return this.#scanning;
   }
 
-  /** Watches for changes until the workspace is closed. */
-  async watch(): Promise<void> {
-    const { log } = this.#options;
-    const change = ({ isDescription }: { isDescription: boolean }) => this.#gather(isDescription);
-    this.#unwatch = await watchWorkspace(this.directory, change, log);
-    this.#looking = setInterval(() => this.#gather(false), lookEvery);
-    this.#looking.unref();
-  }
-
   /** Lets go of every agent; those that run go on. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#known.resolve();
+    await this.#beginning;
     if (this.#looking !== null) clearInterval(this.#looking);
     if (this.#gathered !== null) clearTimeout(this.#gathered.timer);
     await this.#unwatch?.();
@@ -87,7 +88,23 @@ export class Workspace {
     await Promise.all(this.agents().map((agent) => agent.close()));
   }
 
+  async #begin(): Promise<void> {
+    const { log } = this.#options;
+    const change = ({ isDescription }: { isDescription: boolean }) => this.#gather(isDescription);
+    try {
+      // Whatever changes after this is heard of, so the first scan misses nothing.
+      this.#unwatch = await watchWorkspace(this.directory, change, log);
+    } catch (error) {
+      log.error({ error }, 'workspace: folders are not watched; rescan to see what changed');
+    }
+    await this.rescan();
+    this.#looking = setInterval(() => this.#gather(false), lookEvery);
+    this.#looking.unref();
+    this.#known.resolve();
+  }
+
   #gather(isDescription: boolean): void {
+    if (this.#isClosed) return;
     if (this.#gathered !== null) {
       this.#gathered.isDescription ||= isDescription;
       return;
@@ -121,6 +138,7 @@ export class Workspace {
     }
     const ids = new Set<string>();
     for (const folder of folders) {
+      if (this.#isClosed) return;
       const description = await describe(folder);
       const id = freeId(description.agentId ?? basename(folder), ids);
       ids.add(id);

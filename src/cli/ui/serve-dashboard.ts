@@ -3,7 +3,6 @@ import type { Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { systemClock } from '../../actors/clock.ts';
-import { serviceJsonSchema } from '../../actors/config/config.ts';
 import { randomIds } from '../../actors/ids.ts';
 import type { Log } from '../../actors/ports.ts';
 import { type AgentCommand, openWorkspace } from '../../actors/workspace/workspace.ts';
@@ -15,9 +14,8 @@ import { PendingCounts } from '../../http/dashboard/pending-counts.ts';
 import { listen } from '../../http/listen.ts';
 import { urlOf } from '../../machines/url-of.ts';
 import { version } from '../../version.ts';
-import { agentFiles } from './agent-files.ts';
 import { builtPage } from './built-page.ts';
-import { describeAgent } from './describe-agent.ts';
+import { lateAgentFiles } from './late-agent-files.ts';
 
 export interface DashboardOptions {
   /** The workspace. */
@@ -39,7 +37,10 @@ export interface Dashboard {
   close(): Promise<void>;
 }
 
-/** Serves the dashboard of a workspace and returns once it listens. Rejects with a ListenError or a CliError. */
+/**
+ * Serves the dashboard of a workspace and returns once it listens; its agents are looked for afterwards. Rejects with a
+ * ListenError or a CliError.
+ */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { directory, host, port, token, command, env, log } = options;
   const page = readPageFiles(await builtPage());
@@ -50,7 +51,10 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const opening = openWorkspace({
     ...dashboardFeed({ hub, pending, log }),
     ...{ directory, command, clock, log },
-    describe: (folder) => describeAgent(folder, env),
+    describe: async (folder) => {
+      const { describeAgent } = await import('./describe-agent.ts');
+      return describeAgent(folder, env);
+    },
   });
   const workspace = await opening;
   const servers: Server[] = [];
@@ -58,9 +62,12 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const app = createDashboardApp(
     {
       ...{ workspace, hub, version, token, clock, ids, log },
-      files: agentFiles(env),
+      files: lateAgentFiles(env),
       page,
-      schema: serviceJsonSchema,
+      async schema() {
+        const { serviceJsonSchema } = await import('../../actors/config/config.ts');
+        return serviceJsonSchema();
+      },
       hosts: namesOf(host),
       port: portOf,
     },
@@ -77,10 +84,12 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     const second = listen(app, { host: '::1', port: portOf(), isFixed: true, ids });
     await second.then((server) => servers.push(server)).catch(() => undefined);
   }
+  const beginning = setImmediate(() => workspace.begin());
   return {
     url: urlOf(host === '127.0.0.1' ? 'localhost' : host, portOf()),
     port: portOf(),
     async close() {
+      clearImmediate(beginning);
       hub.close();
       await Promise.all(servers.map(closeServer));
       await workspace.close();

@@ -51,6 +51,7 @@ export function createDashboardApp(
   app.use(keepAlive({ clock: ports.clock, holdHeartbeat: 0 }));
   app.use(servePage(ports));
   app.use(translateErrors());
+  app.use(waitForAgents(ports));
   const router = new Router<RequestState>({ sensitive: true });
   addAgentRoutes(router, ports, pending);
   addTaskRoutes(router, ports);
@@ -65,6 +66,22 @@ export function createDashboardApp(
 function nameClient() {
   return function clientNamer(ctx: Context, next: Next) {
     Object.assign(ctx.state, { caller: null, clientAddress: ctx.req.socket.remoteAddress ?? '' });
+    return next();
+  };
+}
+
+/** What is told without knowing the agents. */
+const early: ReadonlySet<string> = new Set([
+  '/api/events',
+  '/api/health',
+  '/api/schema',
+  '/api/workspace',
+]);
+
+/** The server listens before it has looked for agents; who asks for one waits until then. */
+function waitForAgents({ workspace }: DashboardPorts) {
+  return async function agentWaiter(ctx: Context, next: Next) {
+    if (!early.has(ctx.path)) await workspace.known();
     return next();
   };
 }

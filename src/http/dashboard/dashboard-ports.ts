@@ -30,7 +30,7 @@ export interface DashboardPorts {
   /** The built page; `null` when it is not there. */
   page: PageFiles | null;
   /** JSON Schema of `service.yaml`. */
-  schema: () => object;
+  schema: () => Promise<object>;
   version: string;
   /** What `/api` asks for; `null` for nothing. */
   token: string | null;

@@ -16,8 +16,8 @@ const mostEvents = 1_000;
 export function addFileRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { workspace, files } = ports;
 
-  router.get('/api/schema', (ctx: RoutedContext) => {
-    ctx.body = ports.schema();
+  router.get('/api/schema', async (ctx: RoutedContext) => {
+    ctx.body = await ports.schema();
   });
   router.get('/api/agents/:id/config', async (ctx: RoutedContext) => {
     const config = await readConfigText(agentOf(ctx, workspace).directory);
