@@ -82,7 +82,7 @@ const early: ReadonlySet<string> = new Set([
 function waitForAgents({ workspace }: DashboardPorts) {
   return async function agentWaiter(ctx: Context, next: Next) {
     if (!early.has(ctx.path)) await workspace.known();
-    return next();
+    await next();
   };
 }
 
