@@ -59,9 +59,14 @@ ${Object.keys(scripts)
 
 /** The folder of an agent, with its tools and a way to look at what they did. */
 export class AgentFolder {
-  readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'holdpoint-agent-')));
+  readonly path: string;
 
-  constructor(settings: ServiceSettings) {
+  /** `path` is there already; without it the folder is a temporary one. */
+  constructor(
+    settings: ServiceSettings & { agent_id?: string },
+    path = realpathSync(mkdtempSync(join(tmpdir(), 'holdpoint-agent-'))),
+  ) {
+    this.path = path;
     const server = { rate_limit: unlimited };
     // The scripts leave their traces in the folder of the agent itself, which a sandbox would not let them.
     const egress = { sandbox: 'env', ...settings.egress };

@@ -1,5 +1,5 @@
 import type { Exchange, FollowUp, Message, SaidTurn } from '../task/task.ts';
-import { turnsOf } from '../task/told-turns.ts';
+import { turnsOf } from '../task/turns-of.ts';
 import type { LeftOut } from './compaction.ts';
 import { exchangeTokens, messageTokens, saidTokens } from './estimate-tokens.ts';
 

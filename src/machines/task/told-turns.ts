@@ -1,16 +1,8 @@
 import { utf8Size } from '../utf8-size.ts';
-import type { Exchange, SaidPart, SaidTurn } from './task.ts';
+import type { SaidPart, SaidTurn } from './task.ts';
 import type { Thought } from './task-events.ts';
 import type { TaskContext } from './task-input.ts';
-
-/** A turn of the model with the calls of it that have ended, as a further turn is told of it. */
-export interface ToldTurn {
-  /** What the model said; `null` where that was not kept, as in older snapshots. */
-  said: SaidTurn | null;
-  exchanges: Exchange[];
-  /** How many exchanges there are up to its last one. */
-  until: number;
-}
+import { turnsOf } from './turns-of.ts';
 
 /** How much of what the models of one run said beside their calls is kept, in bytes of its JSON. */
 const saidBound = 1024 * 1024;
@@ -18,22 +10,6 @@ const saidBound = 1024 * 1024;
 /** Returns how many exchanges the model was told of before its last turn. */
 export function toldBefore({ said }: Pick<TaskContext, 'said'>): number {
   return said.at(-1)?.after ?? 0;
-}
-
-/** Groups the calls that have ended by the turns that asked for them, oldest first; one that no turn names stands alone. */
-export function turnsOf(
-  exchanges: readonly Exchange[],
-  said: readonly SaidTurn[],
-): readonly ToldTurn[] {
-  const first = said[0]?.after ?? exchanges.length;
-  const alone = exchanges
-    .slice(0, first)
-    .map((exchange, index) => ({ said: null, exchanges: [exchange], until: index + 1 }));
-  const turns = said.map((turn, index) => {
-    const until = Math.min(said[index + 1]?.after ?? exchanges.length, exchanges.length);
-    return { said: turn, exchanges: exchanges.slice(turn.after, until), until };
-  });
-  return [...alone, ...turns.filter((turn) => turn.exchanges.length > 0)];
 }
 
 /** Returns what the models of a run have said with a further turn; what they thought in older ones goes once it is too much. */

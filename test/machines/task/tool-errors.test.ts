@@ -5,7 +5,8 @@ import { defaultLimits } from '../../../src/machines/task/limits.ts';
 import type { ToolCall } from '../../../src/machines/task/task.ts';
 import type { ThinkInput, Thought, ToolOutcome } from '../../../src/machines/task/task-events.ts';
 import { initialContext, type TaskInput } from '../../../src/machines/task/task-input.ts';
-import { turnsOf, withTurn } from '../../../src/machines/task/told-turns.ts';
+import { withTurn } from '../../../src/machines/task/told-turns.ts';
+import { turnsOf } from '../../../src/machines/task/turns-of.ts';
 import { begin, finish, type Step, step } from '../../helpers/step-task.ts';
 import {
   aCall,

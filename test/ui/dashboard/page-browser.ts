@@ -26,6 +26,9 @@ export function eventually(expectations: () => void | Promise<void>): Promise<vo
 export async function axeFindings(page: Page): Promise<string[]> {
   // In the middle of a fade a colour is neither of the two that a person sees.
   await page.emulateMedia({ reducedMotion: 'reduce' });
+  // A call that has just appeared takes no decision yet, which its buttons show.
+  const approve = page.locator('[data-key=a]');
+  if (await approve.isVisible()) await approve.and(page.locator(':enabled')).waitFor();
   await page.evaluate(axeSource);
   return page.evaluate(async () => {
     const { axe } = globalThis as any;

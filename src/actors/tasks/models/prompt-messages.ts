@@ -3,7 +3,7 @@ import type { AssistantContent, ModelMessage, ToolContent } from 'ai';
 import { oneLine } from '../../../machines/legible.ts';
 import type { ModelSpeaker } from '../../../machines/models/model-call.ts';
 import type { Exchange, Message, SaidPart, SaidTurn } from '../../../machines/task/task.ts';
-import { type ToldTurn, turnsOf } from '../../../machines/task/told-turns.ts';
+import { type ToldTurn, turnsOf } from '../../../machines/task/turns-of.ts';
 import type { Conversation } from '../../ports.ts';
 import { messageContent, messageText } from './message-content.ts';
 import type { WireNames } from './wire-names.ts';

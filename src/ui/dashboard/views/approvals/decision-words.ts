@@ -8,12 +8,14 @@ export function decisionCommand(
   { task_id, args_sha256, approvers }: DeferralJson,
   directory: string | null,
   email: string,
+  reason = '',
 ): string {
   const words = ['holdpoint task', verb, shellWord(task_id)];
   if (directory !== null) words.push('--dir', shellWord(directory));
   words.push('--args-sha256', shellWord(args_sha256));
   if (email !== '') words.push('--email', shellWord(email));
   else if (approvers !== null) words.push('--email', 'YOU@EXAMPLE.COM');
+  if (reason !== '') words.push('--note', shellWord(reason));
   return words.join(' ');
 }
 
