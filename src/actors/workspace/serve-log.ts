@@ -20,6 +20,10 @@ const looked = 256 * 1024;
 /** Characters of an error that are told. */
 const longestError = 4_096;
 
+/** What is told of a process that nobody stopped and that said nothing. */
+const silentEnd =
+  'the process ended without a word: it was killed, or the machine was restarted; start the agent again';
+
 const startMessage = 'the agent is started in the background';
 
 /** A line that the daemon's own log wrote. */
@@ -61,11 +65,27 @@ export function tailServeLog(directory: string, count: number): string[] {
  * `pid` it is asked of that process alone.
  */
 export function lastFailure(directory: string, pid?: number): string | null {
+  const { started, lines } = lastRun(directory);
+  return pid === undefined || started?.pid === pid ? failureOf(lines) : null;
+}
+
+/**
+ * Returns why a process ended that did not end as it was asked to, also when it said nothing; `null` for one that was not
+ * the last to be started in the background.
+ */
+export function crashOf(directory: string, pid: number): string | null {
+  const { started, lines } = lastRun(directory);
+  return started?.pid === pid ? (failureOf(lines) ?? silentEnd) : null;
+}
+
+function lastRun(directory: string): { started: LogRecord | null; lines: string[] } {
   const lines = linesAtEnd(directory);
   const start = lines.findLastIndex((line) => recordOf(line)?.msg === startMessage);
-  const started = recordOf(lines[start] ?? '');
-  if (pid !== undefined && started?.pid !== pid) return null;
-  const said = lines.slice(start + 1).flatMap((line) => failureIn(line));
+  return { started: recordOf(lines[start] ?? ''), lines: lines.slice(start + 1) };
+}
+
+function failureOf(lines: readonly string[]): string | null {
+  const said = lines.flatMap((line) => failureIn(line));
   if (said.length === 0) return null;
   return said
     .join('\n')

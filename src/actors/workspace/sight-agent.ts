@@ -5,7 +5,7 @@ import type { ServedAgent } from '../../machines/agent-process/served-agent.ts';
 import { readServeFile, removeServeFile, type ServeFile } from '../process/process.ts';
 import { readCrashNote, removeCrashNote, writeCrashNote } from './crash-note.ts';
 import { isOwnProcess } from './own-process.ts';
-import { lastFailure } from './serve-log.ts';
+import { crashOf } from './serve-log.ts';
 
 /**
  * Looks whether the agent of a folder runs. A `serve.json` that an ended process left, or that names a process that is
@@ -20,7 +20,7 @@ export async function sightAgent(directory: string): Promise<Sighting> {
     removeCrashNote(directory);
     return { kind: 'served', served: servedAgent(served) };
   }
-  const failure = lastFailure(directory, served.pid);
+  const failure = crashOf(directory, served.pid);
   // It may have been stopped, or started again, while it was looked at.
   if (readServeFile(stateFolder)?.pid !== served.pid) return sightAgent(directory);
   if (failure !== null) writeCrashNote(directory, failure);

@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  crashOf,
   lastFailure,
   markStart,
   openServeLog,
@@ -51,6 +52,16 @@ describe('the log of an agent in the background', () => {
   it('finds nothing in a process that ended cleanly, or without a word', () => {
     expect(lastFailure(logged([1, 'error: broken'], [2, noise, ready]))).toBeNull();
     expect(lastFailure(folder())).toBeNull();
+  });
+
+  it('tells of a process that nobody stopped that it ended, also without a word', () => {
+    const directory = logged([1, 'error: broken'], [2, noise, ready]);
+    expect(crashOf(directory, 2)).toBe(
+      'the process ended without a word: it was killed, or the machine was restarted; start the agent again',
+    );
+    expect(crashOf(directory, 1)).toBeNull();
+    expect(crashOf(logged([1, ready, 'error: broken']), 1)).toBe('broken');
+    expect(crashOf(folder(), 1)).toBeNull();
   });
 
   it('tells a defect that the daemon logged', () => {

@@ -81,17 +81,25 @@ describe('serve', () => {
     await serve('stop', directory);
   });
 
-  it('takes the file of a killed agent away and tells it stopped', async () => {
+  it('takes the file of a killed agent away, and tells that it ended until it is started again', async () => {
     const directory = agentFolder();
     await serve('start', directory, '--port', '0');
     const { pid } = served(directory);
     process.kill(pid, 'SIGKILL');
     await vi.waitUntil(() => !isAlive(pid), patience);
     const status = await serve('status', directory, '--json');
-    expect([status.code, (JSON.parse(status.stdout) as { status: string }).status]).toEqual([
-      ...[3, 'stopped'],
+    expect([status.code, JSON.parse(status.stdout)]).toMatchObject([
+      3,
+      {
+        status: 'errored',
+        last_error: expect.stringMatching(/^the process ended without a word: /),
+      },
     ]);
     expect(existsSync(join(directory, '.service/serve.json'))).toBe(false);
+    await serve('start', directory, '--port', '0');
+    await serve('stop', directory);
+    const stopped = await serve('status', directory, '--json');
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ status: 'stopped' });
   });
 
   it('never kills a process that is not the agent, whatever serve.json says (WEB-10)', async () => {

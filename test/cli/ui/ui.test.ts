@@ -1,11 +1,13 @@
 import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive } from '../../../src/actors/process/is-alive.ts';
 import { readServeFile } from '../../../src/actors/process/serve-file.ts';
 import { AgentClient } from '../../helpers/agent-client.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
-import { firstLine, holdpoint, startCommand } from '../holdpoint.ts';
+import { cleanUp, firstLine, holdpoint, startCommand } from '../holdpoint.ts';
+
+afterAll(cleanUp);
 
 const patience = { timeout: 90_000, interval: 50 };
 

@@ -108,13 +108,13 @@ describe('a call that an agent makes', () => {
 });
 
 describe('an agent', () => {
-  it('that is killed runs no more in every tab and after a reload', async () => {
+  it('that is killed is said to have ended without a word, in every tab and after a reload', async () => {
     const { dashboard, agent } = await openWithAgent();
     const tabs = [await look(dashboard, ''), await look(dashboard, '')];
     const cards = tabs.map(({ page }) => page.locator('article').filter({ hasText: 'till' }));
     await Promise.all(cards.map((card) => card.getByText('running').waitFor()));
     agent.kill();
-    await Promise.all(cards.map((card) => card.getByRole('button', { name: 'Start' }).waitFor()));
+    await Promise.all(cards.map((card) => card.getByText('ended without a word').waitFor()));
     const shown = await cards[0]!.innerText();
     expect(await cards[1]!.innerText()).toBe(shown);
     await tabs[0]!.page.reload();
