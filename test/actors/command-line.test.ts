@@ -7,7 +7,8 @@ import { commandLine, nameCommand } from '../../src/actors/command-line.ts';
 const source = join(import.meta.dirname, '../../src');
 
 /** A page on the web and a published schema: nobody has called the command where they are read. */
-const forReadersElsewhere = /^(http\/wire\/.+-page|actors\/config\/schema.*)\.ts$/;
+const forReadersElsewhere =
+  /^(http\/wire\/.+-page|actors\/config\/schema.*|ui\/dashboard\/.+)\.ts$/;
 
 afterEach(() => nameCommand(undefined));
 
