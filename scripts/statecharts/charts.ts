@@ -10,6 +10,8 @@ import { toolCallMachine } from '../../src/machines/governance/tool-call-machine
 import { fallbackMachine } from '../../src/machines/models/fallback-machine.ts';
 import { pushDeliveryMachine } from '../../src/machines/push/push-delivery-machine.ts';
 import { registryMachine } from '../../src/machines/registry/registry-machine.ts';
+import { signInMachine } from '../../src/machines/sign-in/sign-in-machine.ts';
+import { builderTurnMachine } from '../../src/machines/skill-builder/builder-turn-machine.ts';
 import { taskMachine } from '../../src/machines/task/task-machine.ts';
 import { wizardMachine } from '../../src/machines/wizard/wizard-machine.ts';
 import type { Chart } from './page.ts';
@@ -43,6 +45,11 @@ export const charts: Chart[] = [
     machine: sinkMachine,
   },
   { name: 'card', source: 'src/machines/card/card-machine.ts', machine: cardMachine },
+  {
+    name: 'sign-in',
+    source: 'src/machines/sign-in/sign-in-machine.ts',
+    machine: signInMachine,
+  },
   { name: 'wizard', source: 'src/machines/wizard/wizard-machine.ts', machine: wizardMachine },
   {
     name: 'agent-process',
@@ -73,5 +80,10 @@ export const charts: Chart[] = [
     name: 'conversation',
     source: 'src/machines/channels/conversation-machine.ts',
     machine: conversationMachine,
+  },
+  {
+    name: 'builder-turn',
+    source: 'src/machines/skill-builder/builder-turn-machine.ts',
+    machine: builderTurnMachine,
   },
 ];

@@ -1,5 +1,5 @@
 import type { TaskFact } from '../task/facts.ts';
-import type { DecisionRecord, Deferral, Layer, ToolCall } from '../task/task.ts';
+import type { ArgumentChange, DecisionRecord, Deferral, Layer, ToolCall } from '../task/task.ts';
 import type { DeferRule } from './defer-policy.ts';
 import type { Refusal } from './finding.ts';
 import type { DriftRule } from './intent-alignment.ts';
@@ -39,7 +39,7 @@ export interface IntentVerdict {
 /** What MODIFY made of a call; `rules` are the numbers of those that changed something, from 1. */
 export type Modification =
   | { kind: 'unchanged' }
-  | { kind: 'modified'; call: ToolCall; rules: number[] }
+  | { kind: 'modified'; call: ToolCall; rules: number[]; changes: ArgumentChange[] }
   | { kind: 'refused'; refusal: Refusal };
 
 /** What governance decided about one call (document 1 section 1). */

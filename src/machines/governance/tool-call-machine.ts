@@ -1,5 +1,5 @@
 import type { TaskFact } from '../task/facts.ts';
-import type { Deferral, Layer } from '../task/task.ts';
+import type { ArgumentChange, Deferral, Layer } from '../task/task.ts';
 import { openDeferral } from './defer-policy.ts';
 import { factsOfFindings } from './facts-of-findings.ts';
 import { governanceFailed, type Refusal } from './finding.ts';
@@ -203,6 +203,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
                 layer: 'modify',
                 decision: 'modify',
                 reason: `rewritten by ${namesOf(context.modification)}`,
+                changes: changesOf(context.modification),
                 took: context.modification.took,
               }),
             },
@@ -286,6 +287,10 @@ function stepUpRequired({ call, requester, rules }: ToolCallContext): StepUpRequ
 function namesOf(modification: Modification): string {
   const rules = modification.kind === 'modified' ? modification.rules : [];
   return `${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}`;
+}
+
+function changesOf(modification: Modification): ArgumentChange[] {
+  return modification.kind === 'modified' ? modification.changes : [];
 }
 
 function modifiedFacts({ call, modification }: ToolCallContext): TaskFact[] {

@@ -37,7 +37,7 @@ export interface JudgeIntentInput {
 export type StepUpRequired = Extract<TaskFact, { type: 'stepUp.required' }>;
 
 /** What a layer has said, as it is recorded; one that compared and asked nobody took no time. */
-type Saying = Pick<DecisionRecord, 'layer' | 'decision' | 'reason'> & { took?: number };
+type Saying = Pick<DecisionRecord, 'layer' | 'decision' | 'reason' | 'changes'> & { took?: number };
 
 /** What holds until the policy has been consulted: nothing may run. */
 export const noPolicy: Timed<ToolRules> = {

@@ -176,6 +176,19 @@ export interface DecisionRecord {
   reason: string;
   /** Milliseconds the layer took, to the microsecond; the wait for a person is not among them. */
   duration: number;
+  /** What MODIFY changed of the arguments. */
+  changes?: ArgumentChange[];
+}
+
+/**
+ * What became of one argument, each as JSON without secrets; a text that is too long says how long it is. Neither is
+ * there where there was no value.
+ */
+export interface ArgumentChange {
+  /** In dots, as the rules write it: `items.0.price`. */
+  path: string;
+  before?: string;
+  after?: string;
 }
 
 /** Why a task failed. `text` is what the caller reads; the rest lets a program tell the cases apart. */

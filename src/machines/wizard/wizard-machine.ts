@@ -4,138 +4,201 @@ import {
   firstAnswers,
   isAsked,
   type Question,
-  wrongAnswer,
+  type Step,
+  settledAnswers,
+  steps,
+  withHeldTools,
+  withoutLostTools,
 } from './agent-answers.ts';
+import type { WizardOffer } from './offers.ts';
+import { isReachable, wrongAnswer } from './wrong-answers.ts';
+
+export interface WizardInput {
+  offer: WizardOffer;
+  /** What is known already; what everybody begins with when it is left out. */
+  answers?: AgentAnswers;
+}
 
 export interface WizardContext {
+  /** All that was typed; also what other answers have made pointless, so that it is there again when they change. */
   answers: AgentAnswers;
-  /** What is wrong with the last answer; `null` when it was taken. */
+  offer: WizardOffer;
+  /** What is wrong with the step at hand, once somebody wanted to go on; `null` otherwise. */
   complaint: string | null;
 }
 
+/** Keeps what is typed at the step at hand, right or wrong. */
+export type AnswerEdit = {
+  [Each in Question]: { type: 'answer.edit'; step: Each; value: AgentAnswers[Each] };
+}[Question];
+
 export type WizardEvent =
-  /** Answers the question at hand. */
-  | { type: 'question.answer'; value: string | readonly string[] }
-  /** Goes to the question before. */
-  | { type: 'question.back' }
+  | AnswerEdit
+  /** Goes on, when the step at hand is answered rightly. */
+  | { type: 'step.next' }
+  /** Goes to the step before. */
+  | { type: 'step.back' }
+  /** Goes to any step that can be reached; the others ignore it. */
+  | { type: 'step.go'; step: Step }
+  /** A sign-in with a browser has come to its end, or to nothing (empty), whichever step is at hand. */
+  | { type: 'session.keep'; session: string }
   /** Takes the answers as they stand in the review. */
   | { type: 'review.accept' };
 
-type Step = { context: WizardContext; event: WizardEvent };
-type Asked = { question: Question };
+type At = { context: WizardContext; event: WizardEvent };
 
 const wizard = setup({
   types: {
     context: {} as WizardContext,
     events: {} as WizardEvent,
+    input: {} as WizardInput,
     output: {} as AgentAnswers,
   },
   guards: {
-    isRight: (step, { question }: Asked) =>
-      wrongAnswer(question, answeredWith(step, question)) === null,
-    isAsked: ({ context }, { question }: Asked) => isAsked(question, context.answers),
-    isAskedAfter: (step, { question, next }: Asked & { next: Question }) =>
-      wrongAnswer(question, answeredWith(step, question)) === null &&
-      isAsked(next, answeredWith(step, question)),
+    isOf: ({ event }: At, { step }: { step: Step }) =>
+      event.type === 'answer.edit' && event.step === step,
+    isRight: ({ context: { answers, offer } }: At, { step }: { step: Step }) =>
+      wrongAnswer(step, answers, offer) === null,
+    isRightAndAsks: (
+      { context: { answers, offer } }: At,
+      { step, next }: { step: Step; next: Step },
+    ) => wrongAnswer(step, answers, offer) === null && isAsked(next, answers, offer),
+    isAsked: ({ context: { answers, offer } }: At, { step }: { step: Step }) =>
+      isAsked(step, answers, offer),
+    canGoTo: ({ context: { answers, offer }, event }: At, { step }: { step: Step }) =>
+      event.type === 'step.go' && event.step === step && isReachable(step, answers, offer),
+    isComplete: ({ context: { answers, offer } }: At) => isReachable('review', answers, offer),
   },
   actions: {
-    take: assign((step, { question }: Asked) => ({
-      answers: answeredWith(step, question),
-      complaint: null,
+    keep: assign(({ context, event }) => {
+      if (event.type !== 'answer.edit') return {};
+      return { answers: answersWith(context, event), complaint: null };
+    }),
+    keepSession: assign(({ context: { answers } }, { session }: { session: string }) => ({
+      answers: { ...answers, model: { ...answers.model, session } },
     })),
-    complain: assign((step, { question }: Asked) => ({
-      complaint: wrongAnswer(question, answeredWith(step, question)),
+    complain: assign(({ context: { answers, offer } }, { step }: { step: Step }) => ({
+      complaint: wrongAnswer(step, answers, offer),
     })),
     forgetComplaint: assign({ complaint: null }),
   },
 });
 
-/** The state of a question: where a right answer leads, as far as that is asked then, and where back leads. */
-function stateOf(
-  question: Question,
-  description: string,
-  { next, last, back }: { next: readonly Question[]; last: string; back: readonly Question[] },
-) {
-  const take = { type: 'take', params: { question } } as const;
+/** The steps that are asked whatever was answered: from one of them back, or on to one, nothing has to be left out. */
+const always: ReadonlySet<Step> = new Set<Step>([
+  'name',
+  'provider',
+  'channels',
+  'tools',
+  'auth',
+  'egress',
+  'security',
+  'review',
+]);
+
+/** The steps from one on, in either direction, up to the first that is always asked. */
+function upToAlways(list: readonly Step[]): { sometimes: Step[]; last: Step | undefined } {
+  const end = list.findIndex((step) => always.has(step));
+  return { sometimes: list.slice(0, end === -1 ? list.length : end), last: list[end] };
+}
+
+function stateOf(step: Step, description: string) {
+  const at = steps.indexOf(step);
+  const ahead = upToAlways(steps.slice(at + 1));
+  const behind = upToAlways(steps.slice(0, at).toReversed());
+  const last = ahead.last ?? 'review';
   return wizard.createStateConfig({
     description,
     on: {
-      'question.answer': [
-        ...next.map((target) => ({
-          guard: { type: 'isAskedAfter', params: { question, next: target } } as const,
-          target,
-          actions: take,
+      'answer.edit': {
+        guard: { type: 'isOf', params: { step } } as const,
+        actions: 'keep' as const,
+      },
+      'step.next': [
+        ...ahead.sometimes.map((next) => ({
+          guard: { type: 'isRightAndAsks', params: { step, next } } as const,
+          target: next,
+          actions: 'forgetComplaint' as const,
         })),
-        { guard: { type: 'isRight', params: { question } } as const, target: last, actions: take },
-        { actions: { type: 'complain', params: { question } } as const },
+        {
+          guard: { type: 'isRight', params: { step } } as const,
+          target: last,
+          actions: 'forgetComplaint' as const,
+        },
+        { actions: { type: 'complain', params: { step } } as const },
       ],
-      'question.back': back.map((target) => ({
-        guard: { type: 'isAsked', params: { question: target } } as const,
-        target,
-        actions: 'forgetComplaint' as const,
-      })),
+      'step.back': [
+        ...behind.sometimes.map((target) => ({
+          guard: { type: 'isAsked', params: { step: target } } as const,
+          target,
+          actions: 'forgetComplaint' as const,
+        })),
+        ...(behind.last === undefined
+          ? []
+          : [{ target: behind.last, actions: 'forgetComplaint' as const }]),
+      ],
     },
   });
 }
 
-/** The questions that a new agent is made from, a state each, whoever asks them (contract section 2, document 3). */
+/** The steps by which a new agent is made, a state each, whoever goes through them (contract section 2, document 3). */
 export const wizardMachine = wizard.createMachine({
   id: 'wizard',
   description:
-    'Asks what an agent is made from. A wrong answer stays at its question and says why; back leads to the question that was asked before, with its answer.',
-  context: { answers: firstAnswers, complaint: null },
+    'Asks what an agent is made from. What is typed is kept wherever one goes; a wrong answer stays at its step and says why; a step that does not apply is left out, and one that can be reached is gone to directly.',
+  context: ({ input }) => ({
+    answers: input.answers ?? firstAnswers,
+    offer: input.offer,
+    complaint: null,
+  }),
   initial: 'name',
+  on: {
+    'session.keep': {
+      actions: { type: 'keepSession', params: ({ event }) => ({ session: event.session }) },
+    },
+    'step.go': steps.map((step) => ({
+      guard: { type: 'canGoTo', params: { step } } as const,
+      target: `.${step}` as const,
+      actions: 'forgetComplaint' as const,
+    })),
+  },
   states: {
-    name: stateOf('name', 'What the agent is called.', { next: [], last: 'provider', back: [] }),
-    provider: stateOf('provider', 'Whose model works on its tasks.', {
-      next: ['model'],
-      last: 'tools',
-      back: ['name'],
-    }),
-    model: stateOf('model', 'Which model of that provider.', {
-      next: ['baseUrl'],
-      last: 'tools',
-      back: ['provider'],
-    }),
-    baseUrl: stateOf('baseUrl', 'Where a provider without a usual address answers.', {
-      next: [],
-      last: 'tools',
-      back: ['model'],
-    }),
-    tools: stateOf('tools', 'Which of the builtin tools it has.', {
-      next: ['held'],
-      last: 'reviewing',
-      back: ['baseUrl', 'model', 'provider'],
-    }),
-    held: stateOf('held', 'Which of them wait for a person.', {
-      next: [],
-      last: 'reviewing',
-      back: ['tools'],
-    }),
-    reviewing: {
+    name: stateOf('name', 'What the agent is called.'),
+    provider: stateOf('provider', 'Whose model works on its tasks.'),
+    model: stateOf('model', 'Which model of that provider, and how it is signed in to.'),
+    channels: stateOf('channels', 'Where people speak with it and decide, with the tokens.'),
+    tools: stateOf('tools', 'Which of the builtin tools it has.'),
+    skills: stateOf('skills', 'Which skills of the registry it has, with their variables.'),
+    fallback: stateOf('fallback', 'Which models are asked when the first one cannot answer.'),
+    auth: stateOf('auth', 'How callers sign in.'),
+    egress: stateOf('egress', 'Which hosts may be reached beside those that the answers lead to.'),
+    security: stateOf('security', 'Further variables, and the passphrase of the secrets.'),
+    approvals: stateOf('approvals', 'Which tools wait for whom, how long, and for how many.'),
+    review: {
       description: 'All is answered and shown once more.',
       on: {
-        'review.accept': { target: 'accepted' },
-        'question.back': [
-          { guard: { type: 'isAsked', params: { question: 'held' } }, target: 'held' },
-          { target: 'tools' },
-        ],
+        'review.accept': { guard: 'isComplete', target: 'accepted' },
+        'step.back': stateOf('review', '').on['step.back'],
       },
     },
     accepted: { description: 'The agent can be written.', type: 'final' },
   },
-  output: ({ context }) => context.answers,
+  output: ({ context: { answers, offer } }) => settledAnswers(answers, offer),
 });
 
-function answeredWith({ context, event }: Step, question: Question): AgentAnswers {
-  if (event.type !== 'question.answer') return context.answers;
-  const answers = { ...context.answers, [question]: event.value };
-  // A tool that the agent no longer has cannot be held.
-  return {
-    ...answers,
-    held:
-      question === 'tools'
-        ? answers.held.filter((each) => answers.tools.includes(each))
-        : answers.held,
-  };
+/**
+ * Another provider has other models, and its key is nobody else's business. The tools that a skill wants held are held
+ * from when it is chosen; whoever lets them go afterwards has seen them.
+ */
+function answersWith({ answers, offer }: WizardContext, { step, value }: AnswerEdit): AgentAnswers {
+  const edited = { ...answers, [step]: value };
+  if (step === 'skills') {
+    const isNew = (name: string) =>
+      !answers.skills.names.includes(name) && value.names.includes(name);
+    const chosen = offer.skills.filter(({ name }) => isNew(name));
+    return withoutLostTools(withHeldTools(edited, chosen), offer);
+  }
+  if (step === 'tools') return withoutLostTools(edited, offer);
+  if (step !== 'provider' || value === answers.provider) return edited;
+  return { ...edited, model: firstAnswers.model };
 }

@@ -72,7 +72,7 @@ function governWith(opinionsOn: (call: ToolCall) => Opinions, asked: (port: stri
       if (modify === 'breaks') throw new Error('MODIFY broke');
       if (modify === 'refused') return { kind: 'refused', refusal: aRefusal() };
       if (modify === 'unchanged') return { kind: 'unchanged' };
-      return { kind: 'modified', call: { ...call, args: { order: 8 } }, rules: [1] };
+      return { kind: 'modified', call: { ...call, args: { order: 8 } }, rules: [1], changes: [] };
     },
   });
   const scorer = async ({ tool }: { tool: string }): Promise<IntentVerdict> => {

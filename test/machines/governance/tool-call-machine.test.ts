@@ -185,7 +185,8 @@ describe('the order of governance', () => {
 
   it('defers what MODIFY made of the call', () => {
     const call = aCall({ args: { order: 8 }, argsSha256: 'b2'.repeat(32) });
-    const modification: Modification = { kind: 'modified', call, rules: [1, 3] };
+    const changes = [{ path: 'order', before: '7', after: '8' }];
+    const modification: Modification = { kind: 'modified', call, rules: [1, 3], changes };
     const rules = { ...strictest, refusal: null, judgesIntent: false };
     const deferral = aDeferral({
       args: { order: 8 },
@@ -200,7 +201,7 @@ describe('the order of governance', () => {
       records: [
         permitted,
         sufficient,
-        record('modify', 'modify', 'rewritten by rules 1, 3'),
+        { ...record('modify', 'modify', 'rewritten by rules 1, 3'), changes },
         record('defer', 'defer', 'awaiting channel:slack:#refunds'),
       ],
       facts: [

@@ -1,80 +1,155 @@
 import { describe, expect, it } from 'vitest';
 import { getNextSnapshot, initialTransition, transition } from 'xstate';
+import { getShortestPaths } from 'xstate/graph';
+import {
+  type AgentAnswers,
+  firstAnswers,
+  firstApproval,
+  isAsked,
+  type Question,
+  type Step,
+  steps,
+} from '../../../src/machines/wizard/agent-answers.ts';
+import type { WizardOffer } from '../../../src/machines/wizard/offers.ts';
 import { type WizardEvent, wizardMachine } from '../../../src/machines/wizard/wizard-machine.ts';
+import { anOffer, noOffer } from './some-answers.ts';
 
-function answer(value: string | string[]): WizardEvent {
-  return { type: 'question.answer', value };
+const next: WizardEvent = { type: 'step.next' };
+const back: WizardEvent = { type: 'step.back' };
+const accept: WizardEvent = { type: 'review.accept' };
+
+function go(step: Step): WizardEvent {
+  return { type: 'step.go', step };
 }
 
-const back: WizardEvent = { type: 'question.back' };
-
-function after(...events: WizardEvent[]) {
-  const [first] = initialTransition(wizardMachine);
-  return events.reduce((snapshot, event) => getNextSnapshot(wizardMachine, snapshot, event), first);
+function edit<Each extends Question>(step: Each, value: AgentAnswers[Each]): WizardEvent {
+  return { type: 'answer.edit', step, value } as WizardEvent;
 }
 
-const named = answer('refund-desk');
+function begun(offer: WizardOffer = noOffer, answers: AgentAnswers = firstAnswers) {
+  return initialTransition(wizardMachine, { offer, answers })[0];
+}
+
+function after(events: readonly WizardEvent[], from = begun()) {
+  return events.reduce((snapshot, event) => getNextSnapshot(wizardMachine, snapshot, event), from);
+}
+
+const named = { ...firstAnswers, name: 'Refund Desk' };
+const thinking: AgentAnswers = {
+  ...named,
+  provider: 'openai',
+  model: { ...firstAnswers.model, name: 'gpt-5' },
+};
+
+/** The steps that somebody passes who goes on until the review. */
+function walk(offer: WizardOffer, answers: AgentAnswers): unknown[] {
+  const passed: unknown[] = [];
+  let snapshot = begun(offer, answers);
+  for (; snapshot.value !== 'review'; snapshot = after([next], snapshot))
+    passed.push(snapshot.value);
+  return passed;
+}
 
 describe('the wizard', () => {
-  it('asks what has to be asked, in order, and ends with the answers', () => {
-    const events = [
-      named,
-      answer('openai-compatible'),
-      answer('m'),
-      answer('http://localhost:1/v1'),
-      answer(['datetime_now', 'http_request']),
-      answer(['http_request']),
-      { type: 'review.accept' } as const,
-    ];
-    const states = events.map((_, count) => after(...events.slice(0, count)).value);
-    expect(states).toEqual(['name', 'provider', 'model', 'baseUrl', 'tools', 'held', 'reviewing']);
-    expect(after(...events)).toMatchObject({
-      status: 'done',
-      output: {
-        name: 'refund-desk',
-        provider: 'openai-compatible',
-        model: 'm',
-        baseUrl: 'http://localhost:1/v1',
-        tools: ['datetime_now', 'http_request'],
-        held: ['http_request'],
-      },
-    });
+  it('goes through every step in the order of document 3, with approvals before the review', () => {
+    expect(walk(anOffer, thinking)).toEqual(steps.slice(0, -1));
   });
 
   it('leaves out what an answer makes pointless, there and back', () => {
-    expect(after(named, answer('scripted')).value).toBe('tools');
-    expect(after(named, answer('scripted'), back).value).toBe('provider');
-    expect(after(named, answer('openai'), answer('m')).value).toBe('tools');
-    expect(after(named, answer('openai'), answer('m'), back).value).toBe('model');
-    expect(after(named, answer('scripted'), answer([])).value).toBe('reviewing');
-    expect(after(named, answer('scripted'), answer([]), back).value).toBe('tools');
+    const few = ['name', 'provider', 'channels', 'tools', 'auth', 'egress', 'security'];
+    expect(walk(noOffer, named)).toEqual([...few, 'approvals']);
+    const toolless = { ...named, tools: { ...named.tools, names: [] } };
+    expect(walk(noOffer, toolless)).toEqual(few);
+    const passed: unknown[] = [];
+    let snapshot = after([go('review')], begun(noOffer, toolless));
+    while (snapshot.value !== 'name') {
+      snapshot = after([back], snapshot);
+      passed.unshift(snapshot.value);
+    }
+    expect(passed).toEqual(few);
   });
 
-  it.each<[string, WizardEvent[], string]>([
-    ['name', [answer('Refund Desk')], 'the name is at most 64'],
-    ['name', [answer('')], 'the name is at most 64'],
-    ['provider', [named, answer('vax')], 'vax is no provider'],
-    ['model', [named, answer('openai'), answer(' ')], 'name a model of openai'],
-    ['tools', [named, answer('scripted'), answer(['cli_execute'])], 'cli_execute is no tool'],
-    [
-      'held',
-      [named, answer('scripted'), answer(['csv_parse']), answer(['file_write'])],
-      'file_write is no tool of this agent',
-    ],
-  ])('stays at %s and says what is wrong', (state, events, complaint) => {
-    const snapshot = after(...events);
-    expect(snapshot.value).toBe(state);
-    expect(snapshot.context.complaint).toContain(complaint);
+  it('stays at a step whose answer is wrong, says why, and forgets it with the next edit', () => {
+    const wrong = after([edit('name', '../x'), next]);
+    expect(wrong.value).toBe('name');
+    expect(wrong.context.complaint).toContain('the name is at most 64');
+    const mended = after([edit('name', 'x')], wrong);
+    expect(mended.context).toMatchObject({ complaint: null, answers: { name: 'x' } });
   });
 
-  it('holds no tool that was taken away again', () => {
-    const held = [named, answer('scripted'), answer(['csv_parse']), answer(['csv_parse'])];
-    const snapshot = after(...held, back, back, answer(['json_query']));
-    expect(snapshot.context.answers.held).toEqual([]);
+  it('keeps what was typed when somebody goes back, right or wrong, and takes no edit of another step', () => {
+    const typed = after(
+      [edit('provider', 'vax'), edit('name', 'y'), back],
+      after([next], begun(noOffer, named)),
+    );
+    expect(typed.value).toBe('name');
+    expect(typed.context.answers).toEqual({ ...named, provider: 'vax' });
+    expect(after([next], typed).context.answers.provider).toBe('vax');
   });
 
-  it('takes nothing after the end', () => {
-    const done = after(named, answer('scripted'), answer([]), { type: 'review.accept' });
+  it('has another provider begin without the model and the key of the one before', () => {
+    const keyed = { ...thinking, model: { ...thinking.model, key: 'sk-1' } };
+    const at = after([next], begun(noOffer, keyed));
+    expect(after([edit('provider', 'openai')], at).context.answers.model.key).toBe('sk-1');
+    expect(after([edit('provider', 'google')], at).context.answers.model).toEqual(
+      firstAnswers.model,
+    );
+  });
+
+  it('has the tools wait that a chosen skill wants held, until somebody lets them go', () => {
+    const at = after([go('skills')], begun(anOffer, named));
+    const chosen = after([edit('skills', { names: ['github'], variables: {} })], at);
+    expect(chosen.context.answers.approvals).toEqual({ list_issues: firstApproval });
+    const freed = after(
+      [
+        go('approvals'),
+        edit('approvals', {}),
+        go('skills'),
+        edit('skills', { names: ['github', 'weather'], variables: {} }),
+      ],
+      chosen,
+    );
+    expect(freed.context.answers.approvals).toEqual({});
+  });
+
+  it('goes to any step that is asked and has nothing wrong before it, and to no other', () => {
+    expect(after([go('review')]).value).toBe('name');
+    for (const step of steps) {
+      const isThere = isAsked(step, named, noOffer);
+      expect(after([go(step)], begun(noOffer, named)).value).toBe(isThere ? step : 'name');
+      expect(after([go(step)], begun(anOffer, thinking)).value).toBe(step);
+    }
+    const misled = {
+      ...thinking,
+      channels: {},
+      approvals: { datetime_now: { ...firstApproval, to: 'channel:slack:#ops' } },
+    };
+    expect(after([go('approvals')], begun(noOffer, misled)).value).toBe('approvals');
+    expect(after([go('review')], begun(noOffer, misled)).value).toBe('name');
+  });
+
+  it('ends with the answers, without what others have made pointless', () => {
+    const held = {
+      ...thinking,
+      tools: { ...thinking.tools, names: ['uuid_generate'] },
+      approvals: { uuid_generate: firstApproval },
+    };
+    const tools = { ...thinking.tools, key: 'a key of web_search' };
+    const edits = [go('tools'), edit('tools', tools), go('review'), accept];
+    const done = after(edits, begun(noOffer, held));
+    expect(done).toMatchObject({ status: 'done', output: thinking });
     expect(transition(wizardMachine, done, back)[0].value).toBe('accepted');
+  });
+
+  it('reaches every state by shortest paths, and keeps a context that V8 copies fast', () => {
+    const edits = [edit('name', 'x'), edit('provider', 'openai'), edit('model', thinking.model)];
+    const paths = getShortestPaths(wizardMachine, {
+      input: { offer: anOffer },
+      events: [...edits, next, back, accept, ...steps.map(go)],
+      serializeState: ({ value, context }) => JSON.stringify([value, context.answers]),
+      limit: 2_000,
+    });
+    expect(new Set(paths.map(({ state }) => state.value))).toEqual(new Set([...steps, 'accepted']));
+    expect(Object.keys(begun().context).length).toBeLessThanOrEqual(17);
   });
 });

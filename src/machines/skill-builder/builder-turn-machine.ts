@@ -1,0 +1,171 @@
+import { assign, type CallbackActorLogic, fromCallback, setup } from 'xstate';
+import { type BuilderAnswer, readAnswer } from './read-answer.ts';
+import { longestAnswer } from './written-skill.ts';
+
+/** What happens in one turn of a conversation with the builder. */
+export type BuilderTurnEvent =
+  | { type: 'piece.heard'; text: string }
+  | { type: 'model.finished' }
+  /** The message is for people. */
+  | { type: 'model.failed'; message: string }
+  | { type: 'client.left' };
+
+export interface BuilderTurnContext {
+  /** What the model has said so far. */
+  text: string;
+  answer: BuilderAnswer;
+  /** Why the turn failed; `null` when it did not. */
+  error: string | null;
+}
+
+/** Milliseconds without a word after which a model is given up. */
+const longestSilence = 60_000;
+
+/** Milliseconds that a whole answer may take: one that trickles must end as well. */
+const longestTurn = 600_000;
+
+const silence = {
+  type: 'noteError',
+  params: { error: 'the model said nothing for 60 seconds; try again' },
+} as const;
+
+const said = {
+  type: 'tellMessage',
+  params: ({ context }: { context: BuilderTurnContext }) => ({ content: context.answer.message }),
+} as const;
+
+const failure = {
+  type: 'tellError',
+  params: ({ context }: { context: BuilderTurnContext }) => ({ error: context.error ?? '' }),
+} as const;
+
+const noAnswer: BuilderAnswer = { message: '', draft: null, problem: null };
+
+/** One answer of the model that writes a skill, told to one client as it comes. Whatever the model says, each turn ends. */
+export const builderTurnMachine = setup({
+  types: {
+    context: {} as BuilderTurnContext,
+    events: {} as BuilderTurnEvent,
+  },
+  actors: {
+    /** A port: asks the model, sends what it says, and stops asking when the turn has ended. */
+    converse: fromCallback(() => undefined) as CallbackActorLogic<BuilderTurnEvent>,
+  },
+  actions: {
+    /** Ports: tell the client. None of them may throw. */
+    tellToken: (_, _token: { text: string }) => undefined,
+    tellMessage: (_, _message: { content: string }) => undefined,
+    tellDraft: (_, _answer: BuilderAnswer) => undefined,
+    tellDone: () => undefined,
+    tellError: (_, _failure: { error: string }) => undefined,
+    notePiece: assign(({ context }, { text }: { text: string }) => ({
+      text: context.text + text,
+    })),
+    noteError: assign((_, { error }: { error: string }) => ({ error })),
+    readAnswer: assign(({ context }) => ({ answer: readAnswer(context.text) })),
+    noteRefusal: assign(({ context }) => ({ error: context.answer.problem })),
+  },
+  guards: {
+    isTooMuch: ({ context }, { text }: { text: string }) =>
+      context.text.length + text.length > longestAnswer,
+    isSilent: ({ context }) => context.text.trim() === '',
+    isRefused: ({ context }) => context.answer.problem !== null,
+    isDraft: ({ context }) => context.answer.draft !== null,
+  },
+  delays: { silence: longestSilence, turn: longestTurn },
+}).createMachine({
+  id: 'builderTurn',
+  description:
+    'One answer of the model that writes skills. It is told word by word, then read for a skill. A model that falls silent, never ends or says too much is given up, and one whose client has left is not asked any further.',
+  context: { text: '', answer: noAnswer, error: null },
+  initial: 'open',
+  states: {
+    open: {
+      description: 'The model is asked.',
+      tags: 'open',
+      initial: 'asking',
+      invoke: { src: 'converse' },
+      on: {
+        'piece.heard': [
+          {
+            guard: { type: 'isTooMuch', params: ({ event }) => event },
+            target: 'failed',
+            actions: {
+              type: 'noteError',
+              params: { error: 'the answer is longer than 1 MiB; ask for less' },
+            },
+          },
+          {
+            // Enters it anew, so that silence is counted from here.
+            target: '.streaming',
+            actions: [
+              { type: 'notePiece', params: ({ event }) => event },
+              { type: 'tellToken', params: ({ event }) => event },
+            ],
+          },
+        ],
+        'model.finished': { target: 'reading' },
+        'model.failed': {
+          target: 'failed',
+          actions: { type: 'noteError', params: ({ event }) => ({ error: event.message }) },
+        },
+        'client.left': { target: 'left' },
+      },
+      after: {
+        turn: {
+          target: 'failed',
+          actions: {
+            type: 'noteError',
+            params: { error: 'the model did not come to an end within 10 minutes; ask for less' },
+          },
+        },
+      },
+      states: {
+        asking: {
+          description: 'It has not said anything yet.',
+          after: { silence: { target: '#builderTurn.failed', actions: silence } },
+        },
+        streaming: {
+          description: 'It is saying something; each piece may be the last for a while.',
+          after: { silence: { target: '#builderTurn.failed', actions: silence } },
+        },
+      },
+    },
+    reading: {
+      description: 'All is said; what it holds decides.',
+      entry: 'readAnswer',
+      always: [
+        { guard: 'isSilent', target: 'silent' },
+        { guard: 'isRefused', target: 'refused' },
+        { guard: 'isDraft', target: 'drafted' },
+        { target: 'answered' },
+      ],
+    },
+    answered: {
+      description: 'The model asked or told something.',
+      entry: [said, 'tellDone'],
+      type: 'final',
+    },
+    drafted: {
+      description: 'The model wrote a skill.',
+      entry: [said, { type: 'tellDraft', params: ({ context }) => context.answer }, 'tellDone'],
+      type: 'final',
+    },
+    silent: {
+      description: 'The model said nothing.',
+      entry: 'tellDone',
+      type: 'final',
+    },
+    refused: {
+      description: 'The model wrote files that are not taken.',
+      entry: [said, 'noteRefusal', failure],
+      type: 'final',
+    },
+    failed: {
+      description: 'No answer came to its end.',
+      entry: failure,
+      type: 'final',
+    },
+    left: { description: 'Nobody is there to be told.', type: 'final' },
+  },
+});

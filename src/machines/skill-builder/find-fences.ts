@@ -1,0 +1,121 @@
+import { isScriptName } from './written-skill.ts';
+
+/** A block of an answer that holds a file of a skill. */
+export interface Artifact {
+  /** The name of a script as it was written; `null` for the SKILL.md. */
+  script: string | null;
+  content: string;
+}
+
+/** An answer taken apart. */
+export interface Fences {
+  artifacts: Artifact[];
+  /** What stands around the blocks. */
+  prose: string;
+}
+
+/** A line that opens or closes a block. */
+interface Mark {
+  line: number;
+  ticks: number;
+  /** The words behind the backticks. */
+  info: string;
+  /** The file that these name: a script, `null` for a SKILL.md, `undefined` for none. */
+  named: string | null | undefined;
+}
+
+const fence = /^ {0,3}(`{3,})[ \t]*([^`]*?)[ \t]*$/;
+
+/** Characters of a line that can be a fence. */
+const longestFence = 256;
+
+/** Files of one answer that are looked for. */
+const mostArtifacts = 64;
+
+const scriptInfo = /(?:^|\s)script:\s*(\S.*)$/i;
+
+const skillInfo = /(?:^|\s)skill\.md$/i;
+
+/**
+ * Finds the blocks of a SKILL.md and of scripts in what a model says. Models count backticks badly, so a block ends at a
+ * closer of any length that belongs to no block inside, at the next file, or with the text.
+ */
+export function findFences(text: string): Fences {
+  const lines = text.split(/\r?\n/);
+  const marks = lines.flatMap(markOf);
+  const artifacts: Artifact[] = [];
+  const prose: string[] = [];
+  let next = 0;
+  for (const [index, mark] of marks.entries()) {
+    if (mark.line < next || artifacts.length === mostArtifacts) continue;
+    const script = fileOf(lines, mark);
+    if (script === undefined) continue;
+    prose.push(lines.slice(next, mark.line).join('\n'));
+    const end = endOf(marks, index) ?? { line: lines.length, next: lines.length };
+    artifacts.push({ script, content: withLastLine(lines.slice(mark.line + 1, end.line)) });
+    next = end.next;
+  }
+  return { artifacts, prose: [...prose, lines.slice(next).join('\n')].join('\n') };
+}
+
+function markOf(text: string, line: number): Mark[] {
+  const found = text.length > longestFence ? null : fence.exec(text);
+  if (found === null) return [];
+  const [, { length: ticks } = '', info = ''] = found;
+  return [{ line, ticks, info, named: namedFile(info) }];
+}
+
+/** The file that a block holds: the name of a script, `null` for a SKILL.md, `undefined` for none. */
+function fileOf(lines: readonly string[], { line, info, named }: Mark): string | null | undefined {
+  return named === undefined && holdsFrontmatter(lines, line, info) ? null : named;
+}
+
+function namedFile(info: string): string | null | undefined {
+  const script = scriptInfo.exec(info)?.[1];
+  if (script !== undefined) return bareName(script);
+  return skillInfo.test(info) ? null : undefined;
+}
+
+/** Models quote names, and write the folder that scripts are in. */
+function bareName(written: string): string {
+  const name = written.trim().replaceAll(/^["']|["']$/g, '');
+  const base = name.replace(/^(?:\.\/)?scripts\//, '');
+  return isScriptName(base) ? base : name;
+}
+
+/** A block that says only which language it is in is a SKILL.md when it begins as one does. */
+function holdsFrontmatter(lines: readonly string[], index: number, info: string): boolean {
+  if (!/^(?:markdown|md|yaml|yml)$/i.test(info)) return false;
+  if (lines[index + 1]?.trimEnd() !== '---') return false;
+  const head = lines.slice(index + 2, index + 34);
+  const end = head.findIndex((line) => line.trimEnd() === '---');
+  return end !== -1 && head.slice(0, end).some((line) => /^name:\s*\S/.test(line));
+}
+
+/** Where the block that a mark opens ends, and the line after it; `undefined` when nothing closes it. */
+function endOf(marks: readonly Mark[], opener: number): { line: number; next: number } | undefined {
+  const ticks = marks[opener]?.ticks ?? 0;
+  let depth = 0;
+  let tolerated: number | undefined;
+  for (let index = opener + 1; index < marks.length; index += 1) {
+    const mark = marks[index];
+    if (mark === undefined) break;
+    const { line, info, named } = mark;
+    if (named !== undefined) {
+      if (tolerated === undefined) return { line, next: line };
+      break;
+    }
+    if (info !== '') depth += 1;
+    // A longer fence than any inside ends its block for certain.
+    else if (ticks > 3 && mark.ticks >= ticks) return { line, next: line + 1 };
+    else if (depth > 0) depth -= 1;
+    else if (ticks === 3) return { line, next: line + 1 };
+    else tolerated ??= line;
+  }
+  return tolerated === undefined ? undefined : { line: tolerated, next: tolerated + 1 };
+}
+
+function withLastLine(lines: readonly string[]): string {
+  const text = lines.join('\n').replace(/\n+$/, '');
+  return text === '' ? '' : `${text}\n`;
+}

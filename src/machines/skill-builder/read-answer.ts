@@ -1,0 +1,74 @@
+import { type EnvelopeSkill, findEnvelope } from './find-envelope.ts';
+import { type Artifact, findFences } from './find-fences.ts';
+import { longestAnswer, scriptsProblem, type WrittenSkill } from './written-skill.ts';
+
+/** What a model has said in one turn of the builder. */
+export interface BuilderAnswer {
+  /** Its words, without the files; empty for none. */
+  message: string;
+  draft: WrittenSkill | null;
+  /** Why files that it wrote are not taken, in a sentence; `null` when they are, or there are none. */
+  problem: string | null;
+}
+
+/**
+ * Reads the words and the skill out of an answer, which may be an object of JSON or text with a block for each file. Never
+ * throws, and never returns a draft with a script whose name could lead elsewhere (contract section 17).
+ */
+export function readAnswer(text: string): BuilderAnswer {
+  if (text.length > longestAnswer) {
+    return { message: '', draft: null, problem: 'the answer is longer than 1 MiB; ask for less' };
+  }
+  const { artifacts, prose } = findFences(text);
+  // JSON inside a file of the skill is that file's.
+  const envelope = findEnvelope(prose);
+  if (envelope === null) return answerOf(prose, filesOf(artifacts));
+  return answerOf(envelope.message, envelope.skill && filesOfSkill(envelope.skill));
+}
+
+type Files = { skill_md: string | null; scripts: Readonly<Record<string, string>> } | string;
+
+function answerOf(words: string, files: Files | null): BuilderAnswer {
+  const message = words.replaceAll(/\n{3,}/g, '\n\n').trim();
+  if (files === null) return { message, draft: null, problem: null };
+  if (typeof files === 'string') return { message, draft: null, problem: files };
+  const { skill_md: skillMd, scripts } = files;
+  if (skillMd === null || skillMd.trim() === '') {
+    const problem = 'the answer has scripts and no SKILL.md; ask for the whole skill';
+    return { message, draft: null, problem };
+  }
+  const problem = scriptsProblem(scripts);
+  return problem === null
+    ? { message, draft: { skill_md: skillMd, scripts }, problem }
+    : { message, draft: null, problem };
+}
+
+/** Of a file that was written twice the last one counts. */
+function filesOf(artifacts: readonly Artifact[]): Files | null {
+  if (artifacts.length === 0) return null;
+  const skillMd = artifacts.findLast(({ script }) => script === null)?.content ?? null;
+  const scripts = artifacts.flatMap(({ script, content }) =>
+    script === null ? [] : [[script, content] as const],
+  );
+  return { skill_md: skillMd, scripts: Object.fromEntries(scripts) };
+}
+
+function filesOfSkill({ skill_md: skillMd, scripts }: EnvelopeSkill): Files {
+  const entries = entriesOf(scripts);
+  if (entries === null) return 'the scripts of the answer are no texts by name; ask for them again';
+  return { skill_md: skillMd, scripts: Object.fromEntries(entries) };
+}
+
+function entriesOf(scripts: unknown): (readonly [string, string])[] | null {
+  const found: unknown[][] = Array.isArray(scripts)
+    ? scripts.map((one: unknown) => {
+        const { name, content } = Object(one) as { name?: unknown; content?: unknown };
+        return [name, content];
+      })
+    : Object.entries(Object(scripts) as object);
+  const entries = found.filter(
+    (entry): entry is [string, string] =>
+      typeof entry[0] === 'string' && typeof entry[1] === 'string',
+  );
+  return entries.length === found.length ? entries : null;
+}

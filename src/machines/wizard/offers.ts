@@ -1,0 +1,282 @@
+import { usualKeyVariable } from '../models/key-variable.ts';
+import type { Field } from './field.ts';
+
+/** A provider of models, and what has to be said of it. */
+export interface ProviderOffer {
+  name: string;
+  label: string;
+  /** Models that it is known to have; any other may be named. Empty for one that thinks without. */
+  models: readonly string[];
+  /** Whether it needs an address, may have one, or has its own. */
+  address: 'required' | 'optional' | 'none';
+  /** The variable that its key is kept under; `null` for one that asks for none. */
+  variable: string | null;
+  /** Whether an organisation can be named, which is billed. */
+  organization: boolean;
+}
+
+/** The variable of a key that is given for a server of somebody's own. */
+const ownServerVariable = 'MODEL_API_KEY';
+
+/** The providers, in the order in which they are offered. */
+export const providers: readonly ProviderOffer[] = [
+  provider('scripted', 'A script, which needs no key', [], {}),
+  provider('openai', 'OpenAI', ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-4.1'], {
+    organization: true,
+  }),
+  provider(
+    'anthropic',
+    'Anthropic',
+    ['claude-sonnet-4-5', 'claude-opus-4-1', 'claude-haiku-4-5'],
+    {},
+  ),
+  provider('google', 'Google Gemini', ['gemini-2.5-pro', 'gemini-2.5-flash'], {}),
+  provider('ollama', 'Ollama on this machine', ['qwen3', 'llama3.2', 'mistral'], {
+    address: 'optional',
+  }),
+  provider('openai-compatible', 'A server of your own, which speaks the wire of OpenAI', [], {
+    address: 'required',
+    variable: ownServerVariable,
+  }),
+];
+
+function provider(
+  name: string,
+  label: string,
+  models: readonly string[],
+  more: Partial<ProviderOffer>,
+): ProviderOffer {
+  const variable = usualKeyVariable(name);
+  return { name, label, models, address: 'none', variable, organization: false, ...more };
+}
+
+/** Finds a provider by its name. */
+export function providerOffer(name: string): ProviderOffer | undefined {
+  return providers.find((offer) => offer.name === name);
+}
+
+/** A builtin tool. */
+export interface ToolOffer {
+  name: string;
+  about: string;
+}
+
+/** The builtin tools that an agent can be begun with. */
+export const tools: readonly ToolOffer[] = [
+  { name: 'datetime_now', about: 'tells the time' },
+  { name: 'uuid_generate', about: 'makes identifiers' },
+  { name: 'math_calculate', about: 'calculates' },
+  { name: 'json_query', about: 'reads JSON' },
+  { name: 'csv_parse', about: 'reads tables' },
+  { name: 'http_request', about: 'sends requests to listed hosts' },
+  { name: 'web_fetch', about: 'reads pages of listed hosts' },
+  { name: 'web_search', about: 'searches the web with a service and its key' },
+  { name: 'file_read', about: "reads the agent's files" },
+  { name: 'file_write', about: "writes the agent's files" },
+  { name: 'file_edit', about: "changes the agent's files" },
+  { name: 'glob_search', about: 'finds files by name' },
+  { name: 'grep_search', about: 'finds files by what they hold' },
+  { name: 'cli_execute', about: 'runs listed programs in a sandbox' },
+];
+
+/** The services that `web_search` can ask. */
+export const searchServices = [
+  { name: 'tavily', label: 'Tavily', variable: 'TAVILY_API_KEY' },
+  { name: 'perplexity', label: 'Perplexity', variable: 'PERPLEXITY_API_KEY' },
+] as const;
+
+/** A chat platform or a webhook. */
+export interface ChannelOffer {
+  name: string;
+  label: string;
+  /** Whether held calls can be decided there. */
+  decides: boolean;
+  fields: readonly Field[];
+}
+
+/** The channels that can be switched on; `console` and `dashboard` are always there. */
+export const channels: readonly ChannelOffer[] = [
+  {
+    name: 'slack',
+    label: 'Slack',
+    decides: true,
+    fields: [
+      token('bot_token', 'Bot token', 'SLACK_BOT_TOKEN', 'xoxb-…', 'xoxb-[\\x21-\\x7e]+'),
+      token('app_token', 'App-level token', 'SLACK_APP_TOKEN', 'xapp-…', 'xapp-[\\x21-\\x7e]+'),
+    ],
+  },
+  {
+    name: 'telegram',
+    label: 'Telegram',
+    decides: false,
+    fields: [
+      token('bot_token', 'Token of the bot', 'TELEGRAM_BOT_TOKEN', '123456:ABC…', '\\d+:[\\w-]+'),
+      {
+        ...{ name: 'allowed_users', label: 'Who may talk to it', kind: 'list', required: false },
+        ...{ example: '12345, @ann', pattern: '[1-9]\\d*|@?[A-Za-z]\\w*' },
+      },
+    ],
+  },
+  {
+    name: 'webhook',
+    label: 'Webhook',
+    decides: true,
+    fields: [
+      {
+        ...{ name: 'target', label: 'Name of the receiver', kind: 'text', required: true },
+        ...{ example: 'ops', pattern: '[a-z0-9]+(?:-[a-z0-9]+)*' },
+      },
+      {
+        ...{ name: 'url', label: 'Address that is posted to', kind: 'url', required: true },
+        example: 'https://ops.example.com/approvals',
+      },
+      token(
+        'secret',
+        'Secret of the signature',
+        'WEBHOOK_SECRET',
+        'what openssl rand -base64 32 prints',
+        'whsec_(?:[A-Za-z0-9+/]{4}){6,}(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?|(?!whsec_)[\\x21-\\x7e]{16,}',
+      ),
+    ],
+  },
+];
+
+function token(
+  name: string,
+  label: string,
+  variable: string,
+  example: string,
+  pattern: string,
+): Field {
+  return { name, label, kind: 'secret', required: false, example, pattern, variable };
+}
+
+/** Finds a channel by its name. */
+export function channelOffer(name: string): ChannelOffer | undefined {
+  return channels.find((offer) => offer.name === name);
+}
+
+/** A way in which callers sign in, or none. */
+export interface AuthOffer {
+  /** The type of an entry of `auth.providers`, or `none` or `custom`. */
+  mode: string;
+  label: string;
+  fields: readonly Field[];
+}
+
+/** The ways to sign in (document 3 section 5). */
+export const authOffers: readonly AuthOffer[] = [
+  { mode: 'none', label: 'None: anybody on this machine', fields: [] },
+  {
+    mode: 'oidc',
+    label: 'OIDC (JWT)',
+    fields: [
+      url('issuer', 'Issuer', true, 'https://id.example.com'),
+      list('audience', 'Audience', true, 'refunds'),
+      text('client_id', 'Client id', false, 'refunds-desk'),
+      url('jwks_url', 'Address of the keys', false, 'https://id.example.com/keys'),
+      {
+        ...{ name: 'claim_map', label: 'Claims', kind: 'map', required: false, example: 'upn' },
+        keys: ['user_id', 'email', 'org_id', 'workspace_id', 'acr'],
+      },
+    ],
+  },
+  {
+    mode: 'http_verifier',
+    label: 'HTTP verifier',
+    fields: [
+      url('url', 'Address of the verifier', true, 'https://verify.example.com/token'),
+      text('default_org', 'Organisation when none is named', false, 'acme'),
+    ],
+  },
+  {
+    mode: 'cloud_sigv4',
+    label: 'AWS IAM (signed request)',
+    fields: [
+      text('region', 'Region', true, 'eu-central-1', '[a-z]{2,}(?:-[a-z]+)+-\\d{1,2}'),
+      text('audience', 'Audience', false, 'urn:refunds', '[\\x21-\\x7e]+'),
+      list('allowed_accounts', 'Accounts that may sign in', true, '123456789012', '\\d{12}'),
+    ],
+  },
+  {
+    mode: 'cloud_iap',
+    label: 'GCP identity-aware proxy',
+    fields: [
+      list('audience', 'Id of the backend service', true, '/projects/123456789012/apps/refunds'),
+    ],
+  },
+  {
+    mode: 'directory_ad',
+    label: 'Microsoft Entra, one tenant',
+    fields: [
+      text(
+        'tenant_id',
+        'Id of the tenant',
+        true,
+        '11111111-2222-3333-4444-555555555555',
+        '[0-9A-Za-z-]+',
+      ),
+      list('audience', 'Audience', true, 'api://refunds'),
+    ],
+  },
+  { mode: 'custom', label: 'Custom: a comment to fill in by hand', fields: [] },
+];
+
+function text(
+  name: string,
+  label: string,
+  required: boolean,
+  example: string,
+  pattern?: string,
+): Field {
+  const field: Field = { name, label, kind: 'text', required, example };
+  return pattern === undefined ? field : { ...field, pattern };
+}
+
+function url(name: string, label: string, required: boolean, example: string): Field {
+  return { ...text(name, label, required, example), kind: 'url' };
+}
+
+function list(
+  name: string,
+  label: string,
+  required: boolean,
+  example: string,
+  pattern?: string,
+): Field {
+  return { ...text(name, label, required, example, pattern), kind: 'list' };
+}
+
+/** Finds a way to sign in by its mode. */
+export function authOffer(mode: string): AuthOffer | undefined {
+  return authOffers.find((offer) => offer.mode === mode);
+}
+
+/** What may be reached. */
+export const egressModes = ['allowlist', 'deny-all', 'dev-open'] as const;
+
+/** A skill of the registry, in the words of its file. */
+export interface SkillOffer {
+  name: string;
+  description: string;
+  category: string;
+  /** Tools that it brings. */
+  tools: readonly string[];
+  /** Those of them that should wait for a person, as the skill says. */
+  held: readonly string[];
+  /** Hosts that its scripts ask. */
+  egress_domains: readonly string[];
+  /** Variables that its scripts are given: all of `required`, one of `one_of`, any of `optional`. */
+  env: {
+    required: readonly string[];
+    one_of: readonly string[];
+    optional: readonly string[];
+  };
+}
+
+/** What is offered here beside what is offered everywhere. */
+export interface WizardOffer {
+  skills: readonly SkillOffer[];
+  /** The providers that somebody can sign in to with a browser instead of giving a key. */
+  signIn: readonly string[];
+}

@@ -1,0 +1,173 @@
+import {
+  type AgentAnswers,
+  type ApprovalAnswer,
+  type FallbackAnswer,
+  firstAnswers,
+  firstApproval,
+} from './agent-answers.ts';
+import { type FieldValues, isRecord, readFields, splitList } from './field.ts';
+import { authOffer, channelOffer } from './offers.ts';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the answers that somebody sent as JSON (contract section 17). Of each step, and of each way to sign in, the known
+ * keys are taken and every other is dropped in silence (document 3 section 4); what is missing is as it begins. Where a
+ * known key holds what it cannot, an empty text stands for it, which its step complains of: nothing is left open by a slip.
+ */
+export function readAnswers(sent: unknown): AgentAnswers {
+  const body = isRecord(sent) ? sent : {};
+  return {
+    name: textOf(body, 'name'),
+    provider: textOf(body, 'provider', firstAnswers.provider),
+    model: readModel(own(body, 'model')),
+    channels: readChannels(own(body, 'channels')),
+    tools: readTools(own(body, 'tools')),
+    skills: readSkills(own(body, 'skills')),
+    fallback: readFallback(own(body, 'fallback')),
+    auth: readAuth(own(body, 'auth')),
+    egress: readEgress(own(body, 'egress')),
+    security: readSecurity(own(body, 'security')),
+    approvals: readApprovals(own(body, 'approvals')),
+  };
+}
+
+function readModel(sent: unknown): AgentAnswers['model'] {
+  if (typeof sent === 'string') return { ...firstAnswers.model, name: sent };
+  const model = recordOf(sent);
+  return {
+    name: textOf(model, 'name'),
+    address: textOf(model, 'address'),
+    key: textOf(model, 'key').trim(),
+    session: textOf(model, 'session'),
+    organization: textOf(model, 'organization'),
+  };
+}
+
+/** A list of names is a channel each without fields. */
+function readChannels(sent: unknown): AgentAnswers['channels'] {
+  const channels: [string, unknown][] = Array.isArray(sent)
+    ? namesOf(sent).map((name) => [name, {}])
+    : Object.entries(recordOf(sent)).filter(([name]) => channelOffer(name) !== undefined);
+  return Object.fromEntries(
+    channels.map(([name, fields]): [string, FieldValues] => [
+      name,
+      readFields(channelOffer(name)?.fields ?? [], fields),
+    ]),
+  );
+}
+
+function readTools(sent: unknown): AgentAnswers['tools'] {
+  const { tools: first } = firstAnswers;
+  if (Array.isArray(sent)) return { ...first, names: namesOf(sent) };
+  const tools = recordOf(sent);
+  return {
+    names: listOf(tools, 'names') ?? first.names,
+    search: textOf(tools, 'search', first.search),
+    key: textOf(tools, 'key').trim(),
+    commands: listOf(tools, 'commands') ?? [],
+  };
+}
+
+function readSkills(sent: unknown): AgentAnswers['skills'] {
+  if (Array.isArray(sent)) return { names: namesOf(sent), variables: {} };
+  const skills = recordOf(sent);
+  return {
+    names: listOf(skills, 'names') ?? [],
+    variables: readVariables(own(skills, 'variables')),
+  };
+}
+
+function readFallback(sent: unknown): FallbackAnswer[] {
+  return (Array.isArray(sent) ? sent : []).filter(isRecord).map((each) => ({
+    provider: textOf(each, 'provider'),
+    name: textOf(each, 'name'),
+    address: textOf(each, 'address'),
+    key: textOf(each, 'key').trim(),
+  }));
+}
+
+/** Settings may stand beside the mode as well. */
+function readAuth(sent: unknown): AgentAnswers['auth'] {
+  if (sent === undefined || sent === null) return firstAnswers.auth;
+  if (typeof sent === 'string') return { mode: sent, settings: {} };
+  if (isRecord(sent) && Object.keys(sent).length === 0) return firstAnswers.auth;
+  const auth = recordOf(sent);
+  const mode = textOf(auth, 'mode');
+  const { fields = [] } = authOffer(mode) ?? {};
+  const settings = { ...readFields(fields, auth), ...readFields(fields, own(auth, 'settings')) };
+  return { mode, settings };
+}
+
+function readEgress(sent: unknown): AgentAnswers['egress'] {
+  const egress = recordOf(sent);
+  return {
+    mode: textOf(egress, 'mode', firstAnswers.egress.mode),
+    hosts: listOf(egress, 'hosts') ?? [],
+  };
+}
+
+function readSecurity(sent: unknown): AgentAnswers['security'] {
+  const security = recordOf(sent);
+  return {
+    variables: readVariables(own(security, 'variables')),
+    // What is no text must not come to secrets in the open.
+    passphrase: isTextOrNone(own(security, 'passphrase')) ? textOf(security, 'passphrase') : '\0',
+  };
+}
+
+function readApprovals(sent: unknown): AgentAnswers['approvals'] {
+  return Object.fromEntries(
+    Object.entries(recordOf(sent)).map(([tool, approval]) => [tool, readApproval(approval)]),
+  );
+}
+
+function readApproval(sent: unknown): ApprovalAnswer {
+  const approval = recordOf(sent);
+  const quorum = own(approval, 'quorum');
+  return {
+    to: isRecord(sent) ? textOf(approval, 'to', firstApproval.to) : '',
+    timeout: textOf(approval, 'timeout', firstApproval.timeout),
+    quorum: quorum === undefined ? firstApproval.quorum : Number(quorum),
+    approvers: listOf(approval, 'approvers') ?? firstApproval.approvers,
+  };
+}
+
+function isTextOrNone(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
+
+/** Variables have names of their own, which the steps check. */
+function readVariables(sent: unknown): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(recordOf(sent)).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] as const] : [],
+    ),
+  );
+}
+
+/** A key that an object has itself, and not by its kind. */
+function own(sent: Sent, key: string): unknown {
+  return Object.hasOwn(sent, key) ? sent[key] : undefined;
+}
+
+function textOf(sent: Sent, key: string, first = ''): string {
+  const value = own(sent, key);
+  if (value === undefined) return first;
+  return typeof value === 'string' ? value : '';
+}
+
+function listOf(sent: Sent, key: string): string[] | null {
+  const value = own(sent, key);
+  if (value === undefined) return null;
+  if (typeof value === 'string') return splitList(value);
+  return Array.isArray(value) ? namesOf(value) : [''];
+}
+
+function namesOf(list: readonly unknown[]): string[] {
+  return list.map((entry) => (typeof entry === 'string' ? entry : ''));
+}
+
+function recordOf(sent: unknown): Sent {
+  return isRecord(sent) ? sent : {};
+}

@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest';
+import { createActor, fromPromise, SimulatedClock, waitFor } from 'xstate';
+import { signInMachine } from '../../../src/machines/sign-in/sign-in-machine.ts';
+
+const lifetime = 600_000;
+const code = { type: 'callback.code', parameters: 'code=1' } as const;
+
+function begin(exchange: () => Promise<void>) {
+  const clock = new SimulatedClock();
+  const machine = signInMachine.provide({ actors: { exchange: fromPromise(exchange) } });
+  return { clock, actor: createActor(machine, { clock }).start() };
+}
+
+it('exchanges the first code once and gives its token to one agent', async () => {
+  let exchanged = 0;
+  const { actor } = begin(() => {
+    exchanged += 1;
+    return Promise.resolve();
+  });
+  actor.send({ type: 'token.take' });
+  expect(actor.getSnapshot().value).toBe('pending');
+  for (let time = 0; time < 3; time += 1) actor.send(code);
+  await waitFor(actor, (snapshot) => snapshot.matches('done'));
+  actor.send(code);
+  actor.send({ type: 'callback.refused', error: 'access_denied' });
+  expect([actor.getSnapshot().value, exchanged]).toEqual(['done', 1]);
+  actor.send({ type: 'token.take' });
+  expect(actor.getSnapshot().can({ type: 'token.take' })).toBe(false);
+  actor.send({ type: 'token.return' });
+  expect(actor.getSnapshot().value).toBe('done');
+});
+
+it('expires after ten minutes in any state', async () => {
+  const waiting = begin(() => Promise.resolve());
+  waiting.clock.increment(lifetime - 1);
+  expect(waiting.actor.getSnapshot().value).toBe('pending');
+  waiting.clock.increment(1);
+  const slow = begin(() => new Promise(() => undefined));
+  slow.actor.send(code);
+  slow.clock.increment(lifetime);
+  const done = begin(() => Promise.resolve());
+  done.actor.send(code);
+  await waitFor(done.actor, (snapshot) => snapshot.matches('done'));
+  done.clock.increment(lifetime);
+  for (const { actor } of [waiting, slow, done]) {
+    const { value, context } = actor.getSnapshot();
+    const error = 'the sign-in has expired; sign in again';
+    expect({ value, context }).toEqual({ value: 'failed', context: { error } });
+  }
+});
+
+it('fails with the sentence of the exchange, or of the refusal', async () => {
+  const failing = begin(() => Promise.reject(new Error('no token')));
+  failing.actor.send(code);
+  await waitFor(failing.actor, (snapshot) => snapshot.matches('failed'));
+  expect(failing.actor.getSnapshot().context.error).toBe('no token');
+  const refused = begin(() => Promise.resolve());
+  refused.actor.send({ type: 'callback.refused', error: '' });
+  expect(refused.actor.getSnapshot().context.error).toContain('refused the sign-in');
+});
+
+it('is called off until an agent is made with it, and nothing brings it back', async () => {
+  const off = { type: 'sign-in.cancel' } as const;
+  const waiting = begin(() => Promise.resolve());
+  waiting.actor.send(off);
+  let signal: AbortSignal | null = null;
+  const machine = signInMachine.provide({
+    actors: {
+      exchange: fromPromise((options) => {
+        ({ signal } = options);
+        return new Promise(() => undefined);
+      }),
+    },
+  });
+  const exchanging = createActor(machine).start();
+  exchanging.send(code);
+  exchanging.send(off);
+  expect(signal).toMatchObject({ aborted: true });
+  const done = begin(() => Promise.resolve());
+  done.actor.send(code);
+  await waitFor(done.actor, (snapshot) => snapshot.matches('done'));
+  done.actor.send(off);
+  for (const actor of [waiting.actor, exchanging, done.actor]) {
+    actor.send(code);
+    actor.send({ type: 'token.take' });
+    expect(actor.getSnapshot()).toMatchObject({ value: 'calledOff', status: 'done' });
+  }
+  const taken = begin(() => Promise.resolve());
+  taken.actor.send(code);
+  await waitFor(taken.actor, (snapshot) => snapshot.matches('done'));
+  taken.actor.send({ type: 'token.take' });
+  taken.actor.send(off);
+  expect(taken.actor.getSnapshot().value).toBe('taken');
+});
