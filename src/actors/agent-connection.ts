@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Agent, Dispatcher, request } from 'undici';
+import { isBrokenOff } from '../machines/error-code.ts';
 import type { JsonValue } from '../machines/json.ts';
 
 /** Where an agent listens, and what it is shown. */
@@ -31,6 +32,11 @@ export class ImpostorError extends Error {
 /** Milliseconds that the listener has to prove who it is. */
 const patience = 10_000;
 
+interface Network {
+  dispatcher: Agent;
+  request: typeof request;
+}
+
 /**
  * A connection to one agent, which sends nothing to a listener that has not proved to be that agent, since its port may
  * belong to another program by now. It waits for as long as the agent holds a request.
@@ -38,36 +44,43 @@ const patience = 10_000;
 export class AgentConnection {
   readonly #endpoint: AgentEndpoint;
   #proven: Promise<void> | null = null;
-  // A held request is answered when its task is, so only connecting has a limit.
-  readonly #dispatcher = new Agent({
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: 10_000 },
-  });
+  #opened: Promise<Network> | null = null;
 
   constructor(endpoint: AgentEndpoint) {
     this.#endpoint = endpoint;
-    // Whoever took over the port of an agent that has ended must prove itself anew.
-    this.#dispatcher.on('disconnect', () => {
-      this.#proven = null;
-    });
   }
 
-  /** Sends a request. Rejects with an ImpostorError, the reason of its signal or an error of the network. */
+  /**
+   * Sends a request; one that only reads is sent again when the agent closed a connection that had been idle, to a
+   * listener that proves itself anew. Rejects with an ImpostorError, the reason of its signal or an error of the network.
+   */
   async send(asked: AgentRequest): Promise<Dispatcher.ResponseData> {
+    try {
+      return await this.#sendOnce(asked);
+    } catch (error) {
+      if (asked.method !== 'GET' || !isBrokenOff(error)) throw error;
+      this.#proven = null;
+      return this.#sendOnce(asked);
+    }
+  }
+
+  async #sendOnce(asked: AgentRequest): Promise<Dispatcher.ResponseData> {
     const { method, path, body, accept, lastEventId, signal } = asked;
     signal.throwIfAborted();
-    this.#proven ??= this.#meet(signal).catch((error: unknown) => {
+    // Once the listener is proven nothing is waited for: it could be another one by then.
+    const { dispatcher, request } = await this.#network();
+    // It is the proof of all who ask, so none of them ends it by leaving.
+    this.#proven ??= this.#meet().catch((error: unknown) => {
       this.#proven = null;
       throw error;
     });
-    await this.#proven;
+    await orAborted(this.#proven, signal);
     const { url } = this.#endpoint;
     const token = asked.token ?? this.#endpoint.token;
     return request(`${url}${path}`, {
       method,
       signal,
-      dispatcher: this.#dispatcher,
+      dispatcher,
       headers: {
         accept,
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -80,20 +93,46 @@ export class AgentConnection {
 
   /** Closes every connection. */
   async close(): Promise<void> {
-    await this.#dispatcher.destroy();
+    await (await this.#opened)?.dispatcher.destroy();
   }
 
-  async #meet(signal: AbortSignal): Promise<void> {
+  /** Loaded when something is first sent, as most commands begin without it. */
+  #network(): Promise<Network> {
+    this.#opened ??= import('undici').then(({ Agent, request }) => {
+      // A held request is answered when its task is, so only connecting has a limit.
+      const dispatcher = new Agent({
+        ...{ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } },
+      });
+      // Whoever took over the port of an agent that has ended must prove itself anew.
+      dispatcher.on('disconnect', () => {
+        this.#proven = null;
+      });
+      return { dispatcher, request };
+    });
+    return this.#opened;
+  }
+
+  async #meet(): Promise<void> {
     const { url, isProof } = this.#endpoint;
     if (isProof === null) return;
     const challenge = randomBytes(24).toString('base64url');
+    const { dispatcher, request } = await this.#network();
     const { headers, body } = await request(`${url}/healthz`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
-      dispatcher: this.#dispatcher,
+      signal: AbortSignal.timeout(patience),
+      dispatcher,
       headers: { 'x-service-challenge': challenge },
     });
     await body.dump();
     if (isProof(challenge, String(headers['x-service-proof'] ?? ''))) return;
     throw new ImpostorError(`what answers at ${url} is not the agent of this folder`);
   }
+}
+
+function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([promise, aborted]).finally(() => {
+    signal.removeEventListener('abort', abort);
+  });
 }

@@ -20,7 +20,7 @@ export function checkShape(value: JsonObject): Shape {
   const partial = new PartialConfig(value);
   let findings: Finding[] | undefined;
   for (;;) {
-    const result = serviceSchema.safeParse(partial.rest, { error: describeIssue });
+    const result = serviceSchema.safeParse(partial.rest, { error: describeIssue, jitless: true });
     const issues = result.error?.issues ?? [];
     findings ??= issues
       .filter((issue) => !isIdle(issue, value))

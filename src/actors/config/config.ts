@@ -7,6 +7,7 @@ export { type ConfigReading, parseConfig } from './parse-config.ts';
 export { readChannelFiles } from './read-channel-files.ts';
 export { readSecretSettings } from './read-secret-settings.ts';
 export type { OidcSettings } from './schema-auth.ts';
+export { channelSchemas } from './schema-channels.ts';
 export { serviceJsonSchema } from './service-json-schema.ts';
 export type { ServiceConfig } from './service-schema.ts';
 export { resolveStaticToken } from './static-token.ts';

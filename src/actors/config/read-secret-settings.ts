@@ -22,6 +22,8 @@ function writtenSettings(directory: string, env: ParseOptions['env']): unknown {
   const reading = readText(directory, 'service.yaml');
   if (reading === null || !reading.ok) return undefined;
   const source = reading.text.replace(/^\uFEFF/, '');
+  // Most files do not name it, and are read as a whole soon enough; a backslash can spell it in another way.
+  if (!/secrets|\\/.test(source)) return undefined;
   if (guardYaml(source) !== null) return undefined;
   const { value } = readTree(source, env);
   return isJsonObject(value) ? value['secrets'] : undefined;

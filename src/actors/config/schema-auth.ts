@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
 import { duration, jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
-import { isTrustworthyUrl } from './trustworthy-url.ts';
 
 const staticTokenSettings = z.object({
   token_env: variableName.optional().meta({

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { kebabCase } from '../../machines/kebab-case.ts';
 import { name, variableName } from './schema-value.ts';
 
 /** The longest name of a server: with it and two underscores, a tool still has half of the 64 characters that models take. */
@@ -8,7 +9,7 @@ const server = z.object({
   name: z
     .string()
     .max(longestServerName)
-    .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, {
+    .regex(kebabCase, {
       error: 'the name of an MCP server is kebab-case, such as shop-files',
     })
     .meta({

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { kebabCase } from '../../machines/kebab-case.ts';
 import { auditSchema } from './schema-audit.ts';
 import { authSchema } from './schema-auth.ts';
 import {
@@ -36,7 +37,7 @@ export const serviceSchema = z.object({
   agent_id: z
     .string()
     .max(64)
-    .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, {
+    .regex(kebabCase, {
       error: 'the agent id must be kebab-case, such as refund-desk',
     })
     .meta({ description: 'Name of the agent, in lower case with hyphens.', example: 'refunds' }),

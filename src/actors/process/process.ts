@@ -1,6 +1,7 @@
 // How a daemon lives on its machine: its run folder, the list of running agents, the service manager.
 
-export { AgentListError, type ListedAgent, listAgent, runningAgents } from './agent-list.ts';
+export { refusedVariable } from '../../machines/reserved-environment.ts';
+export { type ListedAgent, listAgent, runningAgents } from './agent-list.ts';
 export { agentProof, challengePattern, isSameProof } from './agent-proof.ts';
 export { findProgram, scriptPath } from './find-program.ts';
 export { checkUsable } from './foreign-files.ts';
@@ -8,7 +9,6 @@ export { holdsFile } from './holds-file.ts';
 export { isAlive } from './is-alive.ts';
 export { readOwnToken } from './own-token.ts';
 export { readSmallFile } from './read-small-file.ts';
-export { refusedVariable } from './reserved-environment.ts';
 export { makeRunFolder, runSocket, sweepRunFolders } from './run-folder.ts';
 export {
   keptInspectorToken,
@@ -25,5 +25,6 @@ export {
   type NotifySettings,
   takeNotifySettings,
 } from './service-notifier.ts';
+export { makeStateFolder, StateFolderError, stateFolderOf } from './state-folder.ts';
 export { type WorkerJob, WorkerPool } from './worker-pool.ts';
 export { writePrivately } from './write-privately.ts';

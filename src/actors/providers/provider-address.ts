@@ -14,13 +14,14 @@ const usualAddresses: Readonly<Record<ProviderName, string | null>> = {
  * one; `null` when there is neither, or nobody is asked. A bare address of ollama means its OpenAI-compatible part.
  */
 export function providerAddress(provider: string, baseUrl: string): string | null {
-  const usual = isProvider(provider) ? usualAddresses[provider] : null;
-  if (!isProvider(provider) || baseUrl === '') return usual;
+  const usual = isProviderName(provider) ? usualAddresses[provider] : null;
+  if (!isProviderName(provider) || baseUrl === '') return usual;
   const address = baseUrl.replace(/\/+$/, '');
   const isBare = provider === 'ollama' && URL.parse(address)?.pathname === '/';
   return isBare ? `${address}/v1` : address;
 }
 
-function isProvider(provider: string): provider is ProviderName {
+/** Tells whether a text names a provider that is asked over a network. */
+export function isProviderName(provider: string): provider is ProviderName {
   return Object.hasOwn(usualAddresses, provider);
 }

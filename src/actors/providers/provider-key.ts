@@ -1,9 +1,4 @@
-/** The variables that hold a key when no other is named; a server of somebody's own gets none unasked. */
-const defaultVariables: Readonly<Record<string, string>> = {
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
-};
+import { usualKeyVariable } from '../../machines/models/key-variable.ts';
 
 /** A key and the variable that holds it; both `null` for a provider that needs none. */
 export type ProviderKey =
@@ -22,7 +17,7 @@ export function providerKey(
   { provider, api_key_env, purpose }: KeyQuestion,
   env: Readonly<Record<string, string | undefined>>,
 ): ProviderKey {
-  const variable = api_key_env ?? defaultVariables[provider] ?? null;
+  const variable = api_key_env ?? usualKeyVariable(provider);
   if (variable === null) return { ok: true, key: null, variable };
   const key = (Object.hasOwn(env, variable) ? env[variable] : undefined)?.trim() ?? '';
   if (key === '') {

@@ -4,5 +4,5 @@ export { boundedText } from './bounded-text.ts';
 export { guardFetch, PageError, TooLongError } from './guard-fetch.ts';
 export { loadProvider, type Provider } from './load-provider.ts';
 export { type ModelProbe, type ModelQuestion, probeModel } from './probe-model.ts';
-export { type ProviderName, providerAddress } from './provider-address.ts';
+export { isProviderName, type ProviderName, providerAddress } from './provider-address.ts';
 export { providerKey } from './provider-key.ts';

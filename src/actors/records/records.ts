@@ -18,8 +18,13 @@ export {
   type IntactLog,
   keyRotation,
   type LineBreak,
+  LogIndexes,
+  LogView,
+  LongLineError,
   lastSignedLine,
   longestCapture,
+  type NumberedLine,
+  type OpenLogFile,
   openAuditKeys,
   PublicKeyError,
   type PublicKeySet,
@@ -32,6 +37,7 @@ export {
   tailLines,
   verdictSentence,
   verifyFiles,
+  verifyLog,
 } from './log/audit.ts';
 export { logFilesOf } from './log/log-files.ts';
 export { type AuditSinks, createAuditSinks } from './sinks/audit-sinks.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { refusedSecretName } from '../../machines/secret-name.ts';
 import { readRegularFile, UnusableFileError } from '../read-regular-file.ts';
-import { refusedSecretName } from './secret-name.ts';
 import { SecretsError } from './secrets-error.ts';
 
 /** What an `.env` file sets, and what is wrong with it in sentences that show no value. */

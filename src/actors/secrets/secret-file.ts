@@ -1,19 +1,13 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
 import { readRegularFile, UnusableFileError } from '../read-regular-file.ts';
-import { lockFile } from '../records/records.ts';
 import { replaceDurably } from './replace-durably.ts';
 import { decodeSecrets, encodeSecrets, type Secrets } from './secret-format.ts';
 import { SecretsError } from './secrets-error.ts';
+import { takeLock } from './take-lock.ts';
+import { fileReason, unusableFile } from './unusable-file.ts';
 
 /** Bytes of a file; a thousand keys take a tenth of it. */
 const largestFile = 1024 * 1024;
-
-/** Milliseconds that somebody else may take to change the same file. */
-const patience = 30_000;
-
-/** Milliseconds between two looks at a lock. */
-const pause = 50;
 
 /** Tells whether an agent has an encrypted file. */
 export function hasSecretFile(path: string): boolean {
@@ -47,7 +41,7 @@ export async function changeSecrets(
     change(secrets);
     const text = await encodeSecrets(secrets, passphrase);
     if (text.length > largestFile) {
-      throw unusable(
+      throw unusableFile(
         path,
         `would hold more than ${largestFile} bytes; delete secrets that nobody uses`,
       );
@@ -66,11 +60,11 @@ function readText(path: string): string | null {
     if (error instanceof UnusableFileError) {
       // Whatever is that large was not written here.
       if (error.code === 'too_long') return '';
-      throw unusable(path, 'is no file; name another in secrets.path', error);
+      throw unusableFile(path, 'is no file; name another in secrets.path', error);
     }
-    throw unusable(
+    throw unusableFile(
       path,
-      `cannot be read (${codeOf(error)}); check its owner and permissions`,
+      `cannot be read (${fileReason(error)}); check its owner and permissions`,
       error,
     );
   }
@@ -80,28 +74,6 @@ function write(path: string, text: string): void {
   try {
     replaceDurably(existsSync(path) ? realpathSync(path) : path, text);
   } catch (error) {
-    throw unusable(path, `cannot be written (${codeOf(error)}); it is as it was`, error);
+    throw unusableFile(path, `cannot be written (${fileReason(error)}); it is as it was`, error);
   }
-}
-
-async function takeLock(path: string): Promise<{ release(): void }> {
-  const end = Date.now() + patience;
-  for (;;) {
-    try {
-      return lockFile(path, 'which changes secrets', 'try again', 0);
-    } catch (error) {
-      const isHeld = codeOf(error) === 'already_running' && Date.now() < end;
-      if (!isHeld) throw unusable(path, `cannot be locked (${String(error)})`, error);
-      await setTimeout(pause);
-    }
-  }
-}
-
-function unusable(path: string, what: string, cause?: unknown): SecretsError {
-  return new SecretsError('secrets_unusable', `${path} ${what}`, { cause });
-}
-
-function codeOf(error: unknown): string {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
-  return typeof code === 'string' ? code : 'unknown reason';
 }

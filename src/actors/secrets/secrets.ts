@@ -1,6 +1,8 @@
 // Which secrets there are: the encrypted file of an agent, the `.env` beside it, and the order they are looked for in.
 
+export { refusedSecretName } from '../../machines/secret-name.ts';
+export { readEnvFile } from './env-file.ts';
 export { openSecretEnvironment, type SecretEnvironment } from './secret-environment.ts';
 export { changeSecrets, hasSecretFile, readSecrets } from './secret-file.ts';
-export { refusedSecretName } from './secret-name.ts';
 export { SecretsError } from './secrets-error.ts';
+export { VariableError, writeEnvironment } from './write-environment.ts';

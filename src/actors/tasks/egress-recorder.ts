@@ -1,7 +1,7 @@
 import type { AuditEvent, Clock, EgressRecord, Log } from '../ports.ts';
 import { type AgentEntity, egressWords, type TaskStore } from '../records/records.ts';
+import { shuttingDown } from '../system-error.ts';
 import type { LiveTasks } from './live-tasks.ts';
-import { shuttingDown } from './system-error.ts';
 
 /** What recording egress needs. */
 export interface EgressRecorderPorts {

@@ -1,5 +1,5 @@
 import type { TaskStore } from '../records/records.ts';
-import { SystemError, shuttingDown, unrecorded } from './system-error.ts';
+import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
 /** What tells whether work is taken in. */

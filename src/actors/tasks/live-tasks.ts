@@ -10,10 +10,10 @@ import {
   type TaskStore,
   UnrecordedError,
 } from '../records/records.ts';
+import { SystemError } from '../system-error.ts';
 import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
 import { restoreTask, standingOf } from './restore-task.ts';
 import type { Measured } from './run-measures.ts';
-import { SystemError } from './system-error.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
 import { type BrokenTask, TaskRegistry } from './task-registry.ts';
 import { endUnreadable } from './unreadable-task.ts';
@@ -171,7 +171,6 @@ export class LiveTasks {
   }
 
   #begin(task: LiveTask): LiveTask {
-    this.#live.set(task.id, task);
     task.actor.start();
     return task;
   }
@@ -194,6 +193,7 @@ export class LiveTasks {
       task.actor = createActor(logic, { id, parent: this.registry.actor, snapshot, input });
       return task;
     });
+    this.#live.set(restored.id, restored);
     return this.#begin(restored);
   }
 

@@ -1,8 +1,8 @@
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { Log } from '../ports.ts';
 import type { TaskStore } from '../records/records.ts';
+import { SystemError, unrecorded } from '../system-error.ts';
 import type { LiveTasks } from './live-tasks.ts';
-import { SystemError, unrecorded } from './system-error.ts';
 
 /** Tasks given up in one commit when the service restarts. */
 const abandonedAtOnce = 500;

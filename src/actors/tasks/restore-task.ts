@@ -10,7 +10,7 @@ import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type { Tool } from '../ports.ts';
 import type { StoredTask, TaskStore } from '../records/records.ts';
-import { SystemError } from './system-error.ts';
+import { SystemError } from '../system-error.ts';
 
 /** What restoring a task needs. */
 export interface RestorePorts {

@@ -1,6 +1,7 @@
 import type { StateHistory } from '../../machines/task/entered-state.ts';
-import { isFinal, type Task } from '../../machines/task/task.ts';
+import { isFinal, type Task, taskStates } from '../../machines/task/task.ts';
 import { everything, type OwnedTask } from '../../machines/task/task-access.ts';
+import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
 import type {
   ChangedQuery,
   TaskFilter,
@@ -8,16 +9,21 @@ import type {
   TaskQuery,
   TaskRows,
 } from '../records/records.ts';
+import { keptEvents } from '../telemetry/telemetry.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { SentMessages } from './sent-messages.ts';
 import type { SaidMessage } from './task-request.ts';
 import { Turns } from './turns.ts';
+
+const finalStates = new Set<string>(taskStates.filter(isFinal));
 
 /** What reading tasks needs. */
 export interface TaskReadsPorts {
   rows: TaskRows;
   tasks: Pick<LiveTasks, 'find'>;
   sent: Pick<SentMessages, 'recall'>;
+  /** True while the inspector is on. */
+  isInspected: boolean;
 }
 
 /** Reads tasks as they stand on disk. Many lists at once hold nothing else up. */
@@ -66,6 +72,26 @@ export class TaskReads {
   /** Returns the states of the chart that a task has entered, as they stand on disk. */
   statesOf(id: string): StateHistory {
     return this.#ports.rows.states.of(id);
+  }
+
+  /**
+   * Returns the way of a task through its chart as inspection events, redacted, from what stands on disk; `null` while
+   * the inspector is off.
+   */
+  inspectionOf(id: string): object[] | null {
+    const { rows, isInspected } = this.#ports;
+    if (!isInspected) return null;
+    const { states, leftOut, version } = rows.states.of(id);
+    const snapshot = rows.read(id)?.snapshot as { context?: object } | null | undefined;
+    return keptEvents({
+      name: id,
+      // A chart of another version may lack states that this task was in.
+      chart: version === taskMachineVersion ? taskMachine.config : null,
+      states,
+      leftOut,
+      isFinal: (state) => finalStates.has(state),
+      context: snapshot?.context ?? null,
+    });
   }
 
   /** Lists the tasks of a scope, the one that was made last first. */

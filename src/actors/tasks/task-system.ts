@@ -9,6 +9,7 @@ import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import { screenPrompt } from '../governance/governance.ts';
 import { ConflictError, type StoredTask } from '../records/records.ts';
+import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
 import { EgressRecorder } from './egress-recorder.ts';
 import { Intake } from './intake.ts';
@@ -19,7 +20,6 @@ import { Retention } from './retention.ts';
 import { runInputOf } from './run-input.ts';
 import { SentMessages } from './sent-messages.ts';
 import { Sessions } from './sessions.ts';
-import { SystemError, shuttingDown, unrecorded } from './system-error.ts';
 import { TaskFeed } from './task-feed.ts';
 import { TaskMetrics } from './task-metrics.ts';
 import { TaskReads } from './task-reads.ts';
@@ -81,7 +81,8 @@ export class TaskSystem {
       find: (id) => this.reads.find(id),
     });
     this.intake = new Intake({ registry: this.#tasks.registry, store });
-    this.reads = new TaskReads({ rows, tasks: this.#tasks, sent: this.#sent });
+    const isInspected = options.inspect !== undefined;
+    this.reads = new TaskReads({ rows, tasks: this.#tasks, sent: this.#sent, isInspected });
     this.sessions = new Sessions(rows.sessions);
     this.egress = new EgressRecorder({ ...options, tasks: this.#tasks });
     this.retention = new Retention(options);

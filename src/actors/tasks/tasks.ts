@@ -7,7 +7,6 @@ export { systemPrompt } from './models/system-prompt.ts';
 export type { Measured } from './run-measures.ts';
 export type { Session, SessionBrief, SessionPage } from './sessions.ts';
 export type { SpokenTurn } from './spoken-turn.ts';
-export { SystemError, type SystemErrorCode } from './system-error.ts';
 export type { FeedChange } from './task-feed.ts';
 export type { SaidMessage, TaskRequest } from './task-request.ts';
 export { TaskSystem } from './task-system.ts';

@@ -3,7 +3,7 @@ import { describeChart } from './describe-chart.ts';
 import { redactedText, redactFields, redactName } from './redact.ts';
 
 /** The release of the Stately inspector whose event format this is. */
-const formatVersion = '0.7.2';
+export const formatVersion = '0.7.2';
 
 interface StatelyEnvelope {
   /** Counts the events of a stream, from 1. */

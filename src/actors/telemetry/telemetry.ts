@@ -1,6 +1,7 @@
 // What can be watched: logs, traces and the inspector.
 
 export type { Inspector } from './inspector.ts';
+export { keptEvents } from './kept-events.ts';
 export { createLog } from './log.ts';
 export { activeSpanContext, type EndedWait, RunTrace } from './run-trace.ts';
 export type { PageFile } from './serve-page.ts';

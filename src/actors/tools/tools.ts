@@ -1,6 +1,8 @@
 // What an agent can do: builtin tools, the scripts of its skills, and the sandbox they run in.
 
 export { builtinToolNames, builtinTools } from './builtin/builtin-tools.ts';
+export { describeBuiltins } from './builtin/describe-builtins.ts';
+export { FolderHandle } from './builtin/folder-handle.ts';
 export { searchService } from './builtin/search-service.ts';
 export type { ToolConfig } from './builtin/tool-config.ts';
 export { namedMcpTools, serverOfTool } from './mcp/mcp-names.ts';
@@ -20,10 +22,18 @@ export { ScriptGate } from './scripts/script-gate.ts';
 export { scriptTool } from './scripts/script-tool.ts';
 export { resolveInside } from './skills/inside-directory.ts';
 export {
+  heldNames,
   type MentionedHost,
   mentionedHosts,
+  parseFrontmatter,
+  type RegistrySkill,
+  readRegistry,
   readSkills,
   type Skill,
+  type SkillDraft,
+  type SkillFinding,
   type SkillProblem,
+  toolsToHold,
+  validateSkill,
 } from './skills/skills.ts';
 export { createToolbox, type Toolbox, type ToolSettings } from './toolbox.ts';

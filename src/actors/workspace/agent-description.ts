@@ -8,7 +8,8 @@ export interface AgentDescription {
   tools: string[];
   heldTools: string[];
   channels: string[];
-  skills: number;
+  /** Names. */
+  skills: string[];
   needsPassphrase: boolean;
   warnings: string[];
   /** Why it could not be started as it is; `null` when nothing stands against it. */

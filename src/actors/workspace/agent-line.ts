@@ -2,6 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import type { JsonValue } from '../../machines/json.ts';
 import { type AgentConnection, ImpostorError } from '../agent-connection.ts';
+import { collectBytes } from '../collect-bytes.ts';
 
 /** One call to an agent of the workspace. */
 export interface LineCall {
@@ -48,15 +49,18 @@ export class AgentLine {
 
   /** Answers the status and the JSON of a call. Rejects with a LineError, or the reason of its signal. */
   async json(call: LineCall): Promise<LineAnswer> {
-    const { patience = usualPatience } = call;
-    const limit = AbortSignal.timeout(patience);
-    try {
-      const signal = AbortSignal.any([limit, ...(call.signal === undefined ? [] : [call.signal])]);
-      const response = await this.#send(call, 'application/json', signal);
-      return { status: response.statusCode, body: await readJson(response) };
-    } catch (error) {
-      throw explained(error, limit, call.signal);
-    }
+    return this.#ask(call, 'application/json', async (response) => ({
+      status: response.statusCode,
+      body: await readJson(response),
+    }));
+  }
+
+  /** Answers the status and the text of a call. Rejects with a LineError, or the reason of its signal. */
+  async text(call: LineCall): Promise<{ status: number; text: string }> {
+    return this.#ask(call, 'text/plain', async (response) => ({
+      status: response.statusCode,
+      text: await readText(response),
+    }));
   }
 
   /**
@@ -75,12 +79,8 @@ export class AgentLine {
       clearTimeout(timer);
       const type = String(response.headers['content-type'] ?? '');
       if (response.statusCode !== 200 || !type.startsWith('text/event-stream')) {
-        const { error } = Object(await readJson(response)) as { error?: unknown };
-        const said = typeof error === 'string' ? `: ${error.slice(0, 500)}` : '';
-        throw new LineError(
-          'senseless',
-          `the agent answered with status ${response.statusCode}${said}`,
-        );
+        const answer = { status: response.statusCode, body: await readJson(response) };
+        throw new LineError('senseless', sentenceOf(answer));
       }
       onOpen?.();
       yield* eventsIn(response);
@@ -95,6 +95,21 @@ export class AgentLine {
     await this.#connection.close();
   }
 
+  async #ask<Answer>(
+    call: LineCall,
+    accept: string,
+    read: (response: Dispatcher.ResponseData) => Promise<Answer>,
+  ): Promise<Answer> {
+    const { patience = usualPatience } = call;
+    const limit = AbortSignal.timeout(patience);
+    try {
+      const signal = AbortSignal.any([limit, ...(call.signal === undefined ? [] : [call.signal])]);
+      return await read(await this.#send(call, accept, signal));
+    } catch (error) {
+      throw explained(error, limit, call.signal);
+    }
+  }
+
   #send(
     { method, path, body, token }: LineCall,
     accept: string,
@@ -106,6 +121,13 @@ export class AgentLine {
       ...(token === undefined ? {} : { token }),
     });
   }
+}
+
+/** Says in a sentence what an agent answered that is no answer to what it was asked. */
+export function sentenceOf({ status, body }: LineAnswer): string {
+  const { error } = Object(body) as { error?: unknown };
+  const said = typeof error === 'string' ? `: ${error.slice(0, 500)}` : '';
+  return `the agent answered with status ${status}${said}`;
 }
 
 async function* eventsIn({ body }: Dispatcher.ResponseData): AsyncGenerator<EventSourceMessage> {
@@ -124,18 +146,15 @@ async function* eventsIn({ body }: Dispatcher.ResponseData): AsyncGenerator<Even
   }
 }
 
-async function readJson({ body }: Dispatcher.ResponseData): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    const bytes = chunk as Uint8Array;
-    size += bytes.length;
-    if (size > longestAnswer)
-      throw new LineError('senseless', 'the answer of the agent is too long');
-    chunks.push(bytes);
-  }
+async function readText({ body }: Dispatcher.ResponseData): Promise<string> {
+  const tooLong = () => new LineError('senseless', 'the answer of the agent is too long');
+  return Buffer.from(await collectBytes(body, longestAnswer, tooLong)).toString('utf8');
+}
+
+async function readJson(response: Dispatcher.ResponseData): Promise<unknown> {
+  const text = await readText(response);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+    return JSON.parse(text) as unknown;
   } catch (error) {
     throw new LineError('senseless', 'the answer of the agent is not JSON', error);
   }
@@ -144,7 +163,9 @@ async function readJson({ body }: Dispatcher.ResponseData): Promise<unknown> {
 function explained(error: unknown, limit: AbortSignal, given: AbortSignal | undefined): unknown {
   if (error instanceof LineError) return error;
   if (given?.aborted === true) return given.reason;
-  if (limit.aborted) return new LineError('slow', 'the agent does not answer in time', error);
+  const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+  if (limit.aborted || isLate)
+    return new LineError('slow', 'the agent does not answer in time', error);
   if (error instanceof ImpostorError) {
     const message = `${error.message}; nothing was sent to it`;
     return new LineError('unreachable', message, error);

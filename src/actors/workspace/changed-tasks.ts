@@ -1,4 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
+import { isTaskId } from '../../machines/task/task-id.ts';
 
 /** Tasks whose changes wait to be told; with more of them everything is read again. */
 const mostWaiting = 500;
@@ -6,10 +7,13 @@ const mostWaiting = 500;
 /** Milliseconds in which changes of one task are gathered. */
 const gathering = 60;
 
+/** Milliseconds in which more changes than can be told one by one come to one flood. */
+const flooding = 1_000;
+
 export interface ChangedTasksOptions {
   /** Tells of these tasks, whose ids are distinct. Never rejects. */
   tell: (ids: readonly string[]) => Promise<void>;
-  /** More has changed than can be told one by one. */
+  /** More has changed than can be told one by one; it is told when that is over, or once a second while it lasts. */
   onFlood: () => void;
 }
 
@@ -18,6 +22,7 @@ export class ChangedTasks {
   readonly #options: ChangedTasksOptions;
   readonly #waiting = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
+  #flood: NodeJS.Timeout | null = null;
   #isTelling = false;
   #isClosed = false;
 
@@ -28,10 +33,14 @@ export class ChangedTasks {
   /** Notes what an event of the agent is about. */
   add({ data }: EventSourceMessage): void {
     const id = taskIn(data);
-    if (id === null || this.#isClosed) return;
+    if (id === null || this.#isClosed || this.#flood !== null) return;
     if (this.#waiting.size >= mostWaiting) {
       this.#waiting.clear();
-      return this.#options.onFlood();
+      this.#flood = setTimeout(() => {
+        this.#flood = null;
+        this.#options.onFlood();
+      }, flooding);
+      return;
     }
     this.#waiting.add(id);
     this.#schedule();
@@ -41,6 +50,7 @@ export class ChangedTasks {
     this.#isClosed = true;
     this.#waiting.clear();
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#flood !== null) clearTimeout(this.#flood);
   }
 
   #schedule(): void {
@@ -63,7 +73,7 @@ function taskIn(data: string): string | null {
   try {
     const { id, task_id: named, task } = Object(JSON.parse(data)) as Record<string, unknown>;
     const found = named ?? (Object(task) as { id?: unknown }).id ?? id;
-    return typeof found === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(found) ? found : null;
+    return isTaskId(found) ? found : null;
   } catch {
     return null;
   }

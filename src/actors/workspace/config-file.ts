@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** Bytes that a `service.yaml` may have. */
 const longest = 256 * 1024;
+
+/** Milliseconds after which a draft belongs to a save that was killed. */
+const longestSave = 10_000;
+
+/** Milliseconds that a save waits for another. */
+const patience = 5_000;
 
 /** The text of a `service.yaml`, and what tells it from another. */
 export interface ConfigText {
@@ -43,7 +50,8 @@ export async function readConfigText(directory: string): Promise<ConfigText> {
 
 /**
  * Replaces a `service.yaml` unless it is not the one that `etag` names any more; the file is the old one or the new
- * one, whole, whatever happens. Returns what is there afterwards, and whether that was written now.
+ * one, whole, whatever happens, and of two saves at once one sees what the other wrote. Returns what is there
+ * afterwards, and whether that was written now. Rejects with a ConfigFileError.
  */
 export async function writeConfigText(
   directory: string,
@@ -52,25 +60,53 @@ export async function writeConfigText(
   if (Buffer.byteLength(content) > longest) {
     throw new ConfigFileError(`service.yaml may have at most ${longest} bytes`);
   }
-  const before = await readConfigText(directory);
-  if (before.etag !== etag) return { ...before, isWritten: false };
-  const { path } = before;
-  const { mode } = await lstat(path);
-  const draft = `${path}.${process.pid}.tmp`;
+  const { path } = await readConfigText(directory);
+  const draft = `${path}.saving`;
+  const file = await openDraft(draft);
+  let isWritten = false;
   try {
-    const file = await open(draft, 'wx', mode & 0o777);
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
     const now = await readConfigText(directory);
     if (now.etag !== etag) return { ...now, isWritten: false };
+    const { mode } = await lstat(path);
+    await file.chmod(mode & 0o777);
+    await file.writeFile(content);
+    await file.sync();
+    // Who was held up for so long that it counts as killed has lost its place to another.
+    if (!(await isAt(draft, file))) return { ...(await readConfigText(directory)), isWritten };
     await rename(draft, path);
-    return { path, content, etag: etagOf(content), isWritten: true };
+    isWritten = true;
+    return { path, content, etag: etagOf(content), isWritten };
   } finally {
-    await rm(draft, { force: true });
+    if (!isWritten && (await isAt(draft, file))) await rm(draft, { force: true });
+    await file.close();
+  }
+}
+
+async function isAt(path: string, file: FileHandle): Promise<boolean> {
+  const [own, found] = await Promise.all([file.stat(), lstat(path).catch(() => null)]);
+  return found?.ino === own.ino && found.dev === own.dev;
+}
+
+/** Only one process at a time can make the draft, which keeps others from saving until it has the name of the file. */
+async function openDraft(draft: string): Promise<FileHandle> {
+  const until = performance.now() + patience;
+  for (;;) {
+    try {
+      return await open(draft, 'wx', 0o600);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'EEXIST') {
+        throw new ConfigFileError(`${draft} cannot be written (${code})`, { cause: error });
+      }
+    }
+    const found = await lstat(draft).catch(() => null);
+    const isLeft = found?.isFile() === true && Date.now() - found.mtimeMs > longestSave;
+    if (isLeft) await rm(draft, { force: true });
+    else if (performance.now() < until) await wait(25);
+    else {
+      const advice = 'save again in a moment, or remove that file when nobody saves';
+      throw new ConfigFileError(`${draft} is there, as if somebody saved; ${advice}`);
+    }
   }
 }
 

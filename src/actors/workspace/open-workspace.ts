@@ -136,13 +136,17 @@ export class Workspace {
       await agent.close();
       onRemoved(agent.id);
     }
-    const ids = new Set<string>();
+    // Whoever has an id keeps it: a folder that comes later is not spoken to in the place of another.
+    const ids = new Set(this.agents().map(({ id }) => id));
     for (const folder of folders) {
       if (this.#isClosed) return;
       const description = await describe(folder);
-      const id = freeId(description.agentId ?? basename(folder), ids);
-      ids.add(id);
       const known = this.#agents.get(folder);
+      const wanted = description.agentId ?? basename(folder);
+      const isKept = known !== undefined && isFor(known.id, wanted);
+      if (known !== undefined && !isKept) ids.delete(known.id);
+      const id = isKept ? known.id : freeId(wanted, ids);
+      ids.add(id);
       if (known === undefined) {
         // Before it is told of itself, nothing is told that happens to it.
         const tell = (changed: WorkspaceAgent) => this.#agents.has(folder) && onChange(changed);
@@ -163,9 +167,19 @@ export class Workspace {
 
 /** An id of the workspace is one of the dashboard's addresses, so two agents never share one. */
 function freeId(wanted: string, taken: ReadonlySet<string>): string {
-  const words = wanted.toLowerCase().match(/[a-z0-9]+/g) ?? ['agent'];
-  const base = words.join('-').slice(0, 56).replace(/-$/, '');
+  const base = baseOf(wanted);
   let id = base;
   for (let number = 2; taken.has(id); number += 1) id = `${base}-${number}`;
   return id;
+}
+
+/** Tells whether an id is one that `freeId` gives to whoever wants this name. */
+function isFor(id: string, wanted: string): boolean {
+  const base = baseOf(wanted);
+  return id === base || (id.startsWith(`${base}-`) && /^\d+$/.test(id.slice(base.length + 1)));
+}
+
+function baseOf(wanted: string): string {
+  const words = wanted.toLowerCase().match(/[a-z0-9]+/g) ?? ['agent'];
+  return words.join('-').slice(0, 56).replace(/-$/, '');
 }

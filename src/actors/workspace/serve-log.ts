@@ -15,7 +15,7 @@ import { unsafeCharacters } from '../../machines/unsafe-characters.ts';
 const longestLog = 10 * 1024 * 1024;
 
 /** Bytes of the end of a log that are looked at. */
-const looked = 256 * 1024;
+export const logTail = 256 * 1024;
 
 /** Characters of an error that are told. */
 const longestError = 4_096;
@@ -57,7 +57,7 @@ export function markStart(file: number, pid: number): void {
 
 /** Returns the last lines of an agent's log as plain text, oldest first; empty when there is none. */
 export function tailServeLog(directory: string, count: number): string[] {
-  return linesAtEnd(directory).map(plain).slice(-count);
+  return linesAtEnd(directory).map(shownLine).slice(-count);
 }
 
 /**
@@ -76,6 +76,11 @@ export function lastFailure(directory: string, pid?: number): string | null {
 export function crashOf(directory: string, pid: number): string | null {
   const { started, lines } = lastRun(directory);
   return started?.pid === pid ? (failureOf(lines) ?? silentEnd) : null;
+}
+
+/** Returns what the last process that was started in the background has written, as plain text, oldest first. */
+export function lastRunLog(directory: string): string[] {
+  return lastRun(directory).lines.map(shownLine);
 }
 
 function lastRun(directory: string): { started: LogRecord | null; lines: string[] } {
@@ -97,10 +102,11 @@ function failureOf(lines: readonly string[]): string | null {
 /** What a line says of an end that nobody asked for: the daemon's log says it in records, everything else does not. */
 function failureIn(line: string): string[] {
   const record = recordOf(line);
-  if (record === null) return line === '' || / is ready at http/.test(line) ? [] : [plain(line)];
+  if (record === null)
+    return line === '' || / is ready at http/.test(line) ? [] : [shownLine(line)];
   const { msg, error } = record;
   if (typeof msg !== 'string' || !msg.endsWith('the agent stops')) return [];
-  return [plain(typeof error?.message === 'string' ? `${msg}: ${error.message}` : msg)];
+  return [shownLine(typeof error?.message === 'string' ? `${msg}: ${error.message}` : msg)];
 }
 
 function recordOf(line: string): LogRecord | null {
@@ -129,8 +135,8 @@ function textAtEnd(path: string): string {
     try {
       const stat = fstatSync(file);
       if (!stat.isFile()) return '';
-      const from = Math.max(0, stat.size - looked);
-      const bytes = Buffer.alloc(Math.min(looked, stat.size));
+      const from = Math.max(0, stat.size - logTail);
+      const bytes = Buffer.alloc(Math.min(logTail, stat.size));
       const read = readSync(file, bytes, 0, bytes.length, from);
       const text = bytes.toString('utf8', 0, read);
       return from === 0 ? text : text.slice(text.indexOf('\n') + 1);
@@ -142,7 +148,8 @@ function textAtEnd(path: string): string {
   }
 }
 
-function plain(line: string): string {
+/** Returns a line of a log as plain text, with nothing in it that a terminal obeys. */
+export function shownLine(line: string): string {
   return stripVTControlCharacters(line).replace(unsafeCharacters, (sign) =>
     sign === '\t' ? ' ' : '\uFFFD',
   );

@@ -78,6 +78,11 @@ export class WorkspaceAgent {
     return this.#actor.getSnapshot().context.served;
   }
 
+  /** It runs in this very process, which would end with it. */
+  get isHere(): boolean {
+    return this.served?.pid === process.pid;
+  }
+
   /** Why the last process ended; `null` for no reason to tell. */
   get error(): string | null {
     return this.#actor.getSnapshot().context.error;
@@ -125,6 +130,10 @@ export class WorkspaceAgent {
   }
 
   #order(event: AgentProcessEvent, done: string): void {
+    if (this.isHere) {
+      const message = `the agent ${this.id} runs in the program that serves this page and ends with it; end that program in its terminal`;
+      throw new AgentStateError('wrong_state', message);
+    }
     if (!this.#actor.getSnapshot().can(event)) {
       const message = `the agent ${this.id} is ${this.state} and cannot be ${done} now`;
       throw new AgentStateError('wrong_state', message);

@@ -1,11 +1,24 @@
 // Which agents are there? Their folders, their processes in the background, and a way to each of them.
 
+export { AddSkillError, addSkill } from './add-skill.ts';
 export type { AgentDescription } from './agent-description.ts';
-export { LineError } from './agent-line.ts';
+export { type LineAnswer, LineError, sentenceOf } from './agent-line.ts';
+export {
+  type ChangedConfig,
+  type CheckConfig,
+  planConfig,
+  writeChangedConfig,
+} from './change-config.ts';
 export { ConfigFileError, readConfigText, writeConfigText } from './config-file.ts';
+export { withRules } from './edit-rules.ts';
+export { extendYaml, type YamlAddition, YamlTextError } from './extend-yaml.ts';
+export { followServeLog } from './follow-serve-log.ts';
 export { haltAgent } from './halt-agent.ts';
 export { type AgentCommand, LaunchError, launchAgent } from './launch-agent.ts';
+export { mergeEgress } from './merge-egress.ts';
+export { addToFolder, FolderTakenError, newFolder } from './new-folder.ts';
 export { openWorkspace, type Workspace, type WorkspaceListener } from './open-workspace.ts';
-export { serveLogPath, tailServeLog } from './serve-log.ts';
+export { rulesIn, type ToolRulesEdit } from './rules-in.ts';
+export { lastRunLog, serveLogPath, tailServeLog } from './serve-log.ts';
 export { sightAgent } from './sight-agent.ts';
 export { AgentStateError, type WorkspaceAgent } from './workspace-agent.ts';

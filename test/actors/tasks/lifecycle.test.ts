@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TaskRows } from '../../../src/actors/records/store/task-rows.ts';
-import { SystemError } from '../../../src/actors/tasks/tasks.ts';
+import { SystemError } from '../../../src/actors/system-error.ts';
 import {
   decision,
   ends,

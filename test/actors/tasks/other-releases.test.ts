@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { SystemError } from '../../../src/actors/tasks/tasks.ts';
+import { SystemError } from '../../../src/actors/system-error.ts';
 import type { Task } from '../../../src/machines/task/task.ts';
 import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
 import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';

@@ -52,6 +52,44 @@ describe('a line to an agent that may be anybody', () => {
     await expect(line.json(call)).rejects.toMatchObject({ code, message });
   });
 
+  it('reads again what the agent hung up on, and sends nothing twice that changes something', async () => {
+    const asked: string[] = [];
+    const { line } = await lineTo((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      if (asked.length === 1 || request.method === 'POST') response.destroy();
+      else response.end('{"tasks":[]}');
+    });
+    expect(await line.json(call)).toEqual({ status: 200, body: { tasks: [] } });
+    const decide = { ...call, method: 'POST', path: '/tasks/t1/cancel', body: {} } as const;
+    await expect(line.json(decide)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(asked).toEqual(['GET /tasks', 'GET /tasks', 'POST /tasks/t1/cancel']);
+  });
+
+  it('shows its token to nobody who took over the port before a second reading', async () => {
+    let isAgent = true;
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      if (request.url === '/healthz') return void response.end('{}');
+      seen.push(String(request.headers.authorization));
+      isAgent = false;
+      response.destroy();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const line = new AgentLine(
+      new AgentConnection({
+        url: `http://127.0.0.1:${port}`,
+        token: 'of-the-agent',
+        isProof: () => isAgent,
+      }),
+    );
+    onTestFinished(() => line.close());
+    await expect(line.json(call)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(seen).toEqual(['Bearer of-the-agent']);
+  });
+
   it('stops reading an answer without end', async () => {
     const piece = Buffer.alloc(1024 * 1024, 'x');
     const { line } = await lineTo((_, response) => {

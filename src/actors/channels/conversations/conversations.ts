@@ -1,6 +1,7 @@
 import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate';
 import { conversationMachine } from '../../../machines/channels/conversation-machine.ts';
 import type { Asked, Spoken, Turn, Utterance } from '../../../machines/channels/turn.ts';
+import { isTaskId } from '../../../machines/task/task-id.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { ConversationRows } from '../../records/records.ts';
 import type { ChatMessage } from '../conversation-port.ts';
@@ -26,8 +27,6 @@ const mostWaiting = 1_000;
 
 /** Milliseconds for which a message that comes again is known. */
 const remembered = 86_400_000;
-
-const taskId = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
  * Turns chat messages into tasks, and their results into answers. Every message is stored until its last answer is
@@ -58,7 +57,7 @@ export class Conversations {
   receive(message: ChatMessage): boolean {
     const { rows, clock, log } = this.#options;
     const { adapter, id, thread } = message;
-    if (!taskId.test(thread)) {
+    if (!isTaskId(thread)) {
       log.error({ adapter }, 'conversation: a thread has no name that a task may have; report it');
       return true;
     }

@@ -2,6 +2,7 @@ import type { Refusal } from '../../../machines/governance/finding.ts';
 import type { Modification } from '../../../machines/governance/ruling.ts';
 import type { ToolCall } from '../../../machines/task/task.ts';
 import type { Modify } from '../modify/modify.ts';
+import { argumentChanges } from './argument-changes.ts';
 import { argumentsDigest } from './arguments-digest.ts';
 
 /**
@@ -11,13 +12,19 @@ import { argumentsDigest } from './arguments-digest.ts';
 export function modifyCall(
   call: ToolCall,
   modify: Modify,
-  refusalOf: (call: ToolCall) => Refusal | null,
+  {
+    refusalOf,
+    scrub,
+  }: { refusalOf: (call: ToolCall) => Refusal | null; scrub: (text: string) => string },
 ): Modification {
   const { args, applied } = modify.modifyArguments(call.tool, call.args);
   if (applied.length === 0) return { kind: 'unchanged' };
   const modified = { ...call, args, argsSha256: argumentsDigest(args) };
   const refusal = refusalOf(modified);
-  if (refusal === null) return { kind: 'modified', call: modified, rules: applied };
+  if (refusal === null) {
+    const changes = argumentChanges(call.args, args, scrub);
+    return { kind: 'modified', call: modified, rules: applied, changes };
+  }
   const text = `MODIFY made arguments that may not run: ${refusal.text}`;
   return { kind: 'refused', refusal: { text, findings: refusal.findings } };
 }

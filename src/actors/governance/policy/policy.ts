@@ -34,11 +34,13 @@ export interface PolicyParts {
   guardrails: Guardrails | null;
   modify: Modify | null;
   credentials: CredentialIssuer | null;
+  /** Takes the secrets out of a text that is kept; may throw, and then the text is left out. */
+  scrub: (text: string) => string;
 }
 
 /** Assembles the policy of an agent (document 1 sections 2.4 and 2.5, contract section 7). */
 export function createPolicy(parts: PolicyParts): Policy {
-  const { security, isAuthOn, tools, guardrails, modify, credentials } = parts;
+  const { security, isAuthOn, tools, guardrails, modify, credentials, scrub } = parts;
   const deferRules = deferRulesOf(security.defer, isAuthOn);
   const stepUp = stepUpRulesOf(security.step_up);
   const intent = intentRulesOf(security.intent_alignment);
@@ -54,7 +56,10 @@ export function createPolicy(parts: PolicyParts): Policy {
       defer: deferRules.get(call.tool) ?? null,
       credential: credentials?.providerOf(call.tool) ?? null,
     }),
-    modify: (call) => (modify === null ? { kind: 'unchanged' } : modifyCall(call, modify, refusal)),
+    modify: (call) =>
+      modify === null
+        ? { kind: 'unchanged' }
+        : modifyCall(call, modify, { refusalOf: refusal, scrub }),
     checkOutput: createOutputCheck({ guardrails, modify }),
   };
 }

@@ -8,6 +8,8 @@ export { type ExportedLine, type ExportSummary, exportTask } from './export-task
 export { formatBadLine, formatEvent } from './format-event.ts';
 export { keyRotation, lastSignedLine } from './key-rotation.ts';
 export { type LineSigner, lineSigner } from './line-signer.ts';
+export { LogIndexes, LongLineError, type OpenLogFile } from './log-index.ts';
+export { LogView, type NumberedLine } from './log-view.ts';
 export { type AuditKeys, openAuditKeys } from './open-audit-keys.ts';
 export { prunedAt } from './pruned-at.ts';
 export {
@@ -28,3 +30,4 @@ export {
   verdictSentence,
 } from './verdict.ts';
 export { AuditLogError, verifyFiles } from './verify-files.ts';
+export { verifyLog } from './verify-view.ts';

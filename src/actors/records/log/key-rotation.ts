@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { codeOf } from '../../../machines/error-code.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { AuditEvent } from '../../ports.ts';
 import { verifySignature } from './line-signature.ts';
@@ -57,7 +58,7 @@ async function lastSignedIn(path: string): Promise<JsonObject | null> {
     }
     return null;
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, 'code') === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw new AuditLogError(path, error);
   } finally {
     await handle?.close();

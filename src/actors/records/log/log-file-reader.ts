@@ -1,4 +1,5 @@
 import { type FileHandle, stat } from 'node:fs/promises';
+import { codeOf } from '../../../machines/error-code.ts';
 import { openRegularFile } from '../../open-regular-file.ts';
 import { maximumLineBytes } from './chain-format.ts';
 import { LineSplitter } from './line-splitter.ts';
@@ -28,7 +29,7 @@ export class LogFileReader {
       const { ino } = await handle.stat({ bigint: true });
       return new LogFileReader(path, handle, ino);
     } catch (error) {
-      if (isMissing(error)) return null;
+      if (codeOf(error) === 'ENOENT') return null;
       throw new AuditLogError(path, error);
     }
   }
@@ -67,11 +68,7 @@ export async function fileAt(path: string): Promise<{ inode: bigint; size: numbe
     const { ino, size } = await stat(path, { bigint: true });
     return { inode: ino, size: Number(size) };
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw new AuditLogError(path, error);
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -3,7 +3,7 @@ import { Chain } from './chain.ts';
 import { GENESIS } from './chain-format.ts';
 import { type SignatureReason, verifySignature } from './line-signature.ts';
 import { readLine } from './read-line.ts';
-import type { BreakReason, ChainVerdict, LineBreak, Sha256Hex, VerifyOptions } from './verdict.ts';
+import type { BreakReason, ChainVerdict, LineBreak, VerifyOptions } from './verdict.ts';
 
 /** Signatures that are checked at the same time; half of them are waited for before more are begun. */
 const maximumPending = 512;
@@ -18,7 +18,6 @@ interface PendingLine {
 
 /** Reads a log and reports what is wrong in the order of its lines. */
 export class LogReading {
-  readonly #sha256Hex: Sha256Hex;
   readonly #options: VerifyOptions;
   readonly #chain: Chain;
   #pending: PendingLine[] = [];
@@ -27,9 +26,8 @@ export class LogReading {
   #line = 0;
   #signed = 0;
 
-  constructor(sha256Hex: Sha256Hex, options: VerifyOptions) {
+  constructor(options: VerifyOptions) {
     const { continuedFrom: from = GENESIS, kept = null } = options;
-    this.#sha256Hex = sha256Hex;
     this.#options = options;
     this.#chain = new Chain({ from, kept });
   }
@@ -45,13 +43,15 @@ export class LogReading {
     this.#line = 0;
   }
 
-  /** Checks the next line, given without its newline; `null` when nothing has to be waited for. */
-  take(bytes: Uint8Array): Promise<void> | null {
+  /** Checks the next line, given without its newline and with its hash; `null` when nothing has to be waited for. */
+  take(bytes: Uint8Array, hash: string): Promise<void> | null {
     this.#line += 1;
     const line = readLine(bytes);
-    const hash = this.#sha256Hex(bytes);
-    if (typeof hash === 'string') return this.#takeHashed(line, hash);
-    return hash.then((text) => this.#takeHashed(line, text) ?? undefined);
+    if (typeof line === 'string') {
+      this.#chain.advance(null, hash);
+      return this.#report({ reason: line });
+    }
+    return this.#takeObject(line, hash);
   }
 
   /** Reports a file that ends in something other than a line. */
@@ -74,11 +74,7 @@ export class LogReading {
     return { ok: true, events, signed: this.#signed, head, ...upTo };
   }
 
-  #takeHashed(line: JsonObject | BreakReason, hash: string): Promise<void> | null {
-    if (typeof line === 'string') {
-      this.#chain.advance(null, hash);
-      return this.#report({ reason: line });
-    }
+  #takeObject(line: JsonObject, hash: string): Promise<void> | null {
     const broken = this.#chain.check(line);
     const departed = this.#chain.advance(line, hash);
     if (line['sig'] !== undefined) this.#signed += 1;

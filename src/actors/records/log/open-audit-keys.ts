@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { codeOf } from '../../../machines/error-code.ts';
 import type { LineSigner } from './line-signer.ts';
 import { PublicKeyError, type PublicKeySet, publicKeySet, readPublicKeys } from './public-keys.ts';
 import { readSigningKey } from './signing-key.ts';
@@ -56,9 +57,8 @@ function readKeyFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
     throw new PublicKeyError(
-      `the file that ${publishedVariable} names cannot be read (${String(code)}); it must hold a JWKS`,
+      `the file that ${publishedVariable} names cannot be read (${codeOf(error)}); it must hold a JWKS`,
     );
   }
 }

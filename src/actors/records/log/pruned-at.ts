@@ -13,8 +13,13 @@ import { readLine } from './read-line.ts';
 export async function prunedAt(paths: readonly string[]): Promise<Standing | null> {
   const [oldest] = paths;
   const first = oldest === undefined ? null : await firstLineOf(oldest);
-  const line = first === null ? null : readLine(first);
-  if (line === null || typeof line === 'string' || line['event'] !== checkpointEvent) return null;
+  return first === null ? null : standingBefore(first);
+}
+
+/** Reads where a log was cut from the first line that is left of it; `null` for one that was not cut there. */
+export function standingBefore(first: Uint8Array): Standing | null {
+  const line = readLine(first);
+  if (typeof line === 'string' || line['event'] !== checkpointEvent) return null;
   const { prev_hash: head, fields } = line;
   const count = isJsonObject(fields) ? fields['count'] : undefined;
   if (typeof head !== 'string' || head === GENESIS || typeof count !== 'number') return null;

@@ -13,20 +13,25 @@ export async function verifyChain(
   sha256Hex: Sha256Hex,
   options: VerifyOptions = {},
 ): Promise<ChainVerdict> {
-  const reading = new LogReading(sha256Hex, options);
+  const reading = new LogReading(options);
   for await (const file of files) {
-    await readFile(file, reading);
+    await readFile(file, { reading, sha256Hex });
     if (reading.isOver) break;
   }
   return reading.finish();
 }
 
-async function readFile({ name, chunks }: LogFile, reading: LogReading): Promise<void> {
+async function readFile(
+  { name, chunks }: LogFile,
+  { reading, sha256Hex }: { reading: LogReading; sha256Hex: Sha256Hex },
+): Promise<void> {
   const splitter = new LineSplitter(maximumLineBytes);
   reading.open(name);
   for await (const chunk of encodedChunks(chunks)) {
-    for (const bytes of splitter.push(chunk)) {
-      const pending = reading.take(bytes);
+    const lines = [...splitter.push(chunk)];
+    const hashes = await hashesOf(lines, sha256Hex);
+    for (const [index, bytes] of lines.entries()) {
+      const pending = reading.take(bytes, hashes[index] ?? '');
       if (pending !== null) await pending;
       if (reading.isOver) return;
     }
@@ -35,4 +40,16 @@ async function readFile({ name, chunks }: LogFile, reading: LogReading): Promise
     }
   }
   if (splitter.pending > 0) await reading.giveUp('the newline at the end is missing');
+}
+
+/** Hashes the lines of a chunk together: WebCrypto takes four times as long for one after the other. */
+async function hashesOf(lines: readonly Uint8Array[], sha256Hex: Sha256Hex): Promise<string[]> {
+  const hashes: string[] = [];
+  const awaited: Promise<string>[] = [];
+  for (const line of lines) {
+    const hash = sha256Hex(line);
+    if (typeof hash === 'string') hashes.push(hash);
+    else awaited.push(hash);
+  }
+  return awaited.length === 0 ? hashes : Promise.all(awaited);
 }

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { openRegularFile } from '../../open-regular-file.ts';
 import { nodeKeyRing, sha256Hex } from './node-crypto.ts';
 import type { PublicKeySet } from './public-keys.ts';
 import type { ChainVerdict, LogFile, VerifyOptions } from './verdict.ts';
@@ -22,8 +21,6 @@ export class AuditLogError extends Error {
 /** How closely a log is looked at, with public keys as a JWKS; without `keys` signatures are only counted. */
 export type VerifyFilesOptions = Omit<VerifyOptions, 'keys'> & {
   keys?: PublicKeySet | null;
-  /** Refuses pipes and devices, for which it would wait. */
-  isRegular?: boolean;
 };
 
 /**
@@ -33,21 +30,16 @@ export type VerifyFilesOptions = Omit<VerifyOptions, 'keys'> & {
  */
 export function verifyFiles(
   paths: readonly string[],
-  { keys = null, isRegular = false, ...options }: VerifyFilesOptions = {},
+  { keys = null, ...options }: VerifyFilesOptions = {},
 ): Promise<ChainVerdict> {
-  const files = paths.map((path): LogFile => ({ name: path, chunks: chunksOf(path, isRegular) }));
+  const files = paths.map((path): LogFile => ({ name: path, chunks: chunksOf(path) }));
   const ring = keys === null ? null : nodeKeyRing(keys);
   return verifyChain(files, sha256Hex, { ...options, keys: ring });
 }
 
-async function* chunksOf(path: string, isRegular: boolean): AsyncGenerator<Uint8Array> {
+async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   try {
-    const highWaterMark = 256 * 1024;
-    // The stream closes the file.
-    const stream = isRegular
-      ? (await openRegularFile(path)).createReadStream({ highWaterMark })
-      : createReadStream(path, { highWaterMark });
-    for await (const chunk of stream) {
+    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
       yield chunk as Uint8Array;
     }
   } catch (error) {

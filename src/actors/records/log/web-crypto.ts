@@ -1,11 +1,14 @@
 import type { KeyRing } from './key-ring.ts';
 import type { PublicKeySet } from './public-keys.ts';
 
+const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** Lower-case hex SHA-256 of some bytes, by WebCrypto as browsers have it. */
 export async function webSha256Hex(bytes: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
-  return hex.join('');
+  let hex = '';
+  for (const byte of new Uint8Array(digest)) hex += pairs[byte];
+  return hex;
 }
 
 /** Checks signatures by WebCrypto. Rejects when it takes none of the keys. */

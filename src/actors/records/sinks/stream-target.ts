@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { codeOf } from '../../../machines/error-code.ts';
 import { SinkError, type SinkTarget } from './sink-target.ts';
 
 /** Writes lines to a stream that `open` brings, and waits until the system has taken each batch. */
@@ -21,7 +22,10 @@ export function streamTarget(
       signal.addEventListener('abort', stop, { once: true });
       current?.stream.write(Buffer.concat(lines), (error) => {
         if (error === null || error === undefined) resolve();
-        else reject(new SinkError(`lines cannot be written (${codeOf(error)})`, { cause: error }));
+        else
+          reject(
+            new SinkError(`lines cannot be written (${failureWord(error)})`, { cause: error }),
+          );
       });
       return promise.finally(() => signal.removeEventListener('abort', stop));
     },
@@ -33,7 +37,7 @@ export function streamTarget(
   };
 }
 
-/** The code of a failure of the system, such as `EPIPE`. */
-export function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : 'no reason given';
+/** Says in the system's word why a stream failed, such as `EPIPE`. */
+export function failureWord(error: Error): string {
+  return codeOf(error) || 'no reason given';
 }

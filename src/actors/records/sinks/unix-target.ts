@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Writable } from 'node:stream';
 import { SinkError, type SinkTarget } from './sink-target.ts';
-import { codeOf, streamTarget } from './stream-target.ts';
+import { failureWord, streamTarget } from './stream-target.ts';
 
 /** Writes lines to the listener of a UNIX socket. */
 export function unixTarget(path: string): SinkTarget {
@@ -21,7 +21,9 @@ function dial(path: string, signal: AbortSignal): Promise<Writable> {
   socket.once('connect', () => resolve(socket));
   // Stays for as long as the socket does: an error without a listener ends the process.
   socket.on('error', (error) => {
-    reject(new SinkError(`nobody takes lines on the socket (${codeOf(error)})`, { cause: error }));
+    reject(
+      new SinkError(`nobody takes lines on the socket (${failureWord(error)})`, { cause: error }),
+    );
   });
   return promise.finally(() => signal.removeEventListener('abort', stop));
 }

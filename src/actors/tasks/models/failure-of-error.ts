@@ -1,3 +1,4 @@
+import { causesOf, connectionCode, isBrokenOff } from '../../../machines/error-code.ts';
 import { PageError, TooLongError } from '../../providers/providers.ts';
 import { readRetryAfter } from '../../read-retry-after.ts';
 import { failureOfStatus } from './failure-of-status.ts';
@@ -16,7 +17,7 @@ export async function failureOfError(
   if (error instanceof ModelFailure) return error;
   const stopped = egressFailure(error, subject);
   if (stopped !== null) return stopped;
-  if (causes(error).some((cause) => cause instanceof TooLongError)) return tooLong(subject);
+  if (causesOf(error).some((cause) => cause instanceof TooLongError)) return tooLong(subject);
   if (error instanceof PageError) return unreadable(subject);
   const { APICallError, RetryError } = await import('ai');
   const last = RetryError.isInstance(error) ? error.lastError : error;
@@ -29,14 +30,14 @@ export async function failureOfError(
       return failureOfStatus(statusCode, subject, { retryAfter, message: said });
     }
     // A connection that breaks in the middle of an answer is reported with the status that the answer began with.
-    return codeOf(last) === null ? unreadable(subject) : brokenOff(subject);
+    return connectionCode(last) === null ? unreadable(subject) : brokenOff(subject);
   }
   return failureInStream(last, subject);
 }
 
 /** What the egress policy says of a refusal is its own sentence; its errors are known by their codes. */
 function egressFailure(error: unknown, subject: ModelSubject): ModelFailure | null {
-  for (const cause of causes(error)) {
+  for (const cause of causesOf(error)) {
     const { code } = cause as { code?: unknown };
     if (code === 'egress_blocked') return new ModelFailure('refused', cause.message);
     if (code === 'egress_limit') {
@@ -99,12 +100,9 @@ function unreadable(subject: ModelSubject): ModelFailure {
   return new ModelFailure('unusable', text);
 }
 
-/** What a connection fails with after it was made. */
-const broken: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
-
 function failureOfConnection(error: unknown, subject: ModelSubject): ModelFailure {
-  const code = codeOf(error);
-  if (code !== null && broken.has(code)) return brokenOff(subject);
+  if (isBrokenOff(error)) return brokenOff(subject);
+  const code = connectionCode(error);
   const why = code === null ? '' : ` (${code})`;
   const mend =
     subject.provider === 'ollama'
@@ -115,22 +113,5 @@ function failureOfConnection(error: unknown, subject: ModelSubject): ModelFailur
 }
 
 function isNetworkError(error: unknown): boolean {
-  return error instanceof TypeError || codeOf(error) !== null;
-}
-
-/** The system's word for a broken connection, such as `ECONNREFUSED`. */
-function codeOf(error: unknown): string | null {
-  for (const cause of causes(error)) {
-    const { code } = cause as { code?: unknown };
-    if (typeof code === 'string' && /^(E[A-Z]{3,20}|UND_ERR_[A-Z_]{3,30})$/.test(code)) return code;
-  }
-  return null;
-}
-
-function causes(error: unknown): Error[] {
-  const found: Error[] = [];
-  for (let cause = error; cause instanceof Error && found.length < 6; cause = cause.cause) {
-    found.push(cause);
-  }
-  return found;
+  return error instanceof TypeError || connectionCode(error) !== null;
 }

@@ -1,7 +1,12 @@
 import type { JsonObject } from '../../../machines/json.ts';
 import { type Tool, ToolError, type ToolRun } from '../../ports.ts';
 import type { ScriptDependencies } from '../scripts/run-isolated.ts';
-import { checkArguments, compileSchema, validateArguments } from '../skills/skills.ts';
+import {
+  type CompiledSchema,
+  checkArguments,
+  compileSchema,
+  validateArguments,
+} from '../skills/skills.ts';
 import type { AgentFiles } from './agent-files.ts';
 import type { ToolConfig } from './tool-config.ts';
 
@@ -19,12 +24,13 @@ export type UncheckedTool<Arguments> = Omit<Tool, 'run'> & {
 
 /** Makes a tool whose arguments are checked against its own JSON Schema, and then by its own `check`, before it runs. */
 export function builtinTool<Arguments = JsonObject>(tool: UncheckedTool<Arguments>): Tool {
-  const schema = compileSchema(tool.parameters);
+  let compiled: CompiledSchema | undefined;
+  const schema = (): CompiledSchema => (compiled ??= compileSchema(tool.parameters));
   return {
     ...tool,
-    check: (args) => checkArguments(tool.name, schema, args) ?? tool.check?.(args) ?? null,
+    check: (args) => checkArguments(tool.name, schema(), args) ?? tool.check?.(args) ?? null,
     async run(args: JsonObject, run) {
-      validateArguments(tool.name, schema, args);
+      validateArguments(tool.name, schema(), args);
       const misfit = tool.check?.(args) ?? null;
       if (misfit !== null) throw new ToolError(misfit, { kind: 'invalid arguments' });
       return tool.run(args as Arguments, run);

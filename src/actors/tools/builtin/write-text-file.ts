@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
+import { codeOf } from '../../../machines/error-code.ts';
 import { ToolError } from '../../ports.ts';
 import type { AgentFiles } from './agent-files.ts';
 import { fileFailure } from './file-failure.ts';
@@ -54,7 +55,7 @@ export async function writeTextFile(
 /** The permissions of the file that is there; `null` for none. Rejects for what is no file. */
 async function standing(folder: FolderHandle, name: string): Promise<number | null> {
   const stats = await lstat(folder.at(name)).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   });
   if (stats === null) return null;

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { programFolder } from '../../../package-root.ts';
 
 let code: string | undefined;
 
 /** The bridge, for `node --eval`. */
 export function bridgeCode(): string {
-  const file = new URL(import.meta.resolve('./sandbox-bridge.js'));
-  code ??= readFileSync(file, 'utf8');
+  code ??= readFileSync(join(programFolder, 'actors/tools/sandbox/sandbox-bridge.js'), 'utf8');
   return code;
 }

@@ -1,5 +1,6 @@
 import { lstat, mkdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { programFolder } from '../../../package-root.ts';
 import { findProgram } from '../../process/process.ts';
 import { bridgeCode } from './bridge-code.ts';
 import { type Shown, shownEntries } from './hidden-files.ts';
@@ -101,7 +102,7 @@ const apart = [
 /** Programs, libraries, devices and this Node, none of them writable. */
 async function system(): Promise<string[]> {
   const folders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-  const own = (name: string) => join(import.meta.dirname, 'etc', name);
+  const own = (name: string) => join(programFolder, 'actors/tools/sandbox/etc', name);
   return [
     ...['--ro-bind', '/usr', '/usr'],
     ...(await Promise.all(folders.map(sameFolder))).flat(),

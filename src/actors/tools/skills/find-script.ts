@@ -11,6 +11,13 @@ export type ScriptExtension = (typeof scriptExtensions)[number];
 /** The script of a tool: its real path, or in words why it cannot be used, or `null` when there is none. */
 export type FoundScript = { path: string } | { refused: string } | null;
 
+/** Returns the normal name of the tool that a file would be the script of; `null` for what is no script. */
+export function scriptNameOf(file: string): string | null {
+  const extension = extname(file).slice(1);
+  const isScript = (scriptExtensions as readonly string[]).includes(extension);
+  return isScript ? normalName(basename(file, `.${extension}`)) : null;
+}
+
 /** Finds `<name>.{sh,py,js,mjs,ts}` in a folder of scripts; underscores and hyphens are taken as the same. */
 export async function findScript(
   agentDirectory: string,
@@ -18,11 +25,7 @@ export async function findScript(
   tool: string,
 ): Promise<FoundScript> {
   const wanted = normalName(tool);
-  const files = (await fileNames(scriptsDirectory)).filter((file) => {
-    const extension = extname(file).slice(1);
-    const isScript = (scriptExtensions as readonly string[]).includes(extension);
-    return isScript && normalName(basename(file, `.${extension}`)) === wanted;
-  });
+  const files = (await fileNames(scriptsDirectory)).filter((file) => scriptNameOf(file) === wanted);
   const [file, second] = files;
   if (file === undefined) return null;
   if (second !== undefined) {

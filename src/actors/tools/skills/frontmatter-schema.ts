@@ -1,7 +1,5 @@
 import { z } from 'zod';
-
-/** Lower-case words joined by single hyphens. */
-export const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+import { kebabCase } from '../../../machines/kebab-case.ts';
 
 const text = z.string().nullish();
 const names = z
@@ -46,6 +44,18 @@ const serviceBlock = z
           'Tools of which a second run of the same call does no harm: all (`true`), or those named.',
         example: ['lookup_order'],
       }),
+    held: z
+      .array(z.string())
+      .nullish()
+      .meta({
+        description:
+          'Tools of it that change something and should wait for a person; `skills add` writes their rules under `security.defer`.',
+        example: ['issue_refund'],
+      }),
+    risk: text.meta({
+      description: 'What its tools could do at worst, in one sentence for whoever adds the skill.',
+      example: 'Pays money out; a refund cannot be taken back.',
+    }),
     guardrails: z
       .json()
       .optional()

@@ -24,12 +24,22 @@ export class FrontmatterError extends Error {
   }
 }
 
+/** Bounds of what is parsed in one go, while nothing else is done: characters of the block, and of the file, and its lines. */
+const longestBlock = 64 * 1024;
+const longestFile = 256 * 1024;
+const mostLines = 8_000;
+
 const start: Position = { line: 1, column: 1 };
 
 /** Splits a skill file into its YAML block and its body. Throws a FrontmatterError. */
 export function parseFrontmatter(file: string): Frontmatter {
   const text = file.replace(/^\uFEFF/, '');
   const lines = text.split(/\r?\n/);
+  // Markdown ends a line at a lone carriage return too.
+  if (text.length > longestFile || text.split(/\r\n?|\n/).length > mostLines) {
+    const message = 'the file is longer than 256 KiB or 8,000 lines; shorten it';
+    throw new FrontmatterError(message, start);
+  }
   if (lines[0]?.trimEnd() !== '---') {
     return { data: {}, body: text, bodyLine: 1, locate: () => start };
   }
@@ -41,6 +51,9 @@ export function parseFrontmatter(file: string): Frontmatter {
     );
   }
   const yaml = lines.slice(1, end).join('\n');
+  if (yaml.length > longestBlock) {
+    throw new FrontmatterError('the frontmatter is longer than 64 KiB; shorten it', start);
+  }
   return {
     data: parseMapping(yaml),
     body: lines.slice(end + 1).join('\n'),
@@ -76,8 +89,10 @@ function loadGuarded(yaml: string): unknown {
 /** `yaml` can end the process on text nested deeply, so it only sees text that js-yaml has accepted. */
 function locator(yaml: string): Frontmatter['locate'] {
   const counter = new LineCounter();
-  const document = parseDocument(yaml, { lineCounter: counter, logLevel: 'silent' });
+  let parsed: ReturnType<typeof parseDocument> | null = null;
   return (path) => {
+    parsed ??= parseDocument(yaml, { lineCounter: counter, logLevel: 'silent' });
+    const document = parsed;
     for (let length = path.length; length > 0; length -= 1) {
       const node: unknown = document.getIn(path.slice(0, length), true);
       const range = (node as { range?: [number, number, number] | null } | undefined)?.range;

@@ -31,18 +31,18 @@ export async function mentionedHosts(scriptsDirectory: string): Promise<Mentione
 
 async function hostsIn(path: string): Promise<MentionedHost[]> {
   const text = (await lstat(path)).isFile() ? textOf(path) : '';
-  const found = new Map<string, MentionedHost>();
+  return hostsInText(text).map((found) => ({ path, ...found }));
+}
+
+/** Finds the hosts of the URLs in the text of a script, each once; comments are passed over. */
+export function hostsInText(text: string): Omit<MentionedHost, 'path'>[] {
+  const found = new Map<string, Omit<MentionedHost, 'path'>>();
   for (const [index, line] of text.split('\n').entries()) {
     if (comment.test(line)) continue;
     for (const match of line.matchAll(url)) {
       const mentioned = URL.parse(match[0]);
       if (mentioned === null || found.has(mentioned.origin)) continue;
-      found.set(mentioned.origin, {
-        path,
-        url: mentioned,
-        line: index + 1,
-        column: match.index + 1,
-      });
+      found.set(mentioned.origin, { url: mentioned, line: index + 1, column: match.index + 1 });
     }
   }
   return [...found.values()];

@@ -1,8 +1,9 @@
 import { relative, sep } from 'node:path';
+import { kebabCase } from '../../../machines/kebab-case.ts';
 import { refusedVariable } from '../../process/process.ts';
 import { readRegularFile, UnusableFileError } from '../../read-regular-file.ts';
 import { type Frontmatter, FrontmatterError, parseFrontmatter } from './frontmatter.ts';
-import { type FrontmatterData, frontmatterSchema, kebabCase } from './frontmatter-schema.ts';
+import { type FrontmatterData, frontmatterSchema } from './frontmatter-schema.ts';
 import { resolveInside } from './inside-directory.ts';
 import { scriptDefinitions } from './script-definitions.ts';
 import type { Requirements, Skill } from './skill.ts';
@@ -91,6 +92,7 @@ async function interpret(
     body: frontmatter.body,
     bodyLine: frontmatter.bodyLine,
     idempotent: serviceBlock(parsed.data).idempotent ?? false,
+    held: skill.held ?? [],
   });
   problems.push(...tools.problems);
   warnings.push(...tools.warnings);
@@ -111,6 +113,8 @@ function describeSkill(file: string, frontmatter: Frontmatter, data: Frontmatter
     tools: [],
     requires: { bins: block.requires?.bins ?? [], env: { required, oneOf, optional } },
     egressDomains: data.egress_domains,
+    ...(block.held ? { held: block.held } : {}),
+    ...(block.risk ? { risk: block.risk } : {}),
     ...(block.guardrails === undefined
       ? {}
       : { guardrails: { value: block.guardrails, locate: guardrailsLocator(frontmatter) } }),

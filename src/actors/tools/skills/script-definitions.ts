@@ -23,6 +23,8 @@ export interface SkillTools {
   bodyLine: number;
   /** All of its tools, none, or those named. */
   idempotent: boolean | string[];
+  /** Those that should wait for a person. */
+  held: string[];
 }
 
 /** Turns the `## Tool:` sections of a skill that have a script into tools. */
@@ -44,7 +46,12 @@ export async function scriptDefinitions(
     result.problems.push(...read.problems.map((one) => ({ ...one, file: skill.file })));
     result.warnings.push(...read.warnings.map((one) => ({ ...one, file: skill.file })));
   }
-  result.warnings.push(...unknownIdempotent(skill, tools.idempotent, taken));
+  const { idempotent, held } = tools;
+  const again = typeof idempotent === 'boolean' ? [] : idempotent;
+  result.warnings.push(
+    ...unknownNames(skill, 'idempotent', again, taken),
+    ...unknownNames(skill, 'held', held, taken),
+  );
   return result;
 }
 
@@ -118,16 +125,16 @@ function isIdempotent(tool: string, declared: boolean | string[]): boolean {
   return declared.some((name) => normalName(name) === normalName(tool));
 }
 
-function unknownIdempotent(
+function unknownNames(
   skill: Skill,
-  declared: boolean | string[],
+  key: string,
+  names: readonly string[],
   known: Set<string>,
 ): SkillProblem[] {
-  if (typeof declared === 'boolean') return [];
-  return declared
+  return names
     .filter((name) => !known.has(normalName(name)))
     .map((name) => ({
-      message: `idempotent names ${name}, which is not a tool of the skill ${skill.id}; mend the name`,
+      message: `${key} names ${name}, which is not a tool of the skill ${skill.id}; mend the name`,
       file: skill.file,
       line: 1,
       column: 1,

@@ -52,6 +52,10 @@ export interface Skill {
   requires: Requirements;
   /** Hosts the skill says it talks to. */
   egressDomains: string[];
+  /** Tools that should wait for a person, as the skill says; none when it is left out. */
+  held?: string[];
+  /** What its tools could do at worst. */
+  risk?: string;
   /** `metadata.service.guardrails` as written, and where each place in it stands in the file. */
   guardrails?: { value: JsonValue; locate: (path: readonly PropertyKey[]) => Position };
 }

@@ -1,4 +1,5 @@
 export {
+  type CompiledSchema,
   checkArguments,
   compileSchema,
   SchemaError,
@@ -6,8 +7,16 @@ export {
 } from './argument-schema.ts';
 export { changedCode } from './code-digest.ts';
 export type { ScriptExtension } from './find-script.ts';
+export { parseFrontmatter } from './frontmatter.ts';
+export { heldNames, toolsToHold } from './held-names.ts';
 export { type MentionedHost, mentionedHosts } from './mentioned-hosts.ts';
 export { missingRequirements } from './missing-requirements.ts';
+export { type RegistrySkill, readRegistry } from './read-registry.ts';
 export { readSkills } from './read-skills.ts';
 export type { Requirements, ScriptDefinition, Skill } from './skill.ts';
 export type { SkillProblem } from './skill-problem.ts';
+export {
+  type SkillDraft,
+  type SkillFinding,
+  validateSkill,
+} from './validate-skill.ts';

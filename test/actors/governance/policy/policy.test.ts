@@ -12,7 +12,10 @@ const plain = {
   acrHierarchy: [],
   credential: null,
 };
-const off = { isAuthOn: false, guardrails: null, modify: null, credentials: null };
+const off = {
+  ...{ isAuthOn: false, guardrails: null, modify: null, credentials: null },
+  scrub: (text: string) => text,
+};
 const pay = toolCalled('pay');
 const hold = { to: 'channel:console:*' };
 const tools = new Map([['pay', pay]]);

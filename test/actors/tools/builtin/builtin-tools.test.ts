@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { validate, version } from 'uuid';
 import { describe, expect, it } from 'vitest';
 import { ToolError, type ToolRun } from '../../../../src/actors/ports.ts';
-import { builtinToolNames, builtinTools } from '../../../../src/actors/tools/tools.ts';
+import {
+  builtinToolNames,
+  builtinTools,
+  describeBuiltins,
+} from '../../../../src/actors/tools/tools.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { aBuiltin } from './a-builtin.ts';
 import { clock } from './isolated-script.ts';
@@ -60,6 +64,18 @@ describe('builtinTools', () => {
       expect([name, silent, additionalProperties]).toEqual([name, [], false]);
       expect(description).toMatch(/^[A-Z].{10,}\.$/);
     }
+  });
+});
+
+describe('describeBuiltins', () => {
+  it('says of each tool that may not run twice that it may change something', () => {
+    const dependencies = { clock, env: {}, agentDirectory: '/', files, settings: () => ({}) };
+    const once = builtinTools(builtinToolNames, dependencies).filter((tool) => !tool.idempotent);
+    const described = describeBuiltins();
+    expect(described.map(({ name }) => name)).toEqual(builtinToolNames);
+    expect(described.flatMap(({ name, changes }) => (changes ? [name] : []))).toEqual(
+      once.map(({ name }) => name),
+    );
   });
 });
 

@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { load, YAMLException } from 'js-yaml';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { readSmallFile } from '../process/process.ts';
+import { isProviderName, type ProviderName, providerAddress } from '../providers/providers.ts';
+import { refusedSecretName } from '../secrets/secrets.ts';
+
+/** The model that writes skills, as `ui.yaml` names it (document 3 section 2). Nothing in it is secret. */
+export interface BuilderSettings {
+  provider: ProviderName;
+  model: string;
+  base_url?: string | undefined;
+  /** The variable that holds the key; that of the provider when absent. */
+  api_key_env?: string | undefined;
+}
+
+/** What a file of settings holds; `problem` says in a sentence why it cannot be used. */
+export type SettingsReading =
+  | { kind: 'found'; settings: BuilderSettings }
+  | { kind: 'missing' }
+  | { kind: 'broken'; problem: string };
+
+/** Providers that settings may name, with the variable that holds the key when no other is named; `null` for none. */
+export const providersOffered: readonly { name: ProviderName; key: string | null }[] = [
+  { name: 'anthropic', key: 'ANTHROPIC_API_KEY' },
+  { name: 'google', key: 'GOOGLE_GENERATIVE_AI_API_KEY' },
+  { name: 'ollama', key: null },
+  { name: 'openai', key: 'OPENAI_API_KEY' },
+  { name: 'openai-compatible', key: null },
+];
+
+const optionalText = z
+  .string()
+  .max(1_024)
+  .optional()
+  .transform((text) => text?.trim() || undefined);
+
+/** The shape of settings, in words for whoever writes them. */
+export const settingsShape = z
+  .object({
+    provider: z.string({ error: 'provider must be a text' }).refine(isProviderName, {
+      error: `provider must be one of ${providersOffered.map(({ name }) => name).join(', ')}`,
+    }),
+    model: z
+      .string({ error: 'model must be the name of a model' })
+      .trim()
+      .min(1, 'model must be the name of a model')
+      .max(256, 'model must be the name of a model'),
+    base_url: optionalText.refine((text) => text === undefined || isAddress(text), {
+      error:
+        'base_url must be a web address without credentials, query and fragment, such as https://models.example.com/v1',
+    }),
+    api_key_env: optionalText.refine((text) => text === undefined || isVariable(text), {
+      error: 'api_key_env must be the name of a variable in upper case, such as MODEL_KEY',
+    }),
+  })
+  .refine(({ provider, base_url = '' }) => providerAddress(provider, base_url) !== null, {
+    error: 'openai-compatible needs base_url; write the address of its server',
+  });
+
+/** Names the file of settings in a folder. */
+export function settingsPath(folder: string): string {
+  return join(folder, 'ui.yaml');
+}
+
+/** Reads the settings of a folder, which may be anybody's. Never throws. */
+export function readSettings(folder: string): SettingsReading {
+  const path = settingsPath(folder);
+  const text = readSmallFile(path);
+  if (text === null) return { kind: 'missing' };
+  const mend = 'save the settings anew, or remove it';
+  try {
+    const found = settingsShape.safeParse(load(text, { maxDepth: 8, maxAliases: 0 }));
+    if (found.success) return { kind: 'found', settings: found.data };
+    const [issue] = found.error.issues;
+    return { kind: 'broken', problem: `${path}: ${issue?.message ?? 'it is no map'}; ${mend}` };
+  } catch (error) {
+    const why = error instanceof YAMLException ? error.reason : 'it cannot be read';
+    return { kind: 'broken', problem: `${path}: ${why}; ${mend}` };
+  }
+}
+
+/** Writes settings as text. */
+export function settingsText({ provider, model, base_url, api_key_env }: BuilderSettings): string {
+  const written = {
+    ...{ provider, model },
+    ...(base_url === undefined ? {} : { base_url }),
+    ...(api_key_env === undefined ? {} : { api_key_env }),
+  };
+  return `# The model that writes skills with you. The key is in .env beside this file, never here.\n${stringify(written)}`;
+}
+
+/** The variable that holds the key; `null` for a provider that is asked without one. */
+export function keyVariableOf({
+  provider,
+  api_key_env,
+}: Pick<BuilderSettings, 'provider' | 'api_key_env'>): string | null {
+  return api_key_env ?? providersOffered.find(({ name }) => name === provider)?.key ?? null;
+}
+
+function isAddress(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+    return false;
+  }
+  return url.username === '' && url.password === '' && !/[?#]/.test(text);
+}
+
+function isVariable(name: string): boolean {
+  return /^[A-Z_][A-Z0-9_]*$/.test(name) && refusedSecretName(name) === null;
+}

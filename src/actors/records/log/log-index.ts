@@ -1,0 +1,97 @@
+import type { FileHandle } from 'node:fs/promises';
+import { maximumLineBytes } from './chain-format.ts';
+
+/** A file of a log that is open, and what tells it from others. */
+export interface OpenLogFile {
+  path: string;
+  handle: FileHandle;
+  /** Bytes that are read of it, however long it becomes. */
+  size: number;
+  /** The file whatever its name, such as its device and inode. */
+  id: string;
+  /** Changes with its content, such as its size and times. */
+  version: string;
+}
+
+/** Where the lines of a file lie. */
+export interface FileIndex {
+  version: string;
+  size: number;
+  /** Lines, the last of which may lack its newline. */
+  lines: number;
+  /** Offset of each line whose number from 0 is a multiple of `spacing`. */
+  marks: readonly number[];
+  /** Where the line after the last newline begins, and its number from 0. */
+  end: { offset: number; line: number };
+}
+
+/** Lines from one mark to the next. */
+export const spacing = 1_024;
+
+/** Files whose index is kept. */
+const mostKept = 1_024;
+const blockBytes = 1024 * 1024;
+const newline = 0x0a;
+
+/** A file has a line that no log has, so that nothing of it is looked for. */
+export class LongLineError extends Error {
+  readonly code = 'line_too_long';
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`${path} has a line that is longer than 4 MiB`);
+    this.path = path;
+  }
+}
+
+/** Finds lines of logs by their number. A file is read through once, and then only what was added to it. */
+export class LogIndexes {
+  readonly #kept = new Map<string, FileIndex>();
+
+  /** Returns the index of a file. Rejects with a LongLineError, and with the reason of the signal once it aborts. */
+  async of(file: OpenLogFile, signal: AbortSignal): Promise<FileIndex> {
+    const known = this.#kept.get(file.id) ?? null;
+    if (known?.version === file.version) return known;
+    const index = await readOn(file, grownFrom(known, file), signal);
+    this.#kept.delete(file.id);
+    this.#kept.set(file.id, index);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
+    return index;
+  }
+}
+
+/** A log only grows; one of the same length or shorter was written anew. */
+function grownFrom(known: FileIndex | null, file: OpenLogFile): FileIndex | null {
+  return known !== null && known.size < file.size ? known : null;
+}
+
+async function readOn(
+  { path, handle, size, version }: OpenLogFile,
+  known: FileIndex | null,
+  signal: AbortSignal,
+): Promise<FileIndex> {
+  const marks = [...(known?.marks ?? [])];
+  let { offset: start, line } = known?.end ?? { offset: 0, line: 0 };
+  const block = Buffer.allocUnsafe(Math.min(blockBytes, Math.max(1, size - start)));
+  const mark = (): void => {
+    if (line % spacing === 0 && marks.length === line / spacing) marks.push(start);
+  };
+  for (let position = start; position < size; ) {
+    signal.throwIfAborted();
+    const length = Math.min(block.length, size - position);
+    const { bytesRead } = await handle.read(block, 0, length, position);
+    if (bytesRead === 0) break;
+    const read = block.subarray(0, bytesRead);
+    for (let at = read.indexOf(newline); at !== -1; at = read.indexOf(newline, at + 1)) {
+      mark();
+      start = position + at + 1;
+      line += 1;
+    }
+    position += bytesRead;
+    if (position - start > maximumLineBytes + 1) throw new LongLineError(path);
+  }
+  const end = { offset: start, line };
+  if (start < size) mark();
+  return { version, size, lines: line + (start < size ? 1 : 0), marks, end };
+}

@@ -1,0 +1,225 @@
+import {
+  type AuthorizationServer,
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  calculatePKCECodeChallenge,
+  customFetch,
+  generateRandomCodeVerifier,
+  generateRandomState,
+  None,
+  processAuthorizationCodeResponse,
+  validateAuthResponse,
+} from 'oauth4webapi';
+import { type Actor, createActor, fromPromise, waitFor } from 'xstate';
+import { signInMachine } from '../../machines/sign-in/sign-in-machine.ts';
+import { guardFetch } from '../providers/providers.ts';
+import { readSignInSettings, type SignInSettings } from './sign-in-settings.ts';
+
+/** Sign-ins that are kept at once; a person has one or two. */
+const mostSignIns = 32;
+
+/** Milliseconds that an exchange may take. */
+const patience = 30_000;
+
+/** Bytes of an answer with a token. */
+const longestAnswer = 256 * 1024;
+
+/** No sign-in can be begun; the message says why. */
+export class SignInError extends Error {
+  readonly code = 'sign_in_refused';
+}
+
+/** What became of a callback. */
+export type CallbackOutcome = 'signed_in' | 'refused' | 'called_off';
+
+interface SignIn {
+  actor: Actor<typeof signInMachine>;
+  /** Empty before there is one. Nothing shows it but `take`. */
+  token: string;
+}
+
+const noSignIn =
+  'no browser signs in to this provider here; give a key, or set SERVICE_OAUTH_CLIENT_ID for openai';
+
+/**
+ * Opens the sign-ins that `SERVICE_OAUTH_*` allows; with settings that cannot be used there are none, and start says why.
+ * `moved` is called whenever the status of one may be another.
+ */
+export function openSignIns(
+  env: Readonly<Record<string, string | undefined>>,
+  moved: () => void,
+): SignIns {
+  try {
+    return new SignIns(readSignInSettings(env), noSignIn, moved);
+  } catch (error) {
+    if (error instanceof RangeError) return new SignIns(null, error.message, moved);
+    throw error;
+  }
+}
+
+/** The sign-ins of this process, each known by its `state`; their tokens leave by `take` alone. */
+export class SignIns {
+  readonly #settings: SignInSettings | null;
+  /** Why there is none. */
+  readonly #refusal: string;
+  readonly #moved: () => void;
+  readonly #all = new Map<string, SignIn>();
+
+  constructor(settings: SignInSettings | null, refusal: string, moved: () => void) {
+    this.#settings = settings;
+    this.#refusal = refusal;
+    this.#moved = moved;
+  }
+
+  /** The providers that somebody can sign in to. */
+  get providers(): string[] {
+    return this.#settings === null ? [] : [this.#settings.provider];
+  }
+
+  /** Begins a sign-in and answers where the browser goes. Rejects with a SignInError. */
+  async start(provider: string, redirectUri: string): Promise<{ url: string; state: string }> {
+    const settings = this.#settings;
+    if (settings?.provider !== provider) {
+      throw new SignInError(this.#refusal);
+    }
+    this.#makeRoom();
+    const state = generateRandomState();
+    const verifier = generateRandomCodeVerifier();
+    const exchange = fromPromise<void, { parameters: string }>(async ({ input, signal }) => {
+      const parameters = new URLSearchParams(input.parameters);
+      const asked = { settings, parameters, state, verifier, redirectUri, signal };
+      const token = await exchangeCode(asked);
+      // Whoever called it off meanwhile wants no token kept.
+      if (!signal.aborted) signIn.token = token;
+    });
+    const actor = createActor(signInMachine.provide({ actors: { exchange } }));
+    const signIn: SignIn = { token: '', actor };
+    actor.start();
+    actor.subscribe(this.#moved);
+    this.#all.set(state, signIn);
+    const url = new URL(settings.authorizationUrl);
+    url.search = new URLSearchParams({
+      ...{ response_type: 'code', client_id: settings.clientId, redirect_uri: redirectUri },
+      ...{ scope: settings.scope, state, code_challenge_method: 'S256' },
+      code_challenge: await calculatePKCECodeChallenge(verifier),
+    }).toString();
+    return { url: url.href, state };
+  }
+
+  /** Takes what the browser brings back and says what became of it. Resolves once it has come to an end. */
+  async callback(parameters: URLSearchParams): Promise<CallbackOutcome> {
+    const found = this.#all.get(parameters.get('state') ?? '');
+    if (found?.actor.getSnapshot().matches('calledOff') === true) return 'called_off';
+    if (found === undefined || !found.actor.getSnapshot().matches('pending')) return 'refused';
+    const error = parameters.get('error');
+    if (error !== null || !parameters.has('code')) {
+      found.actor.send({ type: 'callback.refused', error: error ?? '' });
+      return 'refused';
+    }
+    found.actor.send({ type: 'callback.code', parameters: parameters.toString() });
+    // A sign-in that is forgotten meanwhile comes to no other state.
+    await waitFor(found.actor, (snapshot) => !snapshot.matches('exchanging')).catch(
+      () => undefined,
+    );
+    const snapshot = found.actor.getSnapshot();
+    if (snapshot.matches('calledOff')) return 'called_off';
+    return snapshot.matches('done') ? 'signed_in' : 'refused';
+  }
+
+  /**
+   * Calls a sign-in off: what the browser brings back counts no more, and a token is forgotten. `null` for one that nobody
+   * knows; false for one that an agent is made with.
+   */
+  cancel(state: string): boolean | null {
+    const found = this.#all.get(state);
+    if (found === undefined) return null;
+    found.actor.send({ type: 'sign-in.cancel' });
+    if (found.actor.getSnapshot().matches('taken')) return false;
+    found.token = '';
+    return true;
+  }
+
+  /** Says how a sign-in is; `null` for one that nobody knows. */
+  status(state: string): { status: 'pending' | 'done' | 'failed'; error?: string } | null {
+    const snapshot = this.#all.get(state)?.actor.getSnapshot();
+    if (snapshot === undefined) return null;
+    const { error } = snapshot.context;
+    if (snapshot.value === 'calledOff') return { status: 'failed', error: 'it was called off' };
+    if (snapshot.value === 'failed') return { status: 'failed', error: error ?? 'it has failed' };
+    const isDone = snapshot.value === 'done' || snapshot.value === 'taken';
+    return { status: isDone ? 'done' : 'pending' };
+  }
+
+  /** Takes the token of a sign-in, once; `null` when there is none any more. */
+  take(state: string, provider: string): string | null {
+    const found = this.#all.get(state);
+    if (found === undefined || this.#settings?.provider !== provider) return null;
+    if (!found.actor.getSnapshot().matches('done')) return null;
+    found.actor.send({ type: 'token.take' });
+    return found.token;
+  }
+
+  /** Gives a token back that was not needed after all. */
+  giveBack(state: string): void {
+    this.#all.get(state)?.actor.send({ type: 'token.return' });
+  }
+
+  /** Forgets every sign-in. */
+  close(): void {
+    for (const { actor } of this.#all.values()) actor.stop();
+    this.#all.clear();
+  }
+
+  /** The oldest one goes first: whoever began so many has left it. */
+  #makeRoom(): void {
+    for (const [state, { actor }] of this.#all) {
+      if (this.#all.size < mostSignIns) return;
+      actor.stop();
+      this.#all.delete(state);
+      this.#moved();
+    }
+  }
+}
+
+interface Exchange {
+  settings: SignInSettings;
+  parameters: URLSearchParams;
+  state: string;
+  verifier: string;
+  redirectUri: string;
+  signal: AbortSignal;
+}
+
+/** Exchanges a code for a token. Rejects with a sentence in which nothing of the provider's answer stands. */
+async function exchangeCode(asked: Exchange): Promise<string> {
+  const { settings, parameters, state, verifier, redirectUri, signal } = asked;
+  const { issuer, tokenUrl, clientId } = settings;
+  const server: AuthorizationServer = { issuer, token_endpoint: tokenUrl };
+  const client = { client_id: clientId };
+  const options = {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
+    [customFetch]: fetchOf(tokenUrl),
+    [allowInsecureRequests]: new URL(tokenUrl).protocol === 'http:',
+  };
+  try {
+    const valid = validateAuthResponse(server, client, parameters, state);
+    const answer = await authorizationCodeGrantRequest(
+      ...([server, client, None(), valid, redirectUri, verifier, options] as const),
+    );
+    const { access_token: token } = await processAuthorizationCodeResponse(server, client, answer);
+    if (/^[\x21-\x7e]{1,8192}$/.test(token)) return token;
+  } catch (error) {
+    throw new Error('the provider gave no token for the code; sign in again', { cause: error });
+  }
+  throw new Error('the provider gave a token that no key can be; give a key instead');
+}
+
+/** Reaches the token endpoint and nothing else; a redirect is not followed. */
+function fetchOf(tokenUrl: string): typeof globalThis.fetch {
+  const guarded = guardFetch(globalThis.fetch, { bytes: longestAnswer });
+  return (input, init) => {
+    const asked = new URL(input instanceof Request ? input.url : input).href;
+    if (asked !== new URL(tokenUrl).href) throw new TypeError('only the token endpoint is asked');
+    return guarded(input, init);
+  };
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { readRegularFile } from '../../read-regular-file.ts';
+import { normalName } from '../../tool-name.ts';
+import { readSkills } from './read-skills.ts';
+import type { Skill } from './skill.ts';
+
+/** A skill that is shipped with the product, whole. */
+export interface RegistrySkill {
+  skill: Skill;
+  /** The text of its `SKILL.md`. */
+  text: string;
+  /** The texts of its scripts by the names of their files. */
+  scripts: Record<string, string>;
+  /** Names of its tools that should wait for a person, as its sections write them. */
+  held: string[];
+  /** SHA-256, in hex, of all its files and their names. */
+  digest: string;
+}
+
+/** Bytes that one file of a skill may have. */
+const largestFile = 256 * 1024;
+
+/** Reads the skills under `skills/` of a folder, sorted by name. Rejects when one of them cannot be used. */
+export async function readRegistry(root: string): Promise<RegistrySkill[]> {
+  const { skills, problems } = await readSkills(root);
+  const [problem] = problems;
+  if (problem !== undefined) throw new Error(`${problem.file}:${problem.line}: ${problem.message}`);
+  const sorted = skills.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return Promise.all(sorted.map((skill) => readWhole(root, skill)));
+}
+
+async function readWhole(root: string, skill: Skill): Promise<RegistrySkill> {
+  const read = (path: string) => readRegularFile(path, largestFile).toString('utf8');
+  const folder = join(root, dirname(skill.file), 'scripts');
+  const names: string[] = await readdir(folder).catch(() => []);
+  const text = read(join(root, skill.file));
+  const scripts = Object.fromEntries(
+    names.toSorted().map((name) => [name, read(join(folder, name))]),
+  );
+  const held = skill.tools.map(({ name }) => name).filter((tool) => isHeld(skill, tool));
+  return { skill, text, scripts, held, digest: digestOf({ 'SKILL.md': text, ...scripts }) };
+}
+
+function isHeld({ held = [] }: Skill, tool: string): boolean {
+  return held.some((name) => normalName(name) === normalName(tool));
+}
+
+function digestOf(files: Record<string, string>): string {
+  return createHash('sha256')
+    .update(JSON.stringify(Object.entries(files)))
+    .digest('hex');
+}

@@ -1,0 +1,125 @@
+import { isKebabName, kebabCase } from '../../../machines/kebab-case.ts';
+import { isCoveredBy, readHostEntry, readHostPattern } from '../../outbound/outbound.ts';
+import { type Frontmatter, FrontmatterError, parseFrontmatter } from './frontmatter.ts';
+import { hostsInText } from './mentioned-hosts.ts';
+import type { Position } from './skill-problem.ts';
+import { toolSections } from './tool-sections.ts';
+
+/** A skill that is not yet, or not necessarily, in the folder of an agent. */
+export interface SkillDraft {
+  /** The text of its `SKILL.md`. */
+  skill_md: string;
+  /** The texts of its scripts by the names of their files. */
+  scripts: Readonly<Record<string, string>>;
+  /** The names of the skills that the agent has. */
+  existing: readonly string[];
+  /** The name of the skill that is edited; `null` for a new one. */
+  editing: string | null;
+}
+
+/** The rules of document 3, "Validation rules", in its order. */
+export type SkillRule =
+  | 'name_present'
+  | 'name_format'
+  | 'description_present'
+  | 'frontmatter_yaml'
+  | 'tool_sections'
+  | 'category_format'
+  | 'egress_declared'
+  | 'name_unique'
+  | 'name_kept';
+
+/** One rule that a skill breaks. */
+export interface SkillFinding extends Partial<Position> {
+  level: 'error' | 'warning';
+  rule: SkillRule;
+  /** One sentence. */
+  message: string;
+  /** The script in which `line` and `column` stand; the `SKILL.md` when it is left out. */
+  file?: string;
+}
+
+/** Checks a skill against the nine rules of document 3; errors keep it from being saved, warnings do not. */
+export function validateSkill(draft: SkillDraft): SkillFinding[] {
+  let frontmatter: Frontmatter;
+  try {
+    frontmatter = parseFrontmatter(draft.skill_md);
+  } catch (error) {
+    if (!(error instanceof FrontmatterError)) throw error;
+    return [
+      { level: 'error', rule: 'frontmatter_yaml', message: error.message, ...error.position },
+    ];
+  }
+  return [
+    ...nameFindings(frontmatter, draft),
+    ...descriptionFindings(frontmatter),
+    ...bodyFindings(frontmatter),
+    ...categoryFindings(frontmatter),
+    ...egressFindings(frontmatter, draft),
+  ];
+}
+
+function nameFindings(
+  { data, locate }: Frontmatter,
+  { existing, editing }: SkillDraft,
+): SkillFinding[] {
+  const name = data['name'] ?? '';
+  const at = locate(['name']);
+  if (name === '') {
+    const message = 'the frontmatter has no name; add one, such as name: issue-refunds';
+    return [{ level: 'error', rule: 'name_present', message, ...at }];
+  }
+  if (!isKebabName(name)) {
+    const message =
+      'the name must be lower-case words joined by hyphens, at most 64 characters, such as issue-refunds';
+    return [{ level: 'error', rule: 'name_format', message, ...at }];
+  }
+  const findings: SkillFinding[] = [];
+  if (existing.includes(name) && name !== editing) {
+    const message = `the agent has a skill ${name} already; choose another name`;
+    findings.push({ level: 'warning', rule: 'name_unique', message, ...at });
+  }
+  if (editing !== null && name !== editing) {
+    const message = `the name is not ${editing} any more; the skill is saved as a new one, and the old one stays`;
+    findings.push({ level: 'warning', rule: 'name_kept', message, ...at });
+  }
+  return findings;
+}
+
+function descriptionFindings({ data, locate }: Frontmatter): SkillFinding[] {
+  const description = data['description'];
+  if (typeof description === 'string' && description.trim() !== '') return [];
+  const message = 'the frontmatter has no description; say in a sentence what the skill is for';
+  return [{ level: 'error', rule: 'description_present', message, ...locate(['description']) }];
+}
+
+function bodyFindings({ body, bodyLine }: Frontmatter): SkillFinding[] {
+  if (toolSections(body, bodyLine).length > 0) return [];
+  const message =
+    'the text has no section such as ## Tool: issue_refund, so the skill brings no tool; add one if it should';
+  return [{ level: 'warning', rule: 'tool_sections', message, line: bodyLine, column: 1 }];
+}
+
+function categoryFindings({ data, locate }: Frontmatter): SkillFinding[] {
+  const category = data['category'] ?? '';
+  if (category === '' || (typeof category === 'string' && kebabCase.test(category))) return [];
+  const message =
+    'the category should be lower-case words joined by hyphens, such as customer-care';
+  return [{ level: 'warning', rule: 'category_format', message, ...locate(['category']) }];
+}
+
+function egressFindings({ data }: Frontmatter, { scripts }: SkillDraft): SkillFinding[] {
+  const written: unknown = data['egress_domains'];
+  const entries = (Array.isArray(written) ? (written as unknown[]) : []).flatMap((entry) => {
+    const reading = typeof entry === 'string' ? readHostEntry(entry) : { ok: false as const };
+    return reading.ok ? [reading.pattern] : [];
+  });
+  return Object.entries(scripts).flatMap(([file, text]) =>
+    hostsInText(text).flatMap(({ url, line, column }): SkillFinding[] => {
+      const host = readHostPattern(url.hostname.replace(/^\[(.*)\]$/, '$1'));
+      if (host.ok && entries.some((entry) => isCoveredBy(host.pattern, entry))) return [];
+      const message = `${file} mentions ${url.host}, which egress_domains does not list; add it there`;
+      return [{ level: 'warning', rule: 'egress_declared', message, file, line, column }];
+    }),
+  );
+}

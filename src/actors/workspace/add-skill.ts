@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isKebabName } from '../../machines/kebab-case.ts';
+import { isScriptName } from '../../machines/skill-builder/written-skill.ts';
+import { flushPath } from '../flush-path.ts';
+import { writeNewFile } from '../write-new-file.ts';
+
+/** A skill as it is copied into the folder of an agent. */
+export interface SkillFiles {
+  /** Its name, and that of its folder. */
+  name: string;
+  skill_md: string;
+  /** The scripts by the names of their files. */
+  scripts: Readonly<Record<string, string>>;
+}
+
+/** A skill cannot be added to an agent; the message says why, and nothing was written. */
+export class AddSkillError extends Error {
+  readonly code: 'skill_exists' | 'skill_unusable';
+
+  constructor(code: AddSkillError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Puts a skill into `skills/<name>` of an agent's folder, all of it or nothing, and returns that folder with what removes
+ * it again. A skill that is there is never written over, and no link is followed. Rejects with an AddSkillError.
+ */
+export async function addSkill(
+  directory: string,
+  { name, skill_md: text, scripts }: SkillFiles,
+): Promise<{ path: string; remove: () => Promise<void> }> {
+  checkNames(name, Object.keys(scripts));
+  const skills = join(directory, 'skills');
+  const path = join(skills, name);
+  const draft = join(skills, `.${name}.${randomUUID()}.tmp`);
+  try {
+    await mkdir(skills, { recursive: false }).catch(unlessThere);
+    if (!(await lstat(skills)).isDirectory()) {
+      throw new AddSkillError('skill_unusable', `${skills} is no folder; make it one`);
+    }
+    for (const taken of [path, `${path}.md`]) await refuseTaken(taken, name);
+    await mkdir(join(draft, 'scripts'), { recursive: true });
+    await writeNewFile(join(draft, 'SKILL.md'), text);
+    for (const [file, content] of Object.entries(scripts)) {
+      await writeNewFile(join(draft, 'scripts', file), content);
+    }
+    await flushPath(join(draft, 'scripts'));
+    await flushPath(draft);
+    await rename(draft, path);
+    await flushPath(skills);
+  } catch (error) {
+    // What is no folder has no draft in it.
+    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    if (error instanceof AddSkillError) throw error;
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR') throw exists(path, name);
+    throw new AddSkillError('skill_unusable', `${path} cannot be written (${code})`, {
+      cause: error,
+    });
+  }
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+function checkNames(name: string, files: readonly string[]): void {
+  if (!isKebabName(name)) {
+    const message = 'the name of a skill is lower-case words joined by hyphens';
+    throw new AddSkillError('skill_unusable', message);
+  }
+  const wrong = files.find((file) => !isScriptName(file));
+  if (wrong === undefined) return;
+  const message = `${JSON.stringify(wrong)} cannot name a script; use letters, digits, ., _ and -`;
+  throw new AddSkillError('skill_unusable', message);
+}
+
+async function refuseTaken(path: string, name: string): Promise<void> {
+  const found = await lstat(path).catch(() => null);
+  if (found !== null) throw exists(path, name);
+}
+
+function exists(path: string, name: string): AddSkillError {
+  const message = `the agent has a skill ${name} already, in ${path}; it was left as it is`;
+  return new AddSkillError('skill_exists', message);
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}

@@ -1,0 +1,61 @@
+import { load } from 'js-yaml';
+import {
+  type ChangedConfig,
+  type CheckConfig,
+  planConfig,
+  writeChangedConfig,
+} from './change-config.ts';
+import { readConfigText } from './config-file.ts';
+import type { YamlAddition } from './extend-yaml.ts';
+
+const path = ['egress', 'allowed_domains'];
+
+/** Returns what adds hosts to the allowlist of a `service.yaml`, without those that it lists already. */
+function egressAdditions(
+  content: string,
+  domains: readonly string[],
+  origin: string,
+): { added: string[]; additions: YamlAddition[] } {
+  const listed = listedDomains(content);
+  const added = [...new Set(domains.map((domain) => domain.trim()))].filter(
+    (domain) => !listed.some((entry) => covers(entry, domain)),
+  );
+  const comment = origin.replaceAll(/[^\w .:/-]/g, '').trim();
+  const addition = { kind: 'append', path, items: added, comment } as const;
+  return { added, additions: added.length === 0 ? [] : [addition] };
+}
+
+/**
+ * Merges hosts into `egress.allowed_domains` of an agent's `service.yaml`, which keeps its comments and its style, and
+ * returns those that were not listed yet, with the text before and after. `origin`, such as `skill refunds`, stands
+ * behind each in a comment. Rejects with a ConfigFileError, and has written nothing then.
+ */
+export async function mergeEgress(
+  directory: string,
+  domains: readonly string[],
+  origin: string,
+  check: CheckConfig,
+): Promise<ChangedConfig & { added: string[] }> {
+  const { content } = await readConfigText(directory);
+  const { added, additions } = egressAdditions(content, domains, origin);
+  const changed = await planConfig(directory, additions);
+  await writeChangedConfig(directory, changed, check);
+  return { ...changed, added };
+}
+
+function listedDomains(content: string): string[] {
+  let value: unknown = null;
+  try {
+    value = load(content, { maxDepth: 64, maxAliases: 100 });
+  } catch {
+    // What cannot be read is complained of where it is to be changed.
+  }
+  const { egress } = Object(value) as { egress?: unknown };
+  const { allowed_domains: domains } = Object(egress) as { allowed_domains?: unknown };
+  return Array.isArray(domains) ? domains.filter((entry) => typeof entry === 'string') : [];
+}
+
+function covers(entry: string, domain: string): boolean {
+  const [listed, wanted] = [entry.toLowerCase(), domain.toLowerCase()];
+  return listed === wanted || (listed.startsWith('*.') && wanted.endsWith(listed.slice(1)));
+}

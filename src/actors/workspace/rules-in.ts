@@ -1,0 +1,84 @@
+import { dump, load } from 'js-yaml';
+import { normalName } from '../tool-name.ts';
+import { YamlTextError } from './extend-yaml.ts';
+
+/** What `service.yaml` says of the calls of one tool, as far as it can be edited in place. */
+export interface ToolRulesEdit {
+  tool: string;
+  /** True when it is in `security.guardrails.denied_tools`. */
+  deny: boolean;
+  /** Its entry in `security.defer.tools`; `null` for none. Empty texts and lists are left out of it. */
+  defer: { to: string[]; timeout: string; quorum: number; approvers: string[] } | null;
+  /** `acr` of its entry in `security.step_up.tools`; empty for none. */
+  acr: string;
+  /** Its entry in `security.modify.tools` as YAML; empty for none. */
+  modify: string;
+}
+
+/** Reads what a `service.yaml` says of tools. Throws a YamlTextError for a text that is no YAML. */
+export function rulesIn(text: string, tools: readonly string[]): ToolRulesEdit[] {
+  const {
+    guardrails,
+    defer,
+    step_up: stepUp,
+    modify,
+  } = fieldsOf(fieldsOf(valueOf(text))['security']);
+  const denied = textsOf(fieldsOf(guardrails)['denied_tools']);
+  const entryOf = (layer: unknown, tool: string): unknown => {
+    const entries = fieldsOf(fieldsOf(layer)['tools']);
+    const key = keyOf(Object.keys(entries), tool);
+    // A name such as `constructor` is that of a tool like any other.
+    return Object.hasOwn(entries, key) ? entries[key] : undefined;
+  };
+  return tools.map((tool) => {
+    const held = entryOf(defer, tool);
+    const { to, timeout, quorum, approvers } = fieldsOf(held);
+    const { acr } = fieldsOf(entryOf(stepUp, tool));
+    const rewrites = entryOf(modify, tool);
+    return {
+      tool,
+      deny: denied.some((name) => normalName(name) === normalName(tool)),
+      defer:
+        held === undefined
+          ? null
+          : {
+              to: typeof to === 'string' ? [to] : textsOf(to),
+              timeout: typeof timeout === 'string' ? timeout : '',
+              quorum: typeof quorum === 'number' ? quorum : 1,
+              approvers: textsOf(approvers),
+            },
+      acr: typeof acr === 'string' ? acr : '',
+      modify: rewrites === undefined ? '' : dump(rewrites, { lineWidth: -1 }),
+    };
+  });
+}
+
+/** As deep as a `service.yaml` may be (contract section 3); `yaml` alone could end the process on more. */
+export const yamlLimits = { maxDepth: 64, maxAliases: 100 };
+
+/** Reads a YAML text. Throws a YamlTextError with the problem. */
+export function valueOf(
+  text: string,
+  problem = 'the file is not valid YAML; mend it first',
+): unknown {
+  try {
+    return load(text, yamlLimits);
+  } catch (error) {
+    throw new YamlTextError(problem, { cause: error });
+  }
+}
+
+/** Takes what is no map for an empty one. */
+export function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Returns the texts of a list; none of what is no list. */
+export function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** Finds the key of a tool, of whose name either spelling may be written. */
+export function keyOf(keys: readonly string[], tool: string): string {
+  return keys.find((key) => normalName(key) === normalName(tool)) ?? tool;
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  LogIndexes,
+  LogView,
+  LongLineError,
+  type OpenLogFile,
+  verifyLog,
+} from '../../../../src/actors/records/log/audit.ts';
+import { temporaryFolder } from '../../../helpers/test-system.ts';
+import { checkpointedLog, events, logOf } from './log-of.ts';
+
+const { signal } = new AbortController();
+
+async function opened(path: string): Promise<OpenLogFile> {
+  const handle = await open(path);
+  onTestFinished(() => handle.close());
+  const { size, ino, mtimeNs } = await handle.stat({ bigint: true });
+  return { path, handle, size: Number(size), id: String(ino), version: `${size} ${mtimeNs}` };
+}
+
+/** Opens a log that is kept in files of these texts. */
+async function viewOf(texts: readonly string[], indexes = new LogIndexes()) {
+  const folder = temporaryFolder();
+  const files = texts.map((text) => {
+    const path = join(folder, randomUUID());
+    writeFileSync(path, text);
+    return path;
+  });
+  return LogView.of(await Promise.all(files.map(opened)), indexes, signal);
+}
+
+async function numbered(view: LogView, before: number, limit: number) {
+  const lines = await view.before(before, limit, signal);
+  return lines.map(({ number, bytes }) => `${number} ${Buffer.from(bytes).toString()}`);
+}
+
+async function textOf(view: LogView, range: { from: number; to: number }): Promise<string> {
+  const chunks = await Array.fromAsync(view.chunks(range, signal));
+  return Buffer.concat(chunks).toString();
+}
+
+describe('the view of a log', () => {
+  it('has each line under its number over all files, as reading from the start has', async () => {
+    const line = fc.integer({ min: 0, max: 3 }).map((length) => 'x'.repeat(length));
+    const file = fc.array(line, { maxLength: 2_200, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(file, { minLength: 1, maxLength: 3 }),
+        fc.boolean(),
+        fc.nat(5_000),
+        fc.nat(60),
+        async (files, isTorn, from, length) => {
+          const whole = files.map((lines) => lines.map((text, n) => `${text}${n}\n`).join(''));
+          const texts = isTorn ? [...whole.slice(0, -1), `${whole.at(-1) ?? ''}torn`] : whole;
+          const lines = texts
+            .join('')
+            .split(/(?<=\n)/u)
+            .filter((text) => text !== '');
+          const view = await viewOf(texts);
+          expect([view.first, view.last]).toEqual([1, lines.length]);
+          const to = Math.min(lines.length, from + length);
+          expect(await textOf(view, { from, to })).toBe(
+            lines.slice(Math.max(0, from - 1), to).join(''),
+          );
+          expect(await numbered(view, to + 1, 5)).toEqual(
+            lines
+              .slice(0, to)
+              .map((text, index) => `${index + 1} ${text.replace(/\n$/, '')}`)
+              .slice(-5),
+          );
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  it('reads on from where it was when the log has grown', async () => {
+    const path = join(temporaryFolder(), 'audit.ndjson');
+    const indexes = new LogIndexes();
+    writeFileSync(path, 'one\ntwo\nthr');
+    const before = await LogView.of([await opened(path)], indexes, signal);
+    appendFileSync(path, 'ee\nfour\n');
+    const after = await LogView.of([await opened(path)], indexes, signal);
+    expect([before.last, after.last]).toEqual([3, 4]);
+    expect(await numbered(after, 5, 2)).toEqual(['3 three', '4 four']);
+  });
+
+  it('numbers the lines of a pruned log as they were, and verifies it from there', async () => {
+    const gone = checkpointedLog(20);
+    const cut = { event: 'checkpoint', ts: '', fields: { count: 21, head: gone.head } };
+    const left = logOf([cut, ...events(3)], gone.head);
+    const view = await viewOf([left.lines.join('')]);
+    expect([view.pruned, view.first, view.last]).toEqual([{ count: 21, head: gone.head }, 22, 25]);
+    expect(await verifyLog(view, signal)).toMatchObject({ ok: true, events: 4, head: left.head });
+  });
+
+  it('believes no count that is none', async () => {
+    const { head } = checkpointedLog(2);
+    for (const count of [-1, 1.5, 1e300]) {
+      const { lines } = logOf([{ event: 'checkpoint', ts: '', fields: { count, head } }], head);
+      const view = await viewOf([lines.join('')]);
+      expect([view.pruned, view.first]).toEqual([null, 1]);
+    }
+  });
+
+  it('finds events, tasks and decisions from the end on, some lines at a time', async () => {
+    const made = Array.from({ length: 5_000 }, (_, index) => ({
+      event: index % 2 === 0 ? 'guardrail_check' : 'llm_call',
+      ts: '',
+      task_id: index % 1_000 === 0 ? 'refund "1"' : 'refund-2',
+      fields: { decision: index === 2_000 ? 'deny' : 'redact' },
+    }));
+    const view = await viewOf([logOf(made).lines.join('')]);
+    const search = async (wanted: Parameters<LogView['search']>[0]['wanted']) => {
+      const found: number[] = [];
+      for (let before = view.last + 1; before > 1; ) {
+        const { lines, from } = await view.search({ before, limit: 1, wanted }, signal);
+        found.unshift(...lines.map(({ number }) => number));
+        before = from;
+      }
+      return found;
+    };
+    const anything = { event: '', task: '', decision: '' };
+    expect(await search({ ...anything, task: 'refund "1' })).toEqual([
+      1, 1_001, 2_001, 3_001, 4_001,
+    ]);
+    expect(await search({ ...anything, decision: 'deny' })).toEqual([2_001]);
+    expect(await search({ ...anything, task: 'refund', isWholeTask: true })).toEqual([]);
+    expect(
+      await search({ ...anything, event: 'guardrail', task: '"1"', decision: 'deny' }),
+    ).toEqual([2_001]);
+  });
+
+  it('refuses what no log has, before it has read it all', async () => {
+    await expect(viewOf(['{}\n', 'x'.repeat(4 * 1024 * 1024 + 2_000_000)])).rejects.toThrow(
+      LongLineError,
+    );
+  });
+
+  it('reads no further once nobody waits', async () => {
+    const view = await viewOf([checkpointedLog(3_000).lines.join('')]);
+    const left = new AbortController();
+    const chunks = view.chunks({ from: 1, to: view.last }, left.signal);
+    await chunks.next();
+    left.abort(new Error('gone'));
+    await expect(chunks.next()).rejects.toThrow('gone');
+    await expect(verifyLog(view, left.signal)).rejects.toThrow('gone');
+  });
+});

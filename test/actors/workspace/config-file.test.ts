@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { readConfigText, writeConfigText } from '../../../src/actors/workspace/config-file.ts';
+import { temporaryFolder } from '../../helpers/test-system.ts';
+
+const before = 'agent_id: till\n';
+
+function agentFolder(): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'service.yaml'), before);
+  return folder;
+}
+
+/** Leaves what a save leaves that was killed a while ago. */
+function killSave(folder: string): void {
+  const draft = join(folder, 'service.yaml.saving');
+  writeFileSync(draft, 'half');
+  utimesSync(draft, new Date(), new Date(Date.now() - 60_000));
+}
+
+async function saveAll(folder: string, contents: readonly string[]) {
+  const { etag } = await readConfigText(folder);
+  const saves = contents.map((content) => writeConfigText(folder, { content, etag }));
+  return Promise.allSettled(saves);
+}
+
+describe('saves of one file at once', () => {
+  it.each([
+    ['with nobody before them', () => undefined],
+    ['after one that was killed', killSave],
+  ])('write one of them, whole, and tell the others of it, %s', async (_, prepare) => {
+    const folder = agentFolder();
+    prepare(folder);
+    const contents = Array.from({ length: 24 }, (__, index) => `${before}# ${index}\n`);
+    const ends = await saveAll(folder, contents);
+    const written = ends.filter((end) => end.status === 'fulfilled' && end.value.isWritten);
+    const now = readFileSync(join(folder, 'service.yaml'), 'utf8');
+    expect(ends.filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect(written).toHaveLength(1);
+    expect(contents).toContain(now);
+    expect(ends).toEqual(
+      ends.map(() => ({
+        status: 'fulfilled',
+        value: expect.objectContaining({ content: now }),
+      })),
+    );
+    expect(readdirSync(folder)).toEqual(['service.yaml']);
+  });
+});
+
+it('a save that was held up for so long that another took its place writes nothing of either', async () => {
+  const folder = agentFolder();
+  const draft = join(folder, 'service.yaml.saving');
+  const { etag } = await readConfigText(folder);
+  const handle = await open(join(folder, 'service.yaml'));
+  await handle.close();
+  const files = Object.getPrototypeOf(handle) as FileHandle;
+  const sync = vi.spyOn(files, 'sync').mockImplementationOnce(() => {
+    rmSync(draft);
+    writeFileSync(draft, 'half');
+    return Promise.resolve();
+  });
+  const saved = await writeConfigText(folder, { content: `${before}# late\n`, etag });
+  sync.mockRestore();
+  expect(saved).toMatchObject({ content: before, isWritten: false });
+  expect(readFileSync(join(folder, 'service.yaml'), 'utf8')).toBe(before);
+  expect(readFileSync(draft, 'utf8')).toBe('half');
+});

@@ -1,0 +1,167 @@
+import { load } from 'js-yaml';
+import { describe, expect, it } from 'vitest';
+import { withRules } from '../../../src/actors/workspace/edit-rules.ts';
+import { rulesIn, type ToolRulesEdit } from '../../../src/actors/workspace/rules-in.ts';
+
+const text = `# the till
+agent_id: till
+security:
+  # who is asked
+  defer:
+    enabled: true
+    tools:
+      pay: # money
+        to: channel:console:desk
+        timeout: 5m
+        context_template: "{args}" # short
+  guardrails:
+    enabled: true
+    denied_tools: [break, cli-execute]
+`;
+
+function edited(tool: string, parts: Partial<ToolRulesEdit>, from = text): string {
+  const rules = rulesIn(from, [tool]).map((now) => ({ ...now, ...parts }));
+  return withRules(from, rules);
+}
+
+const held = { to: ['channel:console:desk'], timeout: '5m', quorum: 1, approvers: [] };
+
+describe('rules of tools in service.yaml', () => {
+  it('are read as they are written, under either spelling of a name', () => {
+    expect(rulesIn(text, ['pay', 'cli_execute', 'echo'])).toEqual([
+      { tool: 'pay', deny: false, defer: held, acr: '', modify: '' },
+      { tool: 'cli_execute', deny: true, defer: null, acr: '', modify: '' },
+      { tool: 'echo', deny: false, defer: null, acr: '', modify: '' },
+    ]);
+  });
+
+  it('leave the text as it is where nothing changes', () => {
+    expect(edited('pay', {})).toBe(text);
+    expect(edited('echo', {})).toBe(text);
+  });
+
+  it('change what was edited alone, and keep the comments', () => {
+    const after = edited('pay', {
+      defer: { ...held, timeout: '10m', quorum: 2, approvers: ['a@x.org', 'b@x.org'] },
+    });
+    for (const comment of ['# the till', '# who is asked', '# money', '# short']) {
+      expect(after).toContain(comment);
+    }
+    expect(load(after)).toMatchObject({
+      security: {
+        defer: {
+          tools: {
+            pay: {
+              to: 'channel:console:desk',
+              timeout: '10m',
+              quorum: 2,
+              approvers: ['a@x.org', 'b@x.org'],
+              context_template: '{args}',
+            },
+          },
+        },
+      },
+    });
+  });
+
+  it.each([
+    'a: {b: c}\nd:\n- e\n',
+    'a: { b: c }\nd:\n    - e\n    - f: g\n',
+    'a: [b, c]\nd:\n  e:\n    - f\n',
+  ])('leave the style of other lines as it is, %#', (other) => {
+    const after = edited('echo', { acr: 'gold' }, other);
+    expect(after.startsWith(other)).toBe(true);
+  });
+
+  it('go with what they said, and switch their layer on with the first one and off with the last', () => {
+    expect(rulesIn(edited('cli_execute', { deny: false }), ['cli_execute', 'break'])).toMatchObject(
+      [{ deny: false }, { deny: true }],
+    );
+    expect(load(edited('pay', { defer: null }))).toMatchObject({
+      security: { defer: { enabled: false, tools: {} } },
+    });
+    const after = edited(
+      'echo',
+      {
+        deny: true,
+        acr: 'gold',
+        defer: { ...held, to: ['channel:a:b', 'channel:c:d'] },
+        modify: 'arguments: [{path: currency, set: EUR}]',
+      },
+      'agent_id: till\n',
+    );
+    expect(load(after)).toEqual({
+      agent_id: 'till',
+      security: {
+        guardrails: { enabled: true, denied_tools: ['echo'] },
+        defer: {
+          enabled: true,
+          tools: { echo: { to: ['channel:a:b', 'channel:c:d'], timeout: '5m' } },
+        },
+        step_up: { enabled: true, tools: { echo: { acr: 'gold' } } },
+        modify: {
+          enabled: true,
+          tools: { echo: { arguments: [{ path: 'currency', set: 'EUR' }] } },
+        },
+      },
+    });
+  });
+
+  it.each(['[', 'a text', `${'['.repeat(2_000)}`, '- a'])(
+    'take no snippet such as %.10s',
+    (modify) => {
+      expect(() => edited('echo', { modify })).toThrow(/^the rules of echo under MODIFY/);
+    },
+  );
+
+  it.each(['constructor', 'toString', '__proto__'])(
+    'are those of a tool called %s like any other',
+    (tool) => {
+      const none = { tool, deny: false, defer: null, acr: '', modify: '' };
+      expect(rulesIn('security: {defer: {tools: {}}, modify: {tools: {}}}', [tool])).toEqual([
+        none,
+      ]);
+      if (tool === '__proto__') return;
+      const after = edited(tool, { defer: held, modify: 'arguments: []' });
+      expect(rulesIn(after, [tool])).toEqual([{ ...none, defer: held, modify: 'arguments: []\n' }]);
+    },
+  );
+
+  it.each([
+    'security:\nagent_id: till\n',
+    'security:\n  defer:\n  modify: ~\n',
+    'security:\n  defer:\n    enabled: false\n    tools:\n',
+  ])('begin where a key has no value yet, %#', (from) => {
+    const after = edited('echo', { defer: held, modify: 'arguments: []' }, from);
+    const said = { tool: 'echo', deny: false, defer: held, acr: '', modify: 'arguments: []\n' };
+    expect(rulesIn(after, ['echo'])).toEqual([said]);
+  });
+
+  it('keep what is said beside a key that has no value yet', () => {
+    const from = 'security: # governed\n  defer: # held\n    tools: # none yet\n# end\n';
+    const comments = edited('echo', { defer: held }, from).match(/#.*/g);
+    expect(comments).toEqual(['# governed', '# held', '# none yet', '# end']);
+  });
+
+  it('keep the ends of lines as they are', () => {
+    const windows = text.replaceAll('\n', '\r\n');
+    const change = { defer: { ...held, timeout: '10m' } };
+    expect(edited('pay', change, windows)).toBe(edited('pay', change).replaceAll('\n', '\r\n'));
+  });
+
+  it.each([
+    ['an alias', 'x: &t {pay: {to: a}}\nsecurity:\n  defer:\n    tools: *t\n'],
+    ['a text', 'security: all\n'],
+    ['a list', 'security: [defer]\n'],
+    ['an anchor that others share', 'security: {defer: {tools: {pay: &p {to: a}, break: *p}}}\n'],
+  ])('are changed by hand where %s stands in their place', (_, from) => {
+    expect(() => edited('pay', { defer: { ...held, timeout: '' } }, from)).toThrow(
+      /^security is written in a way that its rules cannot be edited in; change it by hand$/,
+    );
+  });
+
+  it('are not looked for in what is no YAML', () => {
+    expect(() => rulesIn('a: [', ['pay'])).toThrow('the file is not valid YAML; mend it first');
+    expect(() => rulesIn('['.repeat(4_000), ['pay'])).toThrow('the file is not valid YAML');
+  });
+});
