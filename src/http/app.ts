@@ -46,6 +46,7 @@ import { sessionsGet, sessionsList } from './routes/sessions.ts';
 import { tasksCancel } from './routes/tasks-cancel.ts';
 import { tasksEvents } from './routes/tasks-events.ts';
 import { tasksGet, tasksList } from './routes/tasks-get.ts';
+import { tasksInspection } from './routes/tasks-inspection.ts';
 import { tasksSend } from './routes/tasks-send.ts';
 import { tasksSubscribe } from './routes/tasks-subscribe.ts';
 import type { TrafficLimits } from './traffic.ts';
@@ -140,6 +141,7 @@ function createRouter({ system, push: _, ...ports }: AppPorts): Router<RequestSt
   router.post('/tasks/:id/decisions', readJson({ malformed: noDecision }), decisions(ports));
   router.post('/tasks/:id/cancel', readJson(), tasksCancel());
   router.get('/tasks/:id/events', tasksEvents());
+  router.get('/tasks/:id/inspection', tasksInspection());
   router.get('/tasks/:id', tasksGet());
   router.get('/tasks', tasksList());
   router.get('/events', eventsFollow());

@@ -1,4 +1,4 @@
-import { SystemError } from '../actors/tasks/tasks.ts';
+import { SystemError } from '../actors/system-error.ts';
 import type { Task } from '../machines/task/task.ts';
 import { forgetMessage } from './forget-message.ts';
 import { holdOpen } from './hold-open.ts';

@@ -1,17 +1,17 @@
 import type { PushTarget, PushTargets } from '../actors/ports.ts';
-import {
-  type ChangedQuery,
-  type SaidMessage,
-  type Session,
-  type SessionPage,
-  type SpokenTurn,
-  SystemError,
-  type TaskFilter,
-  type TaskPage,
-  type TaskQuery,
-  type TaskRequest,
-  type TaskSystem,
-  type Watcher,
+import { SystemError } from '../actors/system-error.ts';
+import type {
+  ChangedQuery,
+  SaidMessage,
+  Session,
+  SessionPage,
+  SpokenTurn,
+  TaskFilter,
+  TaskPage,
+  TaskQuery,
+  TaskRequest,
+  TaskSystem,
+  Watcher,
 } from '../actors/tasks/tasks.ts';
 import type { DecisionAttempt } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
@@ -103,6 +103,15 @@ export class CallerTasks {
   statesOf(id: string): StateHistory {
     this.#refuseForeign(id);
     return this.#system.reads.statesOf(id);
+  }
+
+  /**
+   * Returns the way of a task of the caller as inspection events, redacted; `null` while the inspector is off. Throws
+   * SystemError.
+   */
+  inspectionOf(id: string): object[] | null {
+    this.#refuseForeign(id);
+    return this.#system.reads.inspectionOf(id);
   }
 
   /** Returns the task that waits on a deferral. */

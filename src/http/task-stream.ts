@@ -23,7 +23,8 @@ export interface TaskStreamOptions {
 /**
  * Streams a task to one client until it is final: `status` for each change, `progress` between
  * them, `result` at the end (contract section 5). The id of an event is `<revision>.<n>`; a client
- * that comes back with it is shown what the task has become since.
+ * that comes back with it is shown what the task has become since, one that joins without it also what the model has
+ * said so far in its turn.
  */
 export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamOptions): void {
   const { tasks } = ctx.state;
@@ -73,7 +74,11 @@ export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamO
       stream.end();
     },
   });
-  if (current !== undefined) show(current);
+  if (current === undefined) return;
+  show(current);
+  // Whoever joins in the middle of a turn has not heard how it began.
+  const text = seen === 'nothing' ? (tasks.spoken(id)?.pieces.join('') ?? '') : '';
+  if (text !== '') tell({ phase: 'token', text });
 }
 
 /** Reads a `Last-Event-ID`; one of foreign format counts as having seen nothing. */

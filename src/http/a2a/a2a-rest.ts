@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { RequestHandler } from 'express';
-import { SystemError } from '../../actors/tasks/tasks.ts';
+import { SystemError } from '../../actors/system-error.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { presentRefusal } from '../wire/present-refusal.ts';

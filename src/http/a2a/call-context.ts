@@ -1,5 +1,5 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import { SystemError } from '../../actors/tasks/tasks.ts';
+import { SystemError } from '../../actors/system-error.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { holdOpen } from '../hold-open.ts';
 import { problemOf } from '../middleware/handle-errors.ts';

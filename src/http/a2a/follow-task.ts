@@ -1,4 +1,5 @@
-import type { SpokenTurn, SystemError } from '../../actors/tasks/tasks.ts';
+import type { SystemError } from '../../actors/system-error.ts';
+import type { SpokenTurn } from '../../actors/tasks/tasks.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { HeardTurns, type SaidPiece } from './heard-turns.ts';

@@ -22,14 +22,14 @@ import {
   PushTargetError,
   type PushTargets,
 } from '../../actors/ports.ts';
-import { SystemError } from '../../actors/tasks/tasks.ts';
+import { SystemError } from '../../actors/system-error.ts';
 import { isFinal, type Task } from '../../machines/task/task.ts';
+import { isTaskId } from '../../machines/task/task-id.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { challengeOf } from '../wire/challenge.ts';
 import { Problem, textsOf } from '../wire/problem.ts';
-import { isTaskId } from '../wire/task-request.ts';
 import { type CallRequest, requestOf } from './call-context.ts';
 import { CoreTasks } from './core-task.ts';
 import { followTask } from './follow-task.ts';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readJson } from '../middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { presentAgent } from '../wire/dashboard/present-agent.ts';
+import type { WorkspaceJson } from '../wire/dashboard/workspace-json.ts';
 import { Problem } from '../wire/problem.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import type { PendingCounts } from './pending-counts.ts';
@@ -16,7 +17,7 @@ export function addAgentRoutes(
   ports: DashboardPorts,
   pending: PendingCounts,
 ): void {
-  const { workspace, version, token, hub, files } = ports;
+  const { workspace, version, newerRelease, token, hub, files } = ports;
   const list = () => workspace.agents().map((agent) => presentAgent(agent, pending.of(agent.id)));
 
   router.get('/api/health', (ctx: RoutedContext) => {
@@ -24,7 +25,11 @@ export function addAgentRoutes(
     ctx.body = { status: 'ok', version, agents_running: running };
   });
   router.get('/api/workspace', (ctx: RoutedContext) => {
-    ctx.body = { directory: workspace.directory, version, token_required: token !== null };
+    const newer = newerRelease();
+    ctx.body = {
+      ...{ directory: workspace.directory, version, token_required: token !== null },
+      ...(newer === null ? {} : { newer_release: newer }),
+    } satisfies WorkspaceJson;
   });
   router.get('/api/events', (ctx: RoutedContext) => hub.serve(ctx));
   router.get('/api/agents', (ctx: RoutedContext) => {
@@ -42,14 +47,20 @@ export function addAgentRoutes(
     const { lines = '200' } = ctx.query;
     const count = typeof lines === 'string' && /^\d{1,4}$/.test(lines) ? Number(lines) : 0;
     if (count === 0) throw new Problem(400, { error: 'lines must be a number from 1 to 9999' });
-    ctx.body = { lines: files.logs(agentOf(ctx, workspace).directory, count) };
+    ctx.body = { lines: ports.logs(agentOf(ctx, workspace).directory, count) };
   });
   for (const order of ['start', 'stop', 'restart'] as const) {
-    router.post(`/api/agents/:id/${order}`, readJson(), (ctx: RoutedContext) => {
+    router.post(`/api/agents/:id/${order}`, readJson(), async (ctx: RoutedContext) => {
       const agent = agentOf(ctx, workspace);
       const body = startBody.safeParse(ctx.request.body ?? {});
       if (!body.success) throw new Problem(400, { error: 'passphrase must be a text' });
       const { passphrase = '' } = body.data;
+      // A start that could only fail would leave who typed it without a word.
+      const refused =
+        order === 'stop' || passphrase === ''
+          ? null
+          : await files.refusePassphrase(agent.directory, passphrase);
+      if (refused !== null) throw new Problem(400, { error: refused, needs_passphrase: true });
       if (order === 'stop') agent.stop();
       else agent[order](passphrase === '' ? null : passphrase);
       ctx.status = 202;

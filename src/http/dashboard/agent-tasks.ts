@@ -1,4 +1,4 @@
-import type { WorkspaceAgent } from '../../actors/workspace/workspace.ts';
+import { LineError, sentenceOf, type WorkspaceAgent } from '../../actors/workspace/workspace.ts';
 import {
   type AgentTask,
   readAgentTask,
@@ -22,6 +22,7 @@ export async function deferralsOf(agent: WorkspaceAgent): Promise<DeferralJson[]
     line.json({ method: 'GET', path: `/deferrals?${page}`, patience }),
     line.json({ method: 'GET', path: `/tasks?state=deferred&include=artifacts&${page}`, patience }),
   ]);
+  if (found.status !== 200) throw new LineError('senseless', sentenceOf(found));
   const titles = new Map(
     readAgentTasks(waiting.body).tasks.map((task) => [task.id, titleOf(task)]),
   );
@@ -33,9 +34,13 @@ export async function deferralsOf(agent: WorkspaceAgent): Promise<DeferralJson[]
   });
 }
 
+/** Names a task of an agent with all that the page shows of it. */
+export function wholeTaskPath(id: string): string {
+  return `/tasks/${id}?decisions=true&history=states`;
+}
+
 /** Reads one task of an agent; `null` when it has none of this id. Rejects with a LineError. */
 export async function taskOf(agent: WorkspaceAgent, id: string): Promise<AgentTask | null> {
-  const path = `/tasks/${id}?decisions=true&history=states`;
-  const { status, body } = await agent.line().json({ method: 'GET', path });
+  const { status, body } = await agent.line().json({ method: 'GET', path: wholeTaskPath(id) });
   return status === 200 ? readAgentTask(body) : null;
 }

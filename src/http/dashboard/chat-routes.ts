@@ -1,13 +1,13 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { WorkspaceAgent } from '../../actors/workspace/workspace.ts';
+import { isTaskId } from '../../machines/task/task-id.ts';
 import { readJson } from '../middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import { EventStream } from '../wire/sse.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
-import { agentOf, passedPart, whileAsked, workspaceProblem } from './relay.ts';
-import { pass } from './task-routes.ts';
+import { agentOf, pass, passedPart, whileAsked, workspaceProblem } from './relay.ts';
 
 const chatBody = z.object({
   message: z.string().trim().min(1),
@@ -44,7 +44,7 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
     const { result, error } = Object(answer) as { result?: unknown; error?: { message?: unknown } };
     const { id, contextId } = Object(result) as { id?: unknown; contextId?: unknown };
     if (status !== 200) return pass(ctx, { status, body: answer });
-    if (typeof id !== 'string' || typeof contextId !== 'string' || !/^[\w.:-]{1,128}$/.test(id)) {
+    if (!isTaskId(id) || typeof contextId !== 'string') {
       const reason =
         typeof error?.message === 'string' ? error.message : 'the agent took no message';
       throw new Problem(502, { error: reason.slice(0, 1_000) });

@@ -8,9 +8,13 @@ import { hardenResponse } from '../middleware/harden-response.ts';
 import { keepAlive } from '../middleware/keep-alive.ts';
 import { refuseAmbiguous } from '../middleware/refuse-ambiguous.ts';
 import type { RequestState } from '../request-state.ts';
+import { addA2aRoutes } from './a2a-routes.ts';
 import { addAgentRoutes } from './agent-routes.ts';
+import { addBuilderRoutes } from './builder-routes.ts';
 import { addChatRoutes } from './chat-routes.ts';
+import { addCreateRoutes } from './create-routes.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
+import { addDoctorRoutes } from './doctor-routes.ts';
 import { addFileRoutes } from './file-routes.ts';
 import { guardHost } from './guard-host.ts';
 import { guardOrigin } from './guard-origin.ts';
@@ -19,6 +23,8 @@ import { servePage } from './page-files.ts';
 import type { PendingCounts } from './pending-counts.ts';
 import { workspaceProblem } from './relay.ts';
 import { requireToken } from './require-token.ts';
+import { addSignInRoutes } from './sign-in-routes.ts';
+import { addSkillRoutes } from './skill-routes.ts';
 import { addTaskRoutes } from './task-routes.ts';
 
 /** Error codes of a connection that the client closed; no failure of the server. */
@@ -27,6 +33,9 @@ const clientLeft: ReadonlySet<string> = new Set([
   'ECONNRESET',
   'EPIPE',
 ]);
+
+/** Bytes that may wait to be read: a quarter of it for one address, which is that of all pages of this machine. */
+const mostUnread = 320 * 1024 * 1024;
 
 /** Makes the dashboard's server; it does not listen (contract section 17). */
 export function createDashboardApp(
@@ -47,7 +56,7 @@ export function createDashboardApp(
   app.use(guardOrigin());
   app.use(requireToken(ports));
   app.use(nameClient());
-  app.use(boundTraffic());
+  app.use(boundTraffic({ unread: mostUnread }));
   app.use(keepAlive({ clock: ports.clock, holdHeartbeat: 0 }));
   app.use(servePage(ports));
   app.use(translateErrors());
@@ -57,6 +66,12 @@ export function createDashboardApp(
   addTaskRoutes(router, ports);
   addChatRoutes(router, ports);
   addFileRoutes(router, ports);
+  addCreateRoutes(router, ports);
+  addSignInRoutes(router, ports);
+  addBuilderRoutes(router, ports);
+  addSkillRoutes(router, ports);
+  addDoctorRoutes(router, ports);
+  addA2aRoutes(router, ports);
   app.use(allowMethods(router));
   app.use(router.routes());
   return app;
@@ -75,6 +90,8 @@ const early: ReadonlySet<string> = new Set([
   '/api/events',
   '/api/health',
   '/api/schema',
+  '/api/skills',
+  '/api/tools',
   '/api/workspace',
 ]);
 

@@ -3,17 +3,29 @@ import type { DashboardEvents } from '../wire/dashboard/dashboard-events.ts';
 import { Problem } from '../wire/problem.ts';
 import { EventStream, type StreamEvent } from '../wire/sse.ts';
 
-/** Events that a client can catch up on. */
-const kept = 1_000;
+/** Events that a client can catch up on, and that may wait for one that reads slowly. */
+const mostEvents = 1_000;
+
+/** Characters of these events: half of what may wait for a client, so that one that comes back can take them in. */
+const mostCharacters = 512 * 1024;
+
+/** Characters of one event. What is longer, clients read by themselves. */
+const longestEvent = 128 * 1024;
 
 /** Clients at once: browsers share one among their tabs. */
 const mostClients = 64;
+
+interface KeptEvent extends StreamEvent {
+  number: number;
+  size: number;
+}
 
 /** Sends every event of the dashboard to every client, and what a client has missed when it comes back. */
 export class DashboardHub {
   /** Another run of the server counts anew, so its ids say which run they are of. */
   readonly #run: string;
-  readonly #ring: (StreamEvent & { number: number })[] = [];
+  readonly #ring: KeptEvent[] = [];
+  #characters = 0;
   readonly #clients = new Set<EventStream>();
   #last = 0;
 
@@ -21,12 +33,19 @@ export class DashboardHub {
     this.#run = run;
   }
 
-  /** Tells every client. */
+  /** How many listen. */
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  /** Tells every client; what is too long to be told makes them read everything anew. */
   tell<Name extends keyof DashboardEvents>(event: Name, data: DashboardEvents[Name]): void {
+    const { length: size } = JSON.stringify(data);
     this.#last += 1;
-    const sent = { id: this.#idOf(this.#last), event, data, number: this.#last };
-    this.#ring.push(sent);
-    if (this.#ring.length > kept) this.#ring.shift();
+    const [number, id] = [this.#last, this.#idOf(this.#last)];
+    const isLong = size > longestEvent;
+    const sent = isLong ? { id, event: 'reset', data: {} } : { id, event, data };
+    this.#keep({ ...sent, number, size: isLong ? 0 : size });
     for (const client of this.#clients) client.send(sent);
   }
 
@@ -40,7 +59,11 @@ export class DashboardHub {
       throw new Problem(503, { error }, { 'Retry-After': '5' });
     }
     const missed = this.#missedBy(ctx.get('Last-Event-ID'));
-    const client: EventStream = new EventStream(ctx, () => this.#clients.delete(client));
+    const client: EventStream = new EventStream(
+      ctx,
+      () => this.#clients.delete(client),
+      mostEvents,
+    );
     this.#clients.add(client);
     if (missed === null) client.send({ id: this.#idOf(this.#last), event: 'reset', data: {} });
     else for (const event of missed) client.send(event);
@@ -50,6 +73,14 @@ export class DashboardHub {
   close(): void {
     for (const client of this.#clients) client.end();
     this.#clients.clear();
+  }
+
+  #keep(event: KeptEvent): void {
+    this.#ring.push(event);
+    this.#characters += event.size;
+    while (this.#ring.length > mostEvents || this.#characters > mostCharacters) {
+      this.#characters -= this.#ring.shift()?.size ?? 0;
+    }
   }
 
   #idOf(number: number): string {

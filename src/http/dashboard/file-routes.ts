@@ -4,13 +4,12 @@ import { readConfigText, writeConfigText } from '../../actors/workspace/workspac
 import { readJson } from '../middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
+import { addAuditRoutes } from './audit-routes.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
+import { addPolicyRoutes } from './policy-routes.ts';
 import { agentOf } from './relay.ts';
 
 const contentBody = z.object({ content: z.string() });
-
-/** Events of the log that are shown at once. */
-const mostEvents = 1_000;
 
 /** Adds the routes of what the files of an agent hold: configuration, policy and audit log. */
 export function addFileRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
@@ -18,6 +17,9 @@ export function addFileRoutes(router: Router<RequestState>, ports: DashboardPort
 
   router.get('/api/schema', async (ctx: RoutedContext) => {
     ctx.body = await ports.schema();
+  });
+  router.get('/api/tools', async (ctx: RoutedContext) => {
+    ctx.body = await ports.tools();
   });
   router.get('/api/agents/:id/config', async (ctx: RoutedContext) => {
     const config = await readConfigText(agentOf(ctx, workspace).directory);
@@ -47,42 +49,12 @@ export function addFileRoutes(router: Router<RequestState>, ports: DashboardPort
   router.post('/api/agents/:id/config/validate', readJson(), async (ctx: RoutedContext) => {
     ctx.body = await files.check(agentOf(ctx, workspace).directory, contentOf(ctx));
   });
-  router.get('/api/agents/:id/policy', async (ctx: RoutedContext) => {
-    const policy = await files.policy(agentOf(ctx, workspace).directory);
-    if (policy === null)
-      throw new Problem(409, { error: 'service.yaml has problems; mend them first' });
-    ctx.body = policy;
-  });
-  router.get('/api/agents/:id/audit', async (ctx: RoutedContext) => {
-    const agent = agentOf(ctx, workspace);
-    const limit = Math.min(mostEvents, wholeOf(ctx, 'limit') ?? 200);
-    const found = await files.audit(agent.directory, { limit, before: wholeOf(ctx, 'before') });
-    ctx.body = { ...found, keys: await keysOf(agent) };
-  });
-}
-
-/** Only an agent that runs says which keys it signs with. */
-async function keysOf(agent: ReturnType<typeof agentOf>): Promise<unknown[]> {
-  if (agent.state !== 'running') return [];
-  try {
-    const path = '/.well-known/service-audit-keys';
-    const { body } = await agent.line().json({ method: 'GET', path });
-    const { keys } = Object(body) as { keys?: unknown };
-    return Array.isArray(keys) ? (keys as unknown[]) : [];
-  } catch {
-    return [];
-  }
+  addPolicyRoutes(router, ports);
+  addAuditRoutes(router, ports);
 }
 
 function contentOf(ctx: RoutedContext): string {
   const body = contentBody.safeParse(ctx.request.body);
   if (body.success) return body.data.content;
   throw new Problem(400, { error: 'content must be the text of service.yaml' });
-}
-
-function wholeOf(ctx: RoutedContext, name: string): number | null {
-  const text = ctx.query[name];
-  if (text === undefined || text === '') return null;
-  if (typeof text === 'string' && /^[1-9]\d{0,11}$/.test(text)) return Number(text);
-  throw new Problem(400, { error: `${name} must be a whole number above 0` });
 }

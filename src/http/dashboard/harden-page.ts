@@ -14,7 +14,8 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-const headers = {
+/** The headers by which a browser keeps the page to itself. */
+export const pageHeaders = {
   'Content-Security-Policy': policy,
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -24,7 +25,7 @@ const headers = {
 /** Sets the headers by which a browser keeps the page to itself, on every answer. */
 export function hardenPage(): Middleware {
   return function pageHardener(ctx: Context, next: Next) {
-    ctx.set(headers);
+    ctx.set(pageHeaders);
     return next();
   };
 }

@@ -1,20 +1,23 @@
 import type { Context } from 'koa';
 import {
+  AddSkillError,
   AgentStateError,
   ConfigFileError,
+  type LineAnswer,
   LineError,
+  sentenceOf,
   type Workspace,
   type WorkspaceAgent,
 } from '../../actors/workspace/workspace.ts';
+import { isKebabName } from '../../machines/kebab-case.ts';
+import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 
-const idPattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-
 /** Finds the agent that a path names. Throws a Problem: 400 for what is no id, 404 for one that is not there. */
 export function agentOf(ctx: RoutedContext, workspace: Workspace): WorkspaceAgent {
-  const id = ctx.params['id'] ?? '';
-  if (id.length > 64 || !idPattern.test(id)) {
+  const { id } = ctx.params;
+  if (!isKebabName(id)) {
     throw new Problem(400, { error: 'the id of an agent is lower-case words with hyphens' });
   }
   const agent = workspace.find(id);
@@ -25,8 +28,20 @@ export function agentOf(ctx: RoutedContext, workspace: Workspace): WorkspaceAgen
 /** Reads a part of a path that goes on to an agent: nothing in it may lead elsewhere. Throws a 404 Problem. */
 export function passedPart(ctx: RoutedContext, name: string): string {
   const part = ctx.params[name] ?? '';
-  if (/^[A-Za-z0-9._:-]{1,128}$/.test(part) && part !== '.' && part !== '..') return part;
+  if (isTaskId(part) && part !== '.' && part !== '..') return part;
   throw new Problem(404, { error: 'not found' });
+}
+
+/**
+ * Gives on what the agent answered. What is no answer, such as a redirect or a defect of the agent, is a 502 Problem: it
+ * says nothing of the dashboard itself.
+ */
+export function pass(ctx: RoutedContext, { status, body }: LineAnswer): void {
+  const isAnswer = (status >= 200 && status < 300) || (status >= 400 && status < 500);
+  if (!isAnswer && status !== 503) throw new Problem(502, { error: sentenceOf({ status, body }) });
+  ctx.status = status;
+  ctx.body = JSON.stringify(body);
+  ctx.type = 'json';
 }
 
 /** Says in which way an error of the workspace reaches the page; any other error stays as it is. */
@@ -34,6 +49,7 @@ export function workspaceProblem(error: unknown): unknown {
   if (error instanceof LineError) {
     return new Problem(error.code === 'slow' ? 504 : 502, { error: error.message });
   }
+  if (error instanceof AddSkillError) return new Problem(409, { error: error.message });
   if (error instanceof ConfigFileError) return new Problem(409, { error: error.message });
   if (!(error instanceof AgentStateError)) return error;
   const { code, message } = error;
@@ -43,9 +59,11 @@ export function workspaceProblem(error: unknown): unknown {
   return new Problem(code === 'not_running' ? 400 : 409, { error: message });
 }
 
-/** A signal that aborts when the client leaves. */
+/** A signal that aborts when the client leaves, or has left already. */
 export function whileAsked({ res }: Pick<Context, 'res'>): AbortSignal {
   const controller = new AbortController();
-  res.once('close', () => controller.abort(new Problem(499, { error: 'the client has left' })));
+  const leave = (): void => controller.abort(new Problem(499, { error: 'the client has left' }));
+  if (res.destroyed) leave();
+  else res.once('close', leave);
   return controller.signal;
 }

@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { isTaskId } from '../../machines/task/task-id.ts';
 import { readJson } from '../middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import {
@@ -9,21 +10,26 @@ import {
   readAgentTask,
   readAgentTasks,
   readDeferral,
+  readInspection,
   titleOf,
 } from '../wire/dashboard/agent-task.ts';
+import type { DeferralsJson } from '../wire/dashboard/held-call-json.ts';
+import type { InspectionJson } from '../wire/dashboard/inspection-json.ts';
 import type { TaskDetailJson } from '../wire/dashboard/task-detail-json.ts';
 import type { TaskRowJson } from '../wire/dashboard/task-row-json.ts';
 import { Problem } from '../wire/problem.ts';
-import { deferralsOf } from './agent-tasks.ts';
+import { wholeTaskPath } from './agent-tasks.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
-import { agentOf, passedPart, whileAsked } from './relay.ts';
+import { HeldCalls } from './held-calls.ts';
+import { agentOf, pass, passedPart, whileAsked } from './relay.ts';
 
 /** Pages of an agent that are looked through for tasks which match a filter that the agent does not have. */
 const mostPages = 10;
 
 /** Adds the routes of tasks, of the calls that wait in them, and of decisions on these. */
 export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
-  const { workspace, files, clock, log } = ports;
+  const { workspace, audit, operator, clock } = ports;
+  const held = new HeldCalls(ports);
 
   router.get('/api/agents/:id/tasks', async (ctx: RoutedContext) => {
     const agent = agentOf(ctx, workspace);
@@ -53,19 +59,18 @@ export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPort
     const id = passedPart(ctx, 'tid');
     const signal = whileAsked(ctx);
     const line = agent.line();
-    const path = `/tasks/${id}?decisions=true&history=states`;
     const [{ status, body }, timeline] = await Promise.all([
-      line.json({ method: 'GET', path, signal }),
+      line.json({ method: 'GET', path: wholeTaskPath(id), signal }),
       // A log that cannot be read is told of by its own page.
-      files.timeline(agent.directory, id).catch(() => []),
+      audit.timeline(agent.directory, id, signal).catch(() => []),
     ]);
-    const task = status === 200 ? readAgentTask(body) : null;
-    if (task === null) return pass(ctx, { status, body });
-    const held = task.metadata?.deferral?.id;
-    const waiting =
-      held === undefined || !/^[A-Za-z0-9._:-]{1,128}$/.test(held)
-        ? null
-        : await line.json({ method: 'GET', path: `/deferrals/${held}`, signal });
+    if (status !== 200) return pass(ctx, { status, body });
+    const task = readAgentTask(body);
+    if (task === null) throw new Problem(502, { error: 'the agent answered with what is no task' });
+    const deferral = task.metadata?.deferral?.id;
+    const waiting = isTaskId(deferral)
+      ? await line.json({ method: 'GET', path: `/deferrals/${deferral}`, signal })
+      : null;
     ctx.body = {
       ...presentRow(task),
       task: body,
@@ -76,24 +81,26 @@ export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPort
     } satisfies TaskDetailJson;
   });
 
+  router.get('/api/agents/:id/tasks/:tid/inspection', async (ctx: RoutedContext) => {
+    const line = agentOf(ctx, workspace).line();
+    const path = `/tasks/${passedPart(ctx, 'tid')}/inspection`;
+    const { status, body } = await line.json({ method: 'GET', path, signal: whileAsked(ctx) });
+    if (status !== 200) return pass(ctx, { status, body });
+    const events = readInspection(body);
+    if (events === null) {
+      throw new Problem(502, { error: 'the agent answered with what is no inspection' });
+    }
+    ctx.body = { events } satisfies InspectionJson;
+  });
+
   router.get('/api/deferrals', async (ctx: RoutedContext) => {
     const running = workspace.agents().filter(({ state }) => state === 'running');
-    const found = await Promise.all(
-      running.map(async (agent) => {
-        try {
-          return await deferralsOf(agent);
-        } catch (error) {
-          // One that does not answer keeps nobody from deciding on the others.
-          const reason = error instanceof Error ? error.message : String(error);
-          log.warn({ agent: agent.id, reason }, 'dashboard: an agent did not say what waits');
-          return [];
-        }
-      }),
-    );
-    const deferrals = found
-      .flat()
-      .toSorted((one, other) => one.expires_at.localeCompare(other.expires_at));
-    ctx.body = { deferrals, now: new Date(clock.now()).toISOString() };
+    const { deferrals, unasked } = await held.of(running);
+    ctx.body = {
+      deferrals: deferrals.toSorted((one, other) => one.expires_at.localeCompare(other.expires_at)),
+      unasked,
+      now: new Date(clock.now()).toISOString(),
+    } satisfies DeferralsJson;
   });
 
   for (const action of ['decisions', 'cancel'] as const) {
@@ -102,19 +109,13 @@ export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPort
       const path = `/tasks/${passedPart(ctx, 'tid')}/${action}`;
       const { token, body } = readDecision(ctx.request.body);
       const given = token === null ? {} : { token };
-      pass(ctx, await agent.line().json({ method: 'POST', path, body, ...given }));
+      // Whoever shows a token, or says an email, is named by it.
+      const isNamed = token !== null || typeof body['approver_email'] === 'string';
+      const approver = action === 'decisions' && !isNamed ? { approver: operator } : {};
+      const sent = { ...approver, ...body };
+      pass(ctx, await agent.line().json({ method: 'POST', path, body: sent, ...given }));
     });
   }
-}
-
-/** Gives on what the agent answered. */
-export function pass(
-  ctx: RoutedContext,
-  { status, body }: { status: number; body: unknown },
-): void {
-  ctx.status = status >= 200 && status < 600 ? status : 502;
-  ctx.body = JSON.stringify(body);
-  ctx.type = 'json';
 }
 
 /** Takes the token out of a decision: it is shown to the agent, and is no part of what it decides on. */

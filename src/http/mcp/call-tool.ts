@@ -1,7 +1,7 @@
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Ids, Log } from '../../actors/ports.ts';
-import { SystemError } from '../../actors/tasks/tasks.ts';
+import { SystemError } from '../../actors/system-error.ts';
 import type { Heartbeats } from '../heartbeats.ts';
 import type { RequestState } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';

@@ -1,6 +1,6 @@
 import type { Next } from 'koa';
 import type { AuditEvent, Clock } from '../../actors/ports.ts';
-import { SystemError } from '../../actors/tasks/tasks.ts';
+import { SystemError } from '../../actors/system-error.ts';
 import type { AdmissionVerdict } from '../../machines/admission/admission-answer.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { denialEvent, denialProblem, type InvocationReader } from '../wire/admission-json.ts';

@@ -1,6 +1,6 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { Log } from '../../actors/ports.ts';
-import { SystemError, type SystemErrorCode } from '../../actors/tasks/tasks.ts';
+import { SystemError, type SystemErrorCode } from '../../actors/system-error.ts';
 import type { RequestState } from '../request-state.ts';
 import { presentRefusal } from '../wire/present-refusal.ts';
 import { Problem } from '../wire/problem.ts';

@@ -16,8 +16,11 @@ const longestBody = 2 * 1024 * 1024;
 export function readJson({
   malformed,
   types = ['application/json'],
+  prototypes = 'error',
 }: {
   malformed?: string;
+  /** What becomes of a key `__proto__`: the body is refused, or the key is dropped. */
+  prototypes?: 'error' | 'remove';
   types?: string[];
 } = {}): Middleware {
   let reader: Promise<Middleware> | null = null;
@@ -33,7 +36,8 @@ export function readJson({
     await read(ctx, () => {
       const { body } = ctx.request as { body?: unknown };
       // Of a request other than a POST or a PUT nothing has been read; a body of unknown length may be empty.
-      if (typeof body === 'string' && body !== '') ctx.request.body = parsed(body, malformed);
+      if (typeof body === 'string' && body !== '')
+        ctx.request.body = parsed(body, prototypes, malformed);
       return next();
     });
   };
@@ -57,11 +61,11 @@ async function createReader(textTypes: string[], malformed?: string): Promise<Mi
   });
 }
 
-function parsed(text: string, malformed?: string): JsonValue {
+function parsed(text: string, protoAction: 'error' | 'remove', malformed?: string): JsonValue {
   const fault = jsonFault(text);
   if (fault !== null) throw new Problem(400, { error: malformed ?? fault });
   try {
-    return parse(text) as JsonValue;
+    return parse(text, { protoAction }) as JsonValue;
   } catch {
     throw new Problem(400, { error: malformed ?? notJson });
   }

@@ -13,10 +13,10 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Context, Middleware, Next } from 'koa';
+import { isTaskId } from '../../machines/task/task-id.ts';
 import { readTraceParent } from '../../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { fieldOf } from '../wire/field-of.ts';
-import { isTaskId } from '../wire/task-request.ts';
 
 /**
  * The requests that have a span, with their A2A method names; a JSON-RPC call names its method in its body. A path

@@ -110,6 +110,17 @@ export const operations: Readonly<Record<string, Operation>> = {
     answers: { 200: theTask, 400: badQuery, 404: noTask },
     form,
   },
+  'GET /tasks/:id/inspection': {
+    id: 'inspectTask',
+    tag: 'tasks',
+    says: 'Tells the way of a task through its chart in the format of the Stately inspector, redacted.',
+    answers: {
+      200: holding('The events, oldest first.', schemas.inspection),
+      404: noTask,
+      409: holding('The inspector of the agent is off.', schemas.refusal),
+    },
+    form,
+  },
   'GET /tasks': {
     id: 'listTasks',
     tag: 'tasks',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mostChangesKept } from '../../machines/governance/kept-changes.ts';
 import { taskStates } from '../../machines/task/task.ts';
 import { decisionDetails } from '../wire/decision-json.ts';
 import { submission } from '../wire/task-request.ts';
@@ -50,6 +51,18 @@ const pending = z.object({
   escalated_to: z.string().optional(),
 });
 
+const changes = z
+  .array(
+    z.object({
+      path: z.string(),
+      before: z.string().optional(),
+      after: z.string().optional(),
+    }),
+  )
+  .describe(
+    `What MODIFY changed of the arguments, each value as JSON without secrets; the first ${mostChangesKept}.`,
+  );
+
 const record = z.object({
   call_id: z.string().optional(),
   tool: z.string().optional(),
@@ -57,6 +70,7 @@ const record = z.object({
   decision: z.string(),
   reason: z.string(),
   duration_ms: z.number(),
+  changes: changes.optional(),
 });
 
 const requester = z.object({
@@ -100,6 +114,9 @@ export const deferral = pending.omit({ approvers: true }).extend({
   task_id: z.string(),
   timeout: z.string().describe('How long it waits at most, such as 5m0s.'),
   args: z.unknown().describe('The arguments that would run.'),
+  escalates_at: time.describe('When another target is asked as well.').optional(),
+  modified: z.string().describe('Which rules rewrote the arguments, in words.').optional(),
+  changes: changes.optional(),
   requester: requester.nullable(),
   approvers: z.array(z.string()).nullable().describe('Who may decide; null for anybody.'),
   quorum: z.int(),
@@ -146,6 +163,18 @@ export const conflict = z.object({
   args_sha256: digest.optional(),
 });
 
+export const inspection = z.object({
+  events: z.array(
+    z.looseObject({
+      type: z.enum(['@xstate.actor', '@xstate.event', '@xstate.snapshot']),
+      id: z.string(),
+      rootId: z.string(),
+      sessionId: z.string(),
+      createdAt: z.string().describe('Epoch milliseconds.'),
+    }),
+  ),
+});
+
 /** Every refusal of the routes that are Holdpoint's own. */
 export const refusal = z.object({
   error: z.string().describe('One sentence that says what is wrong.'),
@@ -185,6 +214,7 @@ export const cancel = z.object({
 
 answers.add(task, { id: 'Task' });
 answers.add(tasks, { id: 'TaskPage' });
+answers.add(inspection, { id: 'Inspection' });
 answers.add(deferral, { id: 'Deferral' });
 answers.add(deferrals, { id: 'DeferralPage' });
 answers.add(sessions, { id: 'SessionList' });

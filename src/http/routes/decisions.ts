@@ -1,8 +1,8 @@
 import type { Clock } from '../../actors/ports.ts';
 import type { DecisionAnswer } from '../../machines/governance/decision.ts';
+import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { presentAnswer, readDecision } from '../wire/decision-json.ts';
-import { isTaskId } from '../wire/task-request.ts';
 
 /** `POST /tasks/{id}/decisions`: submits a decision to the task and presents its answer (contract section 6). */
 export function decisions({ clock }: { clock: Clock }) {

@@ -1,5 +1,6 @@
-import { SystemError } from '../../actors/tasks/tasks.ts';
+import { SystemError } from '../../actors/system-error.ts';
 import type { JsonObject, JsonValue } from '../../machines/json.ts';
+import { isTaskId } from '../../machines/task/task-id.ts';
 import type { A2aCalls } from '../a2a/a2a-calls.ts';
 import { readVersion, versionOf } from '../a2a/a2a-versions.ts';
 import { awaitTask } from '../await-task.ts';
@@ -20,7 +21,7 @@ import {
 } from '../wire/json-rpc.ts';
 import { Problem } from '../wire/problem.ts';
 import { presentTask } from '../wire/task-json.ts';
-import { isTaskId, readSubmission } from '../wire/task-request.ts';
+import { readSubmission } from '../wire/task-request.ts';
 import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
 
 /** A method of the legacy surface. */

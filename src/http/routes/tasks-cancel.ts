@@ -1,8 +1,8 @@
+import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { Problem } from '../wire/problem.ts';
 import { presentTask } from '../wire/task-json.ts';
-import { isTaskId } from '../wire/task-request.ts';
 
 /** `POST /tasks/{id}/cancel`: calls a task off; a final one is answered as it is (contract section 5). */
 export function tasksCancel() {

@@ -1,7 +1,7 @@
+import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { readSeen, streamTask } from '../task-stream.ts';
 import { Problem } from '../wire/problem.ts';
-import { isTaskId } from '../wire/task-request.ts';
 
 /** `GET /tasks/{id}/events`: joins the stream of a task, or goes on where a client left off (contract section 5). */
 export function tasksEvents() {

@@ -1,9 +1,9 @@
+import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
 import { readFlag, readHistory, readHistoryLength, readTaskQuery } from '../wire/query.ts';
 import { presentStates } from '../wire/states-json.ts';
 import { presentTask } from '../wire/task-json.ts';
-import { isTaskId } from '../wire/task-request.ts';
 
 /** `GET /tasks/{id}`: the task as committed to disk (contract section 5). */
 export function tasksGet() {

@@ -2,9 +2,9 @@ import type { AuditEvent } from '../../actors/ports.ts';
 import type { AdmissionVerdict } from '../../machines/admission/admission-answer.ts';
 import { retryAfter } from '../../machines/admission/retry-after.ts';
 import { isJsonObject } from '../../machines/json.ts';
+import { isTaskId } from '../../machines/task/task-id.ts';
 import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
-import { isTaskId } from './task-request.ts';
 
 /** An invocation that a request would start. */
 export interface Invocation {

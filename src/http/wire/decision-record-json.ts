@@ -1,4 +1,4 @@
-import type { DecisionRecord, Layer } from '../../machines/task/task.ts';
+import type { ArgumentChange, DecisionRecord, Layer } from '../../machines/task/task.ts';
 
 /**
  * The record of a layer of governance about a call (contract section 7); `call_id` and `tool` are absent where there is
@@ -11,6 +11,8 @@ export interface DecisionRecordJson {
   decision: DecisionRecord['decision'];
   reason: string;
   duration_ms: number;
+  /** What MODIFY changed of the arguments, each value as JSON without secrets. */
+  changes?: ArgumentChange[];
 }
 
 /** The layers as the configuration calls them. */
@@ -26,12 +28,13 @@ const names: Record<Layer, string> = {
 
 /** Presents the records of every layer of governance, in their order. */
 export function presentDecisions(records: readonly DecisionRecord[]): DecisionRecordJson[] {
-  return records.map(({ callId, tool, layer, decision, reason, duration }) => ({
+  return records.map(({ callId, tool, layer, decision, reason, duration, changes }) => ({
     ...(callId === null ? {} : { call_id: callId }),
     ...(tool === null ? {} : { tool }),
     layer: names[layer],
     decision,
     reason,
     duration_ms: duration,
+    ...(changes === undefined ? {} : { changes }),
   }));
 }

@@ -10,8 +10,12 @@ export function presentDeferral({
   requester,
   deferral,
   stage,
+  records,
 }: Task): { [key: string]: JsonValue } | null {
   if (deferral === null) return null;
+  const modified = records.filter(
+    ({ callId, decision }) => callId === deferral.id && decision === 'modify',
+  );
   return {
     id: deferral.id,
     task_id: id,
@@ -21,11 +25,20 @@ export function presentDeferral({
     context: deferral.context,
     args: deferral.args,
     args_sha256: deferral.argsSha256,
+    ...(modified.length === 0
+      ? {}
+      : {
+          modified: modified.map(({ reason }) => reason).join(', '),
+          changes: modified.flatMap(({ changes = [] }) => changes.map((change) => ({ ...change }))),
+        }),
     requester: presentRequester(requester),
     requested_at: timestamp(deferral.requestedAt),
     expires_at: timestamp(deferral.expiresAt),
     approvers: deferral.approvers,
     quorum: deferral.quorum,
+    ...(stage !== 'escalated' && deferral.escalateAt !== null
+      ? { escalates_at: timestamp(deferral.escalateAt) }
+      : {}),
     ...(stage === 'escalated' && deferral.escalateTo !== null
       ? { escalated_to: deferral.escalateTo }
       : {}),

@@ -29,6 +29,7 @@ interface WaitingEvent extends StreamEvent {
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #traffic: Traffic;
+  readonly #mostWaiting: number;
   readonly #waiting: WaitingEvent[] = [];
   #backlog = 0;
   /** The number of bytes counted as unread. */
@@ -39,9 +40,14 @@ export class EventStream {
 
   /**
    * Answers a request with a stream. Calls `onClosed` once when the stream closes before `end` or `finish`, with
-   * whether the client left or was disconnected for being slow.
+   * whether the client left or was disconnected for being slow, as it is with more than `mostWaiting` events unread.
    */
-  constructor(ctx: Context, onClosed: (why: 'left' | 'slow') => void) {
+  constructor(
+    ctx: Context,
+    onClosed: (why: 'left' | 'slow') => void,
+    mostWaiting = Number.POSITIVE_INFINITY,
+  ) {
+    this.#mostWaiting = mostWaiting;
     const { res } = ctx;
     this.#response = res;
     const { traffic, keepAlive } = ctx.state as RequestState;
@@ -57,14 +63,17 @@ export class EventStream {
     const rest = keepAlive.comments.start(() => this.#beat());
     res.on('drain', () => this.#writeWaiting());
     res.on('timeout', () => this.#disconnect());
-    res.once('close', () => {
+    const close = (): void => {
       rest();
       this.#waiting.length = 0;
       this.#count(0);
       if (this.#isOver) return;
       this.#isOver = true;
       onClosed(this.#isLetGo ? 'slow' : 'left');
-    });
+    };
+    // A client who left while the answer was sought does so no second time.
+    if (res.destroyed) process.nextTick(close);
+    else res.once('close', close);
     if (ctx.method === 'HEAD') res.end();
   }
 
@@ -111,7 +120,8 @@ export class EventStream {
     this.#countWaiting();
     // One event that waits is never too much: a reader who comes back must get past it.
     const isTooMuch = this.#backlog > maximumBacklog && this.#waiting.length > 1;
-    if (isTooMuch || !hasRoom) this.#disconnect();
+    const isTooMany = this.#waiting.length > this.#mostWaiting;
+    if (isTooMuch || isTooMany || !hasRoom) this.#disconnect();
   }
 
   #disconnect(): void {

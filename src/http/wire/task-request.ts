@@ -103,11 +103,6 @@ export function isNewTaskId(text: unknown): text is string {
   return typeof text === 'string' && newTaskId.test(text);
 }
 
-/** Tells whether a text can be the id of a task; earlier releases let it begin with any of its characters. */
-export function isTaskId(text: unknown): text is string {
-  return typeof text === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(text);
-}
-
 function describe({ issues: [issue] }: z.ZodError, isWrapped: boolean): string {
   const path = [...(isWrapped ? ['task'] : []), ...(issue?.path ?? [])].join('.');
   if (path === '') return 'the body must be {"task": {"id", "message"}} or {"id", "message"}';

@@ -1,4 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openDashboard } from '../../helpers/test-dashboard.ts';
@@ -54,6 +62,40 @@ describe('the configuration of an agent', () => {
     expect(late.body.content).toBe(theirs);
     expect(readFileSync(path, 'utf8')).toBe(theirs);
     expect((await put(text)).status).toBe(428);
+  });
+
+  it('is written by one of many that save at once, and each of the others sees what that one wrote', async () => {
+    const { page, path, put } = await withAgent();
+    const { body } = await page.get('/api/agents/till/config');
+    const texts = Array.from({ length: 8 }, (_, n) => `agent_id: till\nversion: ${n + 2}.0.0\n`);
+    const answers = await Promise.all(texts.map((content) => put(content, body.etag)));
+    const now = readFileSync(path, 'utf8');
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([200, ...Array(7).fill(412)]);
+    expect(answers.map((answer) => answer.body.content)).toEqual(Array(8).fill(now));
+    expect(texts).toContain(now);
+    expect(readdirSync(page.workspace)).toEqual(['service.yaml']);
+  });
+
+  it('keeps its mode, and waits for no save that was killed', async () => {
+    const { page, path, put } = await withAgent();
+    const { body } = await page.get('/api/agents/till/config');
+    chmodSync(path, 0o640);
+    writeFileSync(`${path}.saving`, 'agent_id: ti');
+    const longAgo = new Date(Date.now() - 60_000);
+    utimesSync(`${path}.saving`, longAgo, longAgo);
+    const next = 'agent_id: till\nversion: 2.0.0\n';
+    expect((await put(next, body.etag)).status).toBe(200);
+    expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual([next, 0o640]);
+  });
+
+  it('is not written while somebody else saves, which is said', async () => {
+    const { page, path, put } = await withAgent();
+    const { body } = await page.get('/api/agents/till/config');
+    mkdirSync(`${path}.saving`);
+    const refused = await put('agent_id: till\nversion: 2.0.0\n', body.etag);
+    expect([refused.status, readFileSync(path, 'utf8')]).toEqual([409, text]);
+    expect(refused.body.error).toContain('save again in a moment');
   });
 
   it('is refused when it is too long, too deep or no text', async () => {

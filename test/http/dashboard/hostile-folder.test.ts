@@ -96,3 +96,25 @@ describe('the audit log of an agent', () => {
     },
   );
 });
+
+describe('a folder that takes the name of an agent', () => {
+  it('is not spoken to in its place, whatever it is called', async () => {
+    const page = await openDashboard((workspace) => {
+      mkdirSync(join(workspace, 'desk'));
+      writeFileSync(join(workspace, 'desk/service.yaml'), 'agent_id: desk\n');
+    });
+    const own = join(page.workspace, 'desk');
+    const directoryOf = async (id: string) => (await page.get(`/api/agents/${id}`)).body.directory;
+    expect(await directoryOf('desk')).toBe(own);
+    mkdirSync(join(page.workspace, 'aaa'));
+    writeFileSync(join(page.workspace, 'aaa/service.yaml'), 'agent_id: desk\n');
+    for (let times = 0; times < 2; times += 1) {
+      await page.post('/api/agents/rescan', {});
+      expect(await directoryOf('desk')).toBe(own);
+      expect(await directoryOf('desk-2')).toBe(join(page.workspace, 'aaa'));
+    }
+    writeFileSync(join(own, 'service.yaml'), 'agent_id: till\n');
+    await page.post('/api/agents/rescan', {});
+    expect(await directoryOf('till')).toBe(own);
+  });
+});

@@ -21,8 +21,8 @@ export interface AgentJson {
   /** Those of `tools` that a DEFER rule holds. */
   held_tools: string[];
   channels: string[];
-  /** How many there are. */
-  skills: number;
+  /** Names. */
+  skills: string[];
   status: AgentStatus;
   port?: number;
   url?: string;
@@ -34,6 +34,8 @@ export interface AgentJson {
   pending_deferrals: number;
   /** Warnings of its configuration, as `holdpoint validate` prints them. */
   warnings: string[];
+  /** It runs in the program that serves the dashboard, such as `holdpoint try`, and ends with it. */
+  in_dashboard?: true;
 }
 
 /** Body of `POST /api/agents/{id}/start` and of `/restart`. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { brief } from '../../../machines/brief.ts';
+import { isTaskId } from '../../../machines/task/task-id.ts';
 import type { DeferralJson } from './held-call-json.ts';
 import type { DecisionJson, StatechartJson } from './task-detail-json.ts';
 import type { TaskRowJson } from './task-row-json.ts';
@@ -18,6 +19,10 @@ const origin = z.looseObject({
 });
 const visit = z.object({ state: text, event: text, entered_at: time });
 
+const changes = z.array(
+  z.object({ path: text, before: z.string().optional(), after: z.string().optional() }),
+);
+
 const decision = z.object({
   call_id: z.string().optional(),
   tool: z.string().optional(),
@@ -25,6 +30,7 @@ const decision = z.object({
   decision: text,
   reason: text,
   duration_ms: z.number().catch(0),
+  changes: changes.optional().catch(undefined),
 });
 
 const workflow = z.object({
@@ -45,7 +51,8 @@ const metadata = z.looseObject({
 });
 
 const agentTask = z.looseObject({
-  id: z.string(),
+  // It becomes a part of paths.
+  id: z.string().refine(isTaskId),
   contextId: text,
   status: z.looseObject({
     state: text,
@@ -117,7 +124,8 @@ const agentDeferral = z.object({
   timeout: text,
   context: text,
   args: z.record(z.string(), z.unknown()).catch({}),
-  args_before: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  modified: z.string().optional().catch(undefined),
+  changes: changes.optional().catch(undefined),
   args_sha256: text,
   requester: origin.nullable().catch(null),
   requested_at: time,
@@ -125,6 +133,7 @@ const agentDeferral = z.object({
   approvers: z.array(z.string()).nullable().catch(null),
   quorum: z.number().catch(1),
   approvals: z.array(z.object({ approver: text, at: time })).catch([]),
+  escalates_at: time.optional().catch(undefined),
   escalated_to: target.optional().catch(undefined),
 });
 
@@ -132,6 +141,13 @@ const agentDeferral = z.object({
 export function readDeferral(json: unknown, agentId: string, title: string): DeferralJson | null {
   const found = agentDeferral.safeParse(json).data;
   return found === undefined ? null : ({ agent_id: agentId, ...found, title } as DeferralJson);
+}
+
+const inspection = z.object({ events: z.array(z.looseObject({ type: z.string() })) });
+
+/** Reads the inspection events of a task; `null` when they are none. */
+export function readInspection(json: unknown): object[] | null {
+  return inspection.safeParse(json).data?.events ?? null;
 }
 
 function wordsOf(said: z.infer<typeof message> | undefined): string {

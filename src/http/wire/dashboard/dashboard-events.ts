@@ -10,6 +10,8 @@ export interface DashboardEvents {
   /** `deferral` is `null` when it has ended; `pending` counts those of the agent. */
   deferral: { agent_id: string; deferral: DeferralJson | null; task_id: string; pending: number };
   task: { agent_id: string; task: TaskRowJson };
+  /** The status of a sign-in may be another. Which one is not said: whoever knows its state asks. */
+  sign_in: Record<string, never>;
   /** The client has missed events and reads everything again. */
   reset: Record<string, never>;
 }

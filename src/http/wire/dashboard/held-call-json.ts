@@ -9,8 +9,9 @@ export interface DeferralJson {
   /** Words of the model. */
   context: string;
   args: Record<string, unknown>;
-  /** What the model asked for, where a MODIFY rule changed it. */
-  args_before?: Record<string, unknown>;
+  /** Which rules of MODIFY rewrote what the model asked for, in words, and what they changed, each value as JSON. */
+  modified?: string;
+  changes?: { path: string; before?: string; after?: string }[];
   args_sha256: string;
   requester: { user_id: string; email: string | null; provider: string } | null;
   requested_at: string;
@@ -19,6 +20,8 @@ export interface DeferralJson {
   approvers: string[] | null;
   quorum: number;
   approvals: { approver: string; at: string }[];
+  /** When another target is asked as well, until it is. */
+  escalates_at?: string;
   escalated_to?: string | string[];
   /** Title of its task. */
   title: string;
@@ -27,6 +30,8 @@ export interface DeferralJson {
 /** Answer of `GET /api/deferrals`. */
 export interface DeferralsJson {
   deferrals: DeferralJson[];
+  /** Ids of running agents that did not say in time what waits in them; once one has, there is a `reset` event. */
+  unasked: string[];
   /** The clock of the server, for countdowns. */
   now: string;
 }

@@ -3,8 +3,24 @@ export interface PolicyJson {
   tools: ToolPolicyJson[];
   egress: { mode: string; hosts: { host: string; origin: string }[] };
   auth: { providers: string[]; required: boolean };
-  admission: { enabled: boolean; url?: string };
+  admission: {
+    /** As the agent said when it started last; before that, as the environment of the dashboard would have it. */
+    enabled: boolean;
+    url?: string;
+    /** The newest refusal or failure that the agent has noted; admitting is noted nowhere. */
+    last?: AdmissionResultJson;
+  };
+  /** What the agent warns of at its start. */
   warnings: string[];
+}
+
+/** How asking the platform ended. */
+export interface AdmissionResultJson {
+  /** `failed` admits, as the platform could not be asked. */
+  result: 'denied' | 'failed';
+  at: string;
+  /** The platform's reason, or what went wrong. */
+  says: string;
 }
 
 /** What the layers of governance say of a tool. */
@@ -16,5 +32,12 @@ export interface ToolPolicyJson {
   /** `null` lets anybody decide. */
   approvers: string[] | null;
   timeout?: string;
+  /** How many have to agree; for a held tool alone. */
+  quorum?: number;
+  /** Whoever asked for the call may not decide it. */
+  four_eyes?: true;
+  escalates?: { to: string; after: string };
+  /** What the sign-in of the requester has to be. */
+  acr?: string;
   warning?: string;
 }

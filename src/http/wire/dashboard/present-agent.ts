@@ -18,5 +18,6 @@ export function presentAgent(agent: WorkspaceAgent, pending: number): AgentJson 
     needs_passphrase: state !== 'running' && description.needsPassphrase,
     pending_deferrals: served === null ? 0 : pending,
     warnings: description.warnings,
+    ...(agent.isHere ? { in_dashboard: true as const } : {}),
   };
 }

@@ -36,11 +36,15 @@ export interface DecisionJson {
   decision: string;
   reason: string;
   duration_ms: number;
+  /** What MODIFY changed of the arguments, each value as JSON; neither where there was none. */
+  changes?: { path: string; before?: string; after?: string }[];
 }
 
 /** One audit event without its envelope. */
 export interface TimelineEntryJson {
-  /** Its line in the log. */
+  /** The number of its line in the log, from 1. */
+  line: number;
+  /** Its number within its invocation. */
   seq: number;
   at: string;
   event: string;

@@ -10,6 +10,8 @@ export interface WorkspaceJson {
   directory: string;
   version: string;
   token_required: boolean;
+  /** A newer version that is out; absent for none, and while nobody looks for any. */
+  newer_release?: string;
 }
 
 /** Body of every refusal. */

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../../machines/json.ts';
+import type { DecisionJson } from './task-detail-json.ts';
+
+/** A tool call as it was recorded. */
+export interface RecordedCall {
+  task: string;
+  id: string;
+  tool: string;
+  /** As the model asked for them, as far as that was kept; `null` when no arguments were. */
+  args: JsonObject | null;
+  /** True when those are the ones that MODIFY had made. */
+  isRewritten: boolean;
+  /** The assurance level of the caller; `null` when it is not known. */
+  acr: string | null;
+  /** What the layers said. */
+  before: DecisionJson[];
+}
+
+/** What is known of a task beside its decisions. */
+interface Known {
+  task: string;
+  decisions: readonly DecisionJson[];
+  /** The call that waits. */
+  held: { id: string; args: unknown } | null;
+  /** Events of the log about the task, oldest first. */
+  events: readonly { event: string; fields: Record<string, unknown> }[];
+}
+
+const argsShape = z.record(z.string(), z.json());
+const calls = z.array(z.looseObject({ id: z.string(), args: argsShape }));
+const turn = z.looseObject({ role: z.literal('agent'), calls });
+
+/**
+ * Lists the calls of a task as they were recorded, oldest first. Arguments are those of the call that waits, else those
+ * that `audit.capture` kept: of the model's turn, or of the run where there is no doubt which call it was.
+ */
+export function recordedCalls({ task, decisions, held, events }: Known): RecordedCall[] {
+  const asked = askedFor(events);
+  const ruled = Map.groupBy(
+    decisions.filter(({ call_id: id, tool }) => id !== undefined && tool !== undefined),
+    ({ call_id: id }) => id ?? '',
+  );
+  const tools = [...ruled.values()].map(([said]) => said?.tool ?? '');
+  return [...ruled].map(([id, before]) => {
+    const tool = before[0]?.tool ?? '';
+    const ran = held?.id === id ? held.args : argsOfRun(tool, tools, events);
+    const args = asked.get(id) ?? argsIn(ran);
+    const wasModified = before.some(({ decision }) => decision === 'modify');
+    const isRewritten = args !== null && !asked.has(id) && wasModified;
+    return { task, id, tool, args, isRewritten, acr: acrOf(tool, before, events), before };
+  });
+}
+
+function askedFor(events: Known['events']): Map<string, JsonObject> {
+  const found = new Map<string, JsonObject>();
+  for (const { event, fields } of events) {
+    if (event !== 'llm_call') continue;
+    const messages = parsed(fields['messages']);
+    const said = turn.safeParse(Array.isArray(messages) ? messages.at(-1) : null);
+    for (const call of said.data?.calls ?? []) found.set(call.id, call.args);
+  }
+  return found;
+}
+
+/** The log names the tool of a run and not the call, so a tool must have been called once. */
+function argsOfRun(tool: string, tools: readonly string[], events: Known['events']): unknown {
+  const runs = events.filter(
+    ({ event, fields }) =>
+      event === 'tool_exec' && fields['phase'] === 'start' && fields['tool'] === tool,
+  );
+  if (runs.length !== 1 || tools.filter((one) => one === tool).length !== 1) return null;
+  return parsed(runs[0]?.fields['args']);
+}
+
+function argsIn(value: unknown): JsonObject | null {
+  return argsShape.safeParse(value).data ?? null;
+}
+
+function acrOf(
+  tool: string,
+  before: readonly DecisionJson[],
+  events: Known['events'],
+): string | null {
+  if (!before.some(({ layer, decision }) => layer === 'step_up' && decision === 'step_up'))
+    return null;
+  const refused = events.findLast(
+    ({ event, fields }) => event === 'auth_step_up_required' && fields['tool'] === tool,
+  );
+  const presented = refused?.fields['presented_acr'];
+  return typeof presented === 'string' ? presented : '';
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? (JSON.parse(text) as unknown) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { AgentClient } from '../../helpers/agent-client.ts';
+import { openHub } from '../../helpers/hub-server.ts';
+
+it('tells of a newer release once one is known, and of none otherwise', async () => {
+  let newer: string | null = null;
+  const { url } = await openHub(() => newer);
+  const client = new AgentClient(url, null);
+  const about = { directory: expect.any(String), version: '0', token_required: false };
+  expect((await client.get('/api/workspace')).body).toEqual(about);
+  newer = '1.3.0';
+  expect((await client.get('/api/workspace')).body).toEqual({ ...about, newer_release: newer });
+});
