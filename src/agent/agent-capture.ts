@@ -28,22 +28,30 @@ const usualVariables = [
 ];
 
 /**
- * Creates the capture of contents into the audit log, as `audit.capture` asks; `null` while nothing is captured.
+ * Creates what takes the secrets out of a text that is kept; it throws where they cannot be looked for.
  * Scrubbed are what the built-in redaction rules of the group `secrets` find, and the values of every variable that
  * the configuration takes a secret from or that a skill declares for its scripts, the secrets of its files, and the
  * daemon's own token.
  */
-export function createAgentCapture(parts: CaptureParts): Capture | null {
-  return createCapture(parts.config.audit.capture, () => {
-    const values = knownSecrets(parts);
-    const detect = secretDetector();
-    let token: string | null = null;
-    return (text) => {
-      // It is made after the store is open, and before anybody is let in.
-      token ??= runtimeToken(parts.directory);
-      return detect(redactSecrets(text, [...values, token]));
-    };
-  });
+export function createAgentScrub(parts: CaptureParts): (text: string) => string {
+  const values = knownSecrets(parts);
+  let detect: ((text: string) => string) | null = null;
+  let token: string | null = null;
+  return (text) => {
+    // It is made after the store is open, and before anybody is let in.
+    token ??= runtimeToken(parts.directory);
+    // What it looks for takes a while to compile, and many agents are started to do nothing yet.
+    detect ??= secretDetector();
+    return detect(redactSecrets(text, [...values, token]));
+  };
+}
+
+/** Creates the capture of contents into the audit log, as `audit.capture` asks; `null` while nothing is captured. */
+export function createAgentCapture(
+  { audit }: ServiceConfig,
+  scrub: (text: string) => string,
+): Capture | null {
+  return createCapture(audit.capture, () => scrub);
 }
 
 function secretDetector(): (text: string) => string {

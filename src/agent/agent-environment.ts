@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { readSecretSettings } from '../actors/config/config.ts';
 import {
   hasSecretFile,
@@ -34,4 +34,9 @@ export function secretPath(directory: string, env: NodeJS.ProcessEnv): string {
 export function needsPassphrase(directory: string, env: NodeJS.ProcessEnv): boolean {
   const { providers } = readSecretSettings(directory, env);
   return providers.includes('encrypted-file') && hasSecretFile(secretPath(directory, env));
+}
+
+/** Names the folder that holds the `.env` of an agent, whether or not it is there. */
+export function environmentFolder(directory: string, env: NodeJS.ProcessEnv): string {
+  return dirname(secretPath(directory, env));
 }

@@ -28,6 +28,8 @@ export interface GovernanceParts {
   tools: ReadonlyMap<string, Tool>;
   guardrails: Guardrails | null;
   modify: Modify | null;
+  /** Takes the secrets out of a text that is kept. */
+  scrub: (text: string) => string;
   env: NodeJS.ProcessEnv;
   clock: Clock;
   log: Log;
@@ -49,6 +51,7 @@ export function createGovernance(parts: GovernanceParts): Governance {
     guardrails: parts.guardrails,
     modify: parts.modify,
     credentials: issuer,
+    scrub: parts.scrub,
   });
   return { policy, scorer: intentScorerOf(security.intent_alignment, parts), issuer };
 }

@@ -6,7 +6,7 @@ import type { Clock, Ids, Log } from '../actors/ports.ts';
 import { createModel, systemPrompt, TaskSystem } from '../actors/tasks/tasks.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
-import { createAgentCapture } from './agent-capture.ts';
+import { createAgentCapture, createAgentScrub } from './agent-capture.ts';
 import { createGovernance } from './agent-governance.ts';
 import type { AgentRecords } from './open-records.ts';
 
@@ -35,6 +35,7 @@ export interface SystemParts {
 export function createSystem(parts: SystemParts): TaskSystem {
   const { config, toolbox, egress, audit, inspect } = parts;
   const { tools, skills } = toolbox;
+  const scrub = createAgentScrub({ ...parts, skills });
   const prompt = systemPrompt(parts.instructions, skills);
   return new TaskSystem({
     store: audit.store,
@@ -45,14 +46,14 @@ export function createSystem(parts: SystemParts): TaskSystem {
       tools: () => tools.values(),
       instructions: () => prompt,
     }),
-    ...createGovernance({ ...parts, tools, outbound: egress }),
+    ...createGovernance({ ...parts, tools, scrub, outbound: egress }),
     tools,
     clock: parts.clock,
     ids: parts.ids,
     log: parts.log,
     egress,
     envelope: audit.entity,
-    capture: createAgentCapture({ ...parts, skills }),
+    capture: createAgentCapture(config, scrub),
     restAfter: 3_000,
     release: version,
     limits: {

@@ -1,5 +1,4 @@
 import { providerAddress as verifierAddress } from '../actors/access/access.ts';
-import type { ChannelsReading } from '../actors/channels/channels.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { credentialAddresses, embedderAddress } from '../actors/governance/governance.ts';
 import { type DerivedEndpoint, readHostPattern } from '../actors/outbound/outbound.ts';
@@ -15,7 +14,14 @@ export interface EndpointSettings {
   /** Where spans go; `null` while tracing is off. */
   tracingUrl: string | null;
   skills: readonly Pick<Skill, 'id' | 'egressDomains'>[];
-  channels: ChannelsReading;
+  channels: ChannelAddresses;
+}
+
+/** Where the adapters of channels ask; `null` for one that does not run. */
+export interface ChannelAddresses {
+  slack: { apiUrl: string } | null;
+  telegram: { apiUrl: string } | null;
+  webhook: { targets: Readonly<Record<string, { url: string }>> } | null;
 }
 
 /** A setting and the URL it leads to. */
@@ -86,7 +92,7 @@ function searchAddress({ builtin_tools, tools }: ServiceConfig): Named[] {
 }
 
 /** What the files of the adapters lead to; nothing for one that does not run. */
-function channelAddresses(channel: string, channels: ChannelsReading): string[] {
+function channelAddresses(channel: string, channels: ChannelAddresses): string[] {
   switch (channel) {
     case 'slack':
       return slackAddresses(channels.slack?.apiUrl);

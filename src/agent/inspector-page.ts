@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { extname, join } from 'node:path';
 import type { PageFile } from '../actors/telemetry/telemetry.ts';
+import { programFolder } from '../package-root.ts';
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -14,7 +15,7 @@ const types: Record<string, string> = {
  * takes them out of the daemon.
  */
 export function readInspectorPage(): Map<string, PageFile> {
-  const folder = join(import.meta.dirname, '../ui/inspector');
+  const folder = join(programFolder, 'ui/inspector');
   const files = readdirSync(folder).map((name): [string, PageFile] => {
     const text = readFileSync(join(folder, name), 'utf8');
     const extension = extname(name);

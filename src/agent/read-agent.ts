@@ -18,7 +18,7 @@ import { readGuardrails } from './agent-guardrails.ts';
 import { readInstructions } from './agent-instructions.ts';
 import { readWritable } from './agent-writable.ts';
 import { namedTools } from './named-tools.ts';
-import { rulesWithoutTool } from './ruled-tools.ts';
+import { rulesWithoutTool, unheldTools } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
 
 /** What an agent's folder holds, with everything that is wrong in it. */
@@ -94,6 +94,7 @@ export async function readAgent(
       ...files.warnings,
       ...writable.warnings,
       ...idle.warnings,
+      ...unheldTools(config, toolbox.skills),
       ...toolbox.warnings.map(asProblem),
     ],
     agent: {

@@ -1,6 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import type { ConfigProblem, ConfigReading, ServiceConfig } from '../actors/config/config.ts';
 import { normalName, ToolMap } from '../actors/tool-name.ts';
+import type { Skill } from '../actors/tools/tools.ts';
 
 /** A configuration that can be used, and how its places are spoken of. */
 type Loaded = Pick<Extract<ConfigReading, { ok: true }>, 'config' | 'problemAt'>;
@@ -47,6 +48,28 @@ export function heldTools(
 ): string[] {
   const held = new ToolMap(Object.entries(defer.enabled ? defer.tools : {}));
   return [...tools].filter((tool) => held.has(tool)).toSorted();
+}
+
+/** Names the tools that a skill says should wait for a person and that no rule holds, each where its section stands. */
+export function unheldTools(
+  config: Pick<ServiceConfig, 'security'>,
+  skills: readonly Pick<Skill, 'id' | 'held' | 'tools'>[],
+): ConfigProblem[] {
+  const { guardrails } = config.security;
+  const denied = new Set((guardrails.enabled ? guardrails.denied_tools : []).map(normalName));
+  return skills.flatMap(({ id, held = [], tools }) => {
+    const wanted = new Set(held.map(normalName));
+    const loose = tools.filter(
+      ({ name }) =>
+        wanted.has(normalName(name)) &&
+        !denied.has(normalName(name)) &&
+        heldTools(config, [name]).length === 0,
+    );
+    return loose.map(({ name, file, line }) => {
+      const message = `the skill ${id} says that ${name} should be held, and no rule holds it; add ${name} under security.defer.tools with security.defer.enabled: true, or take it out of held in the skill`;
+      return { message, file, line, column: 1, path: '' };
+    });
+  });
 }
 
 const unheld = 'this rule holds nothing back';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseConfig, type ServiceConfig } from '../../src/actors/config/config.ts';
 import type { ScriptDefinition, Skill } from '../../src/actors/tools/skills/skills.ts';
-import { createAgentCapture } from '../../src/agent/agent-capture.ts';
+import { createAgentCapture, createAgentScrub } from '../../src/agent/agent-capture.ts';
 import type { TaskFact } from '../../src/machines/task/facts.ts';
 
 const key = `sk-${'a1B2'.repeat(8)}`;
@@ -46,7 +46,10 @@ const skills = [{ tools: [{ environment: ['SHOP', 'UNSET'] } as ScriptDefinition
 const secretValues = ['secret-of-a-file'];
 
 function captured(result: string): string | undefined {
-  const capture = createAgentCapture({ config: config(), skills, directory, env, secretValues });
+  const capture = createAgentCapture(
+    config(),
+    createAgentScrub({ config: config(), skills, directory, env, secretValues }),
+  );
   const sizes = { argsSize: 2, resultSize: result.length };
   const fact: TaskFact = { type: 'tool.ended', tool: 'pay', duration: 1, ...sizes, result };
   return capture?.(fact).result;
@@ -55,7 +58,7 @@ function captured(result: string): string | undefined {
 describe('createAgentCapture', () => {
   it('is null while nothing is captured', () => {
     const parts = { config: config('agent_id: till\n'), skills, directory, env, secretValues };
-    expect(createAgentCapture(parts)).toBeNull();
+    expect(createAgentCapture(parts.config, createAgentScrub(parts))).toBeNull();
   });
 
   it('knows the secrets of the configuration, of the skills and of the daemon, and no other value', () => {

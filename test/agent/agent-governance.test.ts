@@ -22,6 +22,7 @@ function governed(settings: string, outbound: Outbound) {
     tools: new Map(),
     guardrails: null,
     modify: null,
+    scrub: (text: string) => text,
     env,
     clock,
     log: silent,

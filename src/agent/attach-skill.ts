@@ -1,0 +1,91 @@
+import type { ServiceConfig } from '../actors/config/config.ts';
+import { normalName } from '../actors/tool-name.ts';
+import type { RegistrySkill } from '../actors/tools/tools.ts';
+import { AddSkillError, addSkill } from '../actors/workspace/workspace.ts';
+import {
+  type AgentPlace,
+  type HeldRules,
+  planHeldRules,
+  usableAgent,
+  writeHeldRules,
+} from './held-rules.ts';
+
+/** A variable that a skill asks for and the agent does not have. */
+export interface MissingVariable {
+  name: string;
+  kind: 'required' | 'one_of' | 'optional';
+}
+
+/** What adding a skill to an agent does. */
+export interface SkillPlan extends HeldRules {
+  /** Paths of the files that it brings, relative to the agent's folder. */
+  files: string[];
+  /** Hosts that its scripts may reach then, and no other tool by it; what `egress` lists comes on top. */
+  scriptsReach: string[];
+  egressMode: ServiceConfig['egress']['mode'];
+  missing: MissingVariable[];
+}
+
+/**
+ * Works out what adding a skill does: its files, the rules that come into `service.yaml`, the hosts that its scripts may
+ * reach by its own `egress_domains`, and which variables are missing then. It lists no host in `egress.allowed_domains`,
+ * which would open it to every tool. Writes nothing. Rejects with an AddSkillError or a ConfigFileError.
+ */
+export async function planSkill(
+  place: AgentPlace,
+  { skill, scripts, held }: RegistrySkill,
+): Promise<SkillPlan> {
+  const { config, toolbox } = await usableAgent(place);
+  if (toolbox.skills.some(({ id }) => id === skill.id)) {
+    throw new AddSkillError('skill_exists', `the agent has a skill ${skill.id} already`);
+  }
+  const known = new Set([...toolbox.tools.keys()].map(normalName));
+  const taken = skill.tools.find(({ name }) => known.has(normalName(name)));
+  if (taken !== undefined) {
+    const message = `the agent has a tool ${taken.name} already; rename one of the two`;
+    throw new AddSkillError('skill_exists', message);
+  }
+  const { mode: egressMode } = config.egress;
+  return {
+    ...(await planHeldRules(place.directory, config, held)),
+    files: filesOf(skill.id, scripts),
+    scriptsReach: egressMode === 'deny-all' ? [] : skill.egressDomains,
+    egressMode,
+    missing: missingVariables(skill.requires.env, place.env),
+  };
+}
+
+/**
+ * Adds a skill to an agent as planned, all of it or nothing, and returns its folder. The rules that hold its tools are
+ * there before the tools are. Rejects with an AddSkillError or a ConfigFileError.
+ */
+export async function attachSkill(
+  place: AgentPlace,
+  { skill, text, scripts }: RegistrySkill,
+  plan: SkillPlan,
+): Promise<string> {
+  const rollBack = await writeHeldRules(place, plan);
+  try {
+    const files = { name: skill.id, skill_md: text, scripts };
+    return (await addSkill(place.directory, files)).path;
+  } catch (error) {
+    await rollBack();
+    throw error;
+  }
+}
+
+function filesOf(name: string, scripts: RegistrySkill['scripts']): string[] {
+  const folder = `skills/${name}`;
+  return [`${folder}/SKILL.md`, ...Object.keys(scripts).map((file) => `${folder}/scripts/${file}`)];
+}
+
+function missingVariables(
+  { required, oneOf, optional }: RegistrySkill['skill']['requires']['env'],
+  env: NodeJS.ProcessEnv,
+): MissingVariable[] {
+  const isUnset = (name: string) => (env[name] ?? '') === '';
+  const as = (names: readonly string[], kind: MissingVariable['kind']) =>
+    names.filter(isUnset).map((name) => ({ name, kind }));
+  const choice = oneOf.every(isUnset) ? oneOf : [];
+  return [...as(required, 'required'), ...as(choice, 'one_of'), ...as(optional, 'optional')];
+}

@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '../actors/clock.ts';
+import { formatProblem } from '../actors/config/config.ts';
+import {
+  changeSecrets,
+  SecretsError,
+  VariableError,
+  writeEnvironment,
+} from '../actors/secrets/secrets.ts';
+import {
+  AddSkillError,
+  addSkill,
+  addToFolder,
+  FolderTakenError,
+  newFolder,
+} from '../actors/workspace/workspace.ts';
+import type { AgentPlan } from '../machines/wizard/agent-plan.ts';
+import { readAgent } from './read-agent.ts';
+import { channelText, serviceText } from './service-text.ts';
+import { registrySkill } from './skill-registry.ts';
+
+export interface CreateOptions {
+  /** The folder that the agent is made in, absolute. */
+  directory: string;
+  /** Whether the folder may be there already, without an agent in it. */
+  mayExist: boolean;
+}
+
+/** Why an agent was not made; nothing was left behind. */
+export class CreateError extends Error {
+  readonly code: 'taken' | 'invalid' | 'unwritable';
+
+  constructor(code: CreateError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Makes the folder of an agent, all of it or nothing, once its configuration reads without a problem; answers the paths
+ * of its files. Rejects with a CreateError.
+ */
+export async function createAgent(plan: AgentPlan, options: CreateOptions): Promise<string[]> {
+  const { directory, mayExist } = options;
+  const files = filesOf(plan);
+  const fill = async (draft: string): Promise<void> => {
+    for (const [name, content] of files) {
+      await writeFile(join(draft, name), content, { flag: 'wx' });
+    }
+    for (const skill of plan.skills) await copySkill(draft, skill);
+    await writeSecrets(join(draft, '.service'), plan);
+    await check(draft, plan);
+  };
+  try {
+    const isAddition = mayExist && existsSync(directory);
+    if (isAddition)
+      await addToFolder(directory, { kept: ['.gitignore'], last: 'service.yaml' }, fill);
+    else await newFolder(directory, fill);
+  } catch (error) {
+    throw asCreateError(error, directory);
+  }
+  const secret = secretsFile(plan);
+  const secrets = secret === null ? [] : [join('.service', secret)];
+  const skills = plan.skills.map((skill) => join('skills', skill));
+  return [...files.keys(), ...secrets, ...skills].map((name) => join(directory, name));
+}
+
+/** The texts of the files of a plan by their names, in the order in which people look at them. */
+function filesOf(plan: AgentPlan): Map<string, string> {
+  return new Map([
+    ['service.yaml', serviceText(plan)],
+    ['.gitignore', '.service/\n'],
+    ...Object.entries(plan.channelFiles).map(
+      ([name, content]) => [name, channelText(content)] as const,
+    ),
+  ]);
+}
+
+async function copySkill(draft: string, name: string): Promise<void> {
+  const found = await registrySkill(name);
+  if (found === null) throw new CreateError('invalid', `there is no skill ${name} in the registry`);
+  await addSkill(draft, { name, skill_md: found.text, scripts: found.scripts });
+}
+
+/** Names the file of the secrets; `null` when there are none. */
+function secretsFile({ passphrase, variables }: AgentPlan): string | null {
+  if (variables.size === 0) return null;
+  return passphrase === '' ? '.env' : 'secrets.enc';
+}
+
+async function writeSecrets(folder: string, plan: AgentPlan): Promise<void> {
+  const { passphrase, variables } = plan;
+  const file = secretsFile(plan);
+  if (file === null) return;
+  await mkdir(folder, { mode: 0o700 });
+  if (file === '.env') await writeEnvironment(folder, Object.fromEntries(variables));
+  else {
+    await changeSecrets(join(folder, file), passphrase, (secrets) => {
+      for (const [name, value] of variables) secrets.set(name, value);
+    });
+  }
+}
+
+/** The keys of models may be in the environment of whoever runs the agent. */
+async function check(draft: string, { variables, missing }: AgentPlan): Promise<void> {
+  const keys = missing
+    .filter((name) => name.endsWith('_API_KEY'))
+    .map((name) => [name, 'unset'] as const);
+  const env = { ...Object.fromEntries(keys), ...Object.fromEntries(variables) };
+  const { problems, agent } = await readAgent(draft, env, systemClock());
+  const [first] = problems;
+  if (agent !== null && first === undefined) return;
+  const why = first === undefined ? 'its files cannot be read' : formatProblem(first);
+  throw new CreateError('invalid', `the agent would not start: ${why}`);
+}
+
+function asCreateError(error: unknown, directory: string): CreateError {
+  if (error instanceof CreateError) return error;
+  const { message } = error as Error;
+  if (error instanceof FolderTakenError) return new CreateError('taken', message, { cause: error });
+  if (
+    error instanceof SecretsError ||
+    error instanceof VariableError ||
+    error instanceof AddSkillError ||
+    error instanceof RangeError
+  ) {
+    return new CreateError('invalid', message, { cause: error });
+  }
+  const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+  return new CreateError('unwritable', `${directory} cannot be written (${code})`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,73 @@
+import { channelSchemas, formatProblem, parseConfig } from '../actors/config/config.ts';
+import type { AgentAnswers } from '../machines/wizard/agent-answers.ts';
+import { type AgentPlan, agentPlan } from '../machines/wizard/agent-plan.ts';
+import type { SkillOffer } from '../machines/wizard/offers.ts';
+import { type ChannelAddresses, derivedEndpoints } from './derived-endpoints.ts';
+import { channelText, serviceText } from './service-text.ts';
+
+/** What would be made from answers, without a secret. */
+export interface AgentPreview {
+  agentId: string;
+  /** The texts of the files by their names. */
+  files: Readonly<Record<string, string>>;
+  /** The hosts that the answers lead to, each with the setting that it comes from; none while something is wrong. */
+  hosts: { host: string; origin: string }[];
+  /** The names of the variables that are kept for it. */
+  variables: string[];
+  /** The names of those that the environment has to have. */
+  missing: string[];
+  problems: string[];
+}
+
+/** Says what would be made from answers, also from some that are wrong yet. */
+export function previewAgent(answers: AgentAnswers, skills: readonly SkillOffer[]): AgentPreview {
+  const plan = agentPlan(answers);
+  const text = serviceText(plan);
+  const keys = [...plan.variables.keys(), ...plan.missing].map((name) => [name, 'unset']);
+  const env = Object.fromEntries(keys) as Record<string, string>;
+  const reading = parseConfig(text, { file: 'service.yaml', env });
+  const chosen = skills.filter(({ name }) => plan.skills.includes(name));
+  const endpoints = !reading.ok
+    ? []
+    : derivedEndpoints(reading.config, {
+        ...{
+          env,
+          admissionUrl: null,
+          tracingUrl: null,
+          channels: addressesOf(plan, reading.config.channels),
+        },
+        skills: chosen.map(({ name, egress_domains: domains }) => ({
+          id: name,
+          egressDomains: [...domains],
+        })),
+      });
+  return {
+    agentId: plan.agentId,
+    files: {
+      'service.yaml': text,
+      ...Object.fromEntries(
+        Object.entries(plan.channelFiles).map(([name, content]) => [name, channelText(content)]),
+      ),
+    },
+    hosts: endpoints.map(({ host, port, source }) => ({
+      host: port === 443 ? host : `${host}:${port}`,
+      origin: source,
+    })),
+    variables: [...plan.variables.keys()],
+    missing: [...plan.missing],
+    problems: reading.ok ? [] : reading.problems.map(formatProblem),
+  };
+}
+
+/** What the files of the channels would lead to: an agent that has its tokens reaches these. */
+function addressesOf({ channelFiles }: AgentPlan, channels: readonly string[]): ChannelAddresses {
+  const webhook = channelSchemas.webhook.safeParse(channelFiles['webhook-config.yaml'] ?? {});
+  const { slack, telegram } = channelSchemas;
+  return {
+    slack: channels.includes('slack') ? { apiUrl: slack.parse({}).settings.api_url } : null,
+    telegram: channels.includes('telegram')
+      ? { apiUrl: telegram.parse({}).settings.api_url }
+      : null,
+    webhook: webhook.success ? { targets: webhook.data.settings.targets } : null,
+  };
+}
