@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandLine } from '../actors/command-line.ts';
 import {
-  AgentListError,
   isAlive,
   type ListedAgent,
   readServeFile,
   runningAgents,
+  StateFolderError,
 } from '../actors/process/process.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { CliError, exitCodes } from './cli-error.ts';
@@ -49,7 +49,7 @@ function listedAgents(env: NodeJS.ProcessEnv): ListedAgent[] {
   try {
     return runningAgents(env);
   } catch (error) {
-    if (!(error instanceof AgentListError)) throw error;
+    if (!(error instanceof StateFolderError)) throw error;
     throw new CliError(`the list of running agents is not trusted: ${error.message}`, {
       code: error.code,
       hint: 'or name the agent with --dir',

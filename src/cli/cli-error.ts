@@ -1,3 +1,4 @@
+import { codeOf } from '../machines/error-code.ts';
 import type { JsonValue } from '../machines/json.ts';
 
 /** The exit codes of the command (contract section 2). */
@@ -78,9 +79,4 @@ export function explain(error: unknown): CliError {
   }
   const hint = 'run it again with --debug to see where this comes from';
   return new CliError(message, { code: 'unexpected', hint, cause: error });
-}
-
-function codeOf(error: unknown): string {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
-  return typeof code === 'string' ? code : '';
 }

@@ -3,20 +3,22 @@ import { commandLine } from '../actors/command-line.ts';
 import { version } from '../version.ts';
 import { auditCommand } from './audit/audit-command.ts';
 import type { BuildOptions } from './build.ts';
+import { cardCommand } from './card/card-command.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { completionCommand } from './completion/completion-command.ts';
+import { addDaemonFlags } from './daemon-flags.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
 import type { InitOptions } from './init/init.ts';
 import { keyCommand } from './key/key-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
-import { portValue } from './option-values.ts';
+import { countValue, portValue } from './option-values.ts';
 import type { Output } from './output.ts';
 import { policyCommand } from './policy/policy-command.ts';
-import { addRateLimitFlags } from './rate-limit-flags.ts';
 import type { RunOptions } from './run.ts';
 import { secretCommand } from './secret/secret-command.ts';
 import { serveCommand } from './serve/serve-command.ts';
 import type { Session } from './session.ts';
+import { skillsCommand } from './skills/skills-command.ts';
 import { slackCommand } from './slack/slack-command.ts';
 import { taskCommand } from './task/task-command.ts';
 import type { TryOptions } from './try/try.ts';
@@ -73,9 +75,11 @@ function createProgram(session: Session): Command {
     buildCommand(session),
     policyCommand(session),
     auditCommand(session),
+    cardCommand(session),
     mcpCommand(session),
     keyCommand(session),
     secretCommand(session),
+    skillsCommand(session),
     slackCommand(session),
     doctorCommand(session),
     completionCommand(session),
@@ -111,14 +115,48 @@ function initCommand(session: Session): Command {
     .option('--dir <dir>', 'folder to make it in (default: its name)')
     .option('--provider <provider>', 'whose model it has (default: scripted, which needs no key)')
     .option('--model <name>', 'which model of that provider')
-    .option('--base-url <url>', 'where a provider called openai-compatible answers')
+    .option('--base-url <url>', 'where the provider answers, for openai-compatible and ollama')
+    .option('--organization-id <id>', 'organisation that openai bills')
+    .option('--channels <names>', 'slack, telegram and webhook, with commas between', listValue)
+    .option(
+      '--channel-setting <setting>',
+      'such as webhook.url=https://ops.example.com/approvals; may be repeated',
+      addValue,
+    )
     .option('--tools <names>', 'builtin tools, with commas between them', listValue)
+    .option('--search <service>', 'which service web_search asks: tavily or perplexity')
+    .option('--commands <names>', 'programs that cli_execute may run, with commas', listValue)
+    .option('--skills <names>', 'skills of the registry, with commas between them', listValue)
+    .option(
+      '--fallback <model>',
+      'such as google/gemini-2.5-pro, asked when the model cannot answer; may be repeated',
+      addValue,
+    )
+    .option('--auth <mode>', 'how callers sign in, a type of auth.providers (default: none)')
+    .option(
+      '--auth-setting <setting>',
+      'such as issuer=https://id.example.com; may be repeated',
+      addValue,
+    )
+    .option('--egress <mode>', 'what is reached: allowlist, deny-all or dev-open')
+    .option('--allow <hosts>', 'hosts that tools may reach, with commas between them', listValue)
     .option('--held <names>', 'tools that wait for a person, with commas between them', listValue)
+    .option('--to <target>', 'whom they wait for (default: channel:console:*)')
+    .option('--timeout <duration>', 'how long they wait (default: 5m)')
+    .option('--quorum <n>', 'how many must approve (default: 1)', countValue)
+    .option('--approvers <emails>', 'who may approve, with commas between them', listValue)
+    .option('--variables <file>', 'variables to keep for it, keys and tokens too; - for stdin')
+    .option('--answers <file>', 'all answers as JSON, as the dashboard sends them; - for stdin')
     .option('--yes', 'ask nothing')
+    .option('--no-input', 'ask nothing, and say which flag lacks')
     .action(async (name: string | undefined, options: InitOptions) => {
       const { init } = await import('./init/init.ts');
       await init(session, name, options);
     });
+}
+
+function addValue(text: string, earlier: string[] = []): string[] {
+  return [...earlier, text];
 }
 
 function listValue(text: string): string[] {
@@ -131,24 +169,12 @@ function listValue(text: string): string[] {
 function runCommand(session: Session): Command {
   const command = new Command('run')
     .description('run an agent in the foreground; Ctrl-C stops it')
-    .option('--dir <dir>', "the agent's folder", '.')
-    .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option(
-      '--port <port>',
-      'port to listen on (default: 8080 or one of the ten after it)',
-      portValue,
-    )
-    .option('--no-auth', 'let anybody on this machine in')
     .option(
       '--inspect [port]',
       'show the live statecharts on a page of this machine (port: 8181)',
       portValue,
-    )
-    .option(
-      '--keep-log',
-      'go on with a task store that is older than its audit log: keep the log, and end the tasks it names',
     );
-  return addRateLimitFlags(command).action(async (options: RunOptions) => {
+  return addDaemonFlags(command).action(async (options: RunOptions) => {
     const { run } = await import('./run.ts');
     await run(session, options);
   });

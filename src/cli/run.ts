@@ -10,24 +10,21 @@ import {
 } from '../actors/process/process.ts';
 import { createLog } from '../actors/telemetry/telemetry.ts';
 import { type Agent, type AgentOptions, ConfigError, startAgent } from '../agent/start-agent.ts';
+import { codeOf } from '../machines/error-code.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { logWarnings, printWarnings } from './config-warnings.ts';
+import type { DaemonFlags } from './daemon-flags.ts';
 import { plainLine } from './plain-text.ts';
-import { type RateLimitFlags, rateLimitOf } from './rate-limit-flags.ts';
+import { rateLimitOf } from './rate-limit-flags.ts';
 import { passphraseFor } from './secret-access.ts';
 import { serveUntil } from './serve-until.ts';
 import { tellServiceManager } from './service-news.ts';
 import type { Session } from './session.ts';
 import { strayNotes } from './signals.ts';
 
-export interface RunOptions extends RateLimitFlags {
-  dir: string;
-  host: string;
-  port?: number;
-  auth: boolean;
+export interface RunOptions extends DaemonFlags {
   inspect?: number | true;
-  keepLog?: boolean;
 }
 
 const defaultInspectPort = 8181;
@@ -104,7 +101,7 @@ export async function startOrExplain(options: AgentOptions): Promise<Agent> {
 
 function isTaken(error: unknown): error is Error {
   const cause = error instanceof Error ? error.cause : null;
-  return cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+  return codeOf(cause) === 'EADDRINUSE';
 }
 
 /** Names the agent of this user that holds the requested port. */

@@ -22,7 +22,8 @@ export interface Findings {
   config: ServiceConfig | null;
   /** The settings of its channels; `null` as `config` is. */
   channels: NonNullable<AgentReading['agent']>['channels'] | null;
-  skills: number;
+  /** Names, sorted. */
+  skills: string[];
   /** Those of MCP servers as far as `allow` lists them. */
   tools: string[];
 }
@@ -35,7 +36,7 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
   printWarnings(output, warnings);
   if (config === null || problems.length > 0) throw configFailure(problems, warnings);
   const held = heldTools(config, tools);
-  const skillCount = skills === 1 ? '1 skill' : `${skills} skills`;
+  const skillCount = skills.length === 1 ? '1 skill' : `${skills.length} skills`;
   output.line(`service.yaml and ${skillCount} are valid`);
   output.line(`  agent  ${config.agent_id} ${config.version}`);
   output.line(`  model  ${config.model.provider} ${config.model.name}`.trimEnd());
@@ -61,7 +62,7 @@ export async function checkAgent(
     warnings: inOrder([...warnings, ...unlisted]),
     config: agent?.config ?? null,
     channels: agent?.channels ?? null,
-    skills: agent?.toolbox.skills.length ?? 0,
+    skills: (agent?.toolbox.skills ?? []).map(({ id }) => id).toSorted(),
     tools: agent === null ? [] : namedTools(agent.config, agent.toolbox).toSorted(),
   };
 }

@@ -9,12 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { AgentClient } from '../../src/cli/agent-client.ts';
 import { findAgent } from '../../src/cli/find-agent.ts';
 import { untilDeferred } from '../../src/cli/try/until-deferred.ts';
+import { commandFile, compileCache } from '../helpers/real-command.ts';
 
 const clone = fileURLToPath(new URL('../..', import.meta.url));
-const cli = join(clone, 'src', 'cli.ts');
-
-/** Every command is a new process, so that what one has compiled serves the next. */
-const compileCache = join(clone, 'node_modules', '.cache', 'holdpoint-test');
 
 /** What a command printed, and the code it ended in; `signal` when it did not end by itself. */
 export interface Ended {
@@ -76,7 +73,7 @@ export function startProcess(
 
 /** The words of the real command. */
 export function commandWords(args: readonly string[]): string[] {
-  return [process.execPath, '--disable-warning=ExperimentalWarning', cli, ...args];
+  return [process.execPath, '--disable-warning=ExperimentalWarning', commandFile(), ...args];
 }
 
 /** The command line of the real command, for a shell. */
@@ -164,7 +161,7 @@ export async function cleanUp(): Promise<void> {
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const unwanted = /^(SERVICE_|NO_COLOR$|FORCE_COLOR$|TERM$|VITEST|CI$|\w+_API_KEY$)/;
   const wanted = Object.entries(process.env).filter(([name]) => !unwanted.test(name));
-  return { ...Object.fromEntries(wanted), NODE_COMPILE_CACHE: compileCache };
+  return { ...Object.fromEntries(wanted), NODE_COMPILE_CACHE: compileCache() };
 }
 
 /** The folder of an agent that has ended two tasks, `t-1` and `t-2`, and was stopped; and its log. */

@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { cleanUp, holdpoint, startDaemon, temporaryFolder } from './holdpoint.ts';
 import { onTerminal, printed } from './terminal.ts';
 
@@ -51,6 +53,34 @@ it('writes what would mean something else in YAML as text', async () => {
 
 it.each([
   [['init', '--yes'], 'the name is at most 64', 'give the name, such as in init refund-desk'],
+  [['init', '--no-input'], 'the name is at most 64', 'give the name, such as in init refund-desk'],
+  [['init', '../x'], 'the name is at most 64', 'give the name'],
+  [['init', 'x', '--channels', 'irc'], 'irc is no channel', 'give --channels'],
+  [
+    ['init', 'x', '--channels', 'webhook'],
+    'Name of the receiver is missing',
+    'give --channel-setting',
+  ],
+  [['init', 'x', '--tools', 'cli_execute'], 'list the programs', 'give --commands'],
+  [['init', 'x', '--search', 'bing'], 'bing is no search service', 'give --search'],
+  [['init', 'x', '--skills', 'none'], 'none is no skill', 'give --skills'],
+  [['init', 'x', '--auth', 'oidc'], 'Issuer is missing', 'give --auth-setting'],
+  [['init', 'x', '--auth', 'vax'], 'vax is no way to sign in', 'give --auth'],
+  [['init', 'x', '--egress', 'open'], 'open is no mode of egress', 'give --egress'],
+  [['init', 'x', '--allow', '10.0.0.1'], 'this is no host name', 'give --allow'],
+  [
+    ['init', 'x', '--held', 'datetime_now', '--to', 'channel:slack:#a'],
+    'no channel slack',
+    'give --to',
+  ],
+  [['init', 'x', '--held', 'datetime_now', '--quorum', '2'], 'a quorum of 2', 'give --quorum'],
+  [
+    ['init', 'x', '--held', 'datetime_now', '--timeout', '5'],
+    'a duration needs a unit',
+    'give --timeout',
+  ],
+  [['init', 'x', '--variables', '/nowhere'], '/nowhere cannot be read', 'give --variables'],
+  [['init', 'x', '--answers', '/dev/null'], '/dev/null holds no JSON', 'give --answers'],
   [['init', 'x', '--provider', 'vax'], 'vax is no provider', 'give --provider'],
   [['init', 'x', '--provider', 'openai'], 'name a model of openai', 'give --model'],
   [['init', 'x', '--held', 'http_request'], 'http_request is no tool of this agent', 'give --held'],
@@ -67,11 +97,22 @@ it('asks at a terminal what no flag says, one question after another', async () 
   const asked = onTerminal(['init', '--dir', directory]);
   const [space, down] = [' ', '\u001B[B'];
   for (const [question, keys] of [
-    ['Name of the agent', 'The Desk'],
-    ['the name is at most 64 lower-case letters', 'desk'],
+    ['Name of the agent', 'The/Desk'],
+    ['the name is at most 64 letters', '\u007F'.repeat(8) + 'Desk'],
     ['Whose model works on its tasks?', ''],
+    ['Where do people speak with it', ''],
     ['Which tools does it have?', space + down + space],
+    ['Which skills does it have?', ''],
+    ['How do callers sign in?', ''],
+    ['The answers lead to no host at all', ''],
+    ['Which further hosts are listed?', 'api.example.com'],
+    ['Name of a further variable', ''],
+    ['Passphrase that encrypts its secrets', ''],
     ['Which of them wait for a person?', space],
+    ['Whom does uuid_generate wait for?', ''],
+    ['How long?', ''],
+    ['How many must approve?', ''],
+    ['Emails of those who may approve', ''],
     ['desk: scripted, tools uuid_generate, held uuid_generate', ''],
   ] as const) {
     await printed(asked, question);
@@ -82,5 +123,156 @@ it('asks at a terminal what no flag says, one question after another', async () 
   expect((await asked.ended).code).toBe(0);
   const valid = await holdpoint(['validate', '--dir', directory]);
   expect(valid.stdout).toContain('held   uuid_generate');
-  expect(readFileSync(join(directory, 'service.yaml'), 'utf8')).not.toContain('datetime_now');
+  expect(parse(readFileSync(join(directory, 'service.yaml'), 'utf8'))).toEqual({
+    ...{ agent_id: 'desk', version: '0.1.0', description: 'The agent desk' },
+    model: { provider: 'scripted' },
+    builtin_tools: ['uuid_generate'],
+    egress: { allowed_domains: ['api.example.com'] },
+    security: {
+      defer: {
+        enabled: true,
+        tools: { uuid_generate: { to: 'channel:console:*', timeout: '5m' } },
+      },
+    },
+  });
+});
+
+const answers = {
+  name: 'Refund Desk',
+  provider: 'openai-compatible',
+  model: { name: 'm: x', address: 'http://127.0.0.1:9/v1', key: 'sk-CANARY-1' },
+  channels: {
+    slack: { bot_token: 'xoxb-CANARY-2', app_token: 'xapp-CANARY-3' },
+    telegram: { allowed_users: '12345, @ann' },
+    webhook: { target: 'ops', url: 'https://ops.example.com/a', secret: 'CANARY-4-of-sixteen' },
+  },
+  tools: {
+    names: ['web_search', 'cli_execute'],
+    search: 'perplexity',
+    key: 'CANARY-5',
+    commands: ['jq'],
+  },
+  fallback: [{ provider: 'google', name: 'gemini-2.5-pro', key: 'CANARY-6' }],
+  auth: {
+    mode: 'oidc',
+    settings: {
+      issuer: 'https://id.example.com',
+      audience: 'refunds',
+      claim_map: { user_id: 'oid' },
+    },
+  },
+  egress: { hosts: ['api.example.com'] },
+  security: { variables: { SHOP_KEY: "it's CANARY-7 ${HOME} # \\n" } },
+  approvals: {
+    cli_execute: {
+      ...{ to: 'channel:slack:#ops', timeout: '90s', quorum: 2 },
+      approvers: ['ann@example.com', 'bob@example.com'],
+    },
+  },
+};
+
+const variables = {
+  MODEL_API_KEY: 'sk-CANARY-1',
+  SLACK_BOT_TOKEN: 'xoxb-CANARY-2',
+  SLACK_APP_TOKEN: 'xapp-CANARY-3',
+  WEBHOOK_SECRET: 'CANARY-4-of-sixteen',
+  PERPLEXITY_API_KEY: 'CANARY-5',
+  GOOGLE_GENERATIVE_AI_API_KEY: 'CANARY-6',
+  SHOP_KEY: "it's CANARY-7 ${HOME} # \\n",
+};
+
+it('makes all of an agent from answers that were written down, and shows no secret', async () => {
+  const directory = join(await temporaryFolder(), 'desk');
+  const words = ['init', '--answers', '-', '--dir', directory, '--yes', '--debug'];
+  const made = await holdpoint(words, { input: JSON.stringify(answers) });
+  expect(made.code).toBe(0);
+  expect(made.stdout + made.stderr).not.toContain('CANARY');
+  const read = (name: string) => readFileSync(join(directory, name), 'utf8');
+  expect(parse(read('service.yaml'))).toEqual({
+    ...{ agent_id: 'refund-desk', version: '0.1.0', description: 'The agent refund-desk' },
+    model: {
+      ...{ provider: 'openai-compatible', name: 'm: x', base_url: 'http://127.0.0.1:9/v1' },
+      api_key_env: 'MODEL_API_KEY',
+      fallbacks: [{ provider: 'google', name: 'gemini-2.5-pro' }],
+    },
+    instructions: 'You are a helpful agent. Answer in a few sentences.',
+    builtin_tools: ['web_search', 'cli_execute'],
+    tools: [
+      { name: 'web_search', config: { provider: 'perplexity' } },
+      { name: 'cli_execute', config: { commands: ['jq'] } },
+    ],
+    channels: ['slack', 'telegram', 'webhook'],
+    egress: { allowed_domains: ['api.example.com'] },
+    auth: { providers: [{ type: 'oidc', settings: answers.auth.settings }] },
+    security: { defer: { enabled: true, tools: answers.approvals } },
+  });
+  expect(parse(read('telegram-config.yaml'))).toEqual({
+    adapter: 'telegram',
+    settings: { allowed_users: ['12345', '@ann'] },
+  });
+  expect(parse(read('webhook-config.yaml'))).toEqual({
+    adapter: 'webhook',
+    settings: {
+      targets: { ops: { url: 'https://ops.example.com/a', secret_env: 'WEBHOOK_SECRET' } },
+    },
+  });
+  const env = join(directory, '.service', '.env');
+  expect(parseEnv(readFileSync(env, 'utf8'))).toEqual(variables);
+  expect([statSync(env).mode & 0o777, statSync(dirname(env)).mode & 0o777]).toEqual([0o600, 0o700]);
+  const valid = await holdpoint(['validate', '--dir', directory]);
+  expect(valid).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('held   cli_execute') as string,
+  });
+});
+
+it('encrypts every secret with a passphrase, and says which variable nobody has set', async () => {
+  const directory = join(await temporaryFolder(), 'desk');
+  const env = { SERVICE_PASSPHRASE: 'a long passphrase' };
+  const flags = [
+    '--provider',
+    'openai',
+    '--model',
+    'gpt-5',
+    '--fallback',
+    'anthropic/claude-haiku-4-5',
+  ];
+  const words = ['init', 'desk', '--dir', directory, ...flags, '--variables', '-', '--yes'];
+  const made = await holdpoint(words, { env, input: 'ANTHROPIC_API_KEY=sk-CANARY\n' });
+  expect(made.stderr).toContain('set OPENAI_API_KEY before you run it');
+  expect(readdirSync(join(directory, '.service'))).toEqual(['secrets.enc', 'secrets.enc.lock']);
+  expect(readFileSync(join(directory, '.service', 'secrets.enc'), 'utf8')).not.toContain('CANARY');
+  const kept = await holdpoint(['secret', 'get', 'ANTHROPIC_API_KEY', '--dir', directory], { env });
+  expect(kept.stdout).toBe('sk-CANARY\n');
+});
+
+it('leaves nothing behind when what it would make does not read', async () => {
+  const cwd = await temporaryFolder();
+  // A name that only the reader of the whole configuration finds fault with.
+  const lines = Array.from(
+    { length: 200 },
+    (_, index) => `${'a'.repeat(60)}.`.repeat(3) + `h${index}.example`,
+  );
+  const approvers = Array.from(
+    { length: 200 },
+    (_, index) => `${'a'.repeat(200)}${index}@example.com`,
+  );
+  const approvals = Object.fromEntries(
+    [
+      'datetime_now',
+      'uuid_generate',
+      'math_calculate',
+      'json_query',
+      'csv_parse',
+      'glob_search',
+    ].map((tool) => [tool, { approvers }]),
+  );
+  const tools = { names: Object.keys(approvals) };
+  const large = { name: 'big', tools, egress: { hosts: lines }, approvals };
+  const { code, stderr } = await holdpoint(['init', '--answers', '-', '--yes'], {
+    cwd,
+    input: JSON.stringify(large),
+  });
+  expect({ code, files: readdirSync(cwd) }).toEqual({ code: 1, files: [] });
+  expect(stderr).toContain('the agent would not start');
 });

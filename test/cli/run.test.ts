@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readServeFile } from '../../src/actors/process/serve-file.ts';
+import { holdpointHere } from './command-here.ts';
 import {
   cleanUp,
   commandWords,
@@ -221,6 +222,23 @@ describe.concurrent('run', () => {
     const { code, stderr } = await limited.ended;
     expect(code).toBe(0);
     expect(stderr).toContain('this process may open 200 files, too few for tools under load');
+  });
+
+  it('prints the way of a task for a viewer of others with --inspect', async () => {
+    const { directory, stop } = await startDaemon(await refundAgent(), {
+      args: ['--inspect', '0'],
+    });
+    const said = ['--script', '[{"say": "done"}]', '--id', 'r1', '--dir', directory];
+    await holdpointHere(['task', 'send', 'hi', ...said]);
+    const { code, stdout } = await holdpointHere(['task', 'inspect', 'r1', '--dir', directory]);
+    const unknown = await holdpointHere(['task', 'inspect', 'r2', '--dir', directory]);
+    await stop();
+    const events = stdout.trimEnd().split('\n');
+    expect([code, unknown.code]).toEqual([0, 3]);
+    expect(JSON.parse(events[0] ?? '')).toMatchObject({ type: '@xstate.actor', name: 'r1' });
+    expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({
+      snapshot: { status: 'done', value: 'completed' },
+    });
   });
 
   it('shows the statecharts with --inspect, and keeps the token of their page out of its log', async () => {

@@ -301,6 +301,15 @@ describe('task list', () => {
     expect(stderr).toContain('state must be one of submitted, working, deferred');
   });
 
+  it('is shown to no viewer of others while the inspector is off', async () => {
+    await task(['send', 'hi', '--id', 'shown-1']);
+    const { code, stdout, stderr } = await task(['inspect', 'shown-1']);
+    expect({ code, stdout, stderr }).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr: 'error: the inspector of this agent is off; start the agent with --inspect\n',
+    });
+  });
+
   it('says nothing when its reader leaves', async () => {
     const list = shellCommand(['task', 'list', '--dir', daemon.directory]);
     const { stderr } = await startProcess('sh', ['-c', `${list} | true`]).ended;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
 import { type ExportedLine, type ExportSummary, exportTask } from '../../actors/records/records.ts';
+import { codeOf } from '../../machines/error-code.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import type { TerminalStream } from '../output.ts';
 import { plainLine } from '../plain-text.ts';
@@ -120,7 +121,7 @@ function sinkOf(stream: TerminalStream, signal: AbortSignal): Sink {
 /** Makes a file that is not there yet. Throws CliError. */
 async function openFile(path: string): Promise<Sink> {
   const handle = await open(path, 'wx', 0o600).catch((error: unknown) => {
-    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    const isThere = codeOf(error) === 'EEXIST';
     throw new CliError(plainLine(`${path} ${isThere ? 'is there already' : 'cannot be written'}`), {
       code: 'cannot_write',
       hint: 'name another file with -o',

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { collectBytes } from '../../actors/collect-bytes.ts';
 import { commandLine } from '../../actors/command-line.ts';
 import { PublicKeyError, type PublicKeySet, readPublicKeys } from '../../actors/records/records.ts';
+import { codeOf } from '../../machines/error-code.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
@@ -32,7 +33,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const isMissing = error instanceof Error && Reflect.get(error, 'code') === 'ENOENT';
+    const isMissing = codeOf(error) === 'ENOENT';
     throw unreadable(path, error, isMissing ? exitCodes.notFound : exitCodes.failed);
   }
 }

@@ -4,14 +4,17 @@ import { findAgent } from '../find-agent.ts';
 import { readAnswer } from '../task/task-shape.ts';
 import type { Candidate, Wanted } from './complete-line.ts';
 
-/** Timeout of a look-up while the user waits at the prompt, in milliseconds. */
-const patience = 1_000;
+/** Timeout of a look-up while the user waits at the prompt, in milliseconds: what a machine at its limit may need. */
+const patience = 4_000;
 
 /** As many as a person looks through. */
 const mostTasks = 100;
 
 const states = ['submitted', 'working', 'deferred', 'completed', 'failed', 'canceled'];
 const ended = new Set(['completed', 'failed', 'canceled']);
+
+/** Commands that a task which has ended can be given to. */
+const shows: ReadonlySet<string> = new Set(['task get', 'task inspect']);
 
 /**
  * Answers the values that only this moment knows: tasks of the agent that the command would talk to, and folders of
@@ -31,8 +34,24 @@ async function valuesOf(wanted: Wanted, env: NodeJS.ProcessEnv): Promise<Candida
   if (command === 'task list' && name === 'state') {
     return states.map((value) => ({ value, description: '' }));
   }
-  const isTask = /^task (get|watch|cancel|approve|reject)$/.test(command) && name === 'id';
+  if (/^skills (show|add)$/.test(command) && name === 'skill') return skills();
+  if (command === 'skills list' && name === 'category') return categories();
+  const isTask = /^task (get|inspect|watch|cancel|approve|reject)$/.test(command) && name === 'id';
   return isTask && !wanted.isElsewhere ? tasks(wanted, env) : [];
+}
+
+async function skills(): Promise<Candidate[]> {
+  const { registrySkills } = await import('../../agent/skill-registry.ts');
+  return (await registrySkills()).map(({ skill }) => ({
+    value: skill.id,
+    description: skill.description,
+  }));
+}
+
+async function categories(): Promise<Candidate[]> {
+  const { registrySkills } = await import('../../agent/skill-registry.ts');
+  const names = new Set((await registrySkills()).flatMap(({ skill }) => skill.category ?? []));
+  return [...names].map((value) => ({ value, description: '' }));
 }
 
 function folders(env: NodeJS.ProcessEnv): Candidate[] {
@@ -54,7 +73,7 @@ async function tasks({ command, dir }: Wanted, env: NodeJS.ProcessEnv): Promise<
     const path = `/tasks?limit=${mostTasks}`;
     const page = readAnswer.taskPage(await agent.json({ method: 'GET', path, signal }));
     return page.tasks
-      .filter(({ status }) => command === 'task get' || !ended.has(status.state))
+      .filter(({ status }) => shows.has(command) || !ended.has(status.state))
       .map(({ id: value, status }) => ({ value, description: status.state }));
   } finally {
     await agent.close();

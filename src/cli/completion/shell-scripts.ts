@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { shellWord } from '../../machines/shell-word.ts';
+import { packageRoot } from '../../package-root.ts';
 
 /** The shells that command lines can be completed in. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
@@ -8,7 +9,7 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 /** The path of this clone's program: completion must never run the program that the line names. */
-const program = join(import.meta.dirname, '../../../bin/holdpoint');
+const program = join(packageRoot, 'bin/holdpoint');
 
 /** Answers the script that completes command lines of this command in a shell. */
 export function shellScript(shell: Shell): string {

@@ -1,90 +1,147 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { createActor } from 'xstate';
 import { commandLine } from '../../actors/command-line.ts';
+import { CreateError, createAgent } from '../../agent/create-agent.ts';
+import { previewAgent } from '../../agent/preview-agent.ts';
+import { skillOffers } from '../../agent/skill-offers.ts';
 import { shellWord } from '../../machines/shell-word.ts';
-import {
-  type AgentAnswers,
-  type Question,
-  questions,
-} from '../../machines/wizard/agent-answers.ts';
+import { type AgentAnswers, firstAnswers, questions } from '../../machines/wizard/agent-answers.ts';
+import { agentPlan } from '../../machines/wizard/agent-plan.ts';
+import type { WizardOffer } from '../../machines/wizard/offers.ts';
+import { readAnswers } from '../../machines/wizard/read-answers.ts';
 import { wizardMachine } from '../../machines/wizard/wizard-machine.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
+import { givenPassphrase } from '../secret-access.ts';
 import type { Session } from '../session.ts';
-import { goBack } from './go-back.ts';
-import { writeAgent } from './write-agent.ts';
+import { type AnswerFlags, answerByFlags, type GivenBeside } from './init-flags.ts';
+import { wrongStep } from './wrong-step.ts';
 
-export interface InitOptions {
+export interface InitOptions extends AnswerFlags {
   dir?: string;
-  provider?: string;
-  model?: string;
-  baseUrl?: string;
-  tools?: string[];
-  held?: string[];
+  answers?: string;
+  variables?: string;
   yes?: boolean;
+  /** False with `--no-input`. */
+  input: boolean;
 }
 
-/** `init [name]`: asks what an agent is made from, where flags do not say it, and writes one that runs. */
+/** `init [name]`: asks what an agent is made from, where flags do not say it, and makes one that runs. */
 export async function init(
   session: Session,
   name: string | undefined,
   options: InitOptions,
 ): Promise<void> {
-  const answers = await answersOf(session, { ...options, ...(name === undefined ? {} : { name }) });
-  const directory = resolve(options.dir ?? answers.name);
-  const files = writeAgent(directory, answers);
+  const offer = { skills: await skillOffers(), signIn: [] };
+  const answers = await answersOf(session, { name, options, offer });
+  const plan = agentPlan(answers);
+  const directory = resolve(options.dir ?? plan.agentId);
+  const files = await createAgent(plan, { directory, mayExist: true }).catch((error: unknown) => {
+    throw error instanceof CreateError ? notMade(error) : error;
+  });
   const { output } = session;
   for (const file of files) output.line(plainLine(`wrote ${file}`));
+  const unset = plan.missing.filter((variable) => (session.env[variable] ?? '') === '');
+  if (unset.length > 0) output.note(plainLine(`set ${unset.join(', ')} before you run it`));
   output.note(plainLine(`run it with: ${commandLine(`run --dir ${shellWord(directory)}`)}`));
-  output.json({ agent_id: answers.name, directory, files });
+  output.json({ agent_id: plan.agentId, directory, files });
 }
 
-async function answersOf(
-  session: Session,
-  flags: InitOptions & { name?: string },
-): Promise<AgentAnswers> {
-  const wizard = createActor(wizardMachine).start();
+interface Asked {
+  name: string | undefined;
+  options: InitOptions;
+  offer: WizardOffer;
+}
+
+async function answersOf(session: Session, { name, options, offer }: Asked): Promise<AgentAnswers> {
+  const { stdin, output } = session;
+  const passphrase = await givenPassphrase(session);
+  const begun = await begunAnswers(session, options);
+  const variables = await readVariables(session, options);
+  const beside: GivenBeside = { name, variables, passphrase };
+  const wizard = createActor(wizardMachine, { input: { offer, answers: begun } }).start();
   const isAsking =
-    flags.yes !== true && session.stdin.isTTY === true && session.output.stderr.isTTY === true;
+    options.yes !== true && options.input && stdin.isTTY === true && output.stderr.isTTY === true;
   // Once somebody goes back, flags are what they may change too.
   let isByFlags = true;
   while (wizard.getSnapshot().status === 'active') {
     const { value, context } = wizard.getSnapshot();
-    const question = questions.find((each) => each === value);
-    const given = question === undefined || !isByFlags ? undefined : flags[question];
-    if (question !== undefined && (given !== undefined || !isAsking)) {
-      wizard.send({ type: 'question.answer', value: given ?? context.answers[question] });
+    const step = questions.find((each) => each === value);
+    const given =
+      step === undefined || !isByFlags
+        ? null
+        : answerByFlags(step, context.answers, options, beside);
+    if (step !== undefined && (given !== null || !isAsking)) {
+      if (given !== null) wizard.send(given);
+      wizard.send({ type: 'step.next' });
       const { complaint } = wizard.getSnapshot().context;
-      if (complaint !== null) throw wrong(question, complaint);
+      if (complaint !== null) throw wrongStep(step, complaint);
     } else if (!isAsking) wizard.send({ type: 'review.accept' });
     else {
-      const { askQuestion, askReview } = await import('./ask-question.ts');
-      const answer =
-        question === undefined
-          ? await askReview(session, context.answers)
-          : await askQuestion(session, question, context);
-      isByFlags &&= answer !== goBack;
-      if (answer === goBack) wizard.send({ type: 'question.back' });
-      else if (question === undefined) wizard.send({ type: 'review.accept' });
-      else wizard.send({ type: 'question.answer', value: answer });
+      const { askNext } = await import('./ask-next.ts');
+      const hosts = () => hostsOf(wizard.getSnapshot().context.answers, offer);
+      isByFlags &&= await askNext(session, wizard, hosts);
     }
   }
-  return wizard.getSnapshot().context.answers;
+  return wizard.getSnapshot().output ?? firstAnswers;
 }
 
-const flagOf: Record<Question, string> = {
-  name: 'the name, such as in init refund-desk',
-  provider: '--provider',
-  model: '--model',
-  baseUrl: '--base-url',
-  tools: '--tools',
-  held: '--held',
-};
+function hostsOf(answers: AgentAnswers, { skills }: WizardOffer): string[] {
+  const { hosts } = previewAgent(answers, skills);
+  return hosts.map(({ host, origin }) => plainLine(`${host} (${origin})`));
+}
 
-function wrong(question: Question, complaint: string): CliError {
-  return new CliError(plainLine(complaint), {
-    code: 'usage',
-    exitCode: exitCodes.usage,
-    hint: `give ${flagOf[question]}`,
+/** Characters of a file of answers or variables. */
+const longestFile = 1_000_000;
+
+/** Answers that were written down are as they would come to `POST /api/create`. */
+async function begunAnswers(session: Session, { answers }: InitOptions): Promise<AgentAnswers> {
+  if (answers === undefined) return firstAnswers;
+  const text = await readText(session, answers, '--answers');
+  try {
+    return readAnswers(JSON.parse(text));
+  } catch (error) {
+    throw usage(`${answers} holds no JSON`, '--answers', error);
+  }
+}
+
+async function readVariables(
+  session: Session,
+  { variables: file }: InitOptions,
+): Promise<Record<string, string> | null> {
+  if (file === undefined) return null;
+  const read = parseEnv(await readText(session, file, '--variables'));
+  return Object.fromEntries(
+    Object.entries(read).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+async function readText({ input }: Session, path: string, flag: string): Promise<string> {
+  try {
+    return path === '-' ? await input.rest(longestFile) : readFileSync(path, 'utf8');
+  } catch (error) {
+    throw usage(`${path} cannot be read`, flag, error);
+  }
+}
+
+function usage(message: string, flag: string, cause: unknown): CliError {
+  return new CliError(plainLine(message), {
+    ...{ code: 'usage', exitCode: exitCodes.usage, cause },
+    hint: `give ${flag} a file, or - for stdin`,
+  });
+}
+
+function notMade(error: CreateError): CliError {
+  const { code, message } = error;
+  return new CliError(plainLine(message), {
+    code: 'agent_not_written',
+    exitCode: code === 'taken' ? exitCodes.usage : exitCodes.failed,
+    hint:
+      code === 'invalid'
+        ? 'change the answers that it names; nothing was written'
+        : 'name a folder without an agent with --dir',
+    cause: error,
   });
 }

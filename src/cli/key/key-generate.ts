@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import { publicKey } from '../../actors/records/records.ts';
+import { writeNewFile } from '../../actors/write-new-file.ts';
+import { codeOf } from '../../machines/error-code.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
@@ -46,15 +47,9 @@ function base64(key: KeyObject): string {
 /** Creates the file with its permissions, so that it is never readable in between; never overwrites one. */
 async function writeNew(path: string, text: string): Promise<void> {
   try {
-    const file = await open(path, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeNewFile(path, text, 0o600);
   } catch (error) {
-    const isThere = error instanceof Error && Reflect.get(error, 'code') === 'EEXIST';
+    const isThere = codeOf(error) === 'EEXIST';
     const reason = error instanceof Error ? error.message : String(error);
     const what = isThere ? `${path} is already there` : `${path} cannot be written: ${reason}`;
     throw new CliError(plainLine(what), {

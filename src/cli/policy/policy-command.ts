@@ -3,20 +3,45 @@ import { jsonValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { ExplainOptions } from './policy-explain.ts';
 
-/** Defines `policy explain`. */
+type TaskOptions = { task?: string; call?: string };
+
+/** Defines `policy explain` and `policy preview`. */
 export function policyCommand(session: Session): Command {
   const policy = new Command('policy').description('ask what governs the calls of an agent');
   policy
     .command('explain')
     .description('say what would happen to a call now, layer by layer; nothing is run or asked')
-    .argument('<tool>', 'the name of the tool')
+    .argument('[tool]', 'the name of the tool; left out with --task')
+    .option('--task <id>', 'the calls of this task as they were recorded; the agent has to run')
+    .option('--call <id>', 'one of them')
     .option('--args <json>', 'the arguments of the call', jsonValue, {})
     .option('--acr <acr>', 'the assurance level the caller has signed in with')
     .option('--message <text>', 'what the caller asked for; intent alignment needs it')
     .option('--dir <dir>', "the agent's folder", '.')
-    .action(async (tool: string, options: ExplainOptions) => {
-      const { policyExplain } = await import('./policy-explain.ts');
-      await policyExplain(session, tool, options);
+    .action(
+      async (tool: string | undefined, options: ExplainOptions & TaskOptions, command: Command) => {
+        const { task } = options;
+        if ((tool === undefined) === (task === undefined)) {
+          return command.error('error: name a tool, or a task with --task, and not both');
+        }
+        if (task !== undefined) {
+          const { explainTask } = await import('./explain-task.ts');
+          return explainTask(session, { ...options, task });
+        }
+        const { policyExplain } = await import('./policy-explain.ts');
+        await policyExplain(session, tool ?? '', options);
+      },
+    );
+  policy
+    .command('preview')
+    .description(
+      'say what a changed service.yaml would have done to the last 100 calls; nothing is run',
+    )
+    .argument('<file>', 'the changed service.yaml')
+    .option('--dir <dir>', "the agent's folder; the agent has to run", '.')
+    .action(async (file: string, options: { dir: string }) => {
+      const { previewPolicy } = await import('./explain-task.ts');
+      await previewPolicy(session, file, options);
     });
   return policy;
 }

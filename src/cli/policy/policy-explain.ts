@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import { closest } from 'fastest-levenshtein';
 import { systemClock } from '../../actors/clock.ts';
-import type { Tool } from '../../actors/ports.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
-import { createGovernance } from '../../agent/agent-governance.ts';
 import { namedTools } from '../../agent/named-tools.ts';
 import { readAgent } from '../../agent/read-agent.ts';
 import type { JsonValue } from '../../machines/json.ts';
@@ -15,6 +13,7 @@ import { plainLine } from '../plain-text.ts';
 import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { explainCall } from './explain-call.ts';
+import { openPolicy } from './open-policy.ts';
 import { outputRules } from './output-rules.ts';
 import { printExplanation } from './print-explanation.ts';
 
@@ -38,38 +37,20 @@ export async function policyExplain(
   const { problems, warnings, agent } = await readAgent(resolve(dir), env, clock);
   printWarnings(output, warnings);
   if (agent === null || problems.length > 0) throw configFailure(problems, warnings);
-  const { config, toolbox, guardrails, modify } = agent;
+  const { config, toolbox } = agent;
   const server = toolbox.tools.has(name) ? undefined : serverOfTool(name, config.mcp.servers);
   if (!toolbox.tools.has(name) && server === undefined) {
     throw unknownTool(name, namedTools(config, toolbox));
   }
-  const tools = server === undefined ? toolbox.tools : withUnseen(name, toolbox.tools);
   if (server !== undefined) output.warn(plainLine(unseen(name, server)));
   // What breaks in a layer is told here alone; the reason for the caller does not say more.
   const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: output.stderr });
-  const isAuthOn = config.auth.providers.length > 0;
-  const governance = createGovernance({
-    config,
-    isAuthOn,
-    tools,
-    guardrails,
-    modify,
-    env,
-    clock,
-    log,
-  });
+  const policy = openPolicy(agent, [name], { env, clock, log });
   const explanation = await explainCall(
     { tool: name, args, acr: acr ?? null, message: message ?? null },
-    { ...governance, tools, outputRules: outputRules(agent, name), clock, log, signal },
+    { ...policy, outputRules: outputRules(agent, name), clock, log, signal },
   );
   printExplanation(output, explanation, args);
-}
-
-/** Tools, and one of a server that is not asked here; its description and its arguments are not known. */
-function withUnseen(name: string, tools: Iterable<[string, Tool]>): Map<string, Tool> {
-  const run = (): Promise<never> => Promise.reject(new Error(`${name} is explained and never run`));
-  const tool = { name, description: '', parameters: {}, idempotent: false, run };
-  return new Map([...tools, [name, tool]]);
 }
 
 function unseen(name: string, server: string): string {

@@ -1,13 +1,10 @@
 import { commandLine } from '../../actors/command-line.ts';
-import { sightAgent } from '../../actors/workspace/workspace.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainText } from '../plain-text.ts';
 
-/** Says that no agent runs in a folder, and how the last one ended. */
-export async function notRunning(directory: string): Promise<CliError> {
-  const sighting = await sightAgent(directory);
-  const error = sighting.kind === 'missing' ? sighting.error : null;
+/** Says that no agent runs in a folder, and how the last one ended, where that was not as it was asked to. */
+export function notRunning(directory: string, error: string | null): CliError {
   return new CliError(`no agent runs in ${directory}`, {
     code: 'not_running',
     exitCode: exitCodes.notFound,

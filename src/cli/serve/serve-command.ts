@@ -1,9 +1,8 @@
 import { Command } from 'commander';
-import { countValue, portValue } from '../option-values.ts';
-import { addRateLimitFlags } from '../rate-limit-flags.ts';
+import { addDaemonFlags, type DaemonFlags } from '../daemon-flags.ts';
+import { countValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { ServeLogsOptions } from './serve-logs.ts';
-import type { ServeStartOptions } from './serve-start.ts';
 
 /** Defines the commands for an agent in the background (contract section 15). */
 export function serveCommand(session: Session): Command {
@@ -23,9 +22,10 @@ export function serveCommand(session: Session): Command {
   );
   inFolder(serve, 'logs', 'show what the agent in the background has logged')
     .option('-n, --lines <count>', 'how many lines', countValue, 200)
+    .option('-f, --follow', 'go on with each line that is written, also by the next start')
     .action(async (options: ServeLogsOptions) => {
       const { serveLogs } = await import('./serve-logs.ts');
-      serveLogs(session, options);
+      await serveLogs(session, options);
     });
   return serve;
 }
@@ -38,21 +38,10 @@ function inFolder(serve: Command, name: string, description: string): Command {
 }
 
 function startCommand(session: Session): Command {
-  const command = new Command('start')
-    .description('start the agent and return once it answers; it goes on when you log out')
-    .option('--dir <dir>', "the agent's folder", '.')
-    .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option(
-      '--port <port>',
-      'port to listen on (default: 8080 or one of the ten after it)',
-      portValue,
-    )
-    .option('--no-auth', 'let anybody on this machine in')
-    .option(
-      '--keep-log',
-      'go on with a task store that is older than its audit log: keep the log, and end the tasks it names',
-    );
-  return addRateLimitFlags(command).action(async (options: ServeStartOptions) => {
+  const command = new Command('start').description(
+    'start the agent and return once it answers; it goes on when you log out',
+  );
+  return addDaemonFlags(command).action(async (options: DaemonFlags) => {
     const { serveStart } = await import('./serve-start.ts');
     await serveStart(session, options);
   });

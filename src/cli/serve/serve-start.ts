@@ -6,23 +6,16 @@ import { needsPassphrase } from '../../agent/agent-environment.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import type { DaemonFlags } from '../daemon-flags.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
-import { type RateLimitFlags, rateLimitWords } from '../rate-limit-flags.ts';
+import { rateLimitWords } from '../rate-limit-flags.ts';
 import { passphraseFor } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { ownCommand } from './own-command.ts';
 
-export interface ServeStartOptions extends RateLimitFlags {
-  dir: string;
-  host: string;
-  port?: number;
-  auth: boolean;
-  keepLog?: boolean;
-}
-
 /** `serve start`: starts the agent of a folder in the background, and returns once it answers (contract section 15). */
-export async function serveStart(session: Session, options: ServeStartOptions): Promise<void> {
+export async function serveStart(session: Session, options: DaemonFlags): Promise<void> {
   const { output, env } = session;
   const directory = resolve(options.dir);
   if (!existsSync(join(directory, 'service.yaml'))) throw noAgent(directory);
@@ -53,7 +46,7 @@ export async function serveStart(session: Session, options: ServeStartOptions): 
   }
 }
 
-function wordsOf(options: ServeStartOptions): string[] {
+function wordsOf(options: DaemonFlags): string[] {
   const { host, port, auth, keepLog = false } = options;
   return [
     ...['--host', host],

@@ -9,7 +9,7 @@ import { notRunning } from './not-running.ts';
 export async function serveStatus({ output }: Session, dir: string): Promise<void> {
   const directory = resolve(dir);
   const sighting = await sightAgent(directory);
-  if (sighting.kind === 'missing') throw await notRunning(directory);
+  if (sighting.kind === 'missing') throw notRunning(directory, sighting.error);
   const { pid, startedAt } = sighting.served;
   const url = localUrl(sighting.served);
   output.line(plainLine(`the agent runs at ${url} (process ${pid}) since ${startedAt}`));

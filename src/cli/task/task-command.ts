@@ -14,6 +14,7 @@ export function taskCommand(session: Session): Command {
   const commands = [
     sendCommand(session),
     getCommand(session),
+    inspectCommand(session),
     listCommand(session),
     watchCommand(session),
     cancelCommand(session),
@@ -58,6 +59,16 @@ function getCommand(session: Session): Command {
     .action(async (id: string, options: GetOptions) => {
       const { taskGet } = await import('./task-get.ts');
       await taskGet(session, id, options);
+    });
+}
+
+function inspectCommand(session: Session): Command {
+  return new Command('inspect')
+    .description("print the way of a task for Stately's viewer, redacted; needs run --inspect")
+    .argument('<id>', 'the id of the task')
+    .action(async (id: string, options: AgentOptions) => {
+      const { taskInspect } = await import('./task-inspect.ts');
+      await taskInspect(session, id, options);
     });
 }
 

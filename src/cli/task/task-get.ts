@@ -1,4 +1,5 @@
 import { commandLine } from '../../actors/command-line.ts';
+import { codeOf } from '../../machines/error-code.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import type { Output } from '../output.ts';
 import { plainText } from '../plain-text.ts';
@@ -50,7 +51,7 @@ export async function pendingDeferral(
     const path = `/deferrals/${encodeURIComponent(id)}`;
     return readAnswer.deferral(await agent.json({ method: 'GET', path, signal }));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'not_found') return null;
+    if (codeOf(error) === 'not_found') return null;
     throw error;
   }
 }

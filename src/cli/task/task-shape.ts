@@ -76,6 +76,8 @@ const decisionAnswer = z.looseObject({
   status: z.string(),
 });
 
+const inspection = z.looseObject({ events: z.array(z.looseObject({ type: z.string() })) });
+
 const progress = z.looseObject({
   phase: z.string(),
   tool: z.string().optional(),
@@ -99,6 +101,7 @@ export const readAnswer = {
   deferralPage: (value: unknown): DeferralPage => read(deferralPage, value),
   deferral: (value: unknown): DeferralJson => read(deferral, value),
   decision: (value: unknown): DecisionAnswer => read(decisionAnswer, value),
+  inspection: (value: unknown) => read(inspection, value),
   progress: (value: unknown): ProgressJson => read(progress, value),
 };
 

@@ -15,13 +15,18 @@ export interface Approval {
   onLeave: () => void;
 }
 
-/** Asks whether a held call may run, and returns a function that withdraws the question. */
-export function askApproval(approval: Approval): () => Promise<void> {
+/**
+ * Asks whether a held call may run, and returns a function that withdraws the question and answers true when it was
+ * decided here.
+ */
+export function askApproval(approval: Approval): () => Promise<boolean> {
   const over = new AbortController();
   const signal = AbortSignal.any([approval.demo.signal, over.signal]);
   const settled = putQuestion(approval, signal).catch((error: unknown) => {
-    if (!signal.aborted)
+    if (!signal.aborted) {
       approval.output.note(error instanceof CliError ? error.message : String(error));
+    }
+    return false;
   });
   return () => {
     over.abort(new Error('the call no longer waits'));
@@ -29,20 +34,23 @@ export function askApproval(approval: Approval): () => Promise<void> {
   };
 }
 
-async function putQuestion(approval: Approval, signal: AbortSignal): Promise<void> {
+async function putQuestion(approval: Approval, signal: AbortSignal): Promise<boolean> {
   const { prompter, deferral, onLeave } = approval;
   const question = (): string =>
     `approve? [y/n] (auto-deny ${timeLeft(deferral.expires_at, Date.now())}) `;
   for (;;) {
     const answer = await prompter.ask(question, signal);
-    if (answer === null) return onLeave();
+    if (answer === null) break;
     const decision = decisionOf(answer);
     if (decision === null) continue;
     const note =
       decision === 'reject' ? await prompter.ask(() => 'reason (may be empty): ', signal) : '';
-    if (note === null) return onLeave();
-    return decide(approval, decision, note.trim());
+    if (note === null) break;
+    await decide(approval, decision, note.trim());
+    return true;
   }
+  onLeave();
+  return false;
 }
 
 async function decide(

@@ -6,6 +6,7 @@ import { readTaskStream } from '../task/read-task-stream.ts';
 import { pendingDeferral } from '../task/task-get.ts';
 import type { ProgressJson, TaskJson } from '../task/task-shape.ts';
 import { askApproval } from './ask-approval.ts';
+import { decidedElsewhere } from './decided-elsewhere.ts';
 import type { Demo } from './demo.ts';
 import { messageParts } from './message-parts.ts';
 import type { Prompter } from './prompter.ts';
@@ -17,15 +18,24 @@ export async function chat(session: Session, demo: Demo, prompter: Prompter): Pr
   const { bold, dim } = output.colours;
   output.line(`A refund agent runs at ${demo.url}.`);
   output.line(thinkingLine(demo.thinking));
+  // Loaded and built while the player reads.
+  const { openTryPage } = await import('./try-page.ts');
+  const page = openTryPage(session, demo.directory);
+  output.line(await page.firstLine);
+  void page.laterLine?.then((line) => prompter.say(() => output.line(line)));
   output.line('Its tools and approvals are real. Leave with exit or Ctrl-D. Say for example:');
   output.line(dim('  Please refund order A-1042, it arrived broken'));
   const contextId = v7();
-  for (;;) {
-    const message = await prompter.ask(() => bold('\nyou> '), demo.signal);
-    if (message === null || /^(exit|quit)$/i.test(message.trim())) return;
-    if (message.trim() === '') continue;
-    const hasLeft = await converse(session, { demo, contextId }, prompter, message);
-    if (hasLeft) return;
+  try {
+    for (;;) {
+      const message = await prompter.ask(() => bold('\nyou> '), demo.signal);
+      if (message === null || /^(exit|quit)$/i.test(message.trim())) return;
+      if (message.trim() === '') continue;
+      const hasLeft = await converse(session, { demo, contextId }, prompter, message);
+      if (hasLeft) return;
+    }
+  } finally {
+    await page.close();
   }
 }
 
@@ -49,11 +59,17 @@ async function converse(
   let withdraw = (): Promise<void> => Promise.resolve();
   const onStatus = async (task: TaskJson): Promise<void> => {
     await withdraw();
+    withdraw = () => Promise.resolve();
     const deferral = await pendingDeferral({ agent: demo.client, signal }, task);
     if (deferral === null) return;
     output.line(output.colours.yellow('\nThis call waits for a person:'));
     for (const line of deferralLines(deferral, Date.now())) output.line(line);
-    withdraw = askApproval({ output, demo, prompter, deferral, onLeave });
+    const endQuestion = askApproval({ output, demo, prompter, deferral, onLeave });
+    withdraw = async () => {
+      if (await endQuestion()) return;
+      const line = await decidedElsewhere(demo, deferral);
+      if (line !== null) output.line(output.colours.yellow(`\n${line}`));
+    };
   };
   const onProgress = (progress: ProgressJson): void => {
     const line = progressLine(progress);

@@ -1,10 +1,11 @@
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { codeOf } from '../../machines/error-code.ts';
+import { packageRoot } from '../../package-root.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 
-const example = fileURLToPath(new URL('../../../examples/refunds', import.meta.url));
+const example = join(packageRoot, 'examples/refunds');
 
 /** A copy of the refund agent to play with. */
 export interface DemoFolder {
@@ -31,7 +32,7 @@ export async function makeDemoFolder(keep: string | undefined): Promise<DemoFold
 async function emptyFolder(path: string): Promise<string> {
   const directory = resolve(path);
   const found = await readdir(directory).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (codeOf(error) === 'ENOENT') return [];
     throw notEmpty(directory, error);
   });
   if (found.length > 0) throw notEmpty(directory);

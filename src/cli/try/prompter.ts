@@ -1,4 +1,10 @@
-import { createInterface, type Interface } from 'node:readline';
+import {
+  clearScreenDown,
+  createInterface,
+  cursorTo,
+  type Interface,
+  moveCursor,
+} from 'node:readline';
 import type { TerminalStream } from '../output.ts';
 
 /** Milliseconds between two looks at a prompt that changes, such as a countdown. */
@@ -8,6 +14,7 @@ const refreshEvery = 1_000;
 export class Prompter {
   readonly #lines: Interface;
   readonly #isTerminal: boolean;
+  readonly #output: TerminalStream;
   readonly #early: string[] = [];
   #answer: ((line: string | null) => void) | null = null;
   #isClosed = false;
@@ -18,6 +25,7 @@ export class Prompter {
     output: TerminalStream,
     onInterrupt: () => void,
   ) {
+    this.#output = output;
     this.#isTerminal = input.isTTY === true && output.isTTY === true;
     this.#lines = createInterface({ input, output, terminal: this.#isTerminal });
     this.#lines.on('SIGINT', onInterrupt);
@@ -55,6 +63,19 @@ export class Prompter {
       this.#answer = null;
       if (redraw !== null) clearInterval(redraw);
     }
+  }
+
+  /** Prints what nobody asked for: above a prompt that waits, which keeps what has been typed. */
+  say(print: () => void): void {
+    if (!this.#isTerminal || this.#answer === null) return print();
+    const { rows } = this.#lines.getCursorPos();
+    moveCursor(this.#output, 0, -rows);
+    cursorTo(this.#output, 0);
+    clearScreenDown(this.#output);
+    print();
+    // The prompt is drawn anew from as many rows above as it had.
+    this.#output.write('\n'.repeat(rows));
+    this.#lines.prompt(true);
   }
 
   /** Gives the terminal back. */

@@ -1,55 +1,114 @@
-import { realpath, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { loadConfig } from '../../actors/config/config.ts';
-import { logFilesOf } from '../../actors/records/records.ts';
+import { logFilesOf, type OpenLogFile } from '../../actors/records/records.ts';
 import { resolveInside } from '../../actors/tools/tools.ts';
 import { Problem } from '../../http/wire/problem.ts';
+import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
 import { lenientEnvironment } from './lenient-environment.ts';
 
-/** Bytes of a log that are verified while somebody waits. */
-const largestLog = 1024 ** 3;
-
-/** The files of an agent's audit log that may be shown. */
-export interface AuditFiles {
+/** The files of an agent's audit log, which stay open until `close`. */
+export interface OpenAuditLog {
   /** The current file as `service.yaml` names it, absolute. */
   path: string;
-  /** All files with their links resolved, oldest first; empty when there is no log. */
-  files: string[];
+  /** Oldest first; empty when there is no log. */
+  files: OpenLogFile[];
+  close: () => Promise<void>;
 }
 
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** Where the system says what a file that is open is called by now. */
+const descriptors = '/proc/self/fd';
+
 /**
- * Finds the audit log of an agent. Whoever wrote `service.yaml` names its path, which could be any file of this
- * machine. Rejects with a 409 Problem for a log that lies outside of the
- * agent's folder, is no file or is too long.
+ * Opens the audit log of an agent. Whoever wrote `service.yaml` names its path, which could be any file of this
+ * machine, and may change what stands there at any time: what was opened is what is checked, and what is read.
+ * Rejects with a 409 Problem for a log that lies outside of the agent's folder or is no file.
+ *
+ * @param openFile opens a path as `open` of `node:fs/promises` does
  */
-export async function auditFilesOf(directory: string, env: NodeJS.ProcessEnv): Promise<AuditFiles> {
+export async function openAuditLog(
+  directory: string,
+  env: NodeJS.ProcessEnv,
+  openFile: typeof open = open,
+): Promise<OpenAuditLog> {
   const loaded = loadConfig(directory, await lenientEnvironment(directory, env));
   const path = resolve(directory, loaded.ok ? loaded.config.audit.path : '.service/audit.ndjson');
   const folder = await realpath(directory);
-  const files: string[] = [];
-  let size = 0;
-  for (const file of logFilesOf(path)) {
-    const found = await resolveInside(folder, file);
-    if (found.kind === 'outside') throw refused(file, "lies outside of the agent's folder, at");
-    if (found.kind === 'missing') continue;
-    const facts = await stat(found.path);
-    if (!facts.isFile()) throw refused(file, 'has something that is no file:');
-    size += facts.size;
-    if (size > largestLog) throw refused(file, 'is longer than 1 GiB:');
-    files.push(found.path);
+  const files: OpenLogFile[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(files.map(({ handle }) => handle.close()));
+  };
+  try {
+    for (const name of logFilesOf(path)) {
+      const file = await openInside(folder, name, openFile);
+      if (file !== null) files.push(file);
+    }
+  } catch (error) {
+    await close();
+    throw error;
   }
-  return { path, files };
+  return { path, files, close };
 }
 
-function refused(file: string, why: string): Problem {
+/** Opens one file of a log; `null` when it is gone. */
+async function openInside(
+  folder: string,
+  name: string,
+  openFile: typeof open,
+): Promise<OpenLogFile | null> {
+  const found = await resolveInside(folder, name);
+  if (found.kind === 'missing') return null;
+  if (found.kind === 'outside') throw outside(name);
+  const handle = await openFile(found.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
+    (error: unknown) => {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return null;
+      if (code === 'ELOOP') throw outside(name);
+      throw error;
+    },
+  );
+  if (handle === null) return null;
+  try {
+    const facts = await handle.stat({ bigint: true });
+    if (!facts.isFile()) throw refused(name, 'has something that is no file:');
+    if (!(await liesInside(folder, found.path, { fd: handle.fd, ...facts }))) throw outside(name);
+    const { dev, ino, size, mtimeNs, ctimeNs } = facts;
+    return {
+      ...{ path: found.path, handle, size: Number(size) },
+      ...{ id: `${dev}:${ino}`, version: `${size}:${mtimeNs}:${ctimeNs}` },
+    };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** A folder on the way may have become a link after the path was resolved and before it was opened. */
+async function liesInside(
+  folder: string,
+  path: string,
+  opened: { fd: number; dev: bigint; ino: bigint },
+): Promise<boolean> {
+  const own = await realpath(`${descriptors}/${opened.fd}`).catch(() => path);
+  const found = await resolveInside(folder, own);
+  if (found.kind !== 'inside') return false;
+  const { dev, ino } = await stat(found.path, { bigint: true });
+  return dev === opened.dev && ino === opened.ino;
+}
+
+function outside(file: string): Problem {
+  return refused(file, "lies outside of the agent's folder, at");
+}
+
+/** Refuses a log, and says which command verifies it. */
+export function refused(file: string, why: string): Problem {
   return new Problem(409, {
     error: plainLine(`the audit log ${why} ${file}`),
-    hint: plainLine(`verify it with: ${commandLine(`audit verify ${quoted(file)}`)}`),
+    hint: plainLine(`verify it with: ${commandLine(`audit verify ${shellWord(file)}`)}`),
   });
-}
-
-function quoted(path: string): string {
-  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

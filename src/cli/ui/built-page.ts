@@ -1,27 +1,51 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { packageRoot } from '../../package-root.ts';
 import { CliError } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 
 /** A clone has what builds the page; the package has the page alone. */
-const builder = fileURLToPath(new URL('../../../scripts/build-page.ts', import.meta.url));
+const builder = join(packageRoot, 'scripts/build-page.ts');
+
+/** What the page is built from, in a clone. */
+const source = join(packageRoot, 'src/ui/dashboard');
 
 /** Where a built page stands, in a clone and in the package alike. */
-const folder = fileURLToPath(new URL('../../../dist/ui/dashboard', import.meta.url));
+const folder = join(packageRoot, 'dist/ui/dashboard');
+
+/** True where nothing is to be built: in the package, and in a clone whose page is no older than anything beside its sources. */
+export function isPageBuilt(): boolean {
+  if (!existsSync(builder)) return true;
+  const built = changedAt(join(folder, 'index.html'));
+  const lock = join(packageRoot, 'package-lock.json');
+  return [builder, lock, ...filesBelow(source)].every((file) => changedAt(file) <= built);
+}
 
 /**
- * Returns the folder of the page; in a clone it is built first where it is missing or older than its sources. Rejects with
- * a CliError.
+ * Returns the folder of the page; in a clone it is built first where it is missing or older than its sources, unless
+ * `signal` aborts. Rejects with a CliError.
  */
-export async function builtPage(): Promise<string> {
-  if (!existsSync(builder)) return folder;
+export async function builtPage(signal?: AbortSignal): Promise<string> {
+  if (isPageBuilt()) return folder;
   const flags = ['--disable-warning=ExperimentalWarning', builder];
-  await promisify(execFile)(process.execPath, flags).catch((error: unknown) => {
+  const options = signal === undefined ? {} : { signal };
+  await promisify(execFile)(process.execPath, flags, options).catch((error: unknown) => {
     throw notBuilt(error);
   });
   return folder;
+}
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+/** Epoch milliseconds; 0 for a file that is not there. */
+function changedAt(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function notBuilt(error: unknown): CliError {

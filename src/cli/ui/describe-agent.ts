@@ -40,7 +40,7 @@ export async function describeAgent(
 
 const unknown: AgentDescription = {
   ...{ agentId: null, version: '', model: null, fallbacks: [], tools: [], heldTools: [] },
-  ...{ channels: [], skills: 0, needsPassphrase: false, warnings: [], problem: null },
+  ...{ channels: [], skills: [], needsPassphrase: false, warnings: [], problem: null },
 };
 
 function modelOf({ provider, name }: { provider: string; name: string }) {

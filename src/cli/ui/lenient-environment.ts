@@ -4,6 +4,15 @@ import { agentEnvironment, needsPassphrase } from '../../agent/agent-environment
 /** What stands for a variable that is in the encrypted secrets alone. */
 const hidden = 'hidden';
 
+/** Settings that an agent does without: what would stand for them has a form that nobody can make up. */
+const unassumed: ReadonlySet<string> = new Set([
+  'SERVICE_ADMISSION_URL',
+  'SERVICE_AUDIT_VERIFY_KEYS',
+  'SERVICE_ORG_ID',
+  'SERVICE_PLATFORM_TOKEN',
+  'SERVICE_WORKSPACE_ID',
+]);
+
 /**
  * Returns the variables that an agent's files are looked at with while nobody has given a passphrase: whatever is not
  * known may be in the encrypted secrets, so it is taken to be set.
@@ -23,12 +32,13 @@ export async function lenientEnvironment(
 
 function withAnything(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const valueOf = (name: string | symbol): string | undefined =>
-    typeof name === 'string' ? (env[name] ?? hidden) : undefined;
+    typeof name !== 'string' || unassumed.has(name) ? env[name as string] : (env[name] ?? hidden);
   return new Proxy(env, {
     get: (_, name) => valueOf(name),
-    has: () => true,
-    getOwnPropertyDescriptor: (_, name) => ({
-      ...{ value: valueOf(name), configurable: true, enumerable: true, writable: true },
-    }),
+    has: (_, name) => valueOf(name) !== undefined,
+    getOwnPropertyDescriptor: (_, name) =>
+      valueOf(name) === undefined
+        ? undefined
+        : { value: valueOf(name), configurable: true, enumerable: true, writable: true },
   });
 }

@@ -1,4 +1,3 @@
-import { admissionFromEnvironment } from '../../actors/access/access.ts';
 import { systemClock } from '../../actors/clock.ts';
 import { formatProblem, type ServiceConfig } from '../../actors/config/config.ts';
 import { effectiveHosts } from '../../actors/outbound/outbound.ts';
@@ -7,24 +6,30 @@ import { serverOfTool } from '../../actors/tools/tools.ts';
 import { derivedEndpoints } from '../../agent/derived-endpoints.ts';
 import { namedTools } from '../../agent/named-tools.ts';
 import { readAgent } from '../../agent/read-agent.ts';
+import type { AuditFiles } from '../../http/dashboard/dashboard-ports.ts';
 import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
 import { formatDuration } from '../../machines/duration.ts';
+import { admissionOf } from './admission-of.ts';
 
 /** A chat waits no longer than this for the answer to what somebody asked in it, in milliseconds. */
 const chatWindow = 360_000;
+
+/** Share of the time after which another target is asked as well. */
+const escalatesAfter = 0.75;
 
 /** Says what the configuration of an agent comes to; `null` while it cannot be used. */
 export async function policyOf(
   directory: string,
   env: NodeJS.ProcessEnv,
+  audit: Pick<AuditFiles, 'page'>,
 ): Promise<PolicyJson | null> {
   const { agent, problems, warnings } = await readAgent(directory, env, systemClock());
   if (agent === null || problems.length > 0) return null;
   const { config, toolbox, channels } = agent;
-  const { settings: admission } = admissionFromEnvironment(env);
+  const { admission, warnings: started } = await admissionOf(directory, env, audit);
   const { mode, allowed_domains: domains, allowed_private: privates } = config.egress;
   const endpoints = derivedEndpoints(config, {
-    ...{ env, admissionUrl: admission?.url ?? null, tracingUrl: null },
+    ...{ env, admissionUrl: admission.url ?? null, tracingUrl: null },
     ...{ skills: toolbox.skills, channels },
   });
   const listed =
@@ -46,11 +51,8 @@ export async function policyOf(
       providers: providers.map(({ type }) => type),
       required: required || providers.length > 0,
     },
-    admission: {
-      enabled: admission !== null,
-      ...(admission === null ? {} : { url: admission.url }),
-    },
-    warnings: warnings.map(formatProblem),
+    admission,
+    warnings: [...warnings.map(formatProblem), ...started],
   };
 }
 
@@ -88,8 +90,9 @@ function toolPolicy({ security }: ServiceConfig, name: string, origin: string): 
     say('modify', 'modify', rule, 'its arguments or result are rewritten');
   }
   const held = defer.enabled ? new ToolMap(Object.entries(defer.tools)).get(name) : undefined;
-  if (held === undefined) return { name, origin, decisions, approvers: null };
-  const { to, timeout } = held;
+  const signIn = acr === undefined ? {} : { acr };
+  if (held === undefined) return { name, origin, decisions, approvers: null, ...signIn };
+  const { to, timeout, quorum, four_eyes: isFourEyes, escalate_to: escalateTo } = held;
   const says = `waits for a person: ${to.join(', ')}, for ${formatDuration(timeout)}`;
   say('defer', 'defer', `security.defer.tools.${name}`, says);
   const own = approversIn(held.approvers);
@@ -98,7 +101,12 @@ function toolPolicy({ security }: ServiceConfig, name: string, origin: string): 
   const warning =
     'whoever asks in a chat is answered after 6 minutes, before this call may be decided';
   return {
-    ...{ name, origin, decisions, approvers, timeout: formatDuration(timeout) },
+    ...{ name, origin, decisions, approvers, timeout: formatDuration(timeout), quorum },
+    ...(isFourEyes ? { four_eyes: true } : {}),
+    ...(escalateTo === undefined
+      ? {}
+      : { escalates: { to: escalateTo, after: formatDuration(timeout * escalatesAfter) } }),
+    ...signIn,
     ...(isLong ? { warning } : {}),
   };
 }

@@ -5,7 +5,11 @@ import { hostname, networkInterfaces } from 'node:os';
 import { systemClock } from '../../actors/clock.ts';
 import { randomIds } from '../../actors/ids.ts';
 import type { Log } from '../../actors/ports.ts';
-import { type AgentCommand, openWorkspace } from '../../actors/workspace/workspace.ts';
+import {
+  type AgentCommand,
+  openWorkspace,
+  type Workspace,
+} from '../../actors/workspace/workspace.ts';
 import { createDashboardApp } from '../../http/dashboard/dashboard-app.ts';
 import { dashboardFeed } from '../../http/dashboard/dashboard-feed.ts';
 import { DashboardHub } from '../../http/dashboard/dashboard-hub.ts';
@@ -14,25 +18,34 @@ import { PendingCounts } from '../../http/dashboard/pending-counts.ts';
 import { listen } from '../../http/listen.ts';
 import { urlOf } from '../../machines/url-of.ts';
 import { version } from '../../version.ts';
+import { loginName } from '../login-name.ts';
 import { builtPage } from './built-page.ts';
-import { lateAgentFiles } from './late-agent-files.ts';
+import { examineAgent } from './examine-agent.ts';
+import { latePorts } from './late-ports.ts';
+import { lateSignIns } from './late-sign-ins.ts';
+import { lateUpdateCheck } from './late-update-check.ts';
 
 export interface DashboardOptions {
   /** The workspace. */
   directory: string;
   host: string;
   port: number;
+  /** False takes one of the ten ports after it when it is taken; true when absent. */
+  isFixed?: boolean;
   token: string | null;
   /** How an agent is run in the background. */
   command: AgentCommand;
   env: NodeJS.ProcessEnv;
   log: Log;
+  /** Aborts the building of the page. */
+  signal?: AbortSignal;
 }
 
 /** A dashboard that answers. */
 export interface Dashboard {
   url: string;
   port: number;
+  workspace: Workspace;
   /** Stops answering; agents live on. */
   close(): Promise<void>;
 }
@@ -42,8 +55,8 @@ export interface Dashboard {
  * ListenError or a CliError.
  */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { directory, host, port, token, command, env, log } = options;
-  const page = readPageFiles(await builtPage());
+  const { directory, host, port, isFixed = true, token, command, env, log } = options;
+  const page = readPageFiles(await builtPage(options.signal));
   const clock = systemClock();
   const ids = randomIds();
   const hub = new DashboardHub(randomBytes(6).toString('hex'));
@@ -57,24 +70,38 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     },
   });
   const workspace = await opening;
+  const signIns = lateSignIns(env, () => hub.tell('sign_in', {}));
   const servers: Server[] = [];
   const portOf = (): number => (servers[0]?.address() as AddressInfo | undefined)?.port ?? port;
   const app = createDashboardApp(
     {
       ...{ workspace, hub, version, token, clock, ids, log },
-      files: lateAgentFiles(env),
-      page,
+      newerRelease: lateUpdateCheck({ env, clock, log }),
+      ...latePorts({
+        ...{ workspace: workspace.directory, env, clock },
+        ...{ signIns: signIns.all, ownPort: portOf },
+      }),
+      examine: (folder, signal) => examineAgent(command, folder, signal),
+      ...{ signIns, page },
       async schema() {
         const { serviceJsonSchema } = await import('../../actors/config/config.ts');
         return serviceJsonSchema();
       },
+      async tools() {
+        const { describeBuiltins } = await import('../../actors/tools/tools.ts');
+        return describeBuiltins().map(({ parameters, ...tool }) => ({
+          ...tool,
+          input_schema: parameters,
+        }));
+      },
+      operator: `${loginName()} on the dashboard`,
       hosts: namesOf(host),
       port: portOf,
     },
     pending,
   );
   try {
-    servers.push(await listen(app, { host, port, isFixed: true, ids }));
+    servers.push(await listen(app, { host, port, isFixed, ids }));
   } catch (error) {
     await workspace.close();
     throw error;
@@ -88,9 +115,11 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   return {
     url: urlOf(host === '127.0.0.1' ? 'localhost' : host, portOf()),
     port: portOf(),
+    workspace,
     async close() {
       clearImmediate(beginning);
       hub.close();
+      signIns.close();
       await Promise.all(servers.map(closeServer));
       await workspace.close();
     },

@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join, resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { randomToken, writePrivately } from '../../actors/process/process.ts';
-import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { ListenError } from '../../http/listen.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
-import { showProgress } from '../progress.ts';
 import { ownCommand } from '../serve/own-command.ts';
 import type { Session } from '../session.ts';
 import type { DemoWorkspace } from './demo-workspace.ts';
+import { lateLog } from './late-log.ts';
 import { openBrowser } from './open-browser.ts';
 import { type Dashboard, serveDashboard } from './serve-dashboard.ts';
 
@@ -32,27 +32,30 @@ export async function ui(session: Session, options: UiOptions): Promise<void> {
   const stopped = interruption.listen({ isReaderNeeded: false });
   const demo = options.demo === true ? await makeDemo(session) : null;
   try {
-    await serveUntil(stopped, session, { ...options, directory: demo?.directory ?? named });
+    await serveUntil(stopped, session, { ...options, directory: demo?.directory ?? named }, demo);
   } finally {
-    await demo?.close();
+    await demo?.remove();
   }
 }
 
-async function makeDemo({ output, env }: Session): Promise<DemoWorkspace> {
+async function makeDemo({ env }: Session): Promise<DemoWorkspace> {
   const { makeDemoWorkspace } = await import('./demo-workspace.ts');
-  const clear = showProgress(output, 'three agents start');
-  return makeDemoWorkspace(ownCommand(env), env).finally(clear);
+  return makeDemoWorkspace(env);
 }
 
 async function serveUntil(
   stopped: AbortSignal,
   session: Session,
   options: UiOptions & { directory: string },
+  demo: DemoWorkspace | null,
 ): Promise<void> {
   const { output, env } = session;
   const { directory } = options;
   const token = options.token === true ? keptToken(directory) : null;
-  const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: process.stderr });
+  const log = lateLog(async () => {
+    const { createLog } = await import('../../actors/telemetry/telemetry.ts');
+    return createLog({ level: output.isDebug ? 'debug' : 'warn', stream: process.stderr });
+  });
   const dashboard = await open(options, { directory, token, env, log });
   session.input.leave();
   try {
@@ -65,9 +68,16 @@ async function serveUntil(
     }
     output.line(plainLine(`the dashboard of ${directory} is at ${url}`));
     output.json({ url, pid: process.pid, directory });
+    // Node writes it at the end of a process, to which one that is killed does not come.
+    flushCompileCache();
     if (options.open && output.stdout.isTTY === true && !output.isJson) openBrowser(url);
+    demo?.play(dashboard.workspace).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      output.warn(plainLine(`the story of the demo broke off: ${reason}`));
+    });
     await aborted(stopped);
   } finally {
+    await demo?.stop();
     await dashboard.close();
   }
 }

@@ -57,6 +57,8 @@ async function offered(line: string, cwd?: string): Promise<string[]> {
 describe.concurrent('bash', () => {
   it('completes commands and options', async () => {
     expect(await offered('holdpoint val')).toEqual(['validate']);
+    expect(await offered('holdpoint skills add kub')).toEqual(['kubernetes']);
+    expect(await offered('holdpoint skills list --category pay')).toEqual(['payments']);
     expect(await offered('bin/holdpoint task ap')).toEqual(['approve']);
     expect(await offered('holdpoint task approve held-1 --n')).toEqual(['--note', '--no-color']);
     expect(await offered('holdpoint completion ')).toEqual([...shells]);
@@ -68,6 +70,7 @@ describe.concurrent('bash', () => {
     expect(await offered('holdpoint task cancel ')).toEqual(['held-1']);
     expect((await offered('holdpoint task get ')).toSorted()).toEqual(['a:1', 'done-1', 'held-1']);
     expect(await offered('holdpoint task get don')).toEqual(['done-1']);
+    expect(await offered('holdpoint task inspect don')).toEqual(['done-1']);
     expect(await offered(`holdpoint task get --dir ${daemon.directory} don`)).toEqual(['done-1']);
   });
 

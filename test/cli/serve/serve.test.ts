@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive } from '../../../src/actors/process/is-alive.ts';
 import { readServeFile, writeServeFile } from '../../../src/actors/process/serve-file.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
-import { type Ended, holdpoint } from '../holdpoint.ts';
+import { cleanUp, type Ended, holdpoint, startCommand } from '../holdpoint.ts';
 
 const patience = { timeout: 60_000, interval: 50 };
 
@@ -29,6 +29,8 @@ function served(directory: string) {
   if (found === null) throw new Error('there is no serve.json');
   return found;
 }
+
+afterAll(cleanUp);
 
 describe('serve', () => {
   it('runs an agent in the background, once, until it is stopped', async () => {
@@ -60,6 +62,34 @@ describe('serve', () => {
       3,
       `error: no agent runs in ${directory}; start it with: holdpoint serve start --dir ${directory}\n`,
     ]);
+  });
+
+  it('follows the log of an agent over its stop, its next start and a rotation, until Ctrl-C', async () => {
+    const directory = agentFolder();
+    const log = join(directory, '.service/serve.log');
+    await serve('start', directory, '--port', '0');
+    const first = served(directory);
+    const following = startCommand(['serve', 'logs', '--follow', '--dir', directory]);
+    let [said, noted] = ['', ''];
+    following.child.stdout!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    following.child.stderr!.on('data', (chunk: Buffer) => (noted += chunk.toString()));
+    await vi.waitUntil(() => said.includes(`http://127.0.0.1:${first.port}\n`), patience);
+
+    await serve('stop', directory);
+    await vi.waitUntil(() => noted.includes('the agent does not run'), patience);
+    expect(following.child.exitCode).toBeNull();
+
+    renameSync(log, `${log}.1`);
+    await serve('start', directory, '--port', '0');
+    const second = served(directory);
+    await vi.waitUntil(() => said.includes(`http://127.0.0.1:${second.port}\n`), patience);
+    await vi.waitUntil(() => noted.includes(`the agent runs (process ${second.pid})`), patience);
+
+    following.child.kill('SIGINT');
+    const { code, stdout } = await following.ended;
+    expect(code).toBe(130);
+    expect(stdout).toBe([`${log}.1`, log].map((path) => readFileSync(path, 'utf8')).join(''));
+    await serve('stop', directory);
   });
 
   it('says why an agent did not start, then and later, until one does', async () => {
@@ -154,5 +184,6 @@ describe('serve', () => {
     ]);
     expect(existsSync(join(directory, '.service'))).toBe(false);
     expect((await serve('logs', directory)).code).toBe(3);
+    expect((await serve('logs', directory, '--follow')).code).toBe(3);
   });
 });

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Prompter } from '../../../src/cli/try/prompter.ts';
 
@@ -43,5 +44,23 @@ describe('Prompter', () => {
     const again = prompter.ask(() => '> ', never);
     input.write('yes\n');
     expect(await again).toBe('yes');
+  });
+
+  it('prints above a prompt that waits, and keeps what has been typed', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+    const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
+    const prompter = new Prompter(input, output, () => undefined);
+    const asked = prompter.ask(() => '\nyou> ', never);
+    input.write('hel');
+    output.read();
+    prompter.say(() => output.write('The page is there.\n'));
+    expect(stripVTControlCharacters(String(output.read()))).toBe(
+      'The page is there.\n\n\nyou> hel',
+    );
+    input.write('lo\r');
+    expect(await asked).toBe('hello');
+    prompter.say(() => output.write('Nothing waits.\n'));
+    expect(String(output.read())).toMatch(/Nothing waits\.\n$/);
+    prompter.close();
   });
 });

@@ -1,4 +1,6 @@
 import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive } from '../../../src/actors/process/is-alive.ts';
@@ -31,6 +33,15 @@ async function openUi(workspace: string, ...flags: string[]) {
   const { port, hash } = new URL(url);
   const token = hash === '' ? null : hash.replace('#token=', '');
   return { ...started, url, page: new AgentClient(`http://127.0.0.1:${port}`, token) };
+}
+
+/** Whether somebody accepts connections there. */
+function reaches(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
 }
 
 describe('ui', () => {
@@ -85,6 +96,15 @@ describe('ui', () => {
     expect(await agent()).toMatchObject({ needs_passphrase: true, status: 'stopped' });
     const refused = await page.post('/api/agents/till/start', {});
     expect([refused.status, refused.body.needs_passphrase]).toEqual([400, true]);
+    const wrong = await page.post('/api/agents/till/start', { passphrase: 'CANARY-wrong' });
+    expect([wrong.status, wrong.body]).toEqual([
+      400,
+      { error: expect.stringContaining('the passphrase is wrong'), needs_passphrase: true },
+    ]);
+    expect([JSON.stringify(wrong.body), (await agent()).status]).toEqual([
+      expect.not.stringContaining('CANARY'),
+      'stopped',
+    ]);
     await page.post('/api/agents/till/start', { passphrase: 'open sesame' });
     await vi.waitUntil(async () => (await agent()).status === 'running', patience);
   });
@@ -98,6 +118,33 @@ describe('ui', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect((await page.get('/api/agents')).body).toEqual([]);
     expect((await new AgentClient(page.url, null).get('/api/agents')).status).toBe(401);
+  });
+
+  it('answers on both loopback addresses and on no other, unless a host and a token are given (WEB-13)', async () => {
+    const workspace = workspaceWith({});
+    const { page } = await openUi(workspace);
+    const port = Number(new URL(page.url).port);
+    const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+    const outside = addresses.flatMap(({ address, internal, family }) =>
+      internal || family !== 'IPv4' ? [] : [address],
+    );
+    // Another loopback address is refused as well, so there is one to try on a machine without a network.
+    for (const host of ['127.0.0.2', ...outside]) {
+      expect([host, await reaches(host, port)]).toEqual([host, false]);
+    }
+    expect(await reaches('127.0.0.1', port)).toBe(true);
+    const hasSecond = addresses.some(({ address }) => address === '::1');
+    expect(await reaches('::1', port)).toBe(hasSecond);
+
+    const open = await openUi(workspace, '--host', '0.0.0.0', '--token');
+    for (const host of ['127.0.0.1', ...outside]) {
+      const url = `http://${host}:${new URL(open.url).port}`;
+      expect((await new AgentClient(url, null).get('/api/agents')).status).toBe(401);
+    }
+    open.child.kill('SIGTERM');
+    expect((await open.ended).stderr).toContain(
+      'everybody who reaches 0.0.0.0 and has the token can start and stop agents',
+    );
   });
 
   it('says what is wrong with how it was called (WEB-12, WEB-13)', async () => {

@@ -1,0 +1,82 @@
+import type { AgentAnswers, FallbackAnswer } from '../../machines/wizard/agent-answers.ts';
+import { type ProviderOffer, providerOffer, providers } from '../../machines/wizard/offers.ts';
+import type { Prompts } from './prompts.ts';
+
+const another = 'another';
+const noMore = 'no more';
+
+/** Asks which model it is, where it answers and with which key. */
+export async function askModel(
+  prompts: Prompts,
+  { provider, model }: AgentAnswers,
+): Promise<AgentAnswers['model']> {
+  const offer = providerOffer(provider);
+  if (offer === undefined) return model;
+  const reached = await askReach(prompts, offer, model);
+  const organization = offer.organization
+    ? await prompts.text('Id of the organisation that is billed, if any', model.organization)
+    : '';
+  return { ...model, ...reached, organization };
+}
+
+/** Asks for models that are tried when the first one is busy or out of reach. */
+export async function askFallback(
+  prompts: Prompts,
+  { fallback }: AgentAnswers,
+): Promise<FallbackAnswer[]> {
+  const offered = providers.filter(({ name }) => name !== 'scripted');
+  const chosen: FallbackAnswer[] = [];
+  for (;;) {
+    const known = fallback[chosen.length];
+    const provider = await prompts.one(
+      chosen.length === 0
+        ? 'Whose model is asked when that one cannot answer?'
+        : 'And whose model after that?',
+      [noMore, ...offered.map(({ name, label }) => ({ value: name, label: name, hint: label }))],
+      known?.provider ?? noMore,
+    );
+    const offer = providerOffer(provider);
+    if (offer === undefined) return chosen;
+    chosen.push({ provider, ...(await askReach(prompts, offer, known)) });
+  }
+}
+
+/** How a model is named and reached. */
+interface Reach {
+  name: string;
+  address: string;
+  key: string;
+}
+
+async function askReach(
+  prompts: Prompts,
+  { models, address: need, variable }: ProviderOffer,
+  known: Reach = { name: '', address: '', key: '' },
+): Promise<Reach> {
+  const name = await askName(prompts, models, known.name);
+  const address =
+    need === 'none'
+      ? ''
+      : await prompts.text(
+          need === 'required' ? 'Address' : 'Address (nothing: the usual one)',
+          known.address,
+        );
+  const key =
+    variable === null
+      ? ''
+      : await prompts.secret(`Key (nothing: ${variable} comes from the environment)`);
+  return { name: name.trim(), address: address.trim(), key: key.trim() };
+}
+
+async function askName(
+  prompts: Prompts,
+  models: readonly string[],
+  known: string,
+): Promise<string> {
+  if (models.length > 0) {
+    const first = models.includes(known) || known === '' ? known : another;
+    const chosen = await prompts.one('Which model?', [...models, another], first);
+    if (chosen !== another) return chosen;
+  }
+  return prompts.text('Name of the model', known);
+}

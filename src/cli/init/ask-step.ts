@@ -1,0 +1,185 @@
+import {
+  type AgentAnswers,
+  firstApproval,
+  type Question,
+  skillVariables,
+  toolsOf,
+} from '../../machines/wizard/agent-answers.ts';
+import { splitList } from '../../machines/wizard/field.ts';
+import {
+  authOffer,
+  authOffers,
+  channelOffer,
+  channels,
+  egressModes,
+  providers,
+  searchServices,
+  tools,
+  type WizardOffer,
+} from '../../machines/wizard/offers.ts';
+import type { AnswerEdit } from '../../machines/wizard/wizard-machine.ts';
+import { askFields } from './ask-fields.ts';
+import { askFallback, askModel } from './ask-model.ts';
+import type { Prompts } from './prompts.ts';
+
+/** What a step is asked with. */
+export interface StepAsking {
+  prompts: Prompts;
+  answers: AgentAnswers;
+  offer: WizardOffer;
+  /** The hosts that the answers lead to, a line each. */
+  hosts: () => string[];
+}
+
+/** Asks one step at the terminal, from the answers so far. Rejects as its prompts do. */
+export async function askStep(step: Question, asking: StepAsking): Promise<AnswerEdit> {
+  const { prompts, answers } = asking;
+  const type = 'answer.edit';
+  switch (step) {
+    case 'name':
+      return { type, step, value: await prompts.text('Name of the agent', answers.name) };
+    case 'provider': {
+      const choices = providers.map(({ name, label }) => ({
+        value: name,
+        label: name,
+        hint: label,
+      }));
+      const value = await prompts.one('Whose model works on its tasks?', choices, answers.provider);
+      return { type, step, value };
+    }
+    case 'model':
+      return { type, step, value: await askModel(prompts, answers) };
+    case 'channels':
+      return { type, step, value: await askChannels(asking) };
+    case 'tools':
+      return { type, step, value: await askTools(asking) };
+    case 'skills':
+      return { type, step, value: await askSkills(asking) };
+    case 'fallback':
+      return { type, step, value: await askFallback(prompts, answers) };
+    case 'auth':
+      return { type, step, value: await askAuth(asking) };
+    case 'egress':
+      return { type, step, value: await askEgress(asking) };
+    case 'security':
+      return { type, step, value: await askSecurity(asking) };
+    case 'approvals':
+      return { type, step, value: await askApprovals(asking) };
+  }
+}
+
+async function askChannels({ prompts, answers }: StepAsking): Promise<AgentAnswers['channels']> {
+  const choices = channels.map(({ name, label }) => ({ value: name, label }));
+  const chosen = await prompts.many(
+    'Where do people speak with it and decide, beside the console?',
+    choices,
+    Object.keys(answers.channels),
+  );
+  const values: [string, AgentAnswers['channels'][string]][] = [];
+  for (const name of chosen) {
+    const { fields = [], label = name } = channelOffer(name) ?? {};
+    values.push([name, await askFields(prompts, fields, answers.channels[name] ?? {}, label)]);
+  }
+  return Object.fromEntries(values);
+}
+
+async function askTools({ prompts, answers }: StepAsking): Promise<AgentAnswers['tools']> {
+  const choices = tools.map(({ name, about }) => ({ value: name, label: name, hint: about }));
+  const asked = answers.tools;
+  const names = await prompts.many('Which tools does it have?', choices, asked.names);
+  let { search, key, commands } = asked;
+  if (names.includes('web_search')) {
+    const services = searchServices.map(({ name, label }) => ({ value: name, label }));
+    search = await prompts.one('Which service does web_search ask?', services, search);
+    key = (await prompts.secret('Its key (nothing: it comes from the environment)')).trim();
+  }
+  if (names.includes('cli_execute')) {
+    const typed = await prompts.text(
+      'Which programs may it run? (jq, pandoc)',
+      commands.join(', '),
+    );
+    commands = splitList(typed);
+  }
+  return { names, search, key, commands };
+}
+
+async function askSkills({ prompts, answers, offer }: StepAsking): Promise<AgentAnswers['skills']> {
+  const choices = offer.skills
+    .toSorted((one, other) => one.category.localeCompare(other.category))
+    .map(({ name, category, description }) => ({
+      value: name,
+      label: category === '' ? name : `${category}: ${name}`,
+      hint: description,
+    }));
+  const names = await prompts.many('Which skills does it have?', choices, answers.skills.names);
+  const skills = { names, variables: answers.skills.variables };
+  const given: [string, string][] = [];
+  for (const name of skillVariables({ ...answers, skills }, offer)) {
+    const value = await prompts.secret(`Value of ${name} (nothing: it comes from the environment)`);
+    if (value !== '') given.push([name, value]);
+  }
+  return { names, variables: { ...skills.variables, ...Object.fromEntries(given) } };
+}
+
+async function askAuth({ prompts, answers }: StepAsking): Promise<AgentAnswers['auth']> {
+  const choices = authOffers.map(({ mode, label }) => ({ value: mode, label }));
+  const mode = await prompts.one('How do callers sign in?', choices, answers.auth.mode);
+  const { fields = [] } = authOffer(mode) ?? {};
+  const known = mode === answers.auth.mode ? answers.auth.settings : {};
+  return { mode, settings: await askFields(prompts, fields, known, '') };
+}
+
+async function askEgress({ prompts, answers, hosts }: StepAsking): Promise<AgentAnswers['egress']> {
+  const led = hosts();
+  const told = led.length === 0 ? 'no host at all' : led.join('\n');
+  const message = `The answers lead to ${told}\nWhich hosts may its tools reach?`;
+  const labels = {
+    allowlist: 'those that are listed',
+    'deny-all': 'none',
+    'dev-open': 'all, for development alone',
+  };
+  const choices = egressModes.map((value) => ({ value, label: labels[value] }));
+  const mode = await prompts.one(message, choices, answers.egress.mode);
+  if (mode !== 'allowlist') return { mode, hosts: answers.egress.hosts };
+  const typed = await prompts.text(
+    'Which further hosts are listed? (api.example.com, *.example.org)',
+    answers.egress.hosts.join(', '),
+  );
+  return { mode, hosts: splitList(typed) };
+}
+
+async function askSecurity({ prompts, answers }: StepAsking): Promise<AgentAnswers['security']> {
+  const variables: [string, string][] = Object.entries(answers.security.variables);
+  for (;;) {
+    const name = (await prompts.text('Name of a further variable (nothing: none)')).trim();
+    if (name === '') break;
+    variables.push([name, await prompts.secret(`Value of ${name}`)]);
+  }
+  return { variables: Object.fromEntries(variables), passphrase: await askPassphrase(prompts) };
+}
+
+/** A passphrase that was mistyped opens nothing later, so it is typed twice. */
+async function askPassphrase(prompts: Prompts): Promise<string> {
+  for (;;) {
+    const typed = await prompts.secret('Passphrase that encrypts its secrets (nothing: none)');
+    if (typed === '' || typed === (await prompts.secret('The same again'))) return typed;
+  }
+}
+
+async function askApprovals(asking: StepAsking): Promise<AgentAnswers['approvals']> {
+  const { prompts, answers, offer } = asking;
+  const all = toolsOf(answers, offer);
+  const message = 'Which of them wait for a person?';
+  const held = await prompts.many(message, all, Object.keys(answers.approvals));
+  const asked: [string, AgentAnswers['approvals'][string]][] = [];
+  for (const tool of held) {
+    const known = answers.approvals[tool] ?? firstApproval;
+    const to = await prompts.text(`Whom does ${tool} wait for?`, known.to);
+    const timeout = await prompts.text('How long?', known.timeout);
+    const quorum = Number(await prompts.text('How many must approve?', String(known.quorum)));
+    const words = 'Emails of those who may approve (nothing: whoever is asked)';
+    const approvers = splitList(await prompts.text(words, known.approvers.join(', ')));
+    asked.push([tool, { to, timeout, quorum, approvers }]);
+  }
+  return Object.fromEntries(asked);
+}

@@ -1,0 +1,45 @@
+import type { Clock, Log, Tool } from '../../actors/ports.ts';
+import { serverOfTool } from '../../actors/tools/tools.ts';
+import { createGovernance, type Governance } from '../../agent/agent-governance.ts';
+import type { AgentReading } from '../../agent/read-agent.ts';
+
+/** What governs the calls of an agent whose files were read; nothing of it reaches out by itself. */
+export interface OpenPolicy extends Governance {
+  tools: ReadonlyMap<string, Tool>;
+}
+
+/** Nothing of an explained call is kept. */
+const scrub = (text: string): string => text;
+
+/**
+ * Assembles what governs an agent. Tools of its MCP servers are not asked for: those that are named here are taken to
+ * be there, without a description or a schema.
+ */
+export function openPolicy(
+  { config, toolbox, guardrails, modify }: NonNullable<AgentReading['agent']>,
+  names: readonly string[],
+  parts: { env: NodeJS.ProcessEnv; clock: Clock; log: Log },
+): OpenPolicy {
+  const unseen = names.filter(
+    (name) => !toolbox.tools.has(name) && serverOfTool(name, config.mcp.servers) !== undefined,
+  );
+  const tools = withUnseen(unseen, toolbox.tools);
+  const isAuthOn = config.auth.providers.length > 0;
+  return {
+    ...createGovernance({ config, isAuthOn, tools, guardrails, modify, scrub, ...parts }),
+    tools,
+  };
+}
+
+function withUnseen(
+  names: readonly string[],
+  tools: ReadonlyMap<string, Tool>,
+): ReadonlyMap<string, Tool> {
+  if (names.length === 0) return tools;
+  const added = names.map((name): [string, Tool] => {
+    const run = (): Promise<never> =>
+      Promise.reject(new Error(`${name} is explained and never run`));
+    return [name, { name, description: '', parameters: {}, idempotent: false, run }];
+  });
+  return new Map([...tools, ...added]);
+}

@@ -1,0 +1,57 @@
+import { systemClock } from '../../actors/clock.ts';
+import type { Log } from '../../actors/ports.ts';
+import { readAgent } from '../../agent/read-agent.ts';
+import type {
+  CallExplanationJson,
+  PolicyPreviewJson,
+} from '../../http/wire/dashboard/explain-json.ts';
+import type { RecordedCall } from '../../http/wire/dashboard/recorded-calls.ts';
+import { explainRecorded } from './explain-recorded.ts';
+import { openPolicy } from './open-policy.ts';
+
+const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Which `service.yaml` recorded calls are held against: the one in the folder, or a text in its place. */
+export interface PolicySource {
+  directory: string;
+  env: NodeJS.ProcessEnv;
+  text?: string;
+}
+
+/** Says of each call what would become of it; `null` while `service.yaml` has problems. Rejects with the reason of the signal. */
+export async function explainCalls(
+  calls: readonly RecordedCall[],
+  { directory, env, text }: PolicySource,
+  signal: AbortSignal,
+): Promise<CallExplanationJson[] | null> {
+  const clock = systemClock();
+  const { agent, problems } = await readAgent(directory, env, clock, () => null, text);
+  if (agent === null || problems.length > 0) return null;
+  const names = [...new Set(calls.map(({ tool }) => tool))];
+  const policy = openPolicy(agent, names, { env, clock, log: quiet });
+  const explained: CallExplanationJson[] = [];
+  for (const call of calls) {
+    explained.push(
+      await explainRecorded(call, { ...policy, outputRules: [], clock, log: quiet, signal }),
+    );
+  }
+  return explained;
+}
+
+/** How much a ruling keeps from running by itself. */
+const strength: Record<string, number> = { run: 0, defer: 1, step_up: 1, deny: 2 };
+
+/** Counts what would become otherwise, and names the tools whose calls would run with less in their way. */
+export function summaryOf(
+  calls: readonly CallExplanationJson[],
+): Pick<PolicyPreviewJson, 'counts' | 'weaker'> {
+  const counts: Record<string, number> = {};
+  const weaker = new Set<string>();
+  for (const { tool, before, now } of calls) {
+    if (before.outcome === now.outcome) continue;
+    const word = `${before.outcome} → ${now.outcome}`;
+    counts[word] = (counts[word] ?? 0) + 1;
+    if ((strength[now.outcome] ?? 2) < (strength[before.outcome] ?? 2)) weaker.add(tool);
+  }
+  return { counts, weaker: [...weaker].toSorted() };
+}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { commandLine } from '../../actors/command-line.ts';
+import type { AgentCommand } from '../../actors/workspace/workspace.ts';
+import type { DoctorJson } from '../../http/wire/dashboard/doctor-json.ts';
+
+/** Milliseconds that all checks of an agent may take. */
+const patience = 60_000;
+
+/** Bytes that they may print. */
+const longest = 1024 * 1024;
+
+/**
+ * Runs `doctor` on the agent of a folder in a process of its own, which ends with the signal: some checks read the whole
+ * log or store. Answers what it prints; rejects with one sentence when it says nothing in time.
+ */
+export function examineAgent(
+  { file, args, env }: AgentCommand,
+  directory: string,
+  signal: AbortSignal,
+): Promise<DoctorJson> {
+  return new Promise((resolve, reject) => {
+    const words = [...args, '--json', 'doctor', '--dir', directory];
+    const options = { env, signal, timeout: patience, killSignal: 'SIGKILL', maxBuffer: longest };
+    const child = execFile(file, words, options as { env: NodeJS.ProcessEnv }, (error, stdout) => {
+      const found = readReport(stdout);
+      if (found !== null) return resolve(found);
+      const isLate = error !== null && 'killed' in error && error.killed === true;
+      const why = isLate ? 'were not done within a minute' : 'ended without a word';
+      reject(new Error(`the checks ${why}; run ${commandLine('doctor --dir FOLDER')} to see more`));
+    });
+    // Nobody is asked for a passphrase here.
+    child.stdin?.end();
+  });
+}
+
+function readReport(text: string): DoctorJson | null {
+  try {
+    const { checks, error } = JSON.parse(text) as Partial<DoctorJson>;
+    if (!Array.isArray(checks)) return null;
+    return { checks, ...(error === undefined ? {} : { error }) };
+  } catch {
+    return null;
+  }
+}

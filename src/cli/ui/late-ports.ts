@@ -1,0 +1,44 @@
+import type { Clock } from '../../actors/ports.ts';
+import type { SignIns } from '../../actors/sign-in/sign-in.ts';
+import { tailServeLog } from '../../actors/workspace/workspace.ts';
+import type { DashboardPorts } from '../../http/dashboard/dashboard-ports.ts';
+import { late } from './late.ts';
+
+export interface LatePortsOptions {
+  /** The folder of the workspace. */
+  workspace: string;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  signIns: () => Promise<SignIns>;
+  /** The port of the dashboard itself, which is never asked. */
+  ownPort: () => number;
+}
+
+/** Fills the ports of the dashboard that read and write folders, or ask others. */
+export function latePorts({
+  workspace,
+  env,
+  clock,
+  signIns,
+  ownPort,
+}: LatePortsOptions): Pick<
+  DashboardPorts,
+  'audit' | 'builder' | 'files' | 'inspector' | 'logs' | 'maker' | 'skills'
+> {
+  const audit = late(async () => (await import('./audit-reader.ts')).auditReader(env));
+  return {
+    audit,
+    logs: tailServeLog,
+    files: late(async () => (await import('./agent-files.ts')).agentFiles(env, audit)),
+    skills: late(async () => (await import('./skill-shelf.ts')).skillShelf(env)),
+    inspector: late(async () => (await import('./a2a-inspector.ts')).a2aInspector(ownPort)),
+    builder: late(async () => {
+      const { skillBuilder } = await import('./skill-builder.ts');
+      return skillBuilder({ workspace, env, clock });
+    }),
+    maker: late(async () => {
+      const { agentMaker } = await import('./agent-maker.ts');
+      return agentMaker({ workspace, signIns });
+    }),
+  };
+}
