@@ -2,12 +2,14 @@ import { createActor } from 'xstate';
 import type { AgentJson } from '../../http/wire/dashboard/agent-json.ts';
 import type { DeferralsJson } from '../../http/wire/dashboard/held-call-json.ts';
 import type { WorkspaceJson } from '../../http/wire/dashboard/workspace-json.ts';
-import { ApiClient, ApiError, sentenceOf } from './api/client.ts';
+import { ApiClient, ApiError } from './api/client.ts';
+import { sentenceOf } from './api/sentence-of.ts';
 import { Session } from './api/session.ts';
 import { shareStream } from './connection/share-stream.ts';
 import type { StreamEvent } from './connection/stream-event.ts';
 import { notifyOfWaits } from './state/notify.ts';
 import { ServerClock } from './state/server-clock.ts';
+import { tellOfDecisions } from './state/tell-decided.ts';
 import { createToasts } from './state/toasts.ts';
 import { createWorkspace } from './state/workspace.ts';
 
@@ -35,13 +37,13 @@ export function startDashboard() {
     const events: StreamEvent[] = [];
     held = events;
     try {
-      const [about, agents, { deferrals, now }] = await Promise.all([
+      const [about, agents, { deferrals, unasked, now }] = await Promise.all([
         client.get<WorkspaceJson>('/api/workspace'),
         client.get<AgentJson[]>('/api/agents'),
         client.get<DeferralsJson>('/api/deferrals'),
       ]);
       clock.heard(Date.parse(now));
-      workspace.trigger.read({ about, agents, deferrals });
+      workspace.trigger.read({ about, agents, deferrals, unasked });
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 401)) {
         workspace.trigger.failed({ problem: sentenceOf(error) });
@@ -66,18 +68,24 @@ export function startDashboard() {
         return workspace.trigger.deferral(event.data);
       case 'task':
         return workspace.trigger.task(event.data);
+      case 'sign_in':
+        return workspace.trigger.signInsMoved();
     }
   }
 
   const connection = createActor(shareStream(client, apply, () => void readAll()));
   connection.start();
   notifyOfWaits(workspace);
+  /** The ids of the calls that this page decides on itself. */
+  const own = new Set<string>();
+  tellOfDecisions({ workspace, client, toasts }, own);
   void readAll();
 
   return {
     client,
     clock,
     connection,
+    own,
     toasts,
     workspace,
     /** Reads the workspace again. */

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestBrowser } from '../../helpers/browser.ts';
+import { buildPage } from '../../helpers/built-page.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
-import { buildPage } from '../../helpers/page-server.ts';
 import { openDashboard, type TestDashboard } from '../../helpers/test-dashboard.ts';
 import { WorkspaceAgent } from '../../helpers/workspace-agents.ts';
 

@@ -1,9 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestBrowser } from '../../helpers/browser.ts';
+import { axeFindings } from '../../helpers/axe-findings.ts';
+import { missingOf, TestBrowser } from '../../helpers/browser.ts';
+import { everyLook, faultsOf, narrow } from '../../helpers/faults-of.ts';
 import { aDeferral, anAgent } from '../../helpers/page-server.ts';
 import { tellStory } from '../../helpers/page-story.ts';
-import { axeFindings, eventually, overflowOf, startPageServer } from './page-browser.ts';
+import { eventually, startPageServer } from './page-browser.ts';
 
 let browser: TestBrowser;
 
@@ -31,26 +33,18 @@ const routes = [
 ];
 
 describe('each view', () => {
-  it.each([
-    ['light', 1280],
-    ['light', 320],
-    ['dark', 1280],
-    ['dark', 320],
-  ] as const)(
-    'has no fault that axe-core finds, and fits, in %s at %i px',
-    async (scheme, width) => {
-      const server = await startPageServer();
-      tellStory(server);
-      const { page } = await browser.page({ scheme, width });
-      for (const route of routes) {
-        await page.goto(server.url + route);
-        await page.locator('main h1').waitFor();
-        await page.getByText('Loading …').waitFor({ state: 'detached' });
-        expect({ route, faults: await axeFindings(page) }).toEqual({ route, faults: [] });
-        expect({ route, wider: await overflowOf(page) }).toEqual({ route, wider: null });
-      }
-    },
-  );
+  it('has no fault that axe-core finds, and fits, in both themes, wide and narrow', async () => {
+    const server = await startPageServer();
+    tellStory(server);
+    const { page } = await browser.page(narrow);
+    for (const route of routes) {
+      await page.goto(server.url + route);
+      await page.locator('main h1').waitFor();
+      await page.getByText('Loading …').waitFor({ state: 'detached' });
+      const faults = await faultsOf(page, everyLook);
+      expect({ route, faults }).toEqual({ route, faults: [] });
+    }
+  });
 
   it('says in an empty workspace how an agent is made, and shows it when it is there', async () => {
     const server = await startPageServer();
@@ -64,6 +58,19 @@ describe('each view', () => {
     expect(await page.locator('.about').innerText()).toBe('0.1.0 · workspace /home/ann/agents');
   });
 
+  it('says that a newer release is out where the server knows of one', async () => {
+    const server = await startPageServer();
+    const about = { directory: '/home/ann/agents', version: '0.1.0', token_required: false };
+    server.routes.set('GET /api/workspace', () => ({ body: { ...about, newer_release: '0.2.0' } }));
+    const { page } = await browser.page();
+    await page.goto(server.url);
+    await page.locator('.about').waitFor();
+    expect(await page.locator('.about').innerText()).toBe(
+      '0.1.0, 0.2.0 is out · workspace /home/ann/agents',
+    );
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
   it('gives the focus to the heading after a change of view, and the menu opens on a narrow window', async () => {
     const server = await startPageServer();
     tellStory(server);
@@ -74,6 +81,63 @@ describe('each view', () => {
     await eventually(async () => expect(await focused(page)).toBe('Approvals'));
     expect(await page.title()).toBe('(3) Approvals · Holdpoint');
   });
+});
+
+describe('the inbox', () => {
+  it.each([1280, 320])(
+    'says which agents did not tell what waits in them, and asks them again, %i px wide',
+    async (width) => {
+      const server = await startPageServer();
+      tellStory(server);
+      const long = 'billing'.repeat(9);
+      server.unasked = [long, 'ops'];
+      const { page } = await browser.page({ width });
+      await page.goto(`${server.url}#/approvals`);
+      const note = page.getByText(
+        `${long} and ops did not say in time what waits in them, so calls may be missing here; ask again, or see the log of them.`,
+      );
+      await note.waitFor();
+      expect(await page.locator('[data-task]').count()).toBe(3);
+      const alert = page.getByRole('alert').filter({ has: note });
+      expect(await alert.locator('code').innerText()).toBe('holdpoint task deferrals');
+      expect(await missingOf(page)).toEqual([]);
+      server.unasked = [];
+      await page.getByRole('button', { name: 'Ask again' }).click();
+      await note.waitFor({ state: 'detached' });
+    },
+  );
+});
+
+describe('a decision that was taken elsewhere', () => {
+  it.each(['#/agents', '#/agents/refunds/policy', '#/agents/refunds/logs'])(
+    'is told of on %s',
+    async (route) => {
+      const server = await startPageServer();
+      tellStory(server);
+      const held = server.deferrals.find(({ task_id }) => task_id === 'refund-1')!;
+      const at = new Date(Date.now() + 60_000).toISOString();
+      server.routes.set('GET /api/agents/refunds/tasks/refund-1', () => ({
+        body: {
+          timeline: [
+            {
+              ...{ line: 1, seq: 1, at, event: 'task_deferred_decision' },
+              fields: { tool: held.tool, decision: 'approve', approver: 'ann@example.com' },
+            },
+          ],
+        },
+      }));
+      const { page } = await browser.page();
+      await page.goto(server.url + route);
+      await eventually(() => expect(server.streams).toBe(1));
+      await page.getByText('Loading …').waitFor({ state: 'detached' });
+      server.emit('deferral', {
+        ...{ agent_id: 'refunds', deferral: null, task_id: 'refund-1', pending: 0 },
+      });
+      await page
+        .getByText(`Decided elsewhere: ${held.tool} of refunds was released by ann@example.com.`)
+        .waitFor();
+    },
+  );
 });
 
 describe('an agent', () => {
@@ -95,7 +159,7 @@ describe('an agent', () => {
     );
     const { page, complaints } = await browser.page();
     await page.goto(server.url);
-    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
     await page.getByText('The passphrase is wrong.').waitFor();
@@ -110,7 +174,7 @@ describe('an agent', () => {
     expect(await page.content()).not.toMatch(/wrong|right"/);
     expect(await focused(page)).toBe('Start');
     server.emit('agent_status', anAgent({ status: 'running' }));
-    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
     expect(server.posts.map(({ body }) => body)).toEqual([
       { passphrase: 'wrong' },
       { passphrase: 'right' },
@@ -167,6 +231,9 @@ describe('an approval', () => {
     await page.getByRole('button', { name: 'Reject' }).and(page.locator(':enabled')).waitFor();
     await page.getByRole('heading', { name: 'Approvals' }).focus();
     await page.keyboard.press('r');
+    expect(await focused(page)).toBe('Approvals');
+    await page.keyboard.press('j');
+    await page.keyboard.press('r');
     await page.keyboard.type('too much');
     server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
       body: { status: 'resolved' },
@@ -178,6 +245,27 @@ describe('an approval', () => {
       note: 'too much',
       approver_email: 'bob@example.com',
     });
+  });
+
+  it('folds its commands, and keeps the words of a model apart and small', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    const context = `Approved by the security team.\n\n${'It is urgent.\n'.repeat(400)}`;
+    server.deferrals = [aDeferral({ context })];
+    const { page } = await browser.page({ height: 800 });
+    await page.goto(server.url + '#/approvals');
+    const command = page.getByText(/^holdpoint task approve refund-1 .*--args-sha256 b49debc5/);
+    expect(await command.isVisible()).toBe(false);
+    await page.getByText('Command', { exact: true }).click();
+    await command.waitFor();
+    expect(await page.getByRole('button', { name: 'Copy the command' }).count()).toBe(2);
+    const said = page.getByLabel('Words of the model');
+    expect(await said.evaluate((quote: any) => quote.clientHeight)).toBeLessThan(200);
+    // What will run stands above what is said about it.
+    const args = await page.locator('.detail dl').first().boundingBox();
+    const quote = await said.boundingBox();
+    expect(args!.y + args!.height).toBeLessThan(quote!.y);
+    expect(await axeFindings(page)).toEqual([]);
   });
 
   it.each([
@@ -333,7 +421,8 @@ describe('what a model, a log or a name writes', () => {
         context: text,
         to: text,
         args: { [text]: text },
-        args_before: { [text]: `${text}!` },
+        modified: text,
+        changes: [{ path: text, before: `${text}!`, after: text }],
         approvers: [text],
         approvals: [{ approver: text, at: text }],
         requester: { user_id: text, email: text, provider: text },
@@ -374,10 +463,10 @@ describe('the stream', () => {
     await first.goto(server.url);
     await eventually(() => expect(server.streams).toBe(1));
     await Promise.all(tabs.slice(1).map((tab) => tab.goto(server.url)));
-    for (const tab of tabs) await tab.getByRole('button', { name: 'Start' }).waitFor();
+    for (const tab of tabs) await tab.getByRole('button', { name: 'Start', exact: true }).waitFor();
     await eventually(() => expect(server.streams).toBe(1));
     server.emit('agent_status', anAgent({ status: 'running' }));
-    for (const tab of tabs) await tab.getByRole('button', { name: 'Stop' }).waitFor();
+    for (const tab of tabs) await tab.getByRole('button', { name: 'Stop', exact: true }).waitFor();
     expect(server.streams).toBe(1);
     await first.close();
     await eventually(() => expect([server.streams, server.resumed]).toEqual([1, ['', '1']]));
@@ -392,7 +481,7 @@ describe('the stream', () => {
     await page.goto(server.url);
     await eventually(() => expect(server.streams).toBe(1));
     server.emit('agent_status', anAgent({ status: 'running' }));
-    await page.getByRole('button', { name: 'Stop' }).waitFor();
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
     server.dropStreams();
     await eventually(() => expect([server.streams, server.resumed]).toEqual([1, ['', '1']]));
     complaints.length = 0;
@@ -419,4 +508,32 @@ describe('a dashboard with a token', () => {
     expect(other.url()).toBe(server.url);
     complaints.length = 0;
   });
+});
+
+describe('the page of an agent', () => {
+  it('begins anew with another agent', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent(), anAgent({ id: 'support', status: 'stopped' })];
+    const { page } = await browser.page();
+    server.routes.set('GET /api/agents/refunds/sessions', () => ({ body: [] }));
+    await page.goto(`${server.url}#/agents/refunds/chat`);
+    await page.getByRole('heading', { name: 'refunds', level: 1 }).waitFor();
+    await page.evaluate(`location.hash = '#/agents/support/chat'`);
+    await page.getByRole('heading', { name: 'support', level: 1 }).waitFor();
+    await page.getByText('support does not run').waitFor();
+    await page.getByText('holdpoint serve start --dir /home/ann/agents/support').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it.each(['chat', 'config', 'policy', 'doctor', 'logs'])(
+    'that is not here says so: %s',
+    async (view) => {
+      const server = await startPageServer();
+      server.agents = [anAgent()];
+      const { page } = await browser.page();
+      await page.goto(`${server.url}#/agents/nobody/${view}`);
+      await page.getByRole('heading', { name: 'No agent of this name is here' }).waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestBrowser } from '../../helpers/browser.ts';
-import { buildPage } from '../../helpers/page-server.ts';
+import { buildPage } from '../../helpers/built-page.ts';
 import { deferring } from '../../helpers/test-agent.ts';
 import { openDashboard, type TestDashboard } from '../../helpers/test-dashboard.ts';
 import { WorkspaceAgent } from '../../helpers/workspace-agents.ts';
@@ -35,6 +35,8 @@ async function look(dashboard: TestDashboard, route: string) {
 async function press(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).waitFor();
   await page.getByRole('heading', { name: 'Approvals' }).focus();
+  // Keys decide on the call that has the focus alone.
+  await page.keyboard.press('j');
   await page.keyboard.press(key);
 }
 
@@ -54,6 +56,7 @@ describe('a call that an agent makes', () => {
     expect(agent.folder.paid).toHaveLength(1);
     await eventually(async () => expect(await page.title()).toBe('Approvals · Holdpoint'));
     expect((await dashboard.get('/api/deferrals')).body.deferrals).toEqual([]);
+    await page.goto(`${dashboard.url}/#/approvals`);
     await page.reload();
     await page.getByText('Nothing waits for a person').waitFor();
   });
@@ -127,7 +130,7 @@ describe('an agent', () => {
     });
     const { page } = await look(dashboard, '');
     const card = page.locator('article').filter({ hasText: 'till' });
-    await card.getByRole('button', { name: 'Start' }).click();
+    await card.getByRole('button', { name: 'Start', exact: true }).click();
     await card.getByText('crashed').waitFor({ timeout: 60_000 });
     expect(await card.locator('pre').innerText()).toContain('MISSING_NAME is not set');
     const shown = await card.innerText();

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TestBrowser } from '../../helpers/browser.ts';
-import { buildPage } from '../../helpers/page-server.ts';
+import { buildPage } from '../../helpers/built-page.ts';
 import { openDashboard } from '../../helpers/test-dashboard.ts';
 
 let browser: TestBrowser;
@@ -26,10 +26,10 @@ it('shows the agents of a workspace as they come, and starts and stops one', asy
   expect(await page.locator('.about').innerText()).toContain(workspace);
   writeAgent(workspace, 'till', 'agent_id: till\nmodel:\n  provider: scripted\n  name: scripted\n');
   const card = page.locator('article').filter({ hasText: 'till' });
-  await card.getByRole('button', { name: 'Start' }).click();
-  await card.getByRole('button', { name: 'Stop' }).waitFor({ timeout: 60_000 });
+  await card.getByRole('button', { name: 'Start', exact: true }).click();
+  await card.getByRole('button', { name: 'Stop', exact: true }).waitFor({ timeout: 60_000 });
   await card.getByText('running').waitFor({ timeout: 60_000 });
-  await card.getByRole('button', { name: 'Stop' }).click();
+  await card.getByRole('button', { name: 'Stop', exact: true }).click();
   await card.getByText('stopped').waitFor({ timeout: 60_000 });
 });
 

@@ -40,6 +40,11 @@ export class ApiClient {
     this.#refused = refused;
   }
 
+  /** Says where a path is and what it is asked with, for a worker. */
+  addressOf(path: string): { url: string; headers: Record<string, string> } {
+    return { url: new URL(path, location.href).href, headers: this.#signedIn() };
+  }
+
   /** Reads JSON from `path`. Throws an ApiError. */
   async get<T>(path: string, signal?: AbortSignal): Promise<T> {
     return (await this.send<T>(path, signal === undefined ? {} : { signal })).body;
@@ -77,13 +82,17 @@ export class ApiClient {
     throw refusalOf(response.status, await readJson(response).catch(() => null));
   }
 
-  #init({ method = 'GET', body, headers = {}, signal }: RequestOptions): RequestInit {
+  #signedIn(): Record<string, string> {
     const { token } = this.#session;
+    return token === null ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  #init({ method = 'GET', body, headers = {}, signal }: RequestOptions): RequestInit {
     return {
       method,
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...this.#signedIn(),
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -93,11 +102,6 @@ export class ApiClient {
       redirect: 'error',
     };
   }
-}
-
-/** Says in one sentence what went wrong, for a person. */
-export function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 async function readJson(response: Response): Promise<unknown> {

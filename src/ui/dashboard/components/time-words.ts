@@ -9,19 +9,6 @@ export function clockWords(milliseconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`;
 }
 
-/** Writes how long something took or has been: `174 ms`, `5m 24s`, `3 h 2 min`, `4 days`. */
-export function durationWords(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
-  const seconds = Math.floor(milliseconds / 1_000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 24) return `${hours} h ${minutes % 60} min`;
-  const days = Math.floor(hours / 24);
-  return days === 1 ? '1 day' : `${days} days`;
-}
-
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 const dateAndTime = new Intl.DateTimeFormat(undefined, {
   dateStyle: 'medium',

@@ -11,6 +11,7 @@ const names: Record<StreamEvent['name'], true> = {
   agent_removed: true,
   deferral: true,
   task: true,
+  sign_in: true,
   reset: true,
 };
 

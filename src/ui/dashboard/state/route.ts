@@ -1,15 +1,22 @@
 /** The pages of one agent. */
-export const agentPages = ['chat', 'config', 'policy', 'logs'] as const;
+export const agentPages = ['chat', 'config', 'policy', 'doctor', 'logs'] as const;
 export type AgentPage = (typeof agentPages)[number];
 
 /** What the address of the page names. */
 export type Route =
   | { view: 'agents' }
-  | { view: AgentPage; agent: string }
+  | { [Page in AgentPage]: { view: Page; agent: string } }[AgentPage]
   | { view: 'approvals'; selected: { agent: string; task: string } | null }
   | { view: 'tasks'; query: URLSearchParams }
+  | { view: 'workflows'; query: URLSearchParams }
+  | { view: 'health' }
+  | { view: 'a2a'; query: URLSearchParams }
   | { view: 'task'; agent: string; task: string; query: URLSearchParams }
-  | { view: 'audit'; agent: string | null }
+  | { view: 'audit'; agent: string | null; query: URLSearchParams }
+  | { view: 'skills'; selected: string | null; query: URLSearchParams }
+  | { view: 'skill-builder'; agent: string }
+  /** A step of the wizard, `null` for wherever one is. */
+  | { view: 'new'; step: string | null }
   | { view: 'unknown' };
 
 /** Reads a route from the fragment of an address; an address without one names the agents. */
@@ -32,8 +39,20 @@ export function readRoute(hash: string): Route {
     case 'tasks':
       if (agent === undefined) return { view: 'tasks', query };
       return task === undefined ? { view: 'unknown' } : { view: 'task', agent, task, query };
+    case 'skill-builder':
+      return agent === undefined || task !== undefined ? { view: 'unknown' } : { view, agent };
+    case 'workflows':
+      return agent === undefined ? { view, query } : { view: 'unknown' };
+    case 'a2a':
+      return agent === undefined ? { view, query } : { view: 'unknown' };
+    case 'health':
+      return agent === undefined ? { view } : { view: 'unknown' };
     case 'audit':
-      return task === undefined ? { view, agent: agent ?? null } : { view: 'unknown' };
+      return task === undefined ? { view, agent: agent ?? null, query } : { view: 'unknown' };
+    case 'new':
+      return task === undefined ? { view, step: agent ?? null } : { view: 'unknown' };
+    case 'skills':
+      return task === undefined ? { view, selected: agent ?? null, query } : { view: 'unknown' };
     default:
       return { view: 'unknown' };
   }
@@ -55,6 +74,7 @@ function decoded(path: string): string[] | null {
   }
 }
 
-function isAgentPage(text: string | undefined): text is AgentPage {
+/** Returns whether a word names a page of one agent. */
+export function isAgentPage(text: string | undefined): text is AgentPage {
   return agentPages.some((page) => page === text);
 }

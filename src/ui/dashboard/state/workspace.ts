@@ -11,6 +11,8 @@ export interface Workspace {
   agents: AgentJson[] | null;
   /** Soonest deadline first; `null` until they have been read. */
   deferrals: DeferralJson[] | null;
+  /** Ids of running agents that did not say what waits in them. */
+  unasked: string[];
   /** Why reading them failed. */
   problem: string | null;
   /** The server wants a token: this tab has none, or has another one. */
@@ -21,7 +23,7 @@ export type WorkspaceStore = ReturnType<typeof createWorkspace>;
 
 /** What changes it: the answers of the server and its events. */
 type WorkspaceEvents = {
-  read: { about: WorkspaceJson; agents: AgentJson[]; deferrals: DeferralJson[] };
+  read: { about: WorkspaceJson; agents: AgentJson[]; deferrals: DeferralJson[]; unasked: string[] };
   refused: { token: 'missing' | 'wrong' };
   signedIn: undefined;
   failed: { problem: string };
@@ -30,29 +32,41 @@ type WorkspaceEvents = {
   removed: { id: string };
   deferral: DashboardEvents['deferral'];
   task: DashboardEvents['task'];
+  signInsMoved: undefined;
 };
+
+type Emitted = { task: DashboardEvents['task']; signInsMoved: Record<string, never> };
 
 const empty: Workspace = {
   about: null,
   agents: null,
   deferrals: null,
+  unasked: [],
   problem: null,
   refused: null,
 };
 
-/** Makes the store of the workspace. It emits `task` for each change of a task, as no view keeps all of them. */
+/**
+ * Makes the store of the workspace. It emits `task` for each change of a task, as no view keeps all of them, and
+ * `signInsMoved` whenever a sign-in with a browser may have come on.
+ */
 export function createWorkspace() {
-  return createStore<Workspace, WorkspaceEvents, { task: DashboardEvents['task'] }>({
+  return createStore<Workspace, WorkspaceEvents, Emitted>({
     context: empty,
     on: {
-      read: (context, event) => ({
-        ...context,
-        about: event.about,
-        agents: byId(event.agents),
-        deferrals: byDeadline(event.deferrals),
-        problem: null,
-        refused: null,
-      }),
+      read: (context, event, enqueue) => {
+        // What was missed may have been of a sign-in.
+        enqueue.emit.signInsMoved({});
+        return {
+          ...context,
+          about: event.about,
+          agents: byId(event.agents),
+          deferrals: byDeadline(event.deferrals),
+          unasked: event.unasked,
+          problem: null,
+          refused: null,
+        };
+      },
       refused: (context, { token }) => ({ ...context, refused: token }),
       signedIn: (context) => ({ ...context, refused: null }),
       failed: (context, { problem }) => ({ ...context, problem }),
@@ -65,11 +79,16 @@ export function createWorkspace() {
         agents: byId([...(context.agents ?? []).filter(({ id }) => id !== agent.id), agent]),
         deferrals:
           agent.status === 'running' ? context.deferrals : without(context.deferrals, agent.id),
+        unasked:
+          agent.status === 'running'
+            ? context.unasked
+            : context.unasked.filter((id) => id !== agent.id),
       }),
       removed: (context, { id }) => ({
         ...context,
         agents: (context.agents ?? []).filter((agent) => agent.id !== id),
         deferrals: without(context.deferrals, id),
+        unasked: context.unasked.filter((one) => one !== id),
       }),
       deferral: (context, event) => ({
         ...context,
@@ -85,6 +104,10 @@ export function createWorkspace() {
       }),
       task: (context, event, enqueue) => {
         enqueue.emit.task({ agent_id: event.agent_id, task: event.task });
+        return context;
+      },
+      signInsMoved: (context, _, enqueue) => {
+        enqueue.emit.signInsMoved({});
         return context;
       },
     },

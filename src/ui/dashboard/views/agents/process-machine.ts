@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { sentenceOf } from '../../api/sentence-of.ts';
 
 /** What can be done to the process of an agent. */
 export type ProcessVerb = 'start' | 'stop' | 'restart';
@@ -32,7 +33,7 @@ export const processMachine = setup({
   actions: {
     noteVerb: assign((_, { verb }: { verb: ProcessVerb }) => ({ verb, problem: null })),
     noteProblem: assign((_, { error }: { error: unknown }) => ({
-      problem: error instanceof Error ? error.message : String(error),
+      problem: sentenceOf(error),
     })),
     forgetProblem: assign({ problem: null }),
   },

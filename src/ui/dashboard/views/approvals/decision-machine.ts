@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { sentenceOf } from '../../api/sentence-of.ts';
 
 export type Verb = 'approve' | 'reject';
 
@@ -42,7 +43,7 @@ export const decisionMachine = setup({
       problem: 'problem' in output ? output.problem : null,
     })),
     noteFailure: assign((_, { error }: { error: unknown }) => ({
-      problem: error instanceof Error ? error.message : String(error),
+      problem: sentenceOf(error),
     })),
   },
   guards: {

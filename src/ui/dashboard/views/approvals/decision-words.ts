@@ -1,5 +1,5 @@
 import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-json.ts';
-import { shellWord } from '../../components/shell-word.ts';
+import { shellWord } from '../../../../machines/shell-word.ts';
 import { targetWords } from '../../components/target-words.ts';
 
 /** Writes the command that decides on just the call that is shown. */

@@ -29,6 +29,10 @@ export function culpritOf(
     ...(expected === undefined ? {} : { expected }),
     ...(actual === undefined ? {} : { actual }),
   };
+  if (reason === 'the log ends before the kept checkpoint') {
+    const says = 'The log ends here; lines after this one were there when it was last verified.';
+    return { line: line - 1, says, ...difference };
+  }
   if (reason !== 'prev_hash does not match the previous line') {
     return { line, says: `${reason}.`, ...difference };
   }

@@ -8,24 +8,28 @@ import {
   webSha256Hex,
 } from '../../../../actors/records/log/verifier.ts';
 
-export type { LineBreak };
+export type { ChainVerdict, LineBreak };
 
 const encoder = new TextEncoder();
 
 /** Lines of a log, in order and without gaps. */
-export interface LogLines {
-  lines: AsyncIterable<string>;
-  /** The line before the first one; `null` where the log begins. */
-  before: string | null;
+export interface LogPart {
+  chunks: AsyncIterable<Uint8Array | string>;
+  /** The hash of the line before the first one; `null` where the log begins. */
+  continuedFrom: string | null;
+}
+
+/** How closely a log is looked at. */
+export interface LogChecks {
+  keys: LogKeys;
+  /** How far it came when it was last verified. */
+  kept?: { count: number; head: string } | null;
+  /** Is told of every bad line in order, its `line` counted from 1. */
+  onBreak: (broken: LineBreak) => void;
 }
 
 /** The keys to check signatures with; `null` checks none. */
 export type LogKeys = Awaited<ReturnType<typeof webKeyRing>> | null;
-
-/** Says whether this page may use the browser's cryptography: over plain HTTP only where it came from this machine. */
-export function canCheck(): boolean {
-  return globalThis.crypto.subtle !== undefined;
-}
 
 /** Takes the keys of an agent for use; `null` when it publishes none. Throws when they are no keys. */
 export async function takeKeys(keys: readonly unknown[]): Promise<LogKeys> {
@@ -33,16 +37,16 @@ export async function takeKeys(keys: readonly unknown[]): Promise<LogKeys> {
   return webKeyRing(readPublicKeys(JSON.stringify({ keys })));
 }
 
-/** Verifies lines by the rules of `audit verify` and tells of every bad one in order, its `line` counted from 1. */
-export async function checkLines(
-  { lines, before }: LogLines,
-  { keys, onBreak }: { keys: LogKeys; onBreak: (broken: LineBreak) => void },
+/** Verifies a part of a log by the rules of `audit verify`. */
+export function checkPart(
+  { chunks, continuedFrom }: LogPart,
+  { keys, kept = null, onBreak }: LogChecks,
 ): Promise<ChainVerdict> {
-  const continuedFrom = before === null ? GENESIS : await webSha256Hex(encoder.encode(before));
-  const file = { name: 'log', chunks: withNewlines(lines) };
-  return verifyChain([file], webSha256Hex, { keys, continuedFrom, onBreak });
+  const options = { keys, kept, continuedFrom: continuedFrom ?? GENESIS, onBreak };
+  return verifyChain([{ name: 'log', chunks }], webSha256Hex, options);
 }
 
-async function* withNewlines(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const line of lines) yield `${line}\n`;
+/** Returns the hash that the line after this one must carry. */
+export function hashOf(line: string): Promise<string> {
+  return webSha256Hex(encoder.encode(line));
 }

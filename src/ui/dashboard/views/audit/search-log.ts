@@ -1,13 +1,6 @@
 import { type LogLine, logLine } from './log-line.ts';
 import type { LogReader } from './read-log.ts';
-
-/** What is looked for; empty takes all. */
-export interface Wanted {
-  /** Part of the name of an event. */
-  event: string;
-  /** Part of the id of a task. */
-  task: string;
-}
+import type { Wanted } from './wanted.ts';
 
 /** What was found so far, newest last. */
 export interface Found {
@@ -18,7 +11,6 @@ export interface Found {
   over: boolean;
 }
 
-const perAnswer = 1_000;
 const enough = 200;
 
 /** Looks a log through from its end, and tells what it has after each answer. Throws an ApiError. */
@@ -29,20 +21,13 @@ export async function* searchLog(
 ): AsyncGenerator<Found> {
   let lines: LogLine[] = [];
   let before: number | null = null;
-  let searched = 0;
   for (;;) {
-    const { events, first } = await reader.read(perAnswer, before, signal);
-    lines = [...events.map(logLine).filter((line) => isWanted(line, wanted)), ...lines].slice(
-      -enough,
-    );
-    searched += events.length;
+    const { events, first, total, pruned } = await reader.read(enough, before, signal, wanted);
+    lines = [...events.map(logLine), ...lines].slice(-enough);
+    const isAtStart = first <= (pruned?.count ?? 0) + 1 || first === before;
     before = first;
-    const over = events.length === 0 || first <= 1 || lines.length >= enough;
-    yield { lines, searched, over };
+    const over = isAtStart || lines.length >= enough;
+    yield { lines, searched: total + 1 - first, over };
     if (over) return;
   }
-}
-
-function isWanted({ event, task }: LogLine, wanted: Wanted): boolean {
-  return (event ?? '').includes(wanted.event) && (task ?? '').includes(wanted.task);
 }

@@ -7,6 +7,10 @@ export interface Outcome {
   signed: number;
   /** Signatures were checked and not only counted. */
   checked: boolean;
+  /** Hash of the last line; `null` where the chain is broken. */
+  head: string | null;
+  /** Lines before the last checkpoint and after it; `null` without one. */
+  checkpoint: { count: number; after: number } | null;
   culprit: Culprit | null;
 }
 
@@ -49,14 +53,22 @@ export const verificationMachine = setup({
   id: 'verification',
   context: nothing,
   initial: 'idle',
-  on: { 'verification.asked': { target: '.verifying', reenter: true, actions: 'forget' } },
+  on: { 'verification.asked': { target: '.running', reenter: true, actions: 'forget' } },
   states: {
     idle: { description: 'Nobody has asked for it.' },
-    verifying: {
+    running: {
       invoke: { src: 'verify' },
+      initial: 'reading',
+      states: {
+        reading: { description: 'Asks how long the log is, and for its keys.' },
+        verifying: { description: 'Lines come in and are checked.' },
+      },
       on: {
-        'verification.stopped': 'idle',
-        'lines.read': { actions: { type: 'noteProgress', params: ({ event }) => event } },
+        'verification.stopped': 'cancelled',
+        'lines.read': {
+          target: '.verifying',
+          actions: { type: 'noteProgress', params: ({ event }) => event },
+        },
         'log.verified': [
           {
             guard: { type: 'isIntact', params: ({ event }) => event },
@@ -76,6 +88,7 @@ export const verificationMachine = setup({
     },
     intact: { description: 'Every line is as it was written.' },
     broken: { description: 'A line was changed, added or removed.' },
+    cancelled: { description: 'Somebody stopped it; nothing is known of the rest.' },
     failed: { description: 'The log could not be read to its end.' },
   },
 });

@@ -1,10 +1,14 @@
-import { assign, fromCallback, fromPromise, setup } from 'xstate';
+import { assign, fromCallback, fromPromise, setup, spawnChild, stopChild } from 'xstate';
+import type { TaskDetailJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
+import { sentenceOf } from '../../api/sentence-of.ts';
+import { withRecalled } from './recalled-calls.ts';
 import {
   isOver,
   newTurn,
   type ToldProgress,
   type ToldTask,
   type Turn,
+  withoutUnfinished,
   withProgress,
   withTask,
 } from './turn.ts';
@@ -19,6 +23,7 @@ export type ConversationEvent =
   | { type: 'session.chosen'; session: string }
   | { type: 'session.left' }
   | { type: 'task.seen'; task: string; state: string }
+  | { type: 'task.recalled'; task: string; detail: TaskDetailJson }
   | { type: 'task.told'; task: ToldTask }
   | { type: 'progress.told'; progress: ToldProgress }
   | { type: 'stream.ended'; problem: string | null }
@@ -59,6 +64,8 @@ export const conversationMachine = setup({
     open: fromPromise<OpenedSession, { session: string | null }>(() =>
       Promise.resolve({ turns: [], running: null }),
     ),
+    /** Reads the tasks of a session that was opened, for the calls that its messages do not tell of. */
+    recall: fromCallback<ConversationEvent, { session: string }>(() => undefined),
     /** Sends the message, or joins the task, and tells what comes until `stream.ended`. */
     listen: fromCallback<ConversationEvent, Listening>(() => undefined),
     /** Cancels the task; what becomes of it is told by the stream. */
@@ -80,6 +87,11 @@ export const conversationMachine = setup({
       problem: null,
       session: context.session,
     })),
+    noteRecalled: assign(
+      ({ context }, { task, detail }: { task: string; detail: TaskDetailJson }) => ({
+        turns: withRecalled(context.turns, task, detail),
+      }),
+    ),
     joinTask: assign(({ context }, { task }: { task: string }) => ({
       turns: [...context.turns, { ...newTurn(null), task }],
       task,
@@ -98,6 +110,10 @@ export const conversationMachine = setup({
     giveBack: assign(({ context }) => ({
       unsent: context.turns.at(-1)?.asked ?? '',
       turns: context.turns.slice(0, -1),
+    })),
+    /** The words that are being written are told from their beginning to whoever joins. */
+    dropUnfinished: assign(({ context }) => ({
+      turns: changeLast(context.turns, withoutUnfinished),
     })),
     countFailure: assign(({ context }) => ({ failures: context.failures + 1 })),
     noteProblem: assign((_, { problem }: { problem: string }) => ({ problem })),
@@ -122,12 +138,13 @@ export const conversationMachine = setup({
   on: {
     'session.chosen': {
       target: '.opening',
-      actions: { type: 'chooseSession', params: ({ event }) => event },
+      actions: [stopChild('recall'), { type: 'chooseSession', params: ({ event }) => event }],
     },
     'session.left': {
       target: '.idle',
-      actions: { type: 'chooseSession', params: { session: null } },
+      actions: [stopChild('recall'), { type: 'chooseSession', params: { session: null } }],
     },
+    'task.recalled': { actions: { type: 'noteRecalled', params: ({ event }) => event } },
   },
   states: {
     arriving: { always: [{ guard: 'hasSession', target: 'opening' }, { target: 'idle' }] },
@@ -141,18 +158,30 @@ export const conversationMachine = setup({
           {
             guard: { type: 'runs', params: ({ event }) => event.output },
             target: 'answering',
-            actions: { type: 'noteOpened', params: ({ event }) => event.output },
+            actions: [
+              { type: 'noteOpened', params: ({ event }) => event.output },
+              spawnChild('recall', {
+                id: 'recall',
+                input: ({ context }) => ({ session: context.session ?? '' }),
+              }),
+            ],
           },
           {
             target: 'idle',
-            actions: { type: 'noteOpened', params: ({ event }) => event.output },
+            actions: [
+              { type: 'noteOpened', params: ({ event }) => event.output },
+              spawnChild('recall', {
+                id: 'recall',
+                input: ({ context }) => ({ session: context.session ?? '' }),
+              }),
+            ],
           },
         ],
         onError: {
           target: 'idle',
           actions: {
             type: 'noteProblem',
-            params: ({ event }) => ({ problem: sentence(event.error) }),
+            params: ({ event }) => ({ problem: sentenceOf(event.error) }),
           },
         },
       },
@@ -238,6 +267,7 @@ export const conversationMachine = setup({
       description: 'The stream broke off; the task goes on.',
       tags: 'busy',
       entry: 'countFailure',
+      exit: 'dropUnfinished',
       after: { backOff: 'answering' },
     },
   },
@@ -253,8 +283,4 @@ function withoutTail(turns: readonly Turn[], running: string): Turn[] {
 
 function changeLast(turns: readonly Turn[], change: (turn: Turn) => Turn): Turn[] {
   return turns.map((turn, index) => (index === turns.length - 1 ? change(turn) : turn));
-}
-
-function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser';
-import { type ApiClient, sentenceOf } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { agentPath } from '../../api/paths.ts';
+import { sentenceOf } from '../../api/sentence-of.ts';
 import type { ConversationEvent, Listening } from './conversation-machine.ts';
 import { readToldTask, type ToldProgress } from './turn.ts';
 

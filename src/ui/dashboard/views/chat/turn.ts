@@ -1,12 +1,24 @@
+import type { TimelineEntryJson } from '../../../../http/wire/dashboard/task-detail-json.ts';
+import type { CallStory } from '../task/waterfall.ts';
+
 /** A piece of what an agent did in a turn, in the order in which it happened. */
 export type Part =
   | { kind: 'text'; text: string }
-  | { kind: 'tool'; tool: string; running: boolean };
+  | { kind: 'tool'; tool: string; running: boolean; recalled?: RecalledCall };
+
+/** A call that was over before the page came to it. */
+export interface RecalledCall {
+  story: CallStory;
+  /** What ended its wait for a person; `null` where it did not wait. */
+  end: TimelineEntryJson | null;
+}
 
 /** One message of a person, and what the agent made of it. */
 export interface Turn {
   /** `null` for what the agent said of itself. */
   asked: string | null;
+  /** Id of that message, where the session tells it. */
+  message?: string | null;
   parts: Part[];
   /** `null` until the agent has said it. */
   task: string | null;
@@ -67,6 +79,11 @@ export function withProgress(turn: Turn, { phase, tool = '', text = '' }: ToldPr
   return { ...turn, parts: turn.parts.with(open, { kind: 'tool', tool, running: false }) };
 }
 
+/** Leaves out the words at the end of a turn, which its task has not come to yet. */
+export function withoutUnfinished(turn: Turn): Turn {
+  return turn.parts.at(-1)?.kind === 'text' ? { ...turn, parts: turn.parts.slice(0, -1) } : turn;
+}
+
 /** Takes in what the agent says of the task; its answer takes the place of the pieces that were streamed of it. */
 export function withTask(turn: Turn, task: ToldTask): Turn {
   const told = { ...turn, task: task.id, state: task.state, asked: turn.asked ?? task.asked };
@@ -107,9 +124,9 @@ export function readToldTask(json: unknown): ToldTask | null {
 /** Puts the messages of a session into turns. */
 export function turnsOf(messages: unknown): Turn[] {
   const turns: Turn[] = [];
-  for (const { mine, text, task } of listOf(messages).map(readMessage)) {
+  for (const { mine, text, task, message } of listOf(messages).map(readMessage)) {
     const last = turns.at(-1);
-    if (mine) turns.push({ ...newTurn(text), task, state: 'completed' });
+    if (mine) turns.push({ ...newTurn(text), message, task, state: 'completed' });
     else if (last === undefined) {
       turns.push({ ...newTurn(null), task, state: 'completed', parts: [{ kind: 'text', text }] });
     } else {
@@ -119,12 +136,18 @@ export function turnsOf(messages: unknown): Turn[] {
   return turns;
 }
 
-function readMessage(json: unknown): { mine: boolean; text: string; task: string | null } {
-  const { role, parts, taskId } = objectOf(json);
+function readMessage(json: unknown): {
+  mine: boolean;
+  text: string;
+  task: string | null;
+  message: string | null;
+} {
+  const { role, parts, taskId, messageId } = objectOf(json);
   return {
     mine: role === 'user',
     text: textOf(parts),
     task: typeof taskId === 'string' ? taskId : null,
+    message: typeof messageId === 'string' ? messageId : null,
   };
 }
 

@@ -4,6 +4,7 @@ import type {
   ConfigCheckJson,
   ConfigJson,
 } from '../../../../http/wire/dashboard/config-json.ts';
+import { sentenceOf } from '../../api/sentence-of.ts';
 
 /** What became of a save. */
 export type SaveOutcome =
@@ -81,13 +82,13 @@ export const configMachine = setup({
           },
     ),
     noteProblem: assign((_, { error }: { error: unknown }) => ({
-      problem: error instanceof Error ? error.message : String(error),
+      problem: sentenceOf(error),
     })),
   },
   guards: {
     wasSaved: (_, { kind }: SaveOutcome) => kind === 'saved',
     wasInvalid: (_, { kind }: SaveOutcome) => kind === 'invalid',
-    isChanged: ({ context }) => context.saved !== null && context.saved.content !== context.text,
+    isChanged: ({ context }) => isChanged(context),
   },
   delays: { typing: 400 },
 }).createMachine({
@@ -187,6 +188,11 @@ export const configMachine = setup({
     },
   },
 });
+
+/** Says whether the text is not what was read or saved last. */
+export function isChanged({ saved, text }: ConfigContext): boolean {
+  return saved !== null && saved.content !== text;
+}
 
 type SavedOutcome = Extract<SaveOutcome, { kind: 'saved' }>;
 type InvalidOutcome = Extract<SaveOutcome, { kind: 'invalid' }>;

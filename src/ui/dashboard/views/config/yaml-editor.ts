@@ -110,8 +110,10 @@ export class YamlEditor {
         autocompletion({ override: [(context) => complete(context, schema)], icons: false }),
         look,
         this.#merge.of([]),
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        // What scrolls is reached with the keyboard by what it holds.
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorView.lineWrapping,
+        EditorView.domEventHandlers({ beforeinput: typeOver }),
         // Tab leaves the editor, so that nobody is caught in it.
         keymap.of([
           {
@@ -191,6 +193,18 @@ export class YamlEditor {
     const from = Math.min(at.to, at.from + Math.max(0, (column ?? 1) - 1));
     return { from, to: at.to, severity, message };
   }
+}
+
+/** Text typed over a selection; the browser would give it an inline style of what it takes the place of. */
+function typeOver(event: InputEvent, view: EditorView): boolean {
+  const { inputType, data } = event;
+  if (inputType !== 'insertText' || data === null || view.state.selection.main.empty) return false;
+  event.preventDefault();
+  view.dispatch(view.state.replaceSelection(data), {
+    userEvent: 'input.type',
+    scrollIntoView: true,
+  });
+  return true;
 }
 
 function complete(context: CompletionContext, schema: Schema | null): CompletionResult | null {

@@ -18,13 +18,36 @@ type Words = Pick<Happening, 'says'> & Partial<Pick<Happening, 'tone' | 'about' 
 type Fields = Record<string, unknown>;
 
 /** Puts an audit event into words; an event without words of its own keeps its name and shows its fields. */
-export function happeningOf({ seq, at, event, fields }: TimelineEntryJson): Happening {
+export function happeningOf({
+  seq,
+  at,
+  event,
+  fields,
+}: Omit<TimelineEntryJson, 'line'>): Happening {
   const wording = Object.hasOwn(words, event) ? words[event] : undefined;
   const said: Words = wording?.(fields) ?? {
     says: event,
     detail: list(Object.entries(fields).map(shown)),
   };
   return { seq, at, tone: 'plain', about: text(fields['tool']), detail: '', ...said };
+}
+
+/**
+ * Puts the events of a task into words, oldest first. A turn of the model names the tools that it asked for, which are
+ * those of the events up to its next turn.
+ */
+export function happeningsOf(timeline: readonly Omit<TimelineEntryJson, 'line'>[]): Happening[] {
+  return timeline.map((entry, index) => {
+    const happening = happeningOf(entry);
+    if (entry.event !== 'llm_call' || entry.fields['error'] !== undefined) return happening;
+    const rest = timeline.slice(index + 1);
+    const next = rest.findIndex(({ event }) => event === 'llm_call' || event === 'session_start');
+    const turn = next === -1 ? rest : rest.slice(0, next);
+    const tools = new Set(turn.map(({ fields }) => text(fields['tool'])));
+    tools.delete(null);
+    if (tools.size === 0) return happening;
+    return { ...happening, says: 'Model asked for', about: [...tools].join(', ') };
+  });
 }
 
 const words: Record<string, (fields: Fields) => Words> = {

@@ -8,11 +8,15 @@ export interface CallStory {
   id: string;
   tool: string;
   rows: LayerRow[];
+  /** What MODIFY changed of its arguments, each value as JSON. */
+  changes: readonly Change[];
   /** Milliseconds the layers took, and the call waited for a person and ran; `null` while it did not. */
   ruled: number;
   waited: number | null;
   ran: number | null;
 }
+
+export type Change = NonNullable<DecisionJson['changes']>[number];
 
 export interface LayerRow {
   name: string;
@@ -36,6 +40,9 @@ export type Verdict =
   | 'running'
   | 'not yet'
   | 'not asked';
+
+/** What the log says of an event, wherever it stands there. */
+type Happened = Pick<TimelineEntryJson, 'at' | 'event' | 'fields'>;
 
 interface Asked {
   name: string;
@@ -88,7 +95,7 @@ const shareOfLayers = 40;
  */
 export function callStories(
   decisions: readonly DecisionJson[],
-  timeline: readonly TimelineEntryJson[],
+  timeline: readonly Happened[],
   now: number,
   isOver: boolean,
 ): CallStory[] {
@@ -120,7 +127,7 @@ function callsOf(decisions: readonly DecisionJson[]): Call[] {
   return [...calls.values()];
 }
 
-function happen(calls: Call[], { event, at, fields }: TimelineEntryJson): void {
+function happen(calls: Call[], { event, at, fields }: Happened): void {
   const ofTool = calls.filter(({ tool }) => tool === fields['tool']);
   const held = ofTool.find(({ heldAt, wait }) => heldAt !== null && wait === null);
   const time = Date.parse(at);
@@ -188,6 +195,7 @@ function storyOf(call: Call, now: number, isOver: boolean): CallStory {
   return {
     id: call.id,
     tool: call.tool,
+    changes: call.decisions.flatMap(({ changes = [] }) => changes),
     rows: withBars(asked),
     ruled: call.decisions.reduce((total, { duration_ms }) => total + duration_ms, 0),
     waited: call.heldAt === null ? null : sum(asked.filter(({ isWait }) => isWait)),

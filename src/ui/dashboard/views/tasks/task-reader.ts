@@ -1,7 +1,7 @@
 import type { DashboardEvents } from '../../../../http/wire/dashboard/dashboard-events.ts';
 import type { TaskListJson } from '../../../../http/wire/dashboard/task-row-json.ts';
-import { sentenceOf } from '../../api/client.ts';
 import { agentPath } from '../../api/paths.ts';
+import { sentenceOf } from '../../api/sentence-of.ts';
 import type { Dashboard } from '../../start-dashboard.ts';
 import { passes, queryOf, type TaskFilter } from './task-filter.ts';
 import { type Frontier, keyOf, type ListedTask, newestFirst, settled } from './task-order.ts';

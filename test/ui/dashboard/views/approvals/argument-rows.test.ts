@@ -16,11 +16,22 @@ describe('the arguments of a call', () => {
   });
 
   it('stand beside what a rule has changed, added or removed', () => {
-    expect(argumentRows({ a: 1, b: 2, d: 4 }, { a: 1, b: 3, c: 'x' })).toEqual([
-      { name: 'a', now: '1', before: null, change: 'none' },
-      { name: 'b', now: '2', before: '3', change: 'changed' },
-      { name: 'd', now: '4', before: null, change: 'added' },
-      { name: 'c', now: null, before: 'x', change: 'removed' },
+    const price = { path: 'items.0.price', before: '5', after: '3' };
+    const changes = [
+      { path: 'b', before: '3', after: '2' },
+      { path: 'c', before: '"x"' },
+      { path: 'd', after: '4' },
+      { path: 'e', before: '[2000 characters]', after: '"y"' },
+      price,
+    ];
+    const args = { a: 1, b: 2, d: 4, e: 'y', items: [] };
+    expect(argumentRows(args, changes)).toEqual([
+      { name: 'a', now: '1', before: null, change: 'none', within: [] },
+      { name: 'b', now: '2', before: '3', change: 'changed', within: [] },
+      { name: 'd', now: '4', before: null, change: 'added', within: [] },
+      { name: 'e', now: 'y', before: '[2000 characters]', change: 'changed', within: [] },
+      { name: 'items', now: '[]', before: null, change: 'none', within: [price] },
+      { name: 'c', now: null, before: 'x', change: 'removed', within: [] },
     ]);
   });
 });

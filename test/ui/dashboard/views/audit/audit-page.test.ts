@@ -1,46 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuditJson } from '../../../../../src/http/wire/dashboard/audit-json.ts';
-import { checkpointedLog, logOf, testKey } from '../../../../actors/records/log/log-of.ts';
-import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
+import { checkpointedLog, events, logOf, testKey } from '../../../../actors/records/log/log-of.ts';
+import { TestBrowser } from '../../../../helpers/browser.ts';
+import { buildPage } from '../../../../helpers/built-page.ts';
 import { evilTexts } from '../../../../helpers/evil-texts.ts';
+import { everyLook, faultsOf, narrow, narrowLooks } from '../../../../helpers/faults-of.ts';
 import { listedAgent, workspaceApi } from '../../../../helpers/page-tasks.ts';
-import { buildPage, servePage } from '../../../../helpers/serve-page.ts';
-import { violationsOf } from '../../../../helpers/violations-of.ts';
+import { servePage } from '../../../../helpers/serve-page.ts';
+import { answerLog, type ServedLog } from '../../../../helpers/served-log.ts';
 
 const own = testKey('service-audit-v1', 1);
 const agent = listedAgent('refunds', { url: 'http://127.0.0.1:8080' });
 let browser: TestBrowser;
 
 beforeAll(async () => {
-  buildPage();
+  await buildPage();
   browser = await TestBrowser.launch();
 }, 120_000);
 afterAll(() => browser.close());
 
 /** Serves the page over a log whose lines may change while it is looked at. */
-function serveLog(log: { lines: readonly string[]; keys?: unknown[] }) {
-  return servePage(
-    workspaceApi([agent], (url): AuditJson | undefined => {
-      if (url.pathname !== '/api/agents/refunds/audit') return undefined;
-      const { lines, keys = [own.publicKey] } = log;
-      const limit = Number(url.searchParams.get('limit') ?? 200);
-      const end = Math.min(
-        lines.length,
-        Number(url.searchParams.get('before') ?? lines.length + 1) - 1,
-      );
-      const first = Math.max(1, end - limit + 1);
-      return {
-        events: lines
-          .slice(first - 1, end)
-          .map((line, index) => ({ seq: first + index, line: line.replace(/\n$/, '') })),
-        first,
-        total: lines.length,
-        verified: { ok: true, events: lines.length },
-        keys,
-        path: '/agents/refunds/.service/audit.ndjson',
-      };
-    }),
-  );
+function serveLog(log: ServedLog) {
+  log.keys ??= [own.publicKey];
+  return servePage(workspaceApi([agent], (url) => answerLog(url, 'refunds', log)));
 }
 
 describe('the page of an audit log', () => {
@@ -62,7 +43,9 @@ describe('the page of an audit log', () => {
       expect.stringContaining('chain'),
       expect.stringContaining('service-audit-v1'),
     ]);
-    expect(await page.locator('[data-line="121"]').innerText()).toContain('after the break');
+    expect(await page.locator('[data-line="121"]').innerText()).toContain(
+      'unverifiable after break',
+    );
   });
 
   it('finds a changed byte in a log without signatures, with both hashes', async () => {
@@ -89,6 +72,37 @@ describe('the page of an audit log', () => {
     expect(await command.innerText()).toBe(
       'holdpoint audit verify --keys http://127.0.0.1:8080/.well-known/service-audit-keys /agents/refunds/.service/audit.ndjson',
     );
+  });
+
+  it('says the next command when the server is gone, on a narrow page', async () => {
+    const directory = `/agents/${'of-a-long-name'.repeat(8)}`;
+    const log = { lines: checkpointedLog(3, own.signer).lines, keys: [own.publicKey] };
+    const server = await servePage(
+      workspaceApi([listedAgent('refunds', { directory })], (url) =>
+        answerLog(url, 'refunds', log),
+      ),
+    );
+    const { page, complaints } = await browser.page(narrow);
+    const tellsAll = async () => {
+      const note = page.getByRole('alert');
+      await note.waitFor();
+      expect(await note.innerText()).toContain('is `holdpoint ui` still running?');
+      expect(await note.locator('code').innerText()).toBe(
+        `holdpoint audit tail --dir ${directory}`,
+      );
+      expect(await faultsOf(page, narrowLooks)).toEqual([]);
+    };
+    await page.route('**/api/agents/refunds/audit?*', (route) => route.abort());
+    await page.goto(`${server.url}/#/audit/refunds`);
+    await tellsAll();
+    await page.unroute('**/api/agents/refunds/audit?*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('[data-line="1"]').waitFor();
+    await page.route('**/api/agents/refunds/audit?*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Read again' }).click();
+    await tellsAll();
+    // The browser notes what it could not read of its own accord.
+    complaints.length = 0;
   });
 
   it('stays fluid over a hundred thousand lines', async () => {
@@ -149,6 +163,81 @@ describe('the page of an audit log', () => {
     expect(await page.title()).toBe('Audit of refunds · Holdpoint');
   });
 
+  it('leads from a line to its task and to all of its events, and from there to the line', async () => {
+    const { lines } = logOf(
+      Array.from({ length: 900 }, (_, index) => ({
+        event: 'guardrail_check',
+        ts: '2026-07-01T09:00:00.000Z',
+        task_id: `t-${index % 300}`,
+        fields: { decision: index === 407 ? 'deny' : 'redact' },
+      })),
+    );
+    const server = await serveLog({ lines, keys: [] });
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/audit/refunds?line=408`);
+    const row = page.locator('[data-line="408"][aria-current]');
+    await row.waitFor();
+    expect(await row.locator('.task').getAttribute('href')).toBe('#/tasks/refunds/t-107');
+    await row.getByRole('link', { name: 'its events' }).click();
+    await page.getByText('3 found').waitFor();
+    await page.getByLabel('Decision', { exact: true }).selectOption('deny');
+    await page.getByText('1 found').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/audit/refunds?task=t-107&decision=deny');
+    await page.getByRole('link', { name: 'Line 408 in the log' }).click();
+    await row.waitFor();
+    await page.goBack();
+    await page.getByText('1 found').waitFor();
+  });
+
+  it('names every file and where they begin in the command, when the oldest were removed', async () => {
+    const gone = checkpointedLog(8);
+    const cut = { event: 'checkpoint', ts: '', fields: { count: 9, head: gone.head } };
+    const left = logOf([cut, ...events(3)], gone.head);
+    const server = await serveLog({
+      lines: left.lines,
+      keys: [],
+      pruned: { count: 9, head: gone.head },
+      files: ["/agents/it's/audit-000000000010.ndjson", "/agents/it's/audit.ndjson"],
+    });
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/audit/refunds`);
+    await page.getByText('refunds · 4 events').waitFor();
+    await page.getByRole('button', { name: 'Verify all' }).click();
+    await page.getByText('chain intact').waitFor();
+    await page.getByText('complete up to checkpoint 9, 3 after it').waitFor();
+    await page.getByText('9 events before these were removed').waitFor();
+    expect(
+      await page.locator('section[aria-label=Verification] > :last-child code').innerText(),
+    ).toBe(
+      `holdpoint audit verify --continued-from ${gone.head} '/agents/it'\\''s/audit-000000000010.ndjson' '/agents/it'\\''s/audit.ndjson'`,
+    );
+    expect(await page.locator('[data-line] .mark.allow').count()).toBe(4);
+  });
+
+  it('stops when somebody says so, and then reads no more', async () => {
+    const { lines } = checkpointedLog(50);
+    const { promise: stopped, resolve } = Promise.withResolvers<void>();
+    const server = await servePage(
+      workspaceApi([agent], (url, _, request) => {
+        if (!url.pathname.endsWith('/lines')) return answerLog(url, 'refunds', { lines });
+        request.socket.once('close', () => resolve());
+        request.once('close', () => resolve());
+        const body = new ReadableStream({
+          start: (stream) => stream.enqueue(Buffer.from(lines.slice(0, 20).join(''))),
+        });
+        return new Response(body);
+      }),
+    );
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/audit/refunds`);
+    await page.getByRole('button', { name: 'Verify all' }).click();
+    await page.getByText('Verifying, 20 of 51').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Stopped after 20 of 51; nothing is known of the rest.').waitFor();
+    await stopped;
+    expect(page.workers()).toEqual([]);
+  });
+
   it('lists whose logs there are', async () => {
     const server = await serveLog(checkpointedLog(3));
     const { page } = await browser.page();
@@ -157,16 +246,11 @@ describe('the page of an audit log', () => {
     await page.locator('[data-line="4"]').waitFor();
   });
 
-  it.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 320],
-    ['dark', 320],
-  ] as const)('can be used by everybody, %s and %i px wide', async (scheme, width) => {
+  it('can be used by everybody', async () => {
     const { lines } = checkpointedLog(12, own.signer);
     const log = { lines: lines.with(9, (lines[9] ?? '').replace('"n":9', '"n":8')) };
     const server = await serveLog(log);
-    const { page } = await browser.page({ scheme, width });
+    const { page } = await browser.page(narrow);
     for (const address of ['#/audit', '#/audit/refunds']) {
       await page.goto(`${server.url}/${address}`);
       await page.locator('main .card').first().waitFor();
@@ -174,8 +258,7 @@ describe('the page of an audit log', () => {
         await page.getByRole('button', { name: 'Verify all' }).click();
         await page.locator('[data-line="10"].bad').waitFor();
       }
-      expect(await missingOf(page)).toEqual([]);
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await faultsOf(page, everyLook)).toEqual([]);
     }
   });
 });

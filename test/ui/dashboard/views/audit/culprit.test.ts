@@ -1,36 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AuditJson } from '../../../../../src/http/wire/dashboard/audit-json.ts';
 import { LogReader } from '../../../../../src/ui/dashboard/views/audit/read-log.ts';
-import { checkpointedLog, testKey } from '../../../../actors/records/log/log-of.ts';
+import { verifyChunks } from '../../../../../src/ui/dashboard/views/audit/verify-stream.ts';
+import { checkpointedLog, events, logOf, testKey } from '../../../../actors/records/log/log-of.ts';
+import { answerLog, type ServedLog } from '../../../../helpers/served-log.ts';
 
 const own = testKey('service-audit-v1', 1);
 
-/** A client of a server that has these lines. */
-function clientOf(lines: readonly string[], keys: unknown[] = []) {
-  const get = async <T>(path: string): Promise<T> => {
-    const query = new URL(path, 'http://dashboard').searchParams;
-    const limit = Number(query.get('limit'));
-    const end = Math.min(lines.length, Number(query.get('before') ?? lines.length + 1) - 1);
-    const first = Math.max(1, end - limit + 1);
-    const answer: AuditJson = {
-      events: lines
-        .slice(first - 1, end)
-        .map((line, index) => ({ seq: first + index, line: line.replace(/\n$/, '') })),
-      first,
-      total: lines.length,
-      verified: { ok: true, events: lines.length },
-      keys,
-      path: '/agents/refunds/.service/audit.ndjson',
-    };
-    return answer as T;
+function readerOf(log: ServedLog): LogReader {
+  const answer = (path: string) => answerLog(new URL(path, 'http://dashboard'), 'refunds', log);
+  const client = {
+    get: async <T>(path: string) => answer(path) as T,
+    addressOf: (path: string) => ({ url: path, headers: {} }),
   };
-  return { get };
+  return new LogReader(client, 'refunds', async ({ url, ...job }) =>
+    verifyChunks((answer(url) as Response).body!, job),
+  );
 }
 
+const signal = new AbortController().signal;
+
 function verify(lines: readonly string[], keys: unknown[] = []) {
-  const reader = new LogReader(clientOf(lines, keys), 'refunds');
-  return reader.verify(() => undefined, new AbortController().signal);
+  return readerOf({ lines, keys }).verify(() => undefined, signal);
 }
 
 /** Changes one digit of a line's note of its number, which leaves it in canonical form. */
@@ -40,19 +31,21 @@ function changed(lines: readonly string[], line: number): string[] {
 }
 
 describe('the verification of a log in the page', () => {
-  it('finds an intact log intact over several answers', async () => {
-    const { lines } = checkpointedLog(2_500, own.signer);
+  it('finds an intact log intact', async () => {
+    const { lines, head } = checkpointedLog(2_500, own.signer);
     expect(await verify(lines, [own.publicKey])).toEqual({
       events: 2_501,
       signed: 2_501,
       checked: true,
+      head,
+      checkpoint: { count: 2_500, after: 0 },
       culprit: null,
     });
   });
 
   it('says that signatures were not checked without keys', async () => {
     const { lines } = checkpointedLog(3, own.signer);
-    expect(await verify(lines)).toEqual({ events: 4, signed: 4, checked: false, culprit: null });
+    expect(await verify(lines)).toMatchObject({ signed: 4, checked: false, culprit: null });
   });
 
   it('names the very line that was changed, signed or not', async () => {
@@ -100,5 +93,100 @@ describe('the verification of a log in the page', () => {
       line: 3,
       says: 'Lines before this one are missing, or it was put here.',
     });
+  });
+
+  it('names the line that another key signed, and the one of a key that nobody knows', async () => {
+    const other = testKey('service-audit-v1', 2);
+    const stranger = testKey('stranger-v1', 2);
+    const start = logOf(events(4), undefined, own.signer);
+    const says = [];
+    for (const signer of [other.signer, stranger.signer]) {
+      const { lines, head } = logOf(events(1), start.head, signer);
+      const rest = logOf(events(3), head, own.signer);
+      const { culprit } = await verify([...start.lines, ...lines, ...rest.lines], [own.publicKey]);
+      says.push([culprit?.line, culprit?.says]);
+    }
+    expect(says).toEqual([
+      [5, 'sig does not match the line.'],
+      [5, 'kid is not one of the keys.'],
+    ]);
+  });
+
+  it('names the first of two lines that were swapped', async () => {
+    const { lines } = checkpointedLog(12, own.signer);
+    const [four = '', five = ''] = lines.slice(3, 5);
+    const { culprit } = await verify(lines.toSpliced(3, 2, five, four), [own.publicKey]);
+    expect(culprit).toMatchObject({
+      line: 4,
+      expected: expect.any(String),
+      actual: expect.any(String),
+    });
+  });
+
+  it('names the line at which a tail was torn', async () => {
+    const { lines } = checkpointedLog(12);
+    const torn = [...lines.slice(0, 5), (lines[5] ?? '').slice(0, 40)];
+    expect((await verify(torn)).culprit).toEqual({
+      line: 6,
+      says: 'the newline at the end is missing.',
+    });
+  });
+
+  it('tells of lines that were cut off since it was last verified', async () => {
+    const { lines } = checkpointedLog(12);
+    const log = { lines };
+    const reader = readerOf(log);
+    await reader.verify(() => undefined, signal);
+    log.lines = lines.slice(0, 9);
+    const { culprit } = await reader.verify(() => undefined, signal);
+    expect(culprit).toMatchObject({
+      line: 9,
+      says: 'The log ends here; lines after this one were there when it was last verified.',
+    });
+  });
+
+  it('goes on from where a log was pruned, and counts its lines from there', async () => {
+    const gone = checkpointedLog(20);
+    const left = logOf(
+      [
+        {
+          event: 'checkpoint',
+          ts: '2026-07-01T09:05:00.000Z',
+          fields: { count: 21, head: gone.head },
+        },
+        ...events(5),
+      ],
+      gone.head,
+    );
+    const pruned = { count: 21, head: gone.head };
+    const log: ServedLog = { lines: left.lines, pruned };
+    const reader = readerOf(log);
+    const intact = await reader.verify(() => undefined, signal);
+    log.lines = changed(left.lines, 3);
+    const broken = await reader.verify(() => undefined, signal);
+    expect([intact.culprit, intact.events, broken.culprit?.line]).toEqual([null, 6, 24]);
+  });
+
+  it('verifies the lines around those of a task alone', async () => {
+    const { lines } = checkpointedLog(40, own.signer);
+    const log = { lines: changed(lines, 30), keys: [own.publicKey] };
+    const reader = readerOf(log);
+    const parts = [
+      { from: 5, to: 20 },
+      { from: 1, to: 5 },
+      { from: 25, to: 35 },
+      { from: 31, to: 99 },
+    ];
+    const found = [];
+    for (const part of parts) {
+      const { events: count, culprit } = await reader.verifyPart(part, signal);
+      found.push([count, culprit?.line ?? null]);
+    }
+    expect(found).toEqual([
+      [17, null],
+      [5, null],
+      [12, 30],
+      [12, 30],
+    ]);
   });
 });

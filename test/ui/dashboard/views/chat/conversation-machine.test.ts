@@ -56,6 +56,19 @@ describe('the chart of a conversation with an agent', () => {
     });
   });
 
+  it('drops the words of a broken stream, as they are told from their beginning to whoever joins', () => {
+    const says: ConversationEvent = {
+      type: 'progress.told',
+      progress: { phase: 'token', text: 'Hel' },
+    };
+    const broken = after(sent, works, says, breaks);
+    expect(broken.context.turns[0]?.parts).toEqual([{ kind: 'text', text: 'Hel' }]);
+    const joined = getNextSnapshot(conversationMachine, broken, {
+      type: 'xstate.after.backOff.conversation.rejoining',
+    } as unknown as ConversationEvent);
+    expect(joined.context.turns[0]?.parts).toEqual([]);
+  });
+
   it('gives words back that did not reach the agent', () => {
     expect(after(sent, breaks)).toMatchObject({
       value: 'idle',

@@ -4,16 +4,18 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceJsonSchema } from '../../../../../src/actors/config/config.ts';
-import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
+import { axeFindings } from '../../../../helpers/axe-findings.ts';
+import { TestBrowser } from '../../../../helpers/browser.ts';
+import { buildPage } from '../../../../helpers/built-page.ts';
 import { evilTexts } from '../../../../helpers/evil-texts.ts';
+import { everyLook, faultsOf, narrow } from '../../../../helpers/faults-of.ts';
 import { listedAgent, workspaceApi } from '../../../../helpers/page-tasks.ts';
-import { buildPage, servePage } from '../../../../helpers/serve-page.ts';
-import { violationsOf } from '../../../../helpers/violations-of.ts';
+import { servePage } from '../../../../helpers/serve-page.ts';
 
 let browser: TestBrowser;
 
 beforeAll(async () => {
-  buildPage();
+  await buildPage();
   browser = await TestBrowser.launch();
 }, 120_000);
 afterAll(() => browser.close());
@@ -159,6 +161,74 @@ describe('the editor of a configuration', () => {
     await page.getByRole('heading', { name: 'Audit' }).waitFor();
   });
 
+  it('asks before it is left by the Back button, or by an address that is gone to', async () => {
+    const { server } = await serveConfig();
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/agents`);
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+    await page.evaluate(`location.hash = '#/agents/refunds/config'`);
+    await page.getByText('It is valid.').waitFor();
+    await write(page, '# mine\n');
+    await page.getByText('not saved').waitFor();
+    const asked: string[] = [];
+    let stays = true;
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message());
+      void (stays ? dialog.dismiss() : dialog.accept());
+    });
+    const question = 'Leave without saving? What was changed is lost.';
+    for (const leave of ['history.back()', `location.hash = '#/tasks'`, 'history.back()']) {
+      const before = asked.length;
+      await page.evaluate(leave);
+      await expect.poll(() => asked.slice(before), { timeout: 20_000 }).toEqual([question]);
+      await expect
+        .poll(() => page.url(), { timeout: 20_000 })
+        .toBe(`${server.url}/#/agents/refunds/config`);
+    }
+    expect(await page.locator('.cm-content').innerText()).toContain('# mine');
+    expect(await page.evaluate('history.state')).toEqual({ place: 1 });
+    stays = false;
+    await page.evaluate('history.back()');
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+    expect(asked).toHaveLength(4);
+    await page.evaluate(`location.hash = '#/approvals'`);
+    await page.getByRole('heading', { name: 'Approvals' }).waitFor();
+    expect(asked).toHaveLength(4);
+  });
+
+  it('asks before its tab is closed with what was not saved', async () => {
+    const { server } = await serveConfig();
+    const { page } = await browser.page();
+    await open(page, server.url);
+    await write(page, '# mine\n');
+    await page.getByText('not saved').waitFor();
+    const asked = page.waitForEvent('dialog');
+    await page.close({ runBeforeUnload: true });
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+    expect(await page.locator('.cm-content').innerText()).toContain('# mine');
+  });
+
+  it('is typed over when all of it is selected, within the policy of the page', async () => {
+    const { server, saved } = await serveConfig();
+    const { page, complaints } = await browser.page();
+    await open(page, server.url);
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('agent_id: other');
+    expect(await page.locator('.cm-content').innerText()).toBe('agent_id: other');
+    await page.keyboard.press('ControlOrMeta+z');
+    await page.locator('.cm-content', { hasText: 'provider: scripted' }).waitFor();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('agent_id: third');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ControlOrMeta+s');
+    await expect.poll(() => saved, { timeout: 20_000 }).toEqual(['agent_id: third']);
+    expect(complaints).toEqual([]);
+  });
+
   it('is a plain field where the editor cannot be loaded', async () => {
     const { server, saved } = await serveConfig();
     const { page, complaints } = await browser.page();
@@ -169,7 +239,7 @@ describe('the editor of a configuration', () => {
     await page.keyboard.press('ControlOrMeta+s');
     await page.getByText('Restart now').waitFor();
     expect(saved).toEqual([`${first}# plain\n`]);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     complaints.splice(0);
   });
 
@@ -185,19 +255,13 @@ describe('the editor of a configuration', () => {
     expect(await page.title()).toContain('Configuration of refunds');
   });
 
-  it.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 320],
-    ['dark', 320],
-  ] as const)('can be used by everybody, %s and %i px wide', async (scheme, width) => {
+  it('can be used by everybody', async () => {
     const { server } = await serveConfig();
-    const { page } = await browser.page({ scheme, width });
+    const { page } = await browser.page(narrow);
     await open(page, server.url);
     await write(page, 'wrong: 1\n');
     await page.getByText('1 error').waitFor();
-    expect(await missingOf(page)).toEqual([]);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await faultsOf(page, everyLook)).toEqual([]);
   });
 });
 

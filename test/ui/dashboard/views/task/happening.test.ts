@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { happeningOf } from '../../../../../src/ui/dashboard/views/task/happening.ts';
+import { happeningOf, happeningsOf } from '../../../../../src/ui/dashboard/views/task/happening.ts';
 
 const inWords = (event: string, fields: Record<string, unknown> = {}) => {
   const { tone, says, about, detail } = happeningOf({
@@ -12,6 +12,42 @@ const inWords = (event: string, fields: Record<string, unknown> = {}) => {
 };
 
 const tool = 'issue_refund';
+
+describe('happeningsOf', () => {
+  const at = '2026-11-22T12:00:00.000Z';
+  const entry = (event: string, fields: Record<string, unknown> = {}) => ({
+    ...{ seq: 1, at, event, fields },
+  });
+  const told = (...entries: ReturnType<typeof entry>[]) =>
+    happeningsOf(entries)
+      .filter((_, index) => entries[index]?.event === 'llm_call')
+      .map(({ says, about }) => (about === null ? says : `${says} ${about}`));
+
+  it('names the tools that each turn of the model asked for, once and in order', () => {
+    expect(
+      told(
+        entry('llm_call'),
+        entry('tool_exec', { tool: 'lookup_order', phase: 'start' }),
+        entry('tool_exec', { tool: 'lookup_order', phase: 'end' }),
+        entry('task_deferred', { tool }),
+        entry('llm_call'),
+        entry('session_end', { state: 'completed' }),
+      ),
+    ).toEqual(['Model asked for lookup_order, issue_refund', 'The model took its turn']);
+  });
+
+  it('gives a turn nothing of another run, and a failed one nothing at all', () => {
+    expect(
+      told(
+        entry('llm_call'),
+        entry('session_start'),
+        entry('tool_exec', { tool, phase: 'start' }),
+        entry('llm_call', { error: 'timeout' }),
+        entry('tool_exec', { tool, phase: 'start' }),
+      ),
+    ).toEqual(['The model took its turn', 'The model failed']);
+  });
+});
 
 describe('happeningOf', () => {
   it.each<[string, Record<string, unknown>, string]>([

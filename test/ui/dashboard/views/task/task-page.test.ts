@@ -1,17 +1,21 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { TaskDetailJson } from '../../../../../src/http/wire/dashboard/task-detail-json.ts';
-import { missingOf, TestBrowser } from '../../../../helpers/browser.ts';
+import { logOf } from '../../../../actors/records/log/log-of.ts';
+import { axeFindings } from '../../../../helpers/axe-findings.ts';
+import { TestBrowser } from '../../../../helpers/browser.ts';
+import { buildPage } from '../../../../helpers/built-page.ts';
+import { everyLook, faultsOf, narrow } from '../../../../helpers/faults-of.ts';
 import { detailOf, listedAgent, listedTask, workspaceApi } from '../../../../helpers/page-tasks.ts';
-import { buildPage, servePage } from '../../../../helpers/serve-page.ts';
+import { servePage } from '../../../../helpers/serve-page.ts';
+import { answerLog, type ServedLog } from '../../../../helpers/served-log.ts';
 import { taskStories } from '../../../../helpers/task-stories.ts';
 import { deferring, launchAgent, type TestAgent } from '../../../../helpers/test-agent.ts';
-import { violationsOf } from '../../../../helpers/violations-of.ts';
 
 let browser: TestBrowser;
 
 beforeAll(async () => {
-  buildPage();
+  await buildPage();
   browser = await TestBrowser.launch();
 }, 120_000);
 afterAll(() => browser.close());
@@ -132,10 +136,49 @@ describe('the page of a task', () => {
     await page.keyboard.press('Enter');
     const happened = page.locator('section:has(#happened)');
     expect(await happened.locator('li p').allInnerTexts()).toEqual([
-      expect.stringMatching(/^The model took its turn/),
+      expect.stringMatching(/^Model asked for pay/),
     ]);
     await page.keyboard.press('Enter');
     expect(await happened.locator('li').count()).toBe(agent.audit('t1').length);
+    expect(server.changes).toEqual([]);
+  });
+
+  it('opens at the step of its address, tells what was known by then, and follows the keys', async () => {
+    const story = taskStories(Date.now()).find(({ id }) => id === 'refund-2')!;
+    const words = (role: string, text: string) => ({ role, parts: [{ kind: 'text', text }] });
+    const task = {
+      history: [words('user', 'Refund it, please'), words('agent', 'It is refunded')],
+    };
+    const server = await serveTask('refund-2', () => ({ ...story, task }));
+    const { page } = await browser.page();
+    const address = `${server.url}/#/tasks/refunds/refund-2`;
+    await page.goto(`${address}?step=8`);
+    await page.locator('[data-state="deferred.asked"][aria-current=true]').waitFor();
+    const said = page.locator('section:has(#transcript)');
+    const kinds = () =>
+      said
+        .locator('[data-said]')
+        .evaluateAll((all: any[]) => all.map((one) => one.dataset.said).join(' '));
+    expect(await kinds()).toBe('message turn call result turn');
+    expect(await said.innerText()).not.toContain('It is refunded');
+    expect(await page.locator('.then').innerText()).toMatch(
+      /^Then issue_refund waited for .+; nobody had approved/,
+    );
+    expect(await page.locator('section:has(#happened)').innerText()).not.toContain('approved');
+    const newest = page.locator('section:has([data-layer])').first();
+    expect((await newest.locator('.verdict').allInnerTexts()).join(' ')).toBe(
+      'allow allow modify hold not yet',
+    );
+    await page.getByRole('slider', { name: 'Look back' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    expect(page.url()).toBe(`${address}?step=7`);
+    await page.keyboard.press('Home');
+    expect(page.url()).toBe(`${address}?step=1`);
+    expect(await kinds()).toBe('message');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press('End');
+    expect(page.url()).toBe(address);
+    expect(await said.innerText()).toContain('It is refunded');
     expect(server.changes).toEqual([]);
   });
 
@@ -192,9 +235,11 @@ describe('the page of a task', () => {
     const happened = page.locator('section:has(#happened) li');
     expect(await happened.count()).toBe(story?.timeline.length);
     expect(await page.locator('dl').allInnerTexts()).toEqual(
-      id === 'refund-1' ? [expect.stringMatching(/^amount\s+899\s+89\.9$/)] : [],
+      story?.decisions.some(({ changes }) => changes !== undefined) === true
+        ? [expect.stringMatching(/^amount\s+899\s+89\.9$/)]
+        : [],
     );
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
   });
 
   it('shows the text of others as text', async () => {
@@ -232,20 +277,85 @@ describe('the page of a task', () => {
     complaints.splice(0);
   });
 
-  it.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 320],
-    ['dark', 320],
-  ] as const)('can be used by everybody, %s and %i px wide', async (scheme, width) => {
+  it('is not read while its agent is known not to run, and is again once that does', async () => {
+    const story = taskStories(Date.now())[0]!;
+    const agents = [listedAgent('refunds')];
+    const path = `/api/agents/refunds/tasks/${story.id}`;
+    const refused: string[] = [];
+    let title = 'As it was';
+    const server = await servePage(
+      workspaceApi(agents, ({ pathname }) => {
+        if (pathname !== path) return undefined;
+        if (agents[0]?.status === 'running') return { ...story, title };
+        refused.push(pathname);
+        return Response.json({ error: 'the agent refunds does not run' }, { status: 400 });
+      }),
+    );
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/tasks/refunds/${story.id}`);
+    const heading = page.getByRole('heading', { level: 1 });
+    await heading.getByText('As it was').waitFor();
+    // The page hears of the stop before everything is read anew, as it does after a gap in its stream.
+    const stopped = listedAgent('refunds', { status: 'stopped' });
+    server.push('agent_status', stopped);
+    await page.getByRole('link', { name: 'refunds stopped' }).waitFor();
+    agents.splice(0, 1, stopped);
+    server.push('reset', {});
+    await page.getByRole('alert').getByText('refunds does not run').waitFor();
+    expect(await heading.innerText()).toBe('As it was');
+    title = 'As it is';
+    agents.splice(0, 1, listedAgent('refunds'));
+    server.push('reset', {});
+    await heading.getByText('As it is').waitFor();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    expect(refused).toEqual([]);
+  });
+
+  it('can be used by everybody', async () => {
     const { agent } = await heldTask();
     const server = await serveTask('t1', () => detailOf(agent, 't1'));
-    const { page } = await browser.page({ scheme, width });
+    const { page } = await browser.page(narrow);
     for (const view of ['', '?view=timeline', '?view=raw']) {
       await page.goto(`${server.url}/#/tasks/refunds/t1${view}`);
       await page.locator('main .card').first().waitFor();
-      expect(await missingOf(page)).toEqual([]);
-      expect(await violationsOf(page)).toEqual([]);
+      expect(await faultsOf(page, everyLook)).toEqual([]);
     }
+  });
+
+  it('says whether the log around its events is as it was written, and leads to the line', async () => {
+    const story = taskStories(Date.now())[0]!;
+    const logged = (n: number) => ({ event: 'llm_call', ts: '', task_id: 'other', fields: { n } });
+    const { lines } = logOf(Array.from({ length: 60 }, (_, index) => logged(index)));
+    const log: ServedLog = { lines };
+    const detail = {
+      ...story,
+      timeline: story.timeline
+        .slice(0, 3)
+        .map((entry, index) => ({ ...entry, line: 20 + index * 5 })),
+    };
+    const server = await servePage(
+      workspaceApi([listedAgent('refunds')], (url) =>
+        url.pathname === `/api/agents/refunds/tasks/${story.id}`
+          ? detail
+          : answerLog(url, 'refunds', log),
+      ),
+    );
+    const { page } = await browser.page();
+    const note = page.getByRole('status').filter({ hasText: 'of the log' });
+    const visit = async (): Promise<void> => {
+      await page.goto('about:blank');
+      await page.goto(`${server.url}/#/tasks/refunds/${story.id}`);
+    };
+    await visit();
+    await note.getByText('chain intact').waitFor();
+    expect(await note.getByRole('link').getAttribute('href')).toBe('#/audit/refunds?line=20');
+    log.lines = lines.with(24, (lines[24] ?? '').replace('"n":24', '"n":42'));
+    await visit();
+    await note.getByText('chain broken').waitFor();
+    await note.getByRole('link').click();
+    await page.locator('[data-line="25"][aria-current]').waitFor();
+    log.lines = lines.with(39, (lines[39] ?? '').replace('"n":39', '"n":93'));
+    await visit();
+    await note.getByText('chain intact').waitFor();
   });
 });

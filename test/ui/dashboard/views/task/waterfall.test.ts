@@ -27,6 +27,7 @@ const happened = (
   event: string,
   fields: Record<string, unknown> = {},
 ): TimelineEntryJson => ({
+  line: after,
   seq: after,
   at: new Date(start + after).toISOString(),
   event,

@@ -1,0 +1,59 @@
+import { assertEvent, assign, fromPromise, setup } from 'xstate';
+import { sentenceOf } from '../api/sentence-of.ts';
+import type { ProcessOrder } from './entries.ts';
+
+type PaletteEvent =
+  | { type: 'order.chosen'; order: ProcessOrder }
+  | { type: 'order.confirmed' }
+  | { type: 'order.dropped' };
+
+interface PaletteContext {
+  order: ProcessOrder | null;
+  /** Why the order was refused. */
+  problem: string | null;
+}
+
+/** The palette from when it opens: what changes an agent is carried out after a second key alone. */
+export const paletteMachine = setup({
+  types: { context: {} as PaletteContext, events: {} as PaletteEvent },
+  actors: {
+    /** Carries an order out; rejects with the sentence to show. */
+    send: fromPromise<void, ProcessOrder | null>(() => Promise.resolve()),
+  },
+  actions: {
+    noteOrder: assign(({ event }) => {
+      assertEvent(event, 'order.chosen');
+      return { order: event.order, problem: null };
+    }),
+    noteProblem: assign((_, { error }: { error: unknown }) => ({
+      problem: sentenceOf(error),
+    })),
+  },
+}).createMachine({
+  id: 'palette',
+  context: { order: null, problem: null },
+  initial: 'choosing',
+  states: {
+    choosing: {
+      description: 'Something is looked for.',
+      on: { 'order.chosen': { target: 'confirming', actions: 'noteOrder' } },
+    },
+    confirming: {
+      description: 'An order was chosen, and nothing has been done about it.',
+      on: { 'order.confirmed': 'sending', 'order.dropped': 'choosing' },
+    },
+    sending: {
+      description: 'The order is on its way.',
+      invoke: {
+        src: 'send',
+        input: ({ context }) => context.order,
+        onDone: 'done',
+        onError: {
+          target: 'confirming',
+          actions: { type: 'noteProblem', params: ({ event }) => ({ error: event.error }) },
+        },
+      },
+    },
+    done: { description: 'The order was taken.', type: 'final' },
+  },
+});

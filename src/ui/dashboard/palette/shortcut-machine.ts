@@ -1,0 +1,52 @@
+import { emit, setup } from 'xstate';
+
+/** A key that was pressed outside of every field, as `KeyboardEvent.key` names it. */
+export interface KeyPressed {
+  type: 'key.pressed';
+  key: string;
+  /** Ctrl, or Cmd. */
+  isCommand: boolean;
+}
+
+/** What a key asks the page for. */
+export type ShortcutWish =
+  | { type: 'palette.wanted' }
+  | { type: 'help.wanted' }
+  | { type: 'view.wanted'; key: string };
+
+/** Keys that work on every page: one alone, or `g` and the letter of a view soon after it. */
+export const shortcutMachine = setup({
+  types: { events: {} as KeyPressed, emitted: {} as ShortcutWish },
+  guards: {
+    asksForPalette: ({ event: { key, isCommand } }) => isCommand && key.toLowerCase() === 'k',
+    asksForHelp: ({ event: { key, isCommand } }) => !isCommand && key === '?',
+    leads: ({ event: { key, isCommand } }) => !isCommand && key === 'g',
+    isLetter: ({ event: { key, isCommand } }) => !isCommand && /^[a-z]$/.test(key),
+  },
+  actions: {
+    wishForPalette: emit({ type: 'palette.wanted' }),
+    wishForHelp: emit({ type: 'help.wanted' }),
+    wishForView: emit(({ event: { key } }) => ({ type: 'view.wanted', key })),
+  },
+  delays: { secondKey: 1_500 },
+}).createMachine({
+  id: 'shortcut',
+  initial: 'ready',
+  on: { 'key.pressed': { guard: 'asksForPalette', target: '.ready', actions: 'wishForPalette' } },
+  states: {
+    ready: {
+      description: 'Each key stands for itself; those that mean nothing here are left to the page.',
+      on: {
+        'key.pressed': [
+          { guard: 'asksForHelp', actions: 'wishForHelp' },
+          { guard: 'leads', target: 'leading' },
+        ],
+      },
+    },
+    leading: {
+      description: 'g was pressed; the next letter names a view.',
+      on: { 'key.pressed': { guard: 'isLetter', target: 'ready', actions: 'wishForView' } },
+      after: { secondKey: 'ready' },
+    },
+  },
+});

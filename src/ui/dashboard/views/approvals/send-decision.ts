@@ -1,0 +1,54 @@
+import type {
+  DecisionRequestJson,
+  DeferralJson,
+} from '../../../../http/wire/dashboard/held-call-json.ts';
+import { type ApiClient, ApiError } from '../../api/client.ts';
+import { agentPath } from '../../api/paths.ts';
+import { sentenceOf } from '../../api/sentence-of.ts';
+import type { DecisionDetails, DecisionOutcome, Verb } from './decision-machine.ts';
+
+/** Statuses by which an agent says that nothing is left to decide. */
+const over: readonly number[] = [404, 409, 410];
+
+/** Sends a decision on just the call that is shown, and on nothing that has taken its place. Never rejects. */
+export async function sendDecision(
+  client: ApiClient,
+  deferral: DeferralJson,
+  verb: Verb,
+  { note, email, token }: DecisionDetails,
+): Promise<DecisionOutcome> {
+  const body: DecisionRequestJson = {
+    decision: verb,
+    deferral_id: deferral.id,
+    args_sha256: deferral.args_sha256,
+    ...(note === '' ? {} : { note }),
+    ...(email === '' ? {} : { approver_email: email }),
+    ...(token === '' ? {} : { token }),
+  };
+  try {
+    const path = agentPath(deferral.agent_id, 'tasks', deferral.task_id, 'decisions');
+    const { status } = await client.post<{ status: string }>(path, body);
+    return { kind: status === 'recorded' ? 'recorded' : 'resolved' };
+  } catch (error) {
+    return refusal(error);
+  }
+}
+
+function refusal(error: unknown): DecisionOutcome {
+  if (error instanceof ApiError && over.includes(error.status)) {
+    return { kind: 'over', problem: overSentence(error) };
+  }
+  if (error instanceof ApiError && error.status === 403) {
+    const problem =
+      'You may not decide on this call: give an email address that may, or your own token.';
+    return { kind: 'refused', problem: `${problem} (${error.message})` };
+  }
+  return { kind: 'refused', problem: sentenceOf(error) };
+}
+
+function overSentence({ message, body }: ApiError): string {
+  const facts = body as { decision?: unknown; approver?: unknown } | null;
+  if (typeof facts?.decision !== 'string') return `${message}.`;
+  const by = typeof facts.approver === 'string' ? ` by ${facts.approver}` : '';
+  return `It was decided already: ${facts.decision}${by}.`;
+}

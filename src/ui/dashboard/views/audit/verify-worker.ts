@@ -1,0 +1,25 @@
+// Verifies a log beside the page, which stays as quick as it is: one job, and then it is ended.
+
+import { sentenceOf } from '../../api/sentence-of.ts';
+import { type Finding, type VerifyJob, verifyStream } from './verify-stream.ts';
+
+/** What the page is told. */
+export type VerifierNews =
+  | { type: 'progress'; lines: number }
+  | { type: 'found'; finding: Finding }
+  | { type: 'failed'; problem: string };
+
+/** Milliseconds between two words of how far it is. */
+const pause = 100;
+
+addEventListener('message', ({ data }: MessageEvent<VerifyJob>) => {
+  let told = -pause;
+  const tell = (news: VerifierNews): void => postMessage(news);
+  verifyStream(data, (lines) => {
+    if (performance.now() - told < pause) return;
+    told = performance.now();
+    tell({ type: 'progress', lines });
+  })
+    .then((finding) => tell({ type: 'found', finding }))
+    .catch((error: unknown) => tell({ type: 'failed', problem: sentenceOf(error) }));
+});

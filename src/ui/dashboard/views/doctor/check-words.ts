@@ -1,0 +1,61 @@
+import type { CheckJson, FigureJson } from '../../../../http/wire/dashboard/doctor-json.ts';
+import type { Tone } from '../../components/tone.ts';
+
+/** The colour of a check: what only warns has none, as amber is for what waits for a person. */
+export const toneOfCheck: Record<CheckJson['status'], Tone> = {
+  pass: 'allow',
+  warn: 'plain',
+  fail: 'deny',
+};
+
+/** Says in a line how many checks went how. */
+export function summaryOf(checks: readonly CheckJson[]): string {
+  const count = (status: CheckJson['status']) =>
+    checks.filter((check) => check.status === status).length;
+  const [failed, warned] = [count('fail'), count('warn')];
+  if (failed + warned === 0) return `all ${checks.length} checks pass`;
+  const parts = [
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(warned > 0 ? [`${warned} warned`] : []),
+  ];
+  return `${parts.join(', ')}, ${count('pass')} passed`;
+}
+
+/** Puts what failed first, then what warns; the rest stays in the order in which it was checked. */
+export function worstFirst(checks: readonly CheckJson[]): CheckJson[] {
+  const rank = { fail: 0, warn: 1, pass: 2 };
+  return checks.toSorted((one, other) => rank[one.status] - rank[other.status]);
+}
+
+/** Says whether a remedy is a command that can be run as it stands. */
+export function isCommand(fix: string): boolean {
+  return /^(?:[\w./-]*holdpoint|chmod|ollama|rm|npx) /.test(fix);
+}
+
+const names: Record<string, string> = {
+  holdpoint_tasks: 'tasks in the store',
+  holdpoint_tasks_live: 'tasks in memory',
+  holdpoint_deferrals_pending: 'calls that wait',
+  holdpoint_audit_lag_events: 'lines not yet in the log',
+  holdpoint_audit_sink_lag_events: 'lines that wait for a sink',
+  holdpoint_channel_up: 'channel is up',
+  holdpoint_channel_pending_messages: 'messages not yet delivered',
+  holdpoint_channel_oldest_pending_seconds: 'oldest of them',
+  nodejs_eventloop_lag_p99_seconds: 'event loop late by',
+  process_resident_memory_bytes: 'memory',
+};
+
+/** Words a figure for a person. */
+export function figureWords({ name, labels, value }: FigureJson): { name: string; value: string } {
+  const of = Object.values(labels).join(', ');
+  const title = names[name] ?? name;
+  return { name: of === '' ? title : `${title}: ${of}`, value: valueWords(name, value) };
+}
+
+function valueWords(name: string, value: number): string {
+  if (name.endsWith('_bytes')) return `${Math.round(value / 1024 / 1024)} MiB`;
+  if (name === 'nodejs_eventloop_lag_p99_seconds') return `${(value * 1_000).toFixed(1)} ms`;
+  if (name.endsWith('_seconds')) return `${Math.round(value)} s`;
+  if (name.endsWith('_up')) return value === 1 ? 'yes' : 'no';
+  return value.toLocaleString('en');
+}

@@ -1,0 +1,79 @@
+import { assertEvent, assign, fromPromise, setup } from 'xstate';
+import type { DoctorJson } from '../../../../http/wire/dashboard/doctor-json.ts';
+import { sentenceOf } from '../../api/sentence-of.ts';
+
+/** What the checks of an agent have said, or why they could not. */
+export type Report = { kind: 'told'; told: DoctorJson } | { kind: 'failed'; problem: string };
+
+type RoundsEvent =
+  | { type: 'round.asked'; agents: readonly string[] }
+  /** The person leaves, or has waited enough. */
+  | { type: 'round.stopped' };
+
+interface RoundsContext {
+  /** Agents still to be checked, the one that is being checked first. */
+  queue: readonly string[];
+  reports: Readonly<Record<string, Report>>;
+}
+
+/** Checks agents one after the other, as each check takes a process; leaving a check ends it. */
+export const roundsMachine = setup({
+  types: { context: {} as RoundsContext, events: {} as RoundsEvent },
+  actors: {
+    /** Checks one agent; rejects with the sentence to show. */
+    examine: fromPromise<DoctorJson, string>(() => Promise.resolve({ checks: [] })),
+  },
+  actions: {
+    noteQueue: assign(({ event }) => {
+      assertEvent(event, 'round.asked');
+      return { queue: event.agents };
+    }),
+    noteReport: assign(({ context }, { report }: { report: Report }) => ({
+      queue: context.queue.slice(1),
+      reports: { ...context.reports, [context.queue[0] ?? '']: report },
+    })),
+    dropQueue: assign({ queue: [] }),
+  },
+  guards: { isOver: ({ context }) => context.queue.length === 0 },
+}).createMachine({
+  id: 'rounds',
+  context: { queue: [], reports: {} },
+  initial: 'resting',
+  states: {
+    resting: {
+      description: 'Nothing is checked.',
+      on: { 'round.asked': { target: 'turning', actions: 'noteQueue' } },
+    },
+    turning: {
+      description: 'One is done, or none yet.',
+      always: [{ guard: 'isOver', target: 'resting' }, { target: 'checking' }],
+    },
+    checking: {
+      description: 'The first of the queue is checked.',
+      invoke: {
+        src: 'examine',
+        input: ({ context }) => context.queue[0] ?? '',
+        onDone: {
+          target: 'turning',
+          actions: {
+            type: 'noteReport',
+            params: ({ event }) => ({ report: { kind: 'told', told: event.output } }),
+          },
+        },
+        onError: {
+          target: 'turning',
+          actions: {
+            type: 'noteReport',
+            params: ({ event: { error } }) => ({
+              report: {
+                kind: 'failed',
+                problem: sentenceOf(error),
+              },
+            }),
+          },
+        },
+      },
+      on: { 'round.stopped': { target: 'resting', actions: 'dropQueue' } },
+    },
+  },
+});

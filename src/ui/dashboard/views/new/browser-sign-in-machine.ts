@@ -1,0 +1,186 @@
+import { assign, fromCallback, fromPromise, sendParent, setup } from 'xstate';
+import type {
+  SignInStartedJson,
+  SignInStatusJson,
+} from '../../../../http/wire/dashboard/wizard-json.ts';
+
+export type BrowserSignInEvent =
+  | { type: 'key.choose' }
+  | { type: 'browser.choose' }
+  | { type: 'sign-in.begin'; provider: string }
+  /** The provider's page did not open, or was closed. */
+  | { type: 'page.open' }
+  | { type: 'sign-in.cancel' }
+  /** What the server says of the sign-in. */
+  | { type: 'status.told'; status: SignInStatusJson };
+
+export interface BrowserSignInContext {
+  /** What was begun; `null` when there is none. */
+  started: SignInStartedJson | null;
+  /** Why it has failed. */
+  problem: string | null;
+}
+
+/** What the one who makes an agent is told: what the sign-in is known by, and nothing when it counts no more. */
+export interface SessionKept {
+  type: 'session.keep';
+  session: string;
+}
+
+/**
+ * How one agent gets its key: it is typed, or a browser signs in to the provider in a tab of its own. The page learns how
+ * that ends from the server alone, and never sees the token (contract section 17).
+ */
+export const browserSignInMachine = setup({
+  types: {
+    context: {} as BrowserSignInContext,
+    events: {} as BrowserSignInEvent,
+    tags: {} as 'unfinished',
+  },
+  actors: {
+    /** Begins one. Rejects with a sentence. */
+    start: fromPromise<SignInStartedJson, { provider: string }>(() =>
+      Promise.reject(new Error('unstarted')),
+    ),
+    /** Sends `status.told` with its status now, and whenever that may be another. */
+    follow: fromCallback<BrowserSignInEvent, { state: string }>(() => undefined),
+  },
+  actions: {
+    openPage: (_, _params: { url: string }) => undefined,
+    /** Has the server call it off, so that what comes back later counts no more. */
+    callOff: (_, _params: { state: string }) => undefined,
+    keepStarted: assign((_, { started }: { started: SignInStartedJson }) => ({ started })),
+    forget: assign({ started: null, problem: null }),
+    noteProblem: assign((_, { problem }: { problem: string }) => ({ problem })),
+    tellSession: sendParent(
+      (_, { session }: { session: string }): SessionKept => ({
+        type: 'session.keep',
+        session,
+      }),
+    ),
+  },
+  guards: {
+    hasStatus: (_, { is, status }: { is: string; status: SignInStatusJson['status'] }) =>
+      is === status,
+  },
+}).createMachine({
+  id: 'browser-sign-in',
+  description: 'A key that is typed, or a sign-in to the provider in a tab of its own.',
+  context: { started: null, problem: null },
+  initial: 'keyed',
+  states: {
+    keyed: {
+      description: 'A key is typed, or the environment has it.',
+      on: { 'browser.choose': 'browser' },
+    },
+    browser: {
+      description: 'A browser is to sign in.',
+      initial: 'offered',
+      on: { 'key.choose': 'keyed' },
+      states: {
+        offered: {
+          description: 'Nothing is begun.',
+          tags: 'unfinished',
+          entry: 'forget',
+          on: { 'sign-in.begin': 'starting' },
+        },
+        starting: {
+          description: 'The server is asked where the provider is.',
+          tags: 'unfinished',
+          entry: 'forget',
+          invoke: {
+            src: 'start',
+            input: ({ event }) => ({
+              provider: event.type === 'sign-in.begin' ? event.provider : '',
+            }),
+            onDone: {
+              target: 'begun',
+              actions: [
+                { type: 'keepStarted', params: ({ event }) => ({ started: event.output }) },
+                { type: 'openPage', params: ({ event }) => event.output },
+              ],
+            },
+            onError: {
+              target: 'failed',
+              actions: {
+                type: 'noteProblem',
+                params: ({ event }) => ({ problem: (event.error as Error).message }),
+              },
+            },
+          },
+          on: { 'sign-in.cancel': 'offered' },
+        },
+        begun: {
+          description: 'The server keeps the sign-in, and is asked how it is whenever it says so.',
+          initial: 'pending',
+          invoke: { src: 'follow', input: ({ context }) => ({ state: stateOf(context) }) },
+          on: {
+            'status.told': {
+              guard: {
+                type: 'hasStatus',
+                params: ({ event }) => ({ is: 'failed', status: event.status.status }),
+              },
+              target: 'failed',
+              actions: {
+                type: 'noteProblem',
+                params: ({ event }) => ({ problem: event.status.error ?? 'it has failed' }),
+              },
+            },
+            'sign-in.cancel': {
+              target: 'offered',
+              actions: {
+                type: 'callOff',
+                params: ({ context }) => ({ state: stateOf(context) }),
+              },
+            },
+            'key.choose': {
+              target: '#browser-sign-in.keyed',
+              actions: {
+                type: 'callOff',
+                params: ({ context }) => ({ state: stateOf(context) }),
+              },
+            },
+          },
+          states: {
+            pending: {
+              description: 'The person is at the provider.',
+              tags: 'unfinished',
+              on: {
+                'status.told': {
+                  guard: {
+                    type: 'hasStatus',
+                    params: ({ event }) => ({ is: 'done', status: event.status.status }),
+                  },
+                  target: 'done',
+                },
+                'page.open': {
+                  actions: {
+                    type: 'openPage',
+                    params: ({ context }) => ({ url: context.started?.url ?? '' }),
+                  },
+                },
+              },
+            },
+            done: {
+              description: 'The server has a token for the agent.',
+              entry: {
+                type: 'tellSession',
+                params: ({ context }) => ({ session: stateOf(context) }),
+              },
+              exit: { type: 'tellSession', params: { session: '' } },
+            },
+          },
+        },
+        failed: {
+          description: 'There is no token; the problem says why.',
+          tags: 'unfinished',
+          on: { 'sign-in.begin': 'starting' },
+        },
+      },
+    },
+  },
+});
+
+function stateOf({ started }: BrowserSignInContext): string {
+  return started?.state ?? '';
+}

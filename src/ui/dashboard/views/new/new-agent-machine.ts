@@ -1,0 +1,259 @@
+import { type ActorRefFrom, assign, fromPromise, sendTo, setup, stopChild } from 'xstate';
+import type { CreatedJson } from '../../../../http/wire/dashboard/wizard-json.ts';
+import { type AgentAnswers, type Step, steps } from '../../../../machines/wizard/agent-answers.ts';
+import type { WizardOffer } from '../../../../machines/wizard/offers.ts';
+import { type AnswerEdit, wizardMachine } from '../../../../machines/wizard/wizard-machine.ts';
+import { sentenceOf } from '../../api/sentence-of.ts';
+import { browserSignInMachine, type SessionKept } from './browser-sign-in-machine.ts';
+
+/** What is wrong with a step beyond what its answers say: the sentence of the server, or of the second passphrase. */
+export interface Refusal {
+  step: Step;
+  text: string;
+}
+
+/** Thrown by the port `create` when the server names the step that it refuses. */
+export class StepRefused extends Error {
+  readonly step: Step;
+
+  constructor(step: Step, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StepRefused';
+    this.step = step;
+  }
+}
+
+export type NewAgentEvent =
+  | { type: 'offer.again' }
+  | AnswerEdit
+  /** The passphrase was typed a second time. */
+  | { type: 'passphrase.repeat'; text: string }
+  | { type: 'step.next' }
+  | { type: 'step.back' }
+  | { type: 'step.go'; step: Step }
+  | { type: 'create' }
+  | SessionKept
+  /** Another agent is to be made. */
+  | { type: 'begin.again' };
+
+interface NewAgentContext {
+  /** Asks the steps; `null` before they can be asked, and once the agent is made, so that no secret is left. */
+  wizard: ActorRefFrom<typeof wizardMachine> | null;
+  /** How it gets its key; `null` as long as there is no wizard. */
+  signIn: ActorRefFrom<typeof browserSignInMachine> | null;
+  offer: WizardOffer | null;
+  /** What was typed as the passphrase the second time. */
+  repeated: string;
+  refusal: Refusal | null;
+  /** Why the steps could not be read. */
+  problem: string | null;
+  made: CreatedJson | null;
+}
+
+const mistyped = {
+  step: 'security',
+  text: 'the two passphrases are not the same; type both again',
+} as const;
+
+const unfinished = {
+  step: 'model',
+  text: 'nobody is signed in to the provider; sign in with the browser, or choose the API key',
+} as const;
+
+/**
+ * Making one agent in a page: the steps are those of the wizard, its answers are sent when the review is accepted, and
+ * what the server refuses leads back to its step with nothing lost. No secret outlives the agent that is made.
+ */
+export const newAgentMachine = setup({
+  types: { context: {} as NewAgentContext, events: {} as NewAgentEvent },
+  actors: {
+    wizard: wizardMachine,
+    signIn: browserSignInMachine,
+    /** Reads what can be chosen. Rejects with a sentence. */
+    readOffer: fromPromise<WizardOffer>(() => Promise.reject(new Error('unread'))),
+    /** Makes the agent. Rejects with StepRefused, or with a sentence. */
+    create: fromPromise<CreatedJson, { answers: AgentAnswers }>(() =>
+      Promise.reject(new Error('uncreated')),
+    ),
+  },
+  actions: {
+    beginWizard: assign(({ spawn }, { offer }: { offer: WizardOffer }) => ({
+      wizard: spawn('wizard', { input: { offer } }),
+      signIn: spawn('signIn', { id: 'sign-in' }),
+      offer,
+      ...{ repeated: '', refusal: null, problem: null, made: null },
+    })),
+    ask: sendTo(
+      ({ context }) => wizardOf(context),
+      (_, event: Parameters<ActorRefFrom<typeof wizardMachine>['send']>[0]) => event,
+    ),
+    leaveSignIn: sendTo('sign-in', { type: 'key.choose' }),
+    stopSignIn: stopChild('sign-in'),
+    noteRepeated: assign((_, { text }: { text: string }) => ({ repeated: text, refusal: null })),
+    refuse: assign((_, refusal: Refusal) => ({ refusal })),
+    forgetRefusal: assign({ refusal: null }),
+    noteProblem: assign((_, { error }: { error: unknown }) => ({
+      problem: sentenceOf(error),
+    })),
+    noteMade: assign((_, { made }: { made: CreatedJson }) => ({
+      made,
+      ...{ wizard: null, signIn: null, repeated: '', refusal: null },
+    })),
+  },
+  guards: {
+    /** A sign-in with one provider is none with another. */
+    isOtherProvider: ({ context }, edit: AnswerEdit) =>
+      edit.step === 'provider' && edit.value !== answersOf(context).provider,
+    isUnsigned: ({ context }) => isUnsigned(context) && stepOf(context) === 'model',
+    /** An agent that is made before the browser is back would have no key. */
+    isPastUnsigned: ({ context }, { step }: { step: Step }) =>
+      isUnsigned(context) && steps.indexOf(step) > steps.indexOf('model'),
+    isMistyped: ({ context }) => isMistyped(context) && stepOf(context) === 'security',
+    /** A passphrase that was typed wrong once would open nothing later. */
+    isPastMistyped: ({ context }, { step }: { step: Step }) =>
+      isMistyped(context) && steps.indexOf(step) > steps.indexOf('security'),
+    isComplete: ({ context }) =>
+      wizardOf(context).getSnapshot().can({ type: 'review.accept' }) && !isMistyped(context),
+  },
+}).createMachine({
+  id: 'new-agent',
+  description: 'Makes one agent from the answers to the steps of the wizard.',
+  context: {
+    ...{ wizard: null, signIn: null, offer: null, repeated: '' },
+    ...{ refusal: null, problem: null, made: null },
+  },
+  initial: 'reading',
+  on: {
+    'session.keep': { actions: { type: 'ask', params: ({ event }) => event } },
+  },
+  states: {
+    reading: {
+      description: 'The page reads what can be chosen.',
+      invoke: {
+        src: 'readOffer',
+        onDone: {
+          target: 'asking',
+          actions: { type: 'beginWizard', params: ({ event }) => ({ offer: event.output }) },
+        },
+        onError: {
+          target: 'unread',
+          actions: { type: 'noteProblem', params: ({ event }) => event },
+        },
+      },
+    },
+    unread: { description: 'Nothing can be chosen.', on: { 'offer.again': 'reading' } },
+    asking: {
+      description: 'Somebody answers the steps, in any order that they allow.',
+      on: {
+        'answer.edit': [
+          {
+            guard: { type: 'isOtherProvider', params: ({ event }) => event },
+            actions: [
+              'forgetRefusal',
+              'leaveSignIn',
+              { type: 'ask', params: ({ event }) => event },
+            ],
+          },
+          { actions: ['forgetRefusal', { type: 'ask', params: ({ event }) => event }] },
+        ],
+        'session.keep': {
+          actions: ['forgetRefusal', { type: 'ask', params: ({ event }) => event }],
+        },
+        'passphrase.repeat': {
+          actions: { type: 'noteRepeated', params: ({ event }) => event },
+        },
+        'step.next': [
+          { guard: 'isUnsigned', actions: { type: 'refuse', params: unfinished } },
+          { guard: 'isMistyped', actions: { type: 'refuse', params: mistyped } },
+          { actions: ['forgetRefusal', { type: 'ask', params: { type: 'step.next' } }] },
+        ],
+        'step.back': { actions: ['forgetRefusal', { type: 'ask', params: { type: 'step.back' } }] },
+        'step.go': [
+          {
+            guard: { type: 'isPastUnsigned', params: ({ event }) => event },
+            actions: [
+              { type: 'refuse', params: unfinished },
+              { type: 'ask', params: { type: 'step.go', step: 'model' } },
+            ],
+          },
+          {
+            guard: { type: 'isPastMistyped', params: ({ event }) => event },
+            actions: [
+              { type: 'refuse', params: mistyped },
+              { type: 'ask', params: { type: 'step.go', step: 'security' } },
+            ],
+          },
+          { actions: ['forgetRefusal', { type: 'ask', params: ({ event }) => event }] },
+        ],
+        create: [
+          {
+            guard: { type: 'isPastUnsigned', params: { step: 'review' } },
+            actions: [
+              { type: 'refuse', params: unfinished },
+              { type: 'ask', params: { type: 'step.go', step: 'model' } },
+            ],
+          },
+          { guard: 'isComplete', target: 'creating', actions: 'forgetRefusal' },
+        ],
+      },
+    },
+    creating: {
+      description: 'The server writes the agent, all of it or nothing.',
+      tags: 'busy',
+      invoke: {
+        src: 'create',
+        input: ({ context }) => ({ answers: wizardOf(context).getSnapshot().context.answers }),
+        onDone: {
+          target: 'made',
+          actions: [
+            { type: 'ask', params: { type: 'review.accept' } },
+            'stopSignIn',
+            { type: 'noteMade', params: ({ event }) => ({ made: event.output }) },
+          ],
+        },
+        onError: {
+          target: 'asking',
+          actions: [
+            { type: 'refuse', params: ({ event }) => refusalOf(event.error) },
+            {
+              type: 'ask',
+              params: ({ event }) => ({ type: 'step.go', step: refusalOf(event.error).step }),
+            },
+          ],
+        },
+      },
+    },
+    made: {
+      description: 'The agent is there, and can be started.',
+      on: { 'begin.again': 'reading' },
+    },
+  },
+});
+
+function wizardOf({ wizard }: NewAgentContext): ActorRefFrom<typeof wizardMachine> {
+  if (wizard === null) throw new Error('no step is asked in this state');
+  return wizard;
+}
+
+function stepOf(context: NewAgentContext): Step | undefined {
+  const { value } = wizardOf(context).getSnapshot();
+  return steps.find((step) => step === value);
+}
+
+function answersOf(context: NewAgentContext): AgentAnswers {
+  return wizardOf(context).getSnapshot().context.answers;
+}
+
+function isMistyped(context: NewAgentContext): boolean {
+  return answersOf(context).security.passphrase !== context.repeated;
+}
+
+function isUnsigned(context: NewAgentContext): boolean {
+  const canSignIn = context.offer?.signIn.includes(answersOf(context).provider) === true;
+  return canSignIn && context.signIn?.getSnapshot().hasTag('unfinished') === true;
+}
+
+function refusalOf(error: unknown): Refusal {
+  const text = sentenceOf(error);
+  return { step: error instanceof StepRefused ? error.step : 'review', text };
+}

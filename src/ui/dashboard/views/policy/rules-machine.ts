@@ -1,0 +1,189 @@
+import { assign, fromPromise, setup } from 'xstate';
+import type { ConfigChangedJson } from '../../../../http/wire/dashboard/config-json.ts';
+import type {
+  PolicyEditJson,
+  PolicyRulesJson,
+  ToolRulesJson,
+} from '../../../../http/wire/dashboard/policy-edit-json.ts';
+import { sentenceOf } from '../../api/sentence-of.ts';
+
+/** What the server makes of edited rules. */
+export type PreviewOutcome =
+  | { kind: 'previewed'; preview: PolicyEditJson }
+  | { kind: 'invalid'; problems: string[] }
+  | { kind: 'changed'; now: ConfigChangedJson };
+
+type Previewed = Extract<PreviewOutcome, { kind: 'previewed' }>;
+
+/** Why the server made nothing of them. */
+export type Refusal = Exclude<PreviewOutcome, Previewed>;
+
+/** What became of a save. */
+export type SaveOutcome = { kind: 'saved' } | Refusal;
+
+export type RulesEvent =
+  | { type: 'rule.changed'; rules: ToolRulesJson }
+  | { type: 'preview.asked' }
+  | { type: 'save.asked' }
+  | { type: 'read.asked' };
+
+interface RulesContext {
+  /** As they were read. */
+  read: PolicyRulesJson | null;
+  rules: ToolRulesJson[];
+  preview: PolicyEditJson | null;
+  problems: string[];
+  /** What somebody else has written meanwhile. */
+  theirs: ConfigChangedJson | null;
+}
+
+type Asked = { event: { output: PreviewOutcome | SaveOutcome } };
+
+/** Where it goes when the server made nothing of what was asked. */
+const refusals = [
+  {
+    guard: { type: 'isInvalid', params: ({ event }: Asked) => event.output },
+    target: 'editing',
+    actions: { type: 'noteRefusal', params: ({ event }: Asked) => event.output as Refusal },
+  },
+  {
+    target: 'conflicted',
+    actions: { type: 'noteRefusal', params: ({ event }: Asked) => event.output as Refusal },
+  },
+] as const;
+
+/**
+ * The rules of one agent while a person edits them. What they would have done is shown before they can be saved, and what
+ * is saved is the text that was shown, over the file that it was made from alone.
+ */
+export const rulesMachine = setup({
+  types: { context: {} as RulesContext, events: {} as RulesEvent },
+  actors: {
+    /** Rejects, as all of these, with an error whose message is a sentence. */
+    read: fromPromise<PolicyRulesJson>(() => Promise.reject(new Error('unread'))),
+    preview: fromPromise<PreviewOutcome, { etag: string; rules: ToolRulesJson[] }>(() =>
+      Promise.reject(new Error('unread')),
+    ),
+    save: fromPromise<SaveOutcome, { content: string; etag: string }>(() =>
+      Promise.reject(new Error('unsaved')),
+    ),
+  },
+  actions: {
+    noteRead: assign((_, read: PolicyRulesJson) => ({
+      ...{ read, rules: read.rules, preview: null, problems: [], theirs: null },
+    })),
+    noteRule: assign(({ context }, changed: ToolRulesJson) => ({
+      rules: context.rules.map((one) => (one.tool === changed.tool ? changed : one)),
+      preview: null,
+      problems: [],
+    })),
+    notePreview: assign((_, preview: PolicyEditJson) => ({ preview, problems: [] })),
+    noteProblems: assign((_, problems: string[]) => ({ problems })),
+    noteRefusal: assign((_, refusal: Refusal) =>
+      refusal.kind === 'invalid'
+        ? { problems: refusal.problems }
+        : { theirs: refusal.now, problems: [] },
+    ),
+  },
+  guards: {
+    isChanged: ({ context }) => isChanged(context),
+    isOk: (_, { kind }: PreviewOutcome | SaveOutcome) => kind === 'previewed' || kind === 'saved',
+    isInvalid: (_, { kind }: PreviewOutcome | SaveOutcome) => kind === 'invalid',
+  },
+}).createMachine({
+  id: 'rules',
+  context: { read: null, rules: [], preview: null, problems: [], theirs: null },
+  initial: 'reading',
+  states: {
+    reading: {
+      invoke: {
+        src: 'read',
+        onDone: {
+          target: 'editing',
+          actions: { type: 'noteRead', params: ({ event }) => event.output },
+        },
+        onError: {
+          target: 'unread',
+          actions: { type: 'noteProblems', params: ({ event }) => [sentenceOf(event.error)] },
+        },
+      },
+    },
+    unread: { description: 'There is nothing to edit.', on: { 'read.asked': 'reading' } },
+    editing: {
+      description:
+        'A person changes rules. None of it is saved, or can be, before it was previewed.',
+      tags: 'open',
+      on: {
+        'rule.changed': { actions: { type: 'noteRule', params: ({ event }) => event.rules } },
+        'preview.asked': { guard: 'isChanged', target: 'previewing' },
+        'read.asked': 'reading',
+      },
+    },
+    previewing: {
+      description: 'The server holds the last calls against the changed rules.',
+      tags: 'busy',
+      invoke: {
+        src: 'preview',
+        input: ({ context: { read, rules } }) => ({ etag: read?.etag ?? '', rules }),
+        onDone: [
+          {
+            guard: { type: 'isOk', params: ({ event }) => event.output },
+            target: 'previewed',
+            actions: {
+              type: 'notePreview',
+              params: ({ event }) => (event.output as Previewed).preview,
+            },
+          },
+          ...refusals,
+        ],
+        onError: {
+          target: 'editing',
+          actions: { type: 'noteProblems', params: ({ event }) => [sentenceOf(event.error)] },
+        },
+      },
+    },
+    previewed: {
+      description: 'What a save would write, and what it would have done, is there to be read.',
+      tags: 'open',
+      on: {
+        'rule.changed': {
+          target: 'editing',
+          actions: { type: 'noteRule', params: ({ event }) => event.rules },
+        },
+        'save.asked': 'saving',
+        'read.asked': 'reading',
+      },
+    },
+    saving: {
+      tags: 'busy',
+      invoke: {
+        src: 'save',
+        input: ({ context: { preview } }) => ({
+          content: preview?.content ?? '',
+          etag: preview?.etag ?? '',
+        }),
+        onDone: [
+          { guard: { type: 'isOk', params: ({ event }) => event.output }, target: 'saved' },
+          ...refusals,
+        ],
+        onError: {
+          target: 'previewed',
+          actions: { type: 'noteProblems', params: ({ event }) => [sentenceOf(event.error)] },
+        },
+      },
+    },
+    conflicted: {
+      description: 'Somebody else has written the file; the edit begins anew from what is there.',
+      on: { 'read.asked': 'reading' },
+    },
+    saved: {
+      description: 'The file is written; an agent that runs reads it when it starts again.',
+      on: { 'read.asked': 'reading' },
+    },
+  },
+});
+
+/** Says whether a rule is not as it was read. */
+export function isChanged({ read, rules }: RulesContext): boolean {
+  return read !== null && JSON.stringify(read.rules) !== JSON.stringify(rules);
+}

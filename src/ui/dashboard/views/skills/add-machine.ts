@@ -1,0 +1,80 @@
+import { assign, fromPromise, setup } from 'xstate';
+import type { SkillPlanJson } from '../../../../http/wire/dashboard/skill-json.ts';
+import { sentenceOf } from '../../api/sentence-of.ts';
+
+export type AddEvent = { type: 'agent.chosen'; agent: string } | { type: 'confirmed' };
+
+interface AddContext {
+  /** Empty until one is chosen. */
+  agent: string;
+  /** What adding the skill to it does, or has done. */
+  plan: SkillPlanJson | null;
+  /** Why it cannot be added, in the server's own sentence. */
+  problem: string | null;
+}
+
+/** Adding a skill to an agent: nothing is written before a person has seen what that does to this agent. */
+export const addMachine = setup({
+  types: { context: {} as AddContext, events: {} as AddEvent },
+  actors: {
+    /** Asks what adding it does. Rejects with the server's sentence. */
+    preview: fromPromise<SkillPlanJson, { agent: string }>(() => Promise.reject(new Error())),
+    /** Adds it. Rejects with the server's sentence. */
+    add: fromPromise<SkillPlanJson, { agent: string }>(() => Promise.reject(new Error())),
+  },
+  actions: {
+    noteAgent: assign((_, { agent }: { agent: string }) => ({ agent, plan: null, problem: null })),
+    notePlan: assign((_, { output }: { output: SkillPlanJson }) => ({ plan: output })),
+    noteProblem: assign((_, { error }: { error: unknown }) => ({
+      problem: sentenceOf(error),
+    })),
+    forgetProblem: assign({ problem: null }),
+  },
+}).createMachine({
+  id: 'add-skill',
+  context: { agent: '', plan: null, problem: null },
+  initial: 'choosing',
+  on: {
+    'agent.chosen': {
+      target: '.looking',
+      actions: { type: 'noteAgent', params: ({ event }) => event },
+    },
+  },
+  states: {
+    choosing: { description: 'No agent is chosen.' },
+    looking: {
+      description: 'The server works out what would be written; another choice starts it anew.',
+      invoke: {
+        src: 'preview',
+        input: ({ context }) => ({ agent: context.agent }),
+        onDone: {
+          target: 'planned',
+          actions: { type: 'notePlan', params: ({ event }) => event },
+        },
+        onError: {
+          target: 'refused',
+          actions: { type: 'noteProblem', params: ({ event }) => event },
+        },
+      },
+    },
+    planned: {
+      description: 'A person sees what would be written.',
+      on: { confirmed: { target: 'adding', actions: 'forgetProblem' } },
+    },
+    adding: {
+      description: 'The server writes it; another agent can be chosen afterwards alone.',
+      on: { 'agent.chosen': undefined },
+      invoke: {
+        src: 'add',
+        input: ({ context }) => ({ agent: context.agent }),
+        onDone: { target: 'added', actions: { type: 'notePlan', params: ({ event }) => event } },
+        onError: {
+          target: 'refused',
+          actions: { type: 'noteProblem', params: ({ event }) => event },
+        },
+      },
+    },
+    refused: { description: 'It cannot be added to this agent as it stands.' },
+    added: { description: 'The agent has it from its next start on.' },
+  },
+});

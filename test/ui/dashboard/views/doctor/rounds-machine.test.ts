@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { createActor, fromPromise, waitFor } from 'xstate';
+import type { DoctorJson } from '../../../../../src/http/wire/dashboard/doctor-json.ts';
+import {
+  figureWords,
+  isCommand,
+  summaryOf,
+  worstFirst,
+} from '../../../../../src/ui/dashboard/views/doctor/check-words.ts';
+import { roundsMachine } from '../../../../../src/ui/dashboard/views/doctor/rounds-machine.ts';
+
+const told = (message: string): DoctorJson => ({
+  checks: [{ check: 'node', status: 'pass', message }],
+});
+
+describe('a round of checks', () => {
+  it('takes one agent after the other, and goes on after one that cannot be checked', async () => {
+    const open: string[] = [];
+    const most: number[] = [];
+    const actor = createActor(
+      roundsMachine.provide({
+        actors: {
+          examine: fromPromise(async ({ input }) => {
+            open.push(input);
+            most.push(open.length);
+            await Promise.resolve();
+            open.pop();
+            if (input === 'b') throw new Error('no answer');
+            return told(input);
+          }),
+        },
+      }),
+    ).start();
+    actor.send({ type: 'round.asked', agents: ['a', 'b', 'c'] });
+    const { context } = await waitFor(actor, (state) => state.matches('resting'));
+    expect(context).toEqual({
+      queue: [],
+      reports: {
+        a: { kind: 'told', told: told('a') },
+        b: { kind: 'failed', problem: 'no answer' },
+        c: { kind: 'told', told: told('c') },
+      },
+    });
+    expect(most).toEqual([1, 1, 1]);
+  });
+
+  it('ends the check and forgets the rest when it is stopped', async () => {
+    const signals: AbortSignal[] = [];
+    const actor = createActor(
+      roundsMachine.provide({
+        actors: {
+          examine: fromPromise(({ signal }) => {
+            signals.push(signal);
+            return new Promise<DoctorJson>(() => undefined);
+          }),
+        },
+      }),
+    ).start();
+    actor.send({ type: 'round.asked', agents: ['a', 'b'] });
+    await waitFor(actor, (state) => state.matches('checking'));
+    actor.send({ type: 'round.stopped' });
+    expect(actor.getSnapshot().value).toBe('resting');
+    expect(actor.getSnapshot().context).toEqual({ queue: [], reports: {} });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+});
+
+describe('the words of a check', () => {
+  it('count what is wrong, and put it first', () => {
+    const checks = (['pass', 'warn', 'fail', 'pass'] as const).map((status, index) => ({
+      ...{ check: `c${index}`, status, message: '' },
+    }));
+    expect(summaryOf(checks)).toBe('1 failed, 1 warned, 2 passed');
+    expect(summaryOf(checks.slice(0, 1))).toBe('all 1 checks pass');
+    expect(worstFirst(checks).map(({ check }) => check)).toEqual(['c2', 'c1', 'c0', 'c3']);
+  });
+
+  it.each([
+    ['holdpoint validate --dir /a', true],
+    ['chmod 600 /a/.env', true],
+    ['/opt/holdpoint audit verify x', true],
+    ['raise the limit on the platform, or wait', false],
+    ['set audit.chain: true in service.yaml', false],
+  ])('tell whether %j is a command', (fix, is) => {
+    expect(isCommand(fix)).toBe(is);
+  });
+
+  it('say a figure with its unit', () => {
+    const said = (name: string, value: number, labels = {}) => figureWords({ name, labels, value });
+    expect([
+      said('holdpoint_tasks', 1_234, { state: 'completed' }),
+      said('holdpoint_channel_up', 0, { adapter: 'slack' }),
+      said('nodejs_eventloop_lag_p99_seconds', 0.0123),
+      said('process_resident_memory_bytes', 104_857_600),
+    ]).toEqual([
+      { name: 'tasks in the store: completed', value: '1,234' },
+      { name: 'channel is up: slack', value: 'no' },
+      { name: 'event loop late by', value: '12.3 ms' },
+      { name: 'memory', value: '100 MiB' },
+    ]);
+  });
+});

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type {
+  SkillDetailJson,
+  SkillPlanJson,
+} from '../../../../../src/http/wire/dashboard/skill-json.ts';
+import { TestBrowser } from '../../../../helpers/browser.ts';
+import { everyLook, faultsOf, narrow } from '../../../../helpers/faults-of.ts';
+import { anAgent } from '../../../../helpers/page-server.ts';
+import { eventually, startPageServer } from '../../page-browser.ts';
+
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  browser = await TestBrowser.launch();
+}, 120_000);
+afterAll(() => browser.close());
+
+function aSkill(changes: Partial<SkillDetailJson> = {}): SkillDetailJson {
+  return {
+    ...{ name: 'slack-post', display_name: 'Post to Slack', category: 'communication' },
+    description: 'Posts a message to Slack once a person agrees.',
+    ...{ tags: ['slack', 'messages'], tools: ['read_channel', 'post_message'] },
+    ...{ held: ['post_message'], risk: 'Everybody in the channel sees it.' },
+    skill_md: '---\nname: slack-post\n---\n\n# Post\n\n## Tool: post_message\n\nPosts.\n',
+    ...{ scripts: ['post_message.mjs'], egress_domains: ['slack.com'], digest: 'ab'.repeat(32) },
+    requires: {
+      bins: [],
+      required: ['SLACK_POST_TOKEN'],
+      one_of: ['A', 'B'],
+      optional: ['SLACK_API_URL'],
+    },
+    ...changes,
+  };
+}
+
+const plan: SkillPlanJson = {
+  ...{ name: 'slack-post', added: false, files: ['skills/slack-post/SKILL.md'] },
+  ...{
+    scripts_reach: ['slack.com'],
+    egress_mode: 'allowlist',
+    held_added: ['post_message'],
+    asks: ['channel:console:*'],
+  },
+  ...{
+    defer_turned_on: true,
+    env_missing: [{ name: 'SLACK_POST_TOKEN', kind: 'required' as const }],
+  },
+  before: 'agent_id: desk\n',
+  after: 'agent_id: desk\nsecurity:\n  defer:\n    enabled: true\n',
+};
+
+async function serveSkills(...skills: SkillDetailJson[]) {
+  const server = await startPageServer();
+  server.agents = [anAgent({ id: 'desk', status: 'running', directory: '/agents/my desk' })];
+  server.routes.set('GET /api/skills', () => ({ body: skills }));
+  for (const skill of skills) {
+    server.routes.set(`GET /api/skills/${skill.name}`, () => ({ body: skill }));
+  }
+  server.routes.set('POST /api/agents/desk/skills', (_, url) => ({
+    body: { ...plan, added: url.searchParams.get('preview') !== 'true' },
+  }));
+  return server;
+}
+
+describe('the skills on the page', () => {
+  it('have no fault that axe-core finds, and fit, in both themes, wide and narrow', async () => {
+    const server = await serveSkills(
+      aSkill(),
+      aSkill({ name: 'json-diff', category: 'data', held: [] }),
+    );
+    const { page } = await browser.page(narrow);
+    for (const route of ['#/skills', '#/skills/slack-post', '#/skills?category=none']) {
+      await page.goto(server.url + route);
+      await page.getByText('2 come along').waitFor();
+      await page.getByText('Loading …').waitFor({ state: 'detached' });
+      const faults = await faultsOf(page, everyLook);
+      expect({ route, faults }).toEqual({ route, faults: [] });
+    }
+    await page.goto(`${server.url}#/skills/slack-post`);
+    await page.getByRole('button', { name: 'Add to agent' }).click();
+    await page.getByRole('combobox').selectOption('desk');
+    await page.getByText('decided at channel:console:*').waitFor();
+    expect(await faultsOf(page, everyLook)).toEqual([]);
+  });
+
+  it('are narrowed to a category, which the address keeps', async () => {
+    const server = await serveSkills(aSkill(), aSkill({ name: 'json-diff', category: 'data' }));
+    const { page } = await browser.page();
+    await page.goto(`${server.url}#/skills`);
+    await page.getByRole('link', { name: 'data' }).click();
+    await eventually(async () =>
+      expect(await page.locator('.cards h2').allInnerTexts()).toEqual(['json-diff']),
+    );
+    expect(new URL(page.url()).hash).toBe('#/skills?category=data');
+    await page.reload();
+    await page.getByRole('link', { name: 'json-diff' }).click();
+    await page.getByRole('heading', { name: 'Post to Slack' }).waitFor();
+    expect(new URL(page.url()).hash).toBe('#/skills/json-diff?category=data');
+    const detail = page.getByRole('region', { name: 'Skill json-diff' });
+    expect(await detail.locator('dl').innerText()).toMatch(
+      /Required\s+SLACK_POST_TOKEN\s+One of\s+A, B\s+Optional\s+SLACK_API_URL/,
+    );
+  });
+
+  it('are added once the person has seen what that writes, with the command that does the same', async () => {
+    const server = await serveSkills(aSkill());
+    const { page } = await browser.page();
+    await page.goto(`${server.url}#/skills/slack-post`);
+    await page.getByRole('button', { name: 'Add to agent' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: 'Add', exact: true }).isDisabled()).toBe(true);
+    await dialog.getByRole('combobox').selectOption('desk');
+    await dialog.getByText('decided at channel:console:*').waitFor();
+    expect(await dialog.locator('dl').innerText()).toContain(
+      'its scripts may reach slack.com; no other tool may by it',
+    );
+    expect(await dialog.locator('pre').innerText()).toContain('defer:');
+    expect(await dialog.locator('.command code').innerText()).toBe(
+      "holdpoint skills add slack-post --dir '/agents/my desk'",
+    );
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByText('slack-post is added. desk has it after a restart.').waitFor();
+    expect(await dialog.locator('.command code').innerText()).toBe(
+      "holdpoint secret set SLACK_POST_TOKEN --dir '/agents/my desk'",
+    );
+    expect(server.posts).toEqual([
+      { path: '/api/agents/desk/skills', body: { name: 'slack-post' } },
+      { path: '/api/agents/desk/skills', body: { name: 'slack-post' } },
+    ]);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('say why an agent cannot have one, and what to do where nothing can be read', async () => {
+    const server = await serveSkills(aSkill());
+    const error = 'the agent has a skill slack-post already';
+    server.routes.set('POST /api/agents/desk/skills', () => ({ status: 409, body: { error } }));
+    // The browser itself notes each answer that is a refusal.
+    const { page, complaints } = await browser.page({ isOwn: false });
+    await page.goto(`${server.url}#/skills/slack-post`);
+    await page.getByRole('button', { name: 'Add to agent' }).click();
+    await page.getByRole('combobox').selectOption('desk');
+    await page.getByRole('alert').getByText(error).waitFor();
+    expect(await page.getByRole('button', { name: 'Add', exact: true }).isDisabled()).toBe(true);
+    await page.goto(`${server.url}#/skills/none`);
+    await page
+      .getByRole('region', { name: 'Skill none' })
+      .getByText('holdpoint skills list')
+      .waitFor();
+    server.routes.set('GET /api/skills', () => ({ status: 500, body: { error: 'It is broken.' } }));
+    await page.reload();
+    await page.getByRole('alert').getByText('It is broken.').waitFor();
+    await page.getByRole('button', { name: 'Read them again' }).waitFor();
+    expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
+  });
+
+  it('are text, whatever somebody wrote into one', async () => {
+    const evil =
+      '<img src=x onerror="document.title=\'run\'"><script>document.title="run"</script>';
+    const skill = aSkill({
+      ...{ description: evil, risk: evil, tags: [evil], display_name: evil, scripts: [evil] },
+      skill_md: `---\nname: ${evil}\n---\n\n${evil}\n\n[go](javascript:document.title='run') ![x](http://evil.test/x.png)\n`,
+    });
+    const server = await serveSkills(skill);
+    const { page } = await browser.page();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).hostname));
+    await page.goto(`${server.url}#/skills/slack-post`);
+    await page.getByText('SHA-256').waitFor();
+    await page.getByText('image not loaded').waitFor();
+    expect(await page.locator('main img, main script, main [href^=javascript]').count()).toBe(0);
+    expect(await page.title()).toBe('Skills · Holdpoint');
+    expect(new Set(asked)).toEqual(new Set(['127.0.0.1']));
+  });
+});
