@@ -44,7 +44,7 @@ export default defineConfig({
           name: 'processes',
           include: processes,
           isolate: true,
-          globalSetup: ['test/tooling/compile-once.ts'],
+          globalSetup: ['test/tooling/page-once.ts', 'test/tooling/compile-once.ts'],
           // What one program has compiled serves the next.
           env: {
             NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/holdpoint-test'),

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
+import { legacyStream, requestOf, send, sendRest } from './a2a-requests.ts';
 import { makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { Load, type Measured, measure, medianOf, percentile } from './load.ts';
@@ -96,58 +96,5 @@ async function firstEvent(
     what,
     measured: `p50 ${percentile(times, 0.5).toFixed(2)} ms, p99 ${percentile(times, 0.99).toFixed(2)} ms`,
     aim: '',
-  };
-}
-
-async function send(pool: Pool, method: string): Promise<void> {
-  const { body } = await pool.request(requestOf(method));
-  const text = await body.text();
-  if (!text.includes('echo: hello')) throw new Error(`${method}: ${text}`);
-}
-
-async function sendRest(pool: Pool): Promise<void> {
-  const { body } = await pool.request({
-    method: 'POST',
-    path: '/a2a/message:send',
-    headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
-    body: JSON.stringify({ message: currentMessage() }),
-  });
-  const text = await body.text();
-  if (!text.includes('echo: hello')) throw new Error(`REST: ${text}`);
-}
-
-/** One that comes a second time would make no task. */
-const currentMessage = () => ({
-  role: 'ROLE_USER',
-  messageId: randomUUID(),
-  parts: [{ text: 'hello' }],
-});
-const compatMessage = () => ({
-  kind: 'message',
-  role: 'user',
-  messageId: randomUUID(),
-  parts: [{ kind: 'text', text: 'hello' }],
-});
-
-function requestOf(method: string) {
-  const isCurrent = method === 'SendMessage';
-  const message = isCurrent ? currentMessage() : compatMessage();
-  return {
-    method: 'POST' as const,
-    path: '/',
-    headers: {
-      'content-type': 'application/json',
-      'a2a-version': isCurrent ? '1.0' : '0.3',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message } }),
-  };
-}
-
-function legacyStream(): ReturnType<typeof requestOf> {
-  const message = { parts: [{ kind: 'text', text: 'hello' }] };
-  return {
-    ...requestOf('message/stream'),
-    path: '/tasks/sendSubscribe',
-    body: JSON.stringify({ message }),
   };
 }

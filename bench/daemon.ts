@@ -20,6 +20,8 @@ export interface AgentSettings {
   server?: string;
   /** The model, in the braces of YAML. */
   model?: string;
+  /** `bench` when absent. */
+  id?: string;
 }
 
 const scripted = '{provider: scripted, name: bench}';
@@ -29,7 +31,8 @@ const serviceYaml = ({
   to = 'channel:dashboard:*',
   server = '',
   model = scripted,
-}: AgentSettings) => `agent_id: bench
+  id = 'bench',
+}: AgentSettings) => `agent_id: ${id}
 model: ${model}
 builtin_tools: [datetime_now]
 server:
@@ -60,8 +63,13 @@ export function makeAgentFolder(settings: AgentSettings = {}): {
   remove(): void;
 } {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
-  writeFileSync(join(directory, 'service.yaml'), serviceYaml(settings));
+  writeAgent(directory, settings);
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+/** Writes the configuration of an agent whose one tool is held. */
+export function writeAgent(directory: string, settings: AgentSettings = {}): void {
+  writeFileSync(join(directory, 'service.yaml'), serviceYaml(settings));
 }
 
 /** Starts the daemon of a folder and waits until it is ready. */

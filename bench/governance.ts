@@ -72,6 +72,7 @@ async function timesOf(layers: object, configured: readonly (typeof credentials)
     tools,
     guardrails: security.guardrails.enabled && guardrails.ok ? guardrails.guardrails : null,
     modify: security.modify.enabled && modify.ok ? modify.modify : null,
+    scrub: (text) => text,
     env: { SHOP_KEY: secret },
     clock: systemClock(),
     log,

@@ -61,7 +61,8 @@ async function openSystem(directory: string): Promise<TaskSystem> {
     audit: { path: join(directory, '.service/audit.ndjson'), chain: true },
   });
   const clock = systemClock();
-  const off = { guardrails: null, modify: null, credentials: null };
+  const asItIs = (text: string) => text;
+  const off = { guardrails: null, modify: null, credentials: null, scrub: asItIs };
   const system = new TaskSystem({
     store,
     model: scriptedModel('bench', [{ tool: 'noop' }, { say: '{result}' }]),

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 /** A program of the benchmarks in a process of its own, which has said where it listens. */
 export interface Program {
   url: string;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -20,6 +21,7 @@ export async function startProgram(file: string): Promise<Program> {
   const { url } = JSON.parse(String(line)) as { url: string };
   return {
     url,
+    pid: child.pid ?? 0,
     async stop() {
       child.kill('SIGTERM');
       await once(child, 'exit');

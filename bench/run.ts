@@ -5,6 +5,7 @@ import { a2aFigures } from './a2a.ts';
 import { auditFigures } from './audit.ts';
 import { auditLagFigures } from './audit-lag.ts';
 import { auditedSaveFigures, auditLoopFigures, auditWriterFigures } from './audit-writer.ts';
+import { besideFigures } from './beside.ts';
 import { cardFigures } from './card.ts';
 import { clickFigures, floodFigures } from './channels.ts';
 import { doorFigures } from './door.ts';
@@ -16,6 +17,7 @@ import { holdFigures } from './holds.ts';
 import { cyclesInProcess } from './in-process.ts';
 import { listFigures } from './lists.ts';
 import { mcpHeldFigures } from './mcp-held.ts';
+import { longListFigures, manyAgentsFigures, pageFigures } from './page.ts';
 import {
   coldStartFigures,
   cycleFigures,
@@ -31,6 +33,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   echo: echoFigures,
   door: doorFigures,
   a2a: a2aFigures,
+  beside: besideFigures,
   turns: turnFigures,
   streams100: () => streamFigures(100),
   streams1k: () => streamFigures(1_000),
@@ -52,6 +55,9 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   holds: holdFigures,
   lists: listFigures,
   mcpHeld: () => mcpHeldFigures(10_000),
+  page: pageFigures,
+  page10k: longListFigures,
+  page20: manyAgentsFigures,
   start: coldStartFigures,
   resting10k: () => restingFigures(10_000),
   resume10k: () => resumeFigures(10_000),

@@ -1,7 +1,8 @@
-import { globSync, rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isPageBuilt } from '../src/cli/ui/built-page.ts';
 
 /**
  * Writes the page of the dashboard to `dist/ui/dashboard` when it is missing or older than its sources; `--force` writes
@@ -13,28 +14,7 @@ const source = join(root, 'src/ui/dashboard');
 const built = join(root, 'dist/ui/dashboard');
 
 const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
-if (values.force || isOld()) await build();
-
-function isOld(): boolean {
-  return changedAt([join(built, 'index.html')]) < changedAt(sources());
-}
-
-function sources(): string[] {
-  const files = globSync('**/*.{ts,svelte,css,html,svg,json}', { cwd: source });
-  return [
-    ...files.map((file) => join(source, file)),
-    join(root, 'package-lock.json'),
-    import.meta.filename,
-  ];
-}
-
-/** When the newest of the files was changed, in epoch milliseconds; 0 when none is there. */
-function changedAt(files: readonly string[]): number {
-  return Math.max(
-    0,
-    ...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
-  );
-}
+if (values.force || !isPageBuilt()) await build();
 
 async function build(): Promise<void> {
   // Both packages ask as they are loaded whether this is a build for use.
@@ -60,7 +40,7 @@ async function build(): Promise<void> {
         license: { fileName: 'licenses.md' },
       },
     });
-    if (values.force || isOld()) await replace(fresh);
+    if (values.force || !isPageBuilt()) await replace(fresh);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }

@@ -1,62 +1,89 @@
-// Writes pictures of the dashboard's main screens, in both themes and at three widths, to the folder that is named.
+// Writes pictures of the dashboard's screens, in both themes and at three widths, to the folder that is named.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { openBrowser } from '../test/helpers/open-browser.ts';
 import { PageServer } from '../test/helpers/page-server.ts';
 import { tellStory } from '../test/helpers/page-story.ts';
-import { tellTasks } from '../test/helpers/task-stories.ts';
-
-const screens = {
-  agents: '#/agents',
-  approvals: '#/approvals',
-  approval: '#/approvals/refunds/refund-1',
-  policy: '#/agents/refunds/policy',
-  logs: '#/agents/refunds/logs',
-  tasks: '#/tasks',
-  'task-held': '#/tasks/refunds/refund-1',
-  'task-completed': '#/tasks/refunds/refund-2',
-  'task-failed': '#/tasks/refunds/refund-3',
-  'task-denied': '#/tasks/refunds/refund-4',
-  'task-timeline': '#/tasks/refunds/refund-2?view=timeline',
-  chat: '#/agents/refunds/chat',
-  audit: '#/audit/refunds',
-};
+import { tellTasks } from '../test/helpers/tell-tasks.ts';
+import { openDemo } from './screens/demo.ts';
+import { demoScreens } from './screens/demo-screens.ts';
+import type { Screen } from './screens/screen.ts';
+import { storyScreens } from './screens/story-screens.ts';
 
 const [folder = 'reports/screens', only = ''] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
-const server = new PageServer();
-await server.listen();
-tellStory(server);
-tellTasks(server);
-const { browser, close } = await openBrowser();
+const { browser, close } = await openBrowser([], ['/usr/share/fonts']);
 try {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [1280, 768, 360]) {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
-      for (const [name, address] of Object.entries(screens)) {
-        if (!name.includes(only)) continue;
-        const page = await context.newPage();
-        await page.goto(server.url + address);
-        await page.locator('main h1').waitFor();
-        await page.getByText('Loading …').waitFor({ state: 'detached' });
-        if (name === 'chat') {
-          await page.locator('nav li button').first().click();
-          await page.locator('.markdown').first().waitFor();
-        }
-        // A decision is not taken in the first half second.
-        const approve = page.locator('[data-key=a]');
-        if (await approve.isVisible()) await approve.and(page.locator(':enabled')).waitFor();
-        await page.screenshot({
-          path: join(folder, `${name}-${colorScheme}-${width}.png`),
-          fullPage: true,
-        });
-        await page.close();
-      }
-      await context.close();
-    }
-  }
+  await takeStory();
+  await takeDemo();
 } finally {
   await close();
-  await server.close();
 }
 console.log(`The pictures are in ${folder}.`);
+
+async function takeStory(): Promise<void> {
+  const server = new PageServer();
+  await server.listen();
+  tellStory(server);
+  tellTasks(server);
+  try {
+    for (const [name, screen] of wanted(storyScreens)) await show(name, screen, server);
+  } finally {
+    await server.close();
+  }
+}
+
+async function takeDemo(): Promise<void> {
+  const screens = wanted(demoScreens);
+  if (screens.length === 0) return;
+  const demo = await openDemo();
+  try {
+    for (const [name, screen] of screens) await show(name, screen, demo);
+  } finally {
+    await demo.close();
+  }
+}
+
+function wanted<Stage>(screens: Record<string, Screen<Stage>>): [string, Screen<Stage>][] {
+  return Object.entries(screens).filter(([name]) => name.includes(only) || only.startsWith(name));
+}
+
+async function show<Stage extends { url: string }>(
+  name: string,
+  { address, walk, takes = false }: Screen<Stage>,
+  stage: Stage,
+): Promise<void> {
+  // What a picture does to the page is no style of the page's own.
+  const context = await browser.newContext({ bypassCSP: true });
+  const page = await context.newPage();
+  const open = async (to: string): Promise<void> => {
+    await page.goto('about:blank');
+    await page.goto(stage.url + to);
+    await page.locator('main h1').waitFor();
+    await page.getByText('Loading …').waitFor({ state: 'detached' });
+  };
+  const take = (part: string) => takeAll(page, part === '' ? name : `${name}-${part}`);
+  await open(address);
+  await walk?.({ page, open, take }, stage);
+  if (!takes) await take('');
+  await context.close();
+}
+
+async function takeAll(page: Page, name: string): Promise<void> {
+  if (!name.includes(only)) return;
+  for (const width of [1280, 768, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // A decision is not taken in the first half second.
+      const approve = page.locator('[data-key=a]');
+      if (await approve.isVisible()) await approve.and(page.locator(':enabled')).waitFor();
+      const path = join(folder, `${name}-${colorScheme}-${width}.png`);
+      const isDialog = (await page.locator('dialog[open]').count()) > 0;
+      // The rail stays where it is while a page is scrolled, and the picture is of all of the page.
+      await page.screenshot({ path, fullPage: !isDialog, style: '.rail { height: auto }' });
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}

@@ -13,6 +13,7 @@ const checks = [
   'configuration:check',
   'statecharts:check',
   'knip',
+  'publint',
 ];
 
 const folder = process.cwd();

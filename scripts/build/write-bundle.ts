@@ -1,0 +1,83 @@
+import { cpSync, globSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
+import { type LogLevel, type OutputChunk, type Plugin, type RolldownLog, rolldown } from 'rolldown';
+
+const root = join(import.meta.dirname, '../..');
+const source = join(root, 'src');
+
+/** Packages that find their own files by path; npm installs them beside the bundle. */
+const external = ['piscina'];
+
+/** Begins the names under which modules of Node stand in the bundle. */
+const builtinMark = '\0node:';
+
+/**
+ * Writes the command as JavaScript with its packages inside, in files that are loaded when they are needed. Workers are
+ * files of their own; what is read as text lies where it lies in `src`. Returns the modules that went in, by path.
+ */
+export async function writeBundle(folder: string): Promise<string[]> {
+  const bundle = await rolldown({
+    ...{ cwd: root, input: { cli: join(source, 'cli.ts') }, platform: 'node', external },
+    ...{ plugins: [workers, builtins], tsconfig: false, checks: { eval: false }, onLog: refuse },
+  });
+  try {
+    const { output } = await bundle.write({
+      ...{ dir: folder, format: 'esm', comments: { annotation: false, jsdoc: false } },
+      ...{ entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+    });
+    for (const path of filesReadAsText()) cpSync(join(source, path), join(folder, path));
+    const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');
+    return chunks.flatMap(({ moduleIds }) => moduleIds);
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** Makes each module that runs in a worker a file beside the one that names it. */
+const workers: Plugin = {
+  name: 'workers',
+  transform: {
+    filter: { code: /beside: import\.meta/ },
+    handler(code, path) {
+      const [, module = ''] = /beside: import\.meta, module: '([^']+)'/.exec(code) ?? [];
+      if (module === '') this.error(`the worker of ${path} is not named`);
+      const id = resolve(dirname(path), `${module}.ts`);
+      this.emitFile({ type: 'chunk', id, fileName: `${basename(id, '.ts')}.js` });
+    },
+  },
+};
+
+/**
+ * Takes the modules of Node as they are. An import of one has Node read all that it holds, which for `node:http` loads a
+ * client of its own. The runtime of the bundle comes before all others and keeps its import.
+ */
+const builtins: Plugin = {
+  name: 'builtins',
+  resolveId: {
+    filter: { id: new RegExp(`^(node:.*|${builtinModules.join('|')})$`) },
+    handler(name, importer, { kind }) {
+      if (kind !== 'import-statement' || importer?.startsWith('\0rolldown/')) return null;
+      return `${builtinMark}${name.replace('node:', '')}`;
+    },
+  },
+  load: {
+    filter: { id: new RegExp(`^${builtinMark}`) },
+    handler: (id) =>
+      `module.exports = process.getBuiltinModule('node:${id.slice(builtinMark.length)}')`,
+  },
+};
+
+/** What is read as text: what no import brings, and the page of the inspector; that of the dashboard is built apart. */
+function filesReadAsText(): string[] {
+  const exclude = ['ui/dashboard/**', 'ui/tsconfig.json'];
+  return globSync('**/*', { cwd: source, exclude, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(source, join(parentPath, name)))
+    .filter((path) => extname(path) !== '.ts' || path.startsWith('ui/'));
+}
+
+/** What a bundler warns of would fail when it is run. */
+function refuse(level: LogLevel, { message }: RolldownLog): void {
+  if (level === 'warn') throw new Error(message);
+}
