@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { playing, saying } from '../helpers/agent-client.ts';
 import type { StreamedEvent } from '../helpers/event-reader.ts';
+import { beginChat, chatEvent, endChat, startRawModel } from '../helpers/model-server.ts';
 import { deferring, startTestAgent, textOf } from '../helpers/test-agent.ts';
 
 const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'all is paid now' }];
@@ -111,6 +113,38 @@ describe('a stream', () => {
 });
 
 describe('joining', () => {
+  it('while the model speaks hears what it has said of its turn, and then the rest', async () => {
+    const begun = Promise.withResolvers<ServerResponse>();
+    const url = await startRawModel((response) => {
+      beginChat(response, 'One, ', 'two, ');
+      begun.resolve(response);
+    });
+    const model = { provider: 'openai-compatible', name: 'gpt', base_url: `${url}/v1` };
+    const agent = await startTestAgent({ model });
+    const first = await agent.stream('/tasks/sendSubscribe', {
+      body: { id: 't1', message: saying('count') },
+    });
+    const words = ({ event, data }: StreamedEvent) => (event === 'progress' ? data.text : '');
+    let heard = '';
+    await first.until((event) => (heard += words(event)) === 'One, two, ');
+    const joined = await agent.stream('/tasks/t1/events');
+    const beginning = await joined.until(({ event }) => event === 'progress');
+    expect(beginning.map(({ event, data }) => [event, data.text ?? data.status.state])).toEqual([
+      ['status', 'working'],
+      ['progress', 'One, two, '],
+    ]);
+    const response = await begun.promise;
+    response.write(chatEvent({ content: 'three' }));
+    endChat(response);
+    const rest = await joined.rest();
+    expect(rest.map(words).join('')).toBe('three');
+    expect(rest.at(-1)).toMatchObject({
+      event: 'result',
+      data: { status: { state: 'completed' } },
+    });
+    first.leave();
+  });
+
   it('a finished task shows its end', async () => {
     const agent = await startTestAgent();
     await agent.send('t1', [{ say: 'done' }]);
@@ -132,6 +166,32 @@ describe('joining', () => {
       expect((await joiner.rest()).map(gist)).toEqual(['status failed', 'result failed']);
     }
     expect((await held).body.status.state).toBe('failed');
+  });
+
+  it('hears what the model has said so far in its turn, once', async () => {
+    let model!: ServerResponse;
+    const url = await startRawModel((response) => {
+      model = response;
+      beginChat(response, 'One, ', 'two, ');
+    });
+    const agent = await startTestAgent({
+      model: { provider: 'openai-compatible', name: 'test', base_url: `${url}/v1` },
+    });
+    const first = await agent.stream('/tasks/sendSubscribe', {
+      body: { id: 't1', message: saying('count') },
+    });
+    const texts: unknown[] = [];
+    while (texts.join('') !== 'One, two, ') texts.push((await first.next())?.data.text ?? '');
+    const joiner = await agent.stream('/tasks/t1/events');
+    expect((await joiner.next())?.event).toBe('status');
+    expect(await joiner.next()).toMatchObject({
+      event: 'progress',
+      data: { task_id: 't1', phase: 'token', text: 'One, two, ' },
+    });
+    model.write(chatEvent({ content: 'three.' }));
+    endChat(model);
+    const rest = (await joiner.rest()).filter(({ event }) => event === 'progress');
+    expect(rest.map(({ data }) => data.text).join('')).toBe('three.');
   });
 });
 

@@ -1,23 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { cleanUp, refundAgent } from '../cli/holdpoint.ts';
 import { type RawAnswer, rawRequest } from '../helpers/raw-request.ts';
+import { commandFile, compileCache } from '../helpers/real-command.ts';
 
 afterAll(cleanUp);
-
-const commandLine = join(import.meta.dirname, '../../src/cli.ts');
 
 /** Runs an agent that may open only so many files, until the test has finished. */
 async function runWithFiles(files: number): Promise<{ child: ChildProcess; url: string }> {
   const directory = await refundAgent();
   const run = `ulimit -n ${files}; exec "$0" --disable-warning=ExperimentalWarning "$@"`;
   const args = ['run', '--no-auth', '--dir', directory, '--port', '0'];
-  const child = spawn('sh', ['-c', run, process.execPath, commandLine, ...args], {
+  const child = spawn('sh', ['-c', run, process.execPath, commandFile(), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache() },
   });
   const ended = once(child, 'exit');
   onTestFinished(async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { type AgentProcess, launchAgentProcess, runAgent } from '../helpers/agent-process.ts';
+import { commandFile } from '../helpers/real-command.ts';
 import { deferring, expectIntact, reached, textOf } from '../helpers/test-agent.ts';
 import { outwardFolder } from './egress-agent.ts';
 
@@ -151,7 +152,7 @@ describe('a script', () => {
         'attack.sh': `daemon=$PPID
 for i in 1 2 3; do kill -USR1 "$daemon"; sleep 0.3; done
 (exec 3<>/dev/tcp/127.0.0.1/9229) 2>/dev/null && echo "a debugger listens" || echo "nobody listens"
-tr '\\0' ' ' < "/proc/$daemon/cmdline" | grep -q 'src/cli.ts' && echo "it was the daemon"
+tr '\\0' ' ' < "/proc/$daemon/cmdline" | grep -q '${commandFile()}' && echo "it was the daemon"
 `,
       },
     );

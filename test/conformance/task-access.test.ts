@@ -90,6 +90,12 @@ const legacyRows: Row[] = [
     }),
   },
   {
+    name: 'GET /tasks/{id}/inspection',
+    kind: 'held',
+    request: ({ id }) => get(`/tasks/${id}/inspection`),
+    seen: ({ id }) => ({ status: 200, body: { events: expect.toSatisfy(isOf(id)) } }),
+  },
+  {
     name: 'GET /tasks/{id} of one that ended',
     kind: 'ended',
     request: ({ id }) => get(`/tasks/${id}`),
@@ -265,6 +271,11 @@ const otherSubscribes: Row[] = ['/v1', '/a2a'].map((base) => ({
   seen: () => expect.objectContaining({}),
 }));
 
+/** Tells whether all inspection events are of one task. */
+function isOf(id: string) {
+  return (events: { rootId: string }[]) => events.every(({ rootId }) => rootId === id);
+}
+
 const rows: Row[] = [...legacyRows, ...wireSurfaces.flatMap(rowsOf), ...otherSubscribes];
 
 /** Lists of tasks, with the ids that an answer shows and what else it must be. */
@@ -377,7 +388,7 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
   }
 
   beforeAll(async () => {
-    agent = await launchAgent(settingsOf(access));
+    agent = await launchAgent(settingsOf(access), { inspectPort: 0 });
   });
 
   afterAll(async () => {

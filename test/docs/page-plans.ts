@@ -71,7 +71,12 @@ export const pagePlans: Record<string, PagePlan> = {
     },
   },
   'docs/running.md': { before: refunds },
-  'docs/dashboard.md': { skipped: { 'holdpoint ui --demo': 'it serves until somebody ends it' } },
+  'docs/dashboard.md': {
+    skipped: {
+      'holdpoint ui --demo': 'it serves until somebody ends it',
+      'holdpoint card check': 'it asks a host of the internet',
+    },
+  },
   'docs/a2a.md': {
     before: running.replace(
       'holdpoint run',
@@ -83,6 +88,7 @@ export const pagePlans: Record<string, PagePlan> = {
   },
   'docs/agent-card.md': { before: running },
   'docs/audit-log.md': { before: logs, prepared: { 'holdpoint audit keys': 'cd /tmp/signed' } },
+  'docs/commands.md': { before: `${onPath}\nmkdir /tmp/agents\ncd /tmp/agents` },
   'docs/configuration.md': { before: refunds },
   'docs/debugging.md': {
     before: `${running}\n${held('r1')}`,
@@ -107,6 +113,7 @@ export const pagePlans: Record<string, PagePlan> = {
     },
   },
   'docs/secrets.md': { before: `${refunds}\nexport KEY_OF_THE_SHOP=shop-key` },
+  'docs/skills.md': { before: `${refunds}\nexport TOKEN_OF_THE_BOT=token` },
   'docs/telegram.md': {
     skipped: { "export TELEGRAM_BOT_TOKEN='<the token>'": 'it needs a bot of Telegram' },
   },

@@ -33,10 +33,9 @@ describe('what it says is not there yet', () => {
   it('is no command of this version', async () => {
     const { stdout } = await holdpoint(['--help']);
     const commands = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);
-    const missing = namesIn('Commands');
-    expect(missing).toContain('skills');
-    expect(commands).toContain('run');
-    expect(missing.filter((name) => commands.includes(name))).toEqual([]);
+    const wanted =
+      'try init run serve ui validate build skills task audit secret schema key doctor'.split(' ');
+    expect(wanted.filter((name) => !commands.includes(name))).toEqual(namesIn('Commands'));
   });
 
   it('is refused where service.yaml asks for it', () => {

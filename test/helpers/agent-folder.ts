@@ -23,7 +23,7 @@ export interface ServiceSettings {
   tools?: { name: string; idempotent: boolean }[];
   auth?: object;
   audit?: object;
-  security?: { defer?: object; step_up?: object };
+  security?: { defer?: object; step_up?: object; modify?: object };
   store?: object;
   server?: object;
   egress?: object;

@@ -6,8 +6,7 @@ import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { AgentClient } from './agent-client.ts';
 import type { AgentFolder } from './agent-folder.ts';
-
-const commandLine = join(import.meta.dirname, '../../src/cli.ts');
+import { commandFile, compileCache } from './real-command.ts';
 
 /** An agent that runs in a process of its own. */
 export class AgentProcess extends AgentClient {
@@ -70,8 +69,11 @@ export async function launchAgentProcess(
   flags: readonly string[] = [],
   options: readonly string[] = [],
 ): Promise<AgentProcess> {
-  const args = [...options, commandLine, 'run', '--dir', folder.path, '--port', '0', ...flags];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const args = [...options, commandFile(), 'run', '--dir', folder.path, '--port', '0', ...flags];
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache() },
+  });
   const ended = once(child, 'exit');
   later(async () => {
     child.kill('SIGKILL');

@@ -58,6 +58,7 @@ export async function startAgentWithModel(
       tools,
       guardrails,
       modify,
+      scrub: (text) => text,
       env: {},
       clock,
       log,

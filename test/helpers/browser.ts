@@ -1,5 +1,5 @@
-import type { Browser, Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
+import type { Browser, ConsoleMessage, Page } from 'playwright-core';
+import { expect, onTestFinished, vi } from 'vitest';
 import { openBrowser } from './open-browser.ts';
 
 /** How a page is looked at. */
@@ -52,7 +52,7 @@ export class TestBrowser {
       );
     });
     page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
+      if (message.type() === 'error') complaints.push(complaintOf(message));
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => {
@@ -65,6 +65,33 @@ export class TestBrowser {
     });
     return { page, complaints };
   }
+}
+
+/**
+ * Takes out of the complaints of a page that these requests were refused, each as `400 http://…`: what a page asks an
+ * agent in the moment in which that stops.
+ */
+export function forgive(complaints: string[], refusals: readonly string[]): void {
+  const isForgiven = (text: string): boolean => {
+    const [, status, url] = /status of (\d{3}) \([^)]*\) (\S+)$/.exec(text) ?? [];
+    return refusals.includes(`${status} ${url}`);
+  };
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !isForgiven(text)));
+}
+
+/** Waits until a page has complained of a refusal, which a browser does when it comes to it, and forgets that. */
+export async function refused(complaints: string[], status: number): Promise<void> {
+  await vi.waitFor(
+    () => expect(complaints).toEqual([expect.stringContaining(`status of ${status} `)]),
+    { timeout: 20_000, interval: 50 },
+  );
+  complaints.length = 0;
+}
+
+/** What a page logs as an error; of what it could not load also the address, which the browser does not put in words. */
+function complaintOf(message: ConsoleMessage): string {
+  const text = message.text();
+  return text.startsWith('Failed to load resource') ? `${text} ${message.location().url}` : text;
 }
 
 /** A page, and what it has complained of so far; a test that provokes it empties the list. */

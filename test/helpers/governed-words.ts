@@ -16,9 +16,11 @@ export interface Said {
   layer: string;
   decision: string;
   reason: string;
+  changes?: object[];
 }
 
-type Words = [decision: string, reason: string];
+/** `changes` is what MODIFY changed. */
+type Words = [decision: string, reason: string, changes?: object[]];
 
 /** What each layer says while nothing is configured, in the order in which they are asked. */
 const nothingToSay: Record<string, Words | null> = {
@@ -40,9 +42,9 @@ export function layersSay(
 ): Said[] {
   const said: Said[] = [];
   for (const [layer, usual] of Object.entries(nothingToSay)) {
-    const [decision, reason] = words[layer] ?? usual ?? [];
+    const [decision, reason, changes] = words[layer] ?? usual ?? [];
     if (decision === undefined || reason === undefined) continue;
-    said.push({ call, tool, layer, decision, reason });
+    said.push({ call, tool, layer, decision, reason, ...(changes && { changes }) });
     if (layer === last || decision === 'deny' || decision === 'step_up') break;
   }
   return said;

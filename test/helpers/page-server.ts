@@ -1,45 +1,9 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { extname, join, normalize } from 'node:path';
-import { promisify } from 'node:util';
 import type { AgentJson } from '../../src/http/wire/dashboard/agent-json.ts';
 import type { DashboardEvents } from '../../src/http/wire/dashboard/dashboard-events.ts';
 import type { DeferralJson } from '../../src/http/wire/dashboard/held-call-json.ts';
-
-const root = join(import.meta.dirname, '../..');
-const built = join(root, 'dist/ui/dashboard');
-
-/** The policy that the dashboard sends with its page. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ');
-
-const types: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.json': 'application/json',
-};
-
-/** Builds the page when it is older than its sources. */
-export async function buildPage(): Promise<void> {
-  await promisify(execFile)(process.execPath, [
-    '--disable-warning=ExperimentalWarning',
-    join(root, 'scripts/build-page.ts'),
-  ]);
-}
+import { buildPage, sendPageFile } from './built-page.ts';
 
 /** What a route answers: JSON with a status. */
 export interface Answer {
@@ -47,7 +11,7 @@ export interface Answer {
   body?: unknown;
 }
 
-type Route = (body: any, url: URL) => Answer | Promise<Answer>;
+type Route = (body: any, url: URL) => Answer | Response | Promise<Answer>;
 
 /**
  * A server for the page that says what a test wants, however hostile or broken: the page must hold whatever it is told.
@@ -56,6 +20,7 @@ type Route = (body: any, url: URL) => Answer | Promise<Answer>;
 export class PageServer {
   agents: AgentJson[] = [];
   deferrals: DeferralJson[] = [];
+  unasked: string[] = [];
   /** Milliseconds by which its clock is ahead of the browser's. */
   ahead = 0;
   /** The token it asks for; `null` for none. */
@@ -104,7 +69,7 @@ export class PageServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.url);
-    if (!url.pathname.startsWith('/api/')) return this.#file(url.pathname, response);
+    if (!url.pathname.startsWith('/api/')) return sendPageFile(url.pathname, response);
     if (this.token !== null && request.headers.authorization !== `Bearer ${this.token}`) {
       return this.#json(response, 401, { error: 'unauthorized' });
     }
@@ -115,7 +80,8 @@ export class PageServer {
     if (request.method !== 'GET') this.posts.push({ path: url.pathname, body });
     const route = this.routes.get(`${request.method} ${decodeURIComponent(url.pathname)}`);
     const answer = await (route ?? (() => this.#own(url.pathname)))(body, url);
-    this.#json(response, answer.status ?? 200, answer.body ?? {});
+    if (answer instanceof Response) response.end(await answer.text());
+    else this.#json(response, answer.status ?? 200, answer.body ?? {});
   }
 
   #own(path: string): Answer {
@@ -131,7 +97,11 @@ export class PageServer {
     if (path === '/api/agents' || path === '/api/agents/rescan') return { body: this.agents };
     if (path === '/api/deferrals') {
       return {
-        body: { deferrals: this.deferrals, now: new Date(Date.now() + this.ahead).toISOString() },
+        body: {
+          deferrals: this.deferrals,
+          unasked: this.unasked,
+          now: new Date(Date.now() + this.ahead).toISOString(),
+        },
       };
     }
     return { status: 404, body: { error: 'There is nothing here.' } };
@@ -158,20 +128,6 @@ export class PageServer {
     });
     response.end(JSON.stringify(body));
   }
-
-  async #file(path: string, response: ServerResponse): Promise<void> {
-    const name = path === '/' ? 'index.html' : normalize(path).replace(/^\/+/, '');
-    const body = await readFile(join(built, name)).catch(() => null);
-    response.writeHead(body === null ? 404 : 200, {
-      'content-type': types[extname(name)] ?? 'text/plain',
-      'content-security-policy': policy,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-      'cross-origin-opener-policy': 'same-origin',
-      'cross-origin-resource-policy': 'same-origin',
-    });
-    response.end(body ?? '');
-  }
 }
 
 /** An agent for the page; a test changes what it looks at. */
@@ -186,7 +142,7 @@ export function anAgent(changes: Partial<AgentJson> = {}): AgentJson {
     tools: ['issue_refund', 'lookup_order', 'math_calculate', 'send_mail', 'web_fetch'],
     held_tools: ['issue_refund', 'send_mail'],
     channels: ['channel:slack:#refunds'],
-    skills: 1,
+    skills: ['refunds'],
     status: 'running',
     port: 8080,
     url: 'http://127.0.0.1:8080',

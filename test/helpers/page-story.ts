@@ -1,6 +1,7 @@
 import { GENESIS } from '../../src/actors/records/log/chain-format.ts';
 import { logOf, testKey } from '../actors/records/log/log-of.ts';
 import { aDeferral, anAgent, type PageServer } from './page-server.ts';
+import { answerLog } from './served-log.ts';
 
 /** Gives the server a workspace with something of everything, as a person would have it on an ordinary day. */
 export function tellStory(server: PageServer): void {
@@ -12,7 +13,7 @@ export function tellStory(server: PageServer): void {
       status: 'errored',
       held_tools: ['send_newsletter'],
       tools: ['send_newsletter', 'web_fetch'],
-      skills: 0,
+      skills: [],
       channels: [],
       error:
         'service.yaml:14:9: the environment variable SENDGRID_KEY is not set; it must hold the key of send_newsletter',
@@ -40,7 +41,7 @@ export function tellStory(server: PageServer): void {
       status: 'stopped',
       tools: ['web_fetch'],
       held_tools: [],
-      skills: 2,
+      skills: ['refunds', 'orders'],
       needs_passphrase: true,
       channels: ['channel:telegram:ops'],
     }),
@@ -48,7 +49,9 @@ export function tellStory(server: PageServer): void {
   server.deferrals = [
     aDeferral({
       args: { order_id: 'A-1042', amount: 89.9, currency: 'EUR', reason: 'arrived broken' },
-      args_before: { order_id: 'A-1042', amount: 899, currency: 'EUR', reason: 'arrived broken' },
+      modified: 'rewritten by rule 2',
+      escalates_at: new Date(Date.now() + 47_000).toISOString(),
+      changes: [{ path: 'amount', before: '899', after: '89.9' }],
       approvers: ['bob@example.com', 'carol@example.com'],
       quorum: 2,
       approvals: [{ approver: 'carol@example.com', at: minutes(-1) }],
@@ -93,6 +96,7 @@ export function tellStory(server: PageServer): void {
       ],
     },
   }));
+  server.routes.set('GET /api/agents/translator/logs', () => ({ body: { lines: [] } }));
   server.routes.set('GET /api/agents/refunds/policy', () => ({
     body: {
       tools: [
@@ -203,19 +207,12 @@ function tellOfLog(server: PageServer): void {
     GENESIS,
     signer,
   );
-  server.routes.set('GET /api/agents/refunds/audit', (_, url) => {
-    const end = Number(url.searchParams.get('before') ?? lines.length + 1) - 1;
-    const first = Math.max(1, end - Number(url.searchParams.get('limit')) + 1);
-    const body = {
-      events: lines
-        .slice(first - 1, end)
-        .map((line, index) => ({ seq: first + index, line: line.trimEnd() })),
-      first,
-      total: lines.length,
-      verified: { ok: true, events: lines.length },
-      keys: [publicKey],
-      path: '/home/ann/agents/refunds/.service/audit.ndjson',
-    };
-    return { body };
-  });
+  const path = '/api/agents/refunds/audit';
+  const log = { lines, keys: [publicKey] };
+  for (const part of ['', '/lines']) {
+    server.routes.set(`GET ${path}${part}`, (_, url) => {
+      const answer = answerLog(url, 'refunds', log);
+      return answer instanceof Response ? answer : { body: answer };
+    });
+  }
 }

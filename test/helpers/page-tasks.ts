@@ -2,6 +2,7 @@ import type { AgentJson } from '../../src/http/wire/dashboard/agent-json.ts';
 import type { TaskDetailJson } from '../../src/http/wire/dashboard/task-detail-json.ts';
 import type { TaskRowJson } from '../../src/http/wire/dashboard/task-row-json.ts';
 import type { PageApi } from './serve-page.ts';
+import { answerLog } from './served-log.ts';
 import type { TestAgent } from './test-agent.ts';
 
 /** An agent as the dashboard lists it. */
@@ -15,7 +16,7 @@ export function listedAgent(id: string, parts: Partial<AgentJson> = {}): AgentJs
     tools: ['lookup_order', 'pay'],
     held_tools: ['pay'],
     channels: [],
-    skills: 0,
+    skills: [],
     status: 'running',
     needs_passphrase: false,
     pending_deferrals: 0,
@@ -49,11 +50,16 @@ export function workspaceApi(agents: AgentJson[], more: PageApi): PageApi {
       case '/api/agents':
         return agents;
       case '/api/deferrals':
-        return { deferrals: [], now: new Date().toISOString() };
+        return { deferrals: [], unasked: [], now: new Date().toISOString() };
       default:
-        return more(url, body, request);
+        return more(url, body, request) ?? emptyLogOf(url, agents);
     }
   };
+}
+
+/** The log of an agent, where a test says nothing of it. */
+function emptyLogOf(url: URL, agents: AgentJson[]): unknown {
+  return agents.map(({ id }) => answerLog(url, id, { lines: [] })).find((log) => log !== undefined);
 }
 
 /** Tells of a task of an agent that runs as the dashboard does. */
@@ -88,6 +94,7 @@ export async function detailOf(agent: TestAgent, id: string): Promise<TaskDetail
             ...deferral,
           },
     timeline: agent.audit(id).map(({ ts, event, fields = {} }, index) => ({
+      line: index + 1,
       seq: index + 1,
       at: String(ts),
       event,

@@ -1,21 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { extname, join } from 'node:path';
+import { sendPageFile } from './built-page.ts';
 import { listenOnLoopback } from './listen-on-loopback.ts';
-
-const root = join(import.meta.dirname, '../..');
-const built = join(root, 'dist/ui/dashboard');
-
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
-
-const types: Record<string, string> = {
-  '.css': 'text/css',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript',
-  '.svg': 'image/svg+xml',
-};
 
 /** Answers a path of the API, with a `Response` where more than JSON is to say, or `undefined` for 404. */
 export type PageApi = (url: URL, body: unknown, request: IncomingMessage) => unknown;
@@ -29,21 +14,13 @@ export interface PageServer {
   push(event: string, data: unknown): void;
 }
 
-/** Builds the page when it is older than its sources. */
-export function buildPage(): void {
-  const script = join(root, 'scripts/build-page.ts');
-  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`the page could not be built: ${stderr}`);
-}
-
-/** Serves the page until the test is over. */
+/** Serves the page as it is built until the test is over. */
 export async function servePage(api: PageApi): Promise<PageServer> {
   const streams = new Set<ServerResponse>();
   const changes: string[] = [];
   let last = 0;
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-    response.setHeader('Content-Security-Policy', policy);
     if (url.pathname === '/api/events') {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write(': open\n\n');
@@ -51,7 +28,7 @@ export async function servePage(api: PageApi): Promise<PageServer> {
       response.on('close', () => streams.delete(response));
       return;
     }
-    if (!url.pathname.startsWith('/api/')) return sendFile(url.pathname, response);
+    if (!url.pathname.startsWith('/api/')) return sendPageFile(url.pathname, response);
     const chunks = await Array.fromAsync<Buffer>(request);
     const sent = Buffer.concat(chunks).toString();
     if (request.method !== 'GET') changes.push(`${request.method} ${url.pathname} ${sent}`);
@@ -77,17 +54,6 @@ export async function servePage(api: PageApi): Promise<PageServer> {
       }
     },
   };
-}
-
-async function sendFile(path: string, response: ServerResponse): Promise<void> {
-  const name = path === '/' ? 'index.html' : path.slice(1);
-  try {
-    const content = await readFile(join(built, name));
-    response.setHeader('Content-Type', types[extname(name)] ?? 'application/octet-stream');
-    response.end(content);
-  } catch {
-    response.writeHead(404).end();
-  }
 }
 
 async function sendResponse(answer: Response, response: ServerResponse): Promise<void> {

@@ -7,7 +7,6 @@ import type {
 } from '../../src/http/wire/dashboard/task-detail-json.ts';
 import type { TaskRowJson } from '../../src/http/wire/dashboard/task-row-json.ts';
 import { taskMachineVersion } from '../../src/machines/task/task-machine.ts';
-import type { PageServer } from './page-server.ts';
 
 const title = 'Please refund order A-1042, it arrived broken';
 const target = 'channel:slack:#finance-leads';
@@ -30,6 +29,8 @@ const looked: Step[] = [
   ['working.governing', 'thinking.done', 2.312],
 ];
 const held: Step[] = [...looked, ['deferred.asked', 'governing.done', 2.343]];
+
+const capped = [{ path: 'amount', before: '899', after: '89.9' }];
 
 const admitted: Said[] = [
   ['intent_alignment', 'allow', 28.2, 'fits what was asked for'],
@@ -103,7 +104,8 @@ export function taskStories(now: number, ago = 195_000): TaskDetailJson[] {
     timeout: '5m0s',
     context: 'Refund 89.90 for order A-1042',
     args: { order: 'A-1042', amount: 89.9 },
-    args_before: { order: 'A-1042', amount: 899 },
+    modified: 'rewritten by rule 2',
+    changes: [{ path: 'amount', before: '899', after: '89.9' }],
     args_sha256: 'b49d5c8e'.repeat(8),
     requester: { user_id: 'ann', email: 'ann@example.com', provider: 'oidc' },
     requested_at: at(2.343),
@@ -134,11 +136,13 @@ export function taskStories(now: number, ago = 195_000): TaskDetailJson[] {
           decision,
           reason,
           duration_ms,
+          ...(decision === 'modify' ? { changes: capped } : {}),
         }),
       ),
     );
     const timeline = happened.map(
       ([seconds, event, fields = {}], index): TimelineEntryJson => ({
+        line: index + 1,
         seq: index + 1,
         at: at(seconds),
         event,
@@ -309,27 +313,4 @@ export function taskStories(now: number, ago = 195_000): TaskDetailJson[] {
       ],
     ),
   ];
-}
-
-/** Gives the server these tasks, and to each other agent that runs none. */
-export function tellTasks({ agents, routes }: Pick<PageServer, 'agents' | 'routes'>): void {
-  const stories = taskStories(Date.now());
-  for (const { id } of agents) {
-    const tasks = id === 'refunds' ? stories.map(rowOf) : [];
-    routes.set(`GET /api/agents/${id}/tasks`, () => ({ body: { tasks } }));
-  }
-  for (const story of stories) {
-    routes.set(`GET /api/agents/refunds/tasks/${story.id}`, () => ({ body: story }));
-  }
-}
-
-function rowOf({
-  task: _,
-  statechart: __,
-  decisions: ___,
-  deferral: ____,
-  timeline: _____,
-  ...row
-}: TaskDetailJson): TaskRowJson {
-  return row;
 }

@@ -1,14 +1,17 @@
 import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 // Loaded when first needed; what these packages leave on the process is theirs for its whole life.
 import '../../src/cli/ui/agent-files.ts';
 import '../../src/cli/ui/describe-agent.ts';
+import '../../src/cli/ui/skill-builder.ts';
+import type { Log } from '../../src/actors/ports.ts';
+import '../../src/cli/ui/skill-shelf.ts';
 import { type Dashboard, serveDashboard } from '../../src/cli/ui/serve-dashboard.ts';
 import { AgentClient } from './agent-client.ts';
+import { commandFile } from './real-command.ts';
 import { temporaryFolder } from './test-system.ts';
 
-const cli = join(import.meta.dirname, '../../src/cli.ts');
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** A dashboard that this process serves until the test has finished. */
 export interface TestDashboard extends AgentClient {
@@ -19,14 +22,17 @@ export interface TestDashboard extends AgentClient {
 /** Serves the dashboard of a new workspace, once `prepare` has filled it. */
 export async function openDashboard(
   prepare: (workspace: string) => void = () => undefined,
-  { token = null }: { token?: string | null } = {},
+  {
+    token = null,
+    env = process.env,
+    log = silent,
+  }: { token?: string | null; env?: NodeJS.ProcessEnv; log?: Log } = {},
 ): Promise<TestDashboard> {
   const workspace = realpathSync(temporaryFolder());
   prepare(workspace);
   const dashboard = await serveDashboard({
-    ...{ directory: workspace, host: '127.0.0.1', port: 0, token, env: process.env },
-    command: { file: process.execPath, args: [cli], env: process.env },
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...{ directory: workspace, host: '127.0.0.1', port: 0, token, env, log },
+    command: { file: process.execPath, args: [commandFile()], env },
   });
   onTestFinished(() => dashboard.close());
   const client = new AgentClient(`http://127.0.0.1:${dashboard.port}`, token);

@@ -173,6 +173,7 @@ function policyOf(options: TestSystemOptions, tools: Map<string, Tool>): Policy 
     guardrails: security.guardrails.enabled ? guardrails.guardrails : null,
     modify: security.modify.enabled ? modify.modify : null,
     credentials: options.issuer ?? null,
+    scrub: (text) => text,
   });
 }
 

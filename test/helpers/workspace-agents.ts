@@ -5,17 +5,23 @@ import { isAlive } from '../../src/actors/process/is-alive.ts';
 import { readServeFile } from '../../src/actors/process/serve-file.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
+import type { Later } from './dashboard-process.ts';
 
-/** An agent in the folder of a workspace; whatever process serves it is killed after the test. */
+/** An agent in the folder of a workspace; whatever process serves it is killed after the test, or `later`. */
 export class WorkspaceAgent {
   readonly folder: AgentFolder;
   readonly id: string;
 
-  constructor(workspace: string, id: string, settings: ServiceSettings) {
+  constructor(
+    workspace: string,
+    id: string,
+    settings: ServiceSettings,
+    later: Later = onTestFinished,
+  ) {
     mkdirSync(join(workspace, id), { recursive: true });
     this.id = id;
     this.folder = new AgentFolder({ agent_id: id, ...settings }, join(workspace, id));
-    onTestFinished(() => this.kill());
+    later(() => this.kill());
   }
 
   /** Process id of who serves it; `null` when nobody does. */
@@ -30,13 +36,17 @@ export class WorkspaceAgent {
     return new AgentClient(`http://127.0.0.1:${served?.port}`, null);
   }
 
-  /** Has a dashboard start it, and resolves once it runs. */
+  /** Has a dashboard start it, and resolves once it runs. Rejects with what it says when it crashes. */
   async start(dashboard: AgentClient): Promise<void> {
     await dashboard.post(`/api/agents/${this.id}/start`, {});
-    await vi.waitUntil(
-      async () => (await dashboard.get(`/api/agents/${this.id}`)).body.status === 'running',
+    const { status, error } = await vi.waitUntil(
+      async () => {
+        const { body } = await dashboard.get(`/api/agents/${this.id}`);
+        return ['running', 'errored'].includes(body.status) && body;
+      },
       { timeout: 60_000, interval: 50 },
     );
+    if (status === 'errored') throw new Error(`${this.id} has crashed: ${error}`);
   }
 
   /** Has it call `pay`, which is held, and resolves once the dashboard tells of the wait; the answer is still to come. */

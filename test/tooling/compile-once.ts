@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanUp, holdpoint, refundAgent, startDaemon } from '../cli/holdpoint.ts';
+import { compileCache } from '../helpers/real-command.ts';
+import { bundleOnce } from './bundle-once.ts';
 
 const service = `agent_id: warm
 model: {provider: scripted, script: [{say: done}]}
@@ -7,8 +10,13 @@ builtin_tools: [datetime_now]
 egress: {sandbox: env}
 `;
 
-/** Runs one daemon and one command, so that the first tests do not all compile the same program at once. */
+/**
+ * Has tests start the bundle of the sources as they are. Runs one daemon and two commands of a new one, so that the first
+ * tests do not all compile the same program at once.
+ */
 export async function setup(): Promise<void> {
+  process.env['HOLDPOINT_TEST_COMMAND'] = await bundleOnce();
+  if (existsSync(compileCache())) return;
   try {
     const directory = await refundAgent(service);
     const env = { XDG_STATE_HOME: join(directory, 'state') };

@@ -9,7 +9,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { root, runCommand } from './run-command.ts';
 
 it('runs the command of its clone on the pinned Node, with every argument as it was given', async () => {
@@ -24,6 +25,7 @@ it('runs the command of its clone on the pinned Node, with every argument as it 
     cli: join(clone, 'src/cli.ts'),
     // No script can have it open its debugger, not even while it starts.
     flags: ['--disable-sigusr1', '--disable-warning=ExperimentalWarning'],
+    cache: expect.any(String),
   });
 });
 
@@ -62,6 +64,52 @@ it.each([
   expect(said.replace(clone, '<clone>')).toBe(called);
 });
 
+it('finds the Node that npm has put beside a folder further up, and runs the JavaScript of a package', async () => {
+  const outer = mkdtempSync(join(realpathSync(tmpdir()), 'outer-'));
+  onTestFinished(() => rmSync(outer, { recursive: true }));
+  const installed = join(outer, 'node_modules/other/node_modules/holdpoint');
+  const clone = aClone();
+  cpSync(join(clone, 'bin'), join(installed, 'bin'), { recursive: true });
+  cpSync(join(clone, 'src/cli.ts'), join(installed, 'dist/cli.js'));
+  symlinkSync(join(root, 'node_modules/node'), join(outer, 'node_modules/node'));
+  const { stdout } = await runCommand(join(installed, 'bin/holdpoint'), []);
+  expect(JSON.parse(stdout)).toMatchObject({
+    cli: join(installed, 'dist/cli.js'),
+    node: realpathSync(join(root, 'node_modules/node/bin/node')),
+  });
+});
+
+it('runs sources while there are some, and never what was built beside them', async () => {
+  const clone = aClone();
+  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
+  cpSync(join(clone, 'src/cli.ts'), join(clone, 'dist/cli.js'));
+  const { stdout } = await runCommand(join(clone, 'bin/holdpoint'), []);
+  expect(JSON.parse(stdout)).toMatchObject({ cli: join(clone, 'src/cli.ts') });
+});
+
+describe.skipIf(isWithoutBwrap)('where others may not write', () => {
+  needsBwrap();
+
+  it('keeps what it has compiled with its user', async () => {
+    const clone = aClone();
+    symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
+    const unset = ['--unsetenv', 'NODE_COMPILE_CACHE'];
+    const command = [join(clone, 'bin/holdpoint')];
+    const cached = async (...flags: string[]) => {
+      const { stdout } = await runCommand('bwrap', [...flags, ...unset, ...command]);
+      return (JSON.parse(stdout) as { cache: string }).cache;
+    };
+    expect(await cached('--bind', '/', '/')).toBe(join(clone, 'node_modules/.cache/holdpoint'));
+    const locked = ['--ro-bind', '/', '/', '--setenv', 'HOME', '/home/ann'];
+    expect(await cached(...locked, '--unsetenv', 'XDG_CACHE_HOME')).toBe(
+      '/home/ann/.cache/holdpoint',
+    );
+    expect(await cached(...locked, '--setenv', 'XDG_CACHE_HOME', '/cache')).toBe(
+      '/cache/holdpoint',
+    );
+  });
+});
+
 /** A folder with the launcher and a command that reports how it was called. */
 function aClone(): string {
   const clone = mkdtempSync(join(realpathSync(tmpdir()), 'a clone-'));
@@ -71,7 +119,7 @@ function aClone(): string {
   writeFileSync(
     join(clone, 'src/cli.ts'),
     `const [node, cli, ...args] = process.argv;
-     console.log(JSON.stringify({ node, cli, args, flags: process.execArgv, called: process.env.SERVICE_COMMAND }));
+     console.log(JSON.stringify({ node, cli, args, flags: process.execArgv, called: process.env.SERVICE_COMMAND, cache: process.env.NODE_COMPILE_CACHE }));
      process.exitCode = 3;`,
   );
   return clone;

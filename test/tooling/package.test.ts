@@ -1,7 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { cleanUp, type Running, startProcess } from '../cli/holdpoint.ts';
 import { root, runCommand } from './run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'package-'));
@@ -9,7 +21,14 @@ const modules = join(folder, 'node_modules');
 const installed = join(modules, 'holdpoint');
 const command = join(installed, 'bin/holdpoint');
 
-/** Puts the tarball where npm would, with what it depends on beside it. */
+/** An agent that has a worker count. */
+const counting = `agent_id: counter
+model: {provider: scripted, script: [{tool: math_calculate, args: {expression: 6 * 7}}, {say: "it is {result}"}]}
+builtin_tools: [math_calculate]
+egress: {sandbox: env}
+`;
+
+/** Puts the tarball where npm would, and beside it what npm installs with it: nothing that only a clone has. */
 beforeAll(async () => {
   const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', folder], root);
   const [tarball = ''] = readdirSync(folder);
@@ -17,18 +36,39 @@ beforeAll(async () => {
   mkdirSync(installed, { recursive: true });
   const taken = ['-xzf', join(folder, tarball), '--strip-components=1', '-C', installed];
   expect((await runCommand('tar', taken)).status).toBe(0);
-  for (const name of readdirSync(join(root, 'node_modules'))) {
-    if (name.startsWith('.')) continue;
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  for (const name of Object.keys(dependencies)) {
     symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
 }, 300_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** The address of the inspector, which a daemon without a terminal writes to its log. */
+async function inspectorPage({ child }: Running): Promise<string> {
+  for await (const line of createInterface({ input: child.stderr! })) {
+    const [, page] = /inspector: (http:[^#\s]+)#/.exec(line) ?? [];
+    if (page !== undefined) return page;
+  }
+  throw new Error('the inspector was not opened');
+}
+
 describe('the package', () => {
   it('holds what it runs and what people read, and no sources', () => {
-    const names = ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'dist', 'docs', 'examples'];
-    expect(readdirSync(installed).toSorted()).toEqual([...names, 'package.json']);
+    const names = [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bin',
+      'dist',
+      'docs',
+      'examples',
+      'package.json',
+      'skills',
+    ];
+    expect(readdirSync(installed).toSorted()).toEqual(names);
   });
 
   it('runs its command on the Node that stands beside it', async () => {
@@ -46,42 +86,58 @@ describe('the package', () => {
     expect(stdout).toContain('16 events, chain intact, 0 signed');
   });
 
-  /** What a module of the package says, which `code` has under the name `it`. */
-  async function said(module: string, code: string): Promise<unknown> {
-    const path = JSON.stringify(join(installed, 'dist', module));
-    const program = `const it = await import(${path}); console.log(JSON.stringify(${code}))`;
-    const node = join(root, 'node_modules/node/bin/node');
-    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program];
-    const { stdout, stderr } = await runCommand(node, flags, folder);
-    expect(stderr).toBe('');
-    return JSON.parse(stdout);
-  }
-
-  it('finds its workers, be they of tools or of governance', async () => {
-    const run = '{ signal: new AbortController().signal }';
-    expect(
-      await said(
-        'actors/tools/builtin/math-calculate.js',
-        `await it.mathCalculate().run({ expression: '6 * 7' }, ${run})`,
-      ),
-    ).toBe('42');
-    const layers = '{ guardrails: null, modify: null }';
-    const text = `'x'.repeat(20_000) + 'a-secret'`;
-    expect(
-      await said(
-        'actors/governance/policy/output-check.js',
-        `(await it.createOutputCheck(${layers})('pay', ${text}, ['a-secret'], ${run}.signal)).text.slice(19_990)`,
-      ),
-    ).toBe('xxxxxxxxxx[redacted:credential]');
+  it('brings its skills along', async () => {
+    const { status, stdout } = await runCommand(command, ['skills', 'list', '--json'], folder);
+    const { skills } = JSON.parse(stdout) as { skills: { name: string }[] };
+    expect([status, skills.map(({ name }) => name)]).toEqual([
+      0,
+      readdirSync(join(root, 'skills')).toSorted(),
+    ]);
   });
 
-  it('brings the page of the inspector', async () => {
-    const read = '[...it.readInspectorPage().keys()].toSorted()';
-    expect(await said('agent/inspector-page.js', read)).toEqual(
-      readdirSync(join(root, 'src/ui/inspector'))
-        .map((name) => (name === 'index.html' ? '/' : `/${name}`))
-        .toSorted(),
+  it('serves an agent: its tools run in workers, and its inspector has a page', async () => {
+    const agent = mkdtempSync(join(tmpdir(), 'agent-'));
+    onTestFinished(() => rmSync(agent, { recursive: true }));
+    writeFileSync(join(agent, 'service.yaml'), counting);
+    const words = ['run', '--dir', agent, '--port', '0', '--inspect', '0'];
+    const daemon = startProcess(command, words, { env: { XDG_STATE_HOME: join(agent, 'state') } });
+    onTestFinished(cleanUp);
+    const page = await inspectorPage(daemon);
+    const sent = await runCommand(command, ['task', 'send', 'count', '--dir', agent], folder);
+    expect([sent.status, sent.stdout]).toEqual([0, expect.stringContaining('it is 42')]);
+    expect(await (await fetch(page)).text()).toBe(
+      readFileSync(join(root, 'src/ui/inspector/index.html'), 'utf8'),
     );
+  });
+
+  it('has a file for every worker', () => {
+    const named = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
+      [...readFileSync(join(root, path), 'utf8').matchAll(/beside: .*module: '\.\/([^']+)'/g)].map(
+        ([, name]) => `${name}.js`,
+      ),
+    );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !existsSync(join(installed, 'dist', name)))).toEqual([]);
+  });
+
+  it('says under which terms each package inside it is passed on', () => {
+    const notices = readFileSync(join(installed, 'dist/licenses.md'), 'utf8');
+    const { version } = JSON.parse(
+      readFileSync(join(root, 'node_modules/zod/package.json'), 'utf8'),
+    ) as { version: string };
+    expect(notices).toContain(`\n- zod ${version}: MIT\n`);
+    expect(notices).toContain(readFileSync(join(root, 'node_modules/zod/LICENSE'), 'utf8').trim());
+    expect(notices).toContain('# In the pages of the dashboard');
+  });
+
+  it('brings the built page of the dashboard, whole', () => {
+    const page = join(installed, 'dist/ui/dashboard');
+    const index = readFileSync(join(page, 'index.html'), 'utf8');
+    const named = [...index.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(
+      ([, name]) => name,
+    );
+    expect(named.length).toBeGreaterThan(1);
+    for (const name of named) expect(existsSync(join(page, name!))).toBe(true);
   });
 
   it('says what to do where npm has not put its Node', async () => {
@@ -89,7 +145,8 @@ describe('the package', () => {
     const { status, stderr } = await runCommand(command, ['--version'], folder);
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: 'holdpoint: dependencies are missing; install the package holdpoint again\n',
+      stderr:
+        'holdpoint: dependencies are missing; install the package holdpoint again, and let npm run the install script of its package node\n',
     });
   });
 });

@@ -121,7 +121,11 @@ describe.each(transports)('when no layer objects, over %s,', (transport) => {
         decisions: layersSay({
           intent_alignment: ['allow', reason],
           step_up: ['allow', 'acr is sufficient'],
-          modify: ['modify', 'rewritten by rule 1'],
+          modify: [
+            'modify',
+            'rewritten by rule 1',
+            [{ path: 'to', before: '"Maja"', after: '"maja@example.com"' }],
+          ],
           defer: ['defer', 'awaiting channel:console:desk'],
           credentials: ['allow', 'issued by sts_assume_role'],
           output: ['modify', 'rewritten by redact.email, modify output 1'],

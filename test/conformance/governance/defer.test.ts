@@ -129,6 +129,8 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
                 context: 'tool=pay args={"amount":3,"to":"Maja"}',
                 args: made,
                 args_sha256: digest,
+                modified: 'rewritten by rule 1',
+                changes: [{ path: 'amount', before: '5', after: '3' }],
                 requester: null,
                 requested_at: deferral.requested_at,
                 expires_at: deferral.expires_at,
@@ -152,7 +154,7 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
           thought,
         ],
         decisions: layersSay({
-          modify: ['modify', 'rewritten by rule 1'],
+          modify: ['modify', 'rewritten by rule 1', [{ path: 'amount', before: '5', after: '3' }]],
           defer: ['defer', 'awaiting channel:console:desk'],
         }),
         ran: [['pay', made]],
@@ -223,7 +225,7 @@ describe('an approval of the arguments before MODIFY', () => {
         events: [thought, rewritten([1]), waits(made), decided('reject', { note: 'too much' })],
         decisions: layersSay(
           {
-            modify: ['modify', 'rewritten by rule 1'],
+            modify: ['modify', 'rewritten by rule 1', [{ path: 'to', before: '"Maja"' }]],
             defer: ['defer', 'awaiting channel:console:desk'],
           },
           { last: 'defer' },

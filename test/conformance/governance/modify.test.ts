@@ -52,9 +52,11 @@ const rows: [string, Scenario, Outcome][] = [
   [
     'a rule that sets a value',
     { settings: modifying([{ path: 'amount', set: 3 }]), script },
-    ranWith({ amount: 3, to: 'Maja' }, { modify: ['modify', 'rewritten by rule 1'] }, [
-      rewritten([1]),
-    ]),
+    ranWith(
+      { amount: 3, to: 'Maja' },
+      { modify: ['modify', 'rewritten by rule 1', [{ path: 'amount', before: '5', after: '3' }]] },
+      [rewritten([1])],
+    ),
   ],
   [
     'arguments that no longer fit the schema',
@@ -101,7 +103,11 @@ const further: typeof rows = [
   [
     'a rule that removes one',
     { settings: modifying([{ path: 'to', remove: true }]), script },
-    ranWith({ amount: 5 }, { modify: ['modify', 'rewritten by rule 1'] }, [rewritten([1])]),
+    ranWith(
+      { amount: 5 },
+      { modify: ['modify', 'rewritten by rule 1', [{ path: 'to', before: '"Maja"' }]] },
+      [rewritten([1])],
+    ),
   ],
   [
     'rules one after the other, of which those that changed something are named',
@@ -113,9 +119,17 @@ const further: typeof rows = [
       ]),
       script,
     },
-    ranWith({ amount: 5, to: 'Kim' }, { modify: ['modify', 'rewritten by rules 2, 3'] }, [
-      rewritten([2, 3]),
-    ]),
+    ranWith(
+      { amount: 5, to: 'Kim' },
+      {
+        modify: [
+          'modify',
+          'rewritten by rules 2, 3',
+          [{ path: 'to', before: '"Maja"', after: '"Kim"' }],
+        ],
+      },
+      [rewritten([2, 3])],
+    ),
   ],
   [
     'a rule that changes nothing',

@@ -1,0 +1,45 @@
+import type { Page } from 'playwright-core';
+import { axeFindings } from './axe-findings.ts';
+import { missingOf } from './browser.ts';
+
+/** A theme, and the width of the window. */
+type Look = readonly [scheme: 'light' | 'dark', width: number];
+
+/** How a page is opened that is looked at in several ways: most tests use it on a wide window, so these do on a narrow one. */
+export const narrow = { scheme: 'dark', width: 320 } as const;
+
+/** Both themes on a narrow window. */
+export const narrowLooks: readonly Look[] = [
+  ['light', 320],
+  ['dark', 320],
+];
+
+/** Both themes on a wide window. */
+export const wideLooks: readonly Look[] = [
+  ['light', 1280],
+  ['dark', 1280],
+];
+
+/** Both themes on both windows. */
+export const everyLook: readonly Look[] = [...wideLooks, ...narrowLooks];
+
+/** One of both themes on each of both windows. */
+export const twoLooks: readonly Look[] = [
+  ['light', 1280],
+  ['dark', 320],
+];
+
+/**
+ * Lists what is wrong with a page in each of these looks, one after the other as it stands: what axe finds, what is
+ * missing of what every page needs, and what is wider than the window.
+ */
+export async function faultsOf(page: Page, looks: readonly Look[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [colorScheme, width] of looks) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    const found = [...(await axeFindings(page)), ...(await missingOf(page))];
+    faults.push(...found.map((fault) => `${colorScheme}, ${width} px: ${fault}`));
+  }
+  return faults;
+}

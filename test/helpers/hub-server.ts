@@ -1,0 +1,68 @@
+import { createServer, type Server } from 'node:http';
+import { openWorkspace } from '../../src/actors/workspace/workspace.ts';
+import { latePorts } from '../../src/cli/ui/late-ports.ts';
+import { lateSignIns } from '../../src/cli/ui/late-sign-ins.ts';
+import { createDashboardApp } from '../../src/http/dashboard/dashboard-app.ts';
+import { DashboardHub } from '../../src/http/dashboard/dashboard-hub.ts';
+import { PendingCounts } from '../../src/http/dashboard/pending-counts.ts';
+import { listenOnLoopback } from './listen-on-loopback.ts';
+import { ManualClock } from './manual-clock.ts';
+import { temporaryFolder } from './test-system.ts';
+
+/** A dashboard without agents, whose hub a test speaks through. */
+export interface HubServer {
+  url: string;
+  hub: DashboardHub;
+  clock: ManualClock;
+  server: Server;
+}
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Serves a dashboard whose agents nobody looks for, on a clock that stands still. */
+export async function openHub(newerRelease: () => string | null = () => null): Promise<HubServer> {
+  const hub = new DashboardHub('run');
+  const clock = new ManualClock(0);
+  const workspace = await openWorkspace({
+    ...{ directory: temporaryFolder(), clock, log: silent },
+    command: { file: 'none', args: [], env: {} },
+    describe: () => Promise.reject(new Error('nobody looks')),
+    onCreated: () => undefined,
+    onRemoved: () => undefined,
+    onChange: () => undefined,
+    onTasks: () => Promise.resolve(),
+    onGap: () => undefined,
+  });
+  const signIns = lateSignIns({}, () => undefined);
+  let port = 0;
+  let ids = 0;
+  const app = createDashboardApp(
+    {
+      ...{ workspace, hub, clock, log: silent, version: '0', token: null, page: null },
+      newerRelease,
+      ...latePorts({
+        ...{ workspace: workspace.directory, env: {}, clock },
+        ...{ signIns: signIns.all, ownPort: () => port },
+      }),
+      tools: async () => [],
+      examine: () => Promise.reject(new Error('nobody looks')),
+      signIns,
+      operator: 'ann on the dashboard',
+      schema: () => Promise.resolve({}),
+      ids: {
+        next: () => {
+          ids += 1;
+          return `id-${ids}`;
+        },
+      },
+      hosts: ['127.0.0.1'],
+      port: () => port,
+    },
+    new PendingCounts(),
+  );
+  const handle = app.callback();
+  const server = createServer((request, response) => void handle(request, response));
+  const url = await listenOnLoopback(server);
+  port = Number(new URL(url).port);
+  return { url, hub, clock, server };
+}

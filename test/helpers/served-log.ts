@@ -1,0 +1,40 @@
+import type { AuditJson } from '../../src/http/wire/dashboard/audit-json.ts';
+
+/** A log that a test serves; it may change while it is looked at. */
+export interface ServedLog {
+  /** With their newlines. */
+  lines: readonly string[];
+  keys?: unknown[];
+  /** What was removed with the oldest files. */
+  pruned?: AuditJson['pruned'];
+  files?: string[];
+}
+
+const path = '/agents/refunds/.service/audit.ndjson';
+
+/** Answers what is asked of the log of an agent as the dashboard's server does; `undefined` for another path. */
+export function answerLog(
+  url: URL,
+  agent: string,
+  log: ServedLog,
+): AuditJson | Response | undefined {
+  const base = `/api/agents/${agent}/audit`;
+  const { lines, keys = [], pruned = null, files = [path] } = log;
+  const gone = pruned?.count ?? 0;
+  const number = (name: string) => Number(url.searchParams.get(name)) || null;
+  const total = gone + lines.length;
+  if (url.pathname === `${base}/lines`) {
+    const part = lines.slice((number('from') ?? 1) - 1 - gone, (number('to') ?? total) - gone);
+    return new Response(part.join(''));
+  }
+  if (url.pathname !== base) return undefined;
+  const end = Math.min(total, (number('before') ?? total + 1) - 1);
+  const wanted = ['event', 'task', 'decision'].map((name) => url.searchParams.get(name) ?? '');
+  const isSearch = wanted.some((text) => text !== '');
+  const first = isSearch ? gone + 1 : Math.max(gone + 1, end - (number('limit') ?? 200) + 1);
+  const events = lines
+    .slice(first - 1 - gone, end - gone)
+    .map((line, index) => ({ seq: first + index, line: line.replace(/\n$/, '') }))
+    .filter(({ line }) => wanted.every((text) => line.includes(text)));
+  return { events, first, total, pruned, keys, path, files };
+}
