@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readServeFile } from '../../src/actors/process/serve-file.ts';
+import { patient } from '../helpers/patient.ts';
 import { holdpointHere } from './command-here.ts';
 import {
   cleanUp,
@@ -25,8 +26,6 @@ afterAll(cleanUp);
 
 /** A user who owns nothing. */
 const nobody = 65_534;
-
-const patient = { timeout: 20_000, interval: 20 };
 
 describe.concurrent('run', () => {
   it('prints one line with the address when it is ready, and ends in 0 on SIGTERM', async () => {
@@ -88,6 +87,7 @@ describe.concurrent('run', () => {
     await textOn(send.child.stderr, 'linger starts');
     const pid = await vi.waitUntil(
       () => existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8')),
+      patient,
     );
     daemon.child.kill('SIGINT');
     await untilDraining(daemon.url);

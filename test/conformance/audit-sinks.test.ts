@@ -7,14 +7,13 @@ import { aServer, type SeenRequest } from '../actors/outbound/egress/a-server.ts
 import { cleanUp, startCommand } from '../cli/holdpoint.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
 import type { AgentFolder } from '../helpers/agent-folder.ts';
+import { patient } from '../helpers/patient.ts';
 import { expectIntact, readAudit, startInFolder, type TestAgent } from '../helpers/test-agent.ts';
 import { outwardFolder, startOutward } from './egress-agent.ts';
 
 afterAll(cleanUp);
 
 /** Whatever is waited for comes sooner. */
-const patient = { timeout: 15_000, interval: 10 };
-
 const script = [{ tool: 'echo' }, { say: 'hi' }];
 
 /** A collector that answers as it is told, and keeps what it has taken. */

@@ -13,6 +13,7 @@ import {
 import { json, startKeyServer } from '../actors/access/auth/key-server.ts';
 import { region, signedUrl, tokenOf } from '../actors/access/auth/signed-token.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
+import { patient } from '../helpers/patient.ts';
 import { type AuditLine, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 const canary = 'canary-5be1c0de-opaque';
@@ -67,7 +68,7 @@ async function startGuarded() {
 /** The first so many events of authentication; requests do not wait for them. */
 async function toldOf(agent: TestAgent, count: number): Promise<AuditLine[]> {
   const read = () => agent.audit().filter(({ event }) => event.startsWith('auth_'));
-  await vi.waitUntil(() => read().length >= count);
+  await vi.waitUntil(() => read().length >= count, patient);
   return read();
 }
 

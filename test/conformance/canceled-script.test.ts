@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
+import { patient } from '../helpers/patient.ts';
 import { expectIntact, startTestAgent, story, textOf } from '../helpers/test-agent.ts';
 
 needsBwrap();
-
-const patient = { timeout: 15_000, interval: 50 };
 
 /** The processes of this machine that have this text in their command line. */
 function processesOf(text: string): string[] {

@@ -9,6 +9,7 @@ import {
   startFakePlatform,
 } from '../actors/access/admission/fake-platform.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { patient } from '../helpers/patient.ts';
 import { rawRequest } from '../helpers/raw-request.ts';
 import {
   deferring,
@@ -46,7 +47,7 @@ async function heldCall(agent: TestAgent, client: Client, options: object = {}) 
     ...options,
   });
   called.catch(() => undefined);
-  await vi.waitUntil(() => progress.length > 0);
+  await vi.waitUntil(() => progress.length > 0, patient);
   const id = progress[0]?._meta?.task_id ?? '';
   await agent.reached(id, 'deferred');
   return { called, progress, id };

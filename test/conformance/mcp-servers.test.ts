@@ -8,6 +8,7 @@ import { aServer } from '../actors/outbound/egress/a-server.ts';
 import { listed } from '../actors/tools/mcp/puppet.ts';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { patient } from '../helpers/patient.ts';
 import { expectIntact, launchAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
 
 needsBwrap();
@@ -102,7 +103,7 @@ describe('a tool of an MCP server', () => {
       agent
         .audit()
         .flatMap(({ event, fields }) => (event.startsWith('mcp_') ? [{ event, fields }] : []));
-    await vi.waitFor(() => expect(told()).toHaveLength(1));
+    await vi.waitFor(() => expect(told()).toHaveLength(1), patient);
     new SeenTools(folder.path).accept('shop', ['echo']);
     await vi.waitFor(() => expect(told()).toHaveLength(2), { timeout: 15_000 });
     const about = { server: 'shop', tool: 'echo', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { patient } from '../helpers/patient.ts';
 import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 const held = deferring();
@@ -62,7 +63,7 @@ it('keeps a call that is held, however many sessions others begin meanwhile', as
     onprogress: ({ message }) => void told.push(message ?? ''),
   });
   called.catch(() => undefined);
-  await vi.waitUntil(() => told.length > 0);
+  await vi.waitUntil(() => told.length > 0, patient);
   const [, id = ''] = /\(task (.+)\)/.exec(told[0] ?? '') ?? [];
   for (let sent = 0; sent < 1_200; sent += 20) {
     await Promise.all(Array.from({ length: 20 }, () => greet(agent, 'the-token-of-bob')));
@@ -88,7 +89,7 @@ it('ends the stream of a call that its client has called off', async () => {
   await vi.waitFor(async () => {
     const { body } = await agent.as('the-token-of-ann').get('/tasks/t1');
     expect(body.status?.state).toBe('deferred');
-  });
+  }, patient);
   const params = { requestId: 7, reason: 'never mind' };
   const cancel = { method: 'notifications/cancelled', params };
   expect((await post(agent, 'the-token-of-ann', cancel, session)).status).toBe(202);

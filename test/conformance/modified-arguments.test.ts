@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { startGovernedAgent } from '../helpers/governed-agent.ts';
+import { patient } from '../helpers/patient.ts';
 
 const script = [
   { tool: 'pay', args: { amount: 899, to: 'ann, token s3cr3t-of-the-shop' } },
@@ -46,7 +47,7 @@ it('whoever decides on a call that MODIFY changed is shown by which rule, and wh
   const held = await vi.waitUntil(async () => {
     const { body } = await agent.get('/deferrals');
     return body.deferrals[0];
-  });
+  }, patient);
   expect(held).toMatchObject({
     args: { amount: 3, to: 'ann' },
     modified: expect.stringMatching(/^rewritten by /),

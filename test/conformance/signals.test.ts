@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { type AgentProcess, launchAgentProcess, runAgent } from '../helpers/agent-process.ts';
+import { patient } from '../helpers/patient.ts';
 import { commandFile } from '../helpers/real-command.ts';
 import { deferring, expectIntact, reached, textOf } from '../helpers/test-agent.ts';
 import { outwardFolder } from './egress-agent.ts';
@@ -61,7 +62,7 @@ describe('a daemon with a call that waits', () => {
       expect([signal, (await agent.get('/healthz')).status]).toEqual([signal, 200]);
     }
     for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGHUP', 'SIGALRM', 'SIGVTALRM', 'SIGABRT']) {
-      await vi.waitFor(() => expect(agent.complaints).toContain(`"signal":"${signal}"`));
+      await vi.waitFor(() => expect(agent.complaints).toContain(`"signal":"${signal}"`), patient);
     }
     expect(agent.complaints).not.toMatch(/debugger/i);
     expect(await isOpen(9229)).toBe(false);
@@ -160,7 +161,7 @@ tr '\\0' ' ' < "/proc/$daemon/cmdline" | grep -q '${commandFile()}' && echo "it 
     const answer = await agent.send('t1', [{ tool: 'attack' }, { say: '{result}' }]);
     expect(textOf(answer)).toBe('nobody listens\nit was the daemon');
     expect((await agent.get('/healthz')).status).toBe(200);
-    await vi.waitFor(() => expect(agent.complaints).toContain('"signal":"SIGUSR1"'));
+    await vi.waitFor(() => expect(agent.complaints).toContain('"signal":"SIGUSR1"'), patient);
     expect(agent.complaints).not.toMatch(/debugger/i);
   });
 });

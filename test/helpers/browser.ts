@@ -61,22 +61,31 @@ export class TestBrowser {
     });
     onTestFinished(async () => {
       await context.close();
-      if (isOwn) expect(complaints).toEqual([]);
+      if (isOwn) expect(unforgiven(complaints)).toEqual([]);
     });
     return { page, complaints };
   }
 }
 
+/** What each page, by its complaints, may complain of. */
+const forgiven = new WeakMap<string[], string[]>();
+
 /**
- * Takes out of the complaints of a page that these requests were refused, each as `400 http://…`: what a page asks an
- * agent in the moment in which that stops.
+ * Lets a page complain of these, now or whenever its browser comes to it: refusals as `400` or `400 http://…`, and
+ * whatever else holds the words, as `ERR_CONNECTION_REFUSED`.
  */
-export function forgive(complaints: string[], refusals: readonly string[]): void {
-  const isForgiven = (text: string): boolean => {
+export function forgive(complaints: string[], what: readonly string[]): void {
+  forgiven.set(complaints, [...(forgiven.get(complaints) ?? []), ...what]);
+}
+
+/** Complaints that nothing forgives. */
+function unforgiven(complaints: string[]): string[] {
+  const allowed = forgiven.get(complaints) ?? [];
+  return complaints.filter((text) => {
     const [, status, url] = /status of (\d{3}) \([^)]*\) (\S+)$/.exec(text) ?? [];
-    return refusals.includes(`${status} ${url}`);
-  };
-  complaints.splice(0, complaints.length, ...complaints.filter((text) => !isForgiven(text)));
+    if (status === undefined) return !allowed.some((words) => text.includes(words));
+    return !allowed.includes(status) && !allowed.includes(`${status} ${url}`);
+  });
 }
 
 /** Waits until a page has complained of a refusal, which a browser does when it comes to it, and forgets that. */
@@ -94,7 +103,7 @@ function complaintOf(message: ConsoleMessage): string {
   return text.startsWith('Failed to load resource') ? `${text} ${message.location().url}` : text;
 }
 
-/** A page, and what it has complained of so far; a test that provokes it empties the list. */
+/** A page, and what it has complained of so far; a test that provokes it forgives that. */
 export interface TestPage {
   page: Page;
   complaints: string[];

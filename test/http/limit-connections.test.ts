@@ -8,6 +8,7 @@ import {
   limitConnections,
   mostConnections,
 } from '../../src/http/limit-connections.ts';
+import { patient } from '../helpers/patient.ts';
 import { rawRequest } from '../helpers/raw-request.ts';
 
 interface Limited {
@@ -65,7 +66,7 @@ it('refuses one connection too many with 503, and serves the next once there is 
   expect(await rawRequest(url, request)).toEqual(refused);
   expect(await rawRequest(url, '')).toEqual(refused);
   first.destroy();
-  await vi.waitUntil(async () => (await rawRequest(url, request)).status === 200);
+  await vi.waitUntil(async () => (await rawRequest(url, request)).status === 200, patient);
 });
 
 it('lets those that are served be while it refuses others', async () => {
@@ -86,6 +87,7 @@ it('waits for nobody whom it refused', async () => {
   await once(socket, 'close');
   await vi.waitUntil(
     () => new Promise((counted) => server.getConnections((_, count) => counted(count === 0))),
+    patient,
   );
 });
 
@@ -138,7 +140,7 @@ describe('one address', () => {
       socket.write('GET / HTTP/1.1\r\nX-A: ');
     }
     const gone = () => silent.map(({ closed }) => closed);
-    await vi.waitUntil(() => gone().filter(Boolean).length === 8);
+    await vi.waitUntil(() => gone().filter(Boolean).length === 8, patient);
     expect(gone()).toEqual([...Array(8).fill(true), ...Array(32).fill(false)]);
     expect(answers.slice(0, 8).map((answer) => answer.slice(0, 12))).toEqual(
       Array(8).fill('HTTP/1.1 408'),

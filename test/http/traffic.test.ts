@@ -6,6 +6,7 @@ import { ByteShares } from '../../src/http/byte-shares.ts';
 import { forgetMessage } from '../../src/http/forget-message.ts';
 import { Traffic, TrafficCount } from '../../src/http/traffic.ts';
 import { type AgentClient, type Answer, playing, saying } from '../helpers/agent-client.ts';
+import { patient } from '../helpers/patient.ts';
 import { rawRequest } from '../helpers/raw-request.ts';
 import { someTraffic } from '../helpers/some-traffic.ts';
 import {
@@ -127,7 +128,7 @@ describe('a caller who reads nothing', () => {
     });
     const { client } = surface;
     const held = client.send('t2', [{ tool: 'wait' }, { tool: 'big' }, { say: '{result}' }]);
-    await vi.waitUntil(async () => (await client.get('/tasks/t2')).status === 200);
+    await vi.waitUntil(async () => (await client.get('/tasks/t2')).status === 200, patient);
     await askAndPause(client.url, '/tasks/t1');
     await listed(surface, 503);
     gate.resolve('');
@@ -209,14 +210,14 @@ describe('long bodies', () => {
     const refused = await vi.waitUntil(async () => {
       const answer = await long();
       return answer.status === 503 ? answer : null;
-    });
+    }, patient);
     expect([refused?.body, refused?.headers.get('retry-after')]).toEqual([
       { error: 'too many long requests are under way; nothing was started, so try again' },
       '1',
     ]);
     expect((await client.post('/tasks/send', { message: saying('hi') })).status).toBe(200);
     socket.destroy();
-    await vi.waitUntil(async () => (await long()).status === 200);
+    await vi.waitUntil(async () => (await long()).status === 200, patient);
   });
 
   it.each([
@@ -237,7 +238,7 @@ describe('long bodies', () => {
     const held: unknown[] = [];
     for (const id of ids) {
       held.push(send(client, id));
-      await vi.waitUntil(async () => (await client.get(`/tasks/${id}`)).status === 200);
+      await vi.waitUntil(async () => (await client.get(`/tasks/${id}`)).status === 200, patient);
     }
     gate.resolve('');
     for (const id of ids) {

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TaskRows } from '../../../src/actors/records/store/task-rows.ts';
 import { SystemError } from '../../../src/actors/system-error.ts';
+import { patient } from '../../helpers/patient.ts';
 import {
   decision,
   ends,
@@ -79,7 +80,7 @@ describe('draining', () => {
     const drained = system.drain(60_000);
     await system.decide(released.id, decision('approve', 0));
     door.open();
-    await vi.waitUntil(() => system.reads.find(atWork)?.state === 'completed');
+    await vi.waitUntil(() => system.reads.find(atWork)?.state === 'completed', patient);
     const deciding = system.decide(late.id, decision('approve', 0));
     till.open();
     await drained;

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { Log } from '../../../src/actors/ports.ts';
 import { lateLog } from '../../../src/cli/ui/late-log.ts';
+import { patient } from '../../helpers/patient.ts';
 
 it('loads the log once, when something is first logged, and keeps the order', async () => {
   const said: unknown[] = [];
@@ -13,7 +14,7 @@ it('loads the log once, when something is first logged, and keeps the order', as
   late.warn({ at: 1 }, 'one');
   late.error({}, 'two');
   late.info({}, 'three');
-  await vi.waitUntil(() => said.length === 3);
+  await vi.waitUntil(() => said.length === 3, patient);
   expect(said).toEqual([
     ['warn', { at: 1 }, 'one'],
     ['error', {}, 'two'],

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openUpdateCheck } from '../../../src/cli/ui/update-check.ts';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
+import { patient } from '../../helpers/patient.ts';
 
 const day = 24 * 60 * 60 * 1_000;
 let state: string;
@@ -79,7 +80,10 @@ describe('openUpdateCheck', () => {
     // What was known is told until something else is.
     expect([later.newer(), later.newer()]).toEqual(['1.3.0', '1.3.0']);
     await vi.waitFor(() => expect(asked.length).toBe(2), { timeout: 20_000, interval: 5 });
-    await vi.waitFor(async () => expect(await kept()).toMatchObject({ checked_at: 6 * day }));
+    await vi.waitFor(
+      async () => expect(await kept()).toMatchObject({ checked_at: 6 * day }),
+      patient,
+    );
     clock.advance(-3 * day);
     expect(check(`${url}/other`, { clock }).newer()).toBeNull();
     await vi.waitFor(() => expect(asked.length).toBe(3), { timeout: 20_000, interval: 5 });

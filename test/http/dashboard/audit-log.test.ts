@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { events, logOf } from '../../actors/records/log/log-of.ts';
+import { patient } from '../../helpers/patient.ts';
 import { openDashboard } from '../../helpers/test-dashboard.ts';
 
 /** A dashboard over an agent whose log is kept in files of these texts, by name. */
@@ -14,11 +15,11 @@ function dashboardOf(files: Record<string, string>) {
   });
 }
 
-/** Files of a log that this process has open. */
-function openLogs(): string[] {
+/** The files in a folder that this process, which other tests share, has open. */
+function openIn(folder: string): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
-      return readlinkSync(`/proc/self/fd/${fd}`).includes('audit') ? [fd] : [];
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(`${folder}/`) ? [fd] : [];
     } catch {
       return [];
     }
@@ -76,17 +77,17 @@ describe('the audit log of an agent over HTTP', () => {
 
   it('has no file of it open once the client has left, or has all of it', async () => {
     const long = logOf(events(1)).lines[0]!.repeat(60_000);
-    const { dashboard } = await dashboardOf({ 'audit.ndjson': long });
+    const { dashboard, workspace } = await dashboardOf({ 'audit.ndjson': long });
     const address = `http://127.0.0.1:${dashboard.port}/api/agents/refunds/audit`;
     const left = new AbortController();
     const { body } = await fetch(`${address}/lines`, { signal: left.signal });
     await body?.getReader().read();
-    expect(openLogs()).toHaveLength(1);
+    expect(openIn(workspace)).toHaveLength(1);
     left.abort();
-    await vi.waitFor(() => expect(openLogs()).toEqual([]), 20_000);
+    await vi.waitFor(() => expect(openIn(workspace)).toEqual([]), patient);
     await (await fetch(`${address}/lines`)).arrayBuffer();
     await (await fetch(address)).json();
-    await vi.waitFor(() => expect(openLogs()).toEqual([]), 20_000);
+    await vi.waitFor(() => expect(openIn(workspace)).toEqual([]), patient);
   });
 
   it.each(['limit=0', 'before=-1', 'task=a&task=b', `event=${'x'.repeat(257)}`])(

@@ -10,6 +10,7 @@ import { readJson } from '../../../src/http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../../src/http/request-state.ts';
 import { Traffic, TrafficCount } from '../../../src/http/traffic.ts';
 import { Problem } from '../../../src/http/wire/problem.ts';
+import { patient } from '../../helpers/patient.ts';
 
 const limits = { most: 3, mostOfShare: 2, longestRest: 60_000 };
 
@@ -97,7 +98,7 @@ it('refuses a session while all of a caller, or all there are, have a call under
   const hold = async (address: string, session: string, signal = noSignal) => {
     const had = calls.length;
     void (await post(address, call, { session, signal })).text().catch(() => undefined);
-    await vi.waitUntil(() => calls.length > had);
+    await vi.waitUntil(() => calls.length > had, patient);
   };
   const full = JSON.stringify({
     error: 'as many MCP sessions as there may be have a call under way; try again later',
@@ -114,6 +115,6 @@ it('refuses a session while all of a caller, or all there are, have a call under
   await hold('192.0.2.2', elsewhere);
   expect(await greet('192.0.2.3')).toBe(full);
   ends.abort();
-  await vi.waitFor(async () => expect(await greet('192.0.2.3')).not.toBe(full));
+  await vi.waitFor(async () => expect(await greet('192.0.2.3')).not.toBe(full), patient);
   expect((await post('192.0.2.1', list, { session: first })).status).toBe(404);
 });

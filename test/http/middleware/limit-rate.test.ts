@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
+import { patient } from '../../helpers/patient.ts';
 import { rawRequest } from '../../helpers/raw-request.ts';
 import { serveDoor } from './serve-middleware.ts';
 
@@ -185,7 +186,7 @@ describe('a cancel', () => {
       return status;
     };
     const sent = Array.from({ length: 150 }, cancel);
-    await vi.waitUntil(() => refused === 49);
+    await vi.waitUntil(() => refused === 49, patient);
     expect(asked).toHaveLength(101);
     resolve();
     expect((await Promise.all(sent)).filter((status) => status === 200)).toHaveLength(101);

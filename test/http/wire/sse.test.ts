@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../helpers/manual-clock.ts';
+import { patient } from '../../helpers/patient.ts';
 import { startTestSurface } from '../../helpers/test-surface.ts';
 import { nine } from '../../helpers/test-system.ts';
 
@@ -20,7 +21,7 @@ describe('an idle stream', () => {
     expect(stream.comments).toEqual(['keep-alive', 'keep-alive', 'keep-alive']);
     gate.resolve('');
     expect((await stream.rest()).at(-1)?.event).toBe('result');
-    await vi.waitFor(() => expect(clock.pending).toBe(before));
+    await vi.waitFor(() => expect(clock.pending).toBe(before), patient);
   });
 
   it('shares one timer with all others, and leaves none behind when its client goes', async () => {
@@ -32,7 +33,7 @@ describe('an idle stream', () => {
     while (streams.length < 20) streams.push(await client.stream('/tasks/t1/events'));
     expect(clock.pending).toBe(before + 1);
     for (const stream of streams) stream.leave();
-    await vi.waitFor(() => expect(clock.pending).toBe(before));
+    await vi.waitFor(() => expect(clock.pending).toBe(before), patient);
     gate.resolve('');
   });
 });

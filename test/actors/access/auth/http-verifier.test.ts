@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { patient } from '../../../helpers/patient.ts';
 import {
   dies,
   drips,
@@ -125,7 +126,7 @@ describe('a verifier of the operator', () => {
     service.reply = (response) => void replies.push(() => says(ann)(response));
     const same = Array.from({ length: 20 }, () => verify(token, 'acme'));
     const others = [verify(token, 'other'), verify(`${token}2`, 'acme')];
-    await vi.waitUntil(() => replies.length === 3);
+    await vi.waitUntil(() => replies.length === 3, patient);
     for (const reply of replies.splice(0)) reply();
     expect(await Promise.all([...same, ...others])).toEqual(Array(22).fill(caller()));
     service.reply = says({ valid: false });

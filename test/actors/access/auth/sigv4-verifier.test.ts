@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { patient } from '../../../helpers/patient.ts';
 import { dies, drips, type Reply, redirects, says, startFakeService } from './fake-service.ts';
 import { region, type Signing, signedParameters, signedUrl, tokenOf } from './signed-token.ts';
 import { providing } from './verifying.ts';
@@ -347,7 +348,7 @@ describe('the token service', () => {
     await vi.waitUntil(async () => {
       expect(await brief.verify(token)).toEqual(passes);
       return brief.service.calls.length > 1;
-    });
+    }, patient);
   });
 
   it('is asked every time when nothing is kept, and again after a refusal', async () => {

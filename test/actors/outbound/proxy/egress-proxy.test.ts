@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { patient } from '../../../helpers/patient.ts';
 import { rawRequest } from '../../../helpers/raw-request.ts';
 import { aServer } from '../egress/a-server.ts';
 import { recorded, scope } from '../egress/an-egress.ts';
@@ -343,7 +344,7 @@ describe('egress proxy, passes', () => {
     await vi.waitFor(async () => {
       const next = await openTunnel(proxy.port, authority, authorization);
       expect(next.answer).toContain(' 200 ');
-    });
+    }, patient);
   });
 
   it('says nothing of a client that leaves before it is answered', async () => {

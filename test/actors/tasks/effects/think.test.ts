@@ -4,6 +4,7 @@ import { argumentsDigest } from '../../../../src/actors/governance/policy/argume
 import { type LanguageModel, ModelError } from '../../../../src/actors/ports.ts';
 import { createThink } from '../../../../src/actors/tasks/effects/think.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { patient } from '../../../helpers/patient.ts';
 import { aTaskInput } from '../../../helpers/task-fixtures.ts';
 
 function think(next: LanguageModel['next']) {
@@ -113,7 +114,7 @@ describe('thinking', () => {
       await left;
       throw new Error('not called off');
     });
-    await vi.waitUntil(() => actor.getSnapshot().status === 'active');
+    await vi.waitUntil(() => actor.getSnapshot().status === 'active', patient);
     actor.stop();
     await reported;
     await new Promise((later) => setImmediate(later));

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { patient } from '../../../helpers/patient.ts';
 import { connected, PuppetFolder, puppetConfig } from './puppet.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: any) => unknown;
@@ -212,7 +213,7 @@ describe('a server over HTTP', () => {
       byHand(() => undefined)(request, response, body);
     });
     await connected(new PuppetFolder([]), [shop(url)]);
-    await vi.waitUntil(() => asked.filter(({ method }) => method === 'GET').length === 1);
+    await vi.waitUntil(() => asked.filter(({ method }) => method === 'GET').length === 1, patient);
     await new Promise((done) => setTimeout(done, 1_000));
     expect(asked.filter(({ method }) => method === 'GET')).toHaveLength(1);
   });
@@ -253,8 +254,9 @@ describe('a server over HTTP', () => {
           'connection lost: the server of shop__echo was lost while it worked; its outcome is unknown',
         );
       }
-      await vi.waitFor(() =>
-        expect(warnings()).toEqual(['mcp: shop says more than anybody can read']),
+      await vi.waitFor(
+        () => expect(warnings()).toEqual(['mcp: shop says more than anybody can read']),
+        patient,
       );
       expect(asked.filter(({ body }) => body !== null && 'result' in body).length).toBeLessThan(
         101,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { patient } from '../../../helpers/patient.ts';
 import { connected, listed, PuppetFolder, puppetConfig } from './puppet.ts';
 
 const calls = ['echo', 'hang', 'die', 'big', 'huge', 'wrong', 'broken', 'liar', 'env', 'picture'];
@@ -85,7 +86,7 @@ describe('a server over stdio', () => {
     expect(await call('shop__hang')).toBe(
       'timeout: shop__hang took too long and was stopped; its outcome is unknown',
     );
-    await vi.waitUntil(() => folder.told.includes('notifications/cancelled'));
+    await vi.waitUntil(() => folder.told.includes('notifications/cancelled'), patient);
   });
 
   it('calls a call off at the server when its task is', async () => {
@@ -93,10 +94,10 @@ describe('a server over stdio', () => {
     const { call } = await connected(folder, [puppetConfig()]);
     const stop = new AbortController();
     const called = call('shop__hang', {}, stop.signal);
-    await vi.waitUntil(() => folder.told.includes('hangs'));
+    await vi.waitUntil(() => folder.told.includes('hangs'), patient);
     stop.abort();
     expect(await called).toBe('stopped: shop__hang was stopped because its task was');
-    await vi.waitUntil(() => folder.told.includes('notifications/cancelled'));
+    await vi.waitUntil(() => folder.told.includes('notifications/cancelled'), patient);
     expect(await call('shop__echo')).toBe('{}');
   });
 
@@ -189,7 +190,7 @@ describe('a server over stdio', () => {
     const pids = (await call('shop__family')).split(' ');
     expect(pids.map(isAlive)).toEqual([true, true]);
     await stop();
-    await vi.waitUntil(() => !pids.some(isAlive));
+    await vi.waitUntil(() => !pids.some(isAlive), patient);
   });
 
   it('may write its own news where its messages go', async () => {

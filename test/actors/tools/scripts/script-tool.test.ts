@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ToolError, type ToolRun } from '../../../../src/actors/ports.ts';
 import { readSkills, type ScriptDefinition } from '../../../../src/actors/tools/skills/skills.ts';
 import { type ScriptDependencies, scriptTool } from '../../../../src/actors/tools/tools.ts';
+import { patient } from '../../../helpers/patient.ts';
 import { aDefinition, clock } from '../builtin/isolated-script.ts';
 import { agentFolder } from '../skills/agent-folder.ts';
 
@@ -174,7 +175,7 @@ describe('scriptTool', () => {
     );
     const pids = readFileSync(join(folder, 'pids'), 'utf8').trim().split(' ');
     expect(pids).toHaveLength(2);
-    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]));
+    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), patient);
   });
 
   it('lets a script end in its own way when it is aborted', async () => {
@@ -186,7 +187,7 @@ describe('scriptTool', () => {
     const outcome = expect(script.run({}, { ...run, signal: abort.signal })).rejects.toThrow(
       new ToolError('go was stopped because its task was'),
     );
-    await vi.waitFor(() => readFileSync(join(folder, 'up')));
+    await vi.waitFor(() => readFileSync(join(folder, 'up')), patient);
     abort.abort();
     await outcome;
     expect(readFileSync(join(folder, 'how'), 'utf8')).toBe('ended\n');
@@ -205,7 +206,7 @@ describe('scriptTool', () => {
   it('kills a background child that a script leaves behind and does not wait for it', async () => {
     const pid = await tool({ content: 'sleep 300 & echo $!' }).run({}, run);
     expect(pid).toMatch(/^\d+$/);
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), patient);
   });
 
   it('does not wait for a child that left the group and holds the output open', async () => {

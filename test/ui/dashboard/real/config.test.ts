@@ -116,5 +116,5 @@ it('is a plain field where the editor cannot be loaded', async () => {
   await page.keyboard.press('ControlOrMeta+s');
   await page.getByText('Restart now').waitFor();
   expect(saved()).toBe(`${first}# plain\n`);
-  complaints.splice(0);
+  forgive(complaints, ['ERR_FAILED', 'yaml-editor']);
 });

@@ -1,4 +1,4 @@
-import { assign, fromPromise, setup } from 'xstate';
+import { assign, fromPromise, setup, stateIn } from 'xstate';
 import type {
   ConfigChangedJson,
   ConfigCheckJson,
@@ -87,7 +87,7 @@ export const configMachine = setup({
   },
   guards: {
     wasSaved: (_, { kind }: SaveOutcome) => kind === 'saved',
-    wasInvalid: (_, { kind }: SaveOutcome) => kind === 'invalid',
+    wasConflict: (_, { kind }: SaveOutcome) => kind === 'changed',
     isChanged: ({ context }) => isChanged(context),
   },
   delays: { typing: 400 },
@@ -161,21 +161,39 @@ export const configMachine = setup({
             actions: { type: 'noteSaved', params: ({ event }) => event.output as SavedOutcome },
           },
           {
-            guard: { type: 'wasInvalid', params: ({ event }) => event.output },
-            target: 'editing.checked',
-            actions: { type: 'noteCheck', params: ({ event }) => event.output as InvalidOutcome },
-          },
-          {
+            guard: { type: 'wasConflict', params: ({ event }) => event.output },
             target: 'conflicting',
             actions: { type: 'noteTheirs', params: ({ event }) => event.output as ChangedOutcome },
           },
+          { guard: stateIn({ saving: 'typing' }), target: 'editing' },
+          {
+            target: 'editing.checked',
+            actions: { type: 'noteCheck', params: ({ event }) => event.output as InvalidOutcome },
+          },
         ],
-        onError: {
-          target: 'editing.checked',
-          actions: { type: 'noteProblem', params: ({ event }) => event },
+        onError: [
+          {
+            guard: stateIn({ saving: 'typing' }),
+            target: 'editing.typing',
+            actions: { type: 'noteProblem', params: ({ event }) => event },
+          },
+          {
+            target: 'editing.checked',
+            actions: { type: 'noteProblem', params: ({ event }) => event },
+          },
+        ],
+      },
+      on: {
+        'text.changed': {
+          target: '.typing',
+          actions: { type: 'noteText', params: ({ event }) => event },
         },
       },
-      on: { 'text.changed': { actions: { type: 'noteText', params: ({ event }) => event } } },
+      initial: 'asked',
+      states: {
+        asked: { description: 'The text is the one that is saved.' },
+        typing: { description: 'Somebody types on; what the server says is of an older text.' },
+      },
     },
     conflicting: {
       description: 'Somebody else has written the file; a person looks at both.',

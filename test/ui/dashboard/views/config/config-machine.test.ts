@@ -4,6 +4,7 @@ import {
   configMachine,
   type SaveOutcome,
 } from '../../../../../src/ui/dashboard/views/config/config-machine.ts';
+import { patient } from '../../../../helpers/patient.ts';
 
 const read = { content: 'agent_id: a\n', etag: '"1"', path: '/agents/a/service.yaml' };
 const valid = { valid: true, errors: [], warnings: [] };
@@ -34,7 +35,7 @@ function start(...outcomes: (SaveOutcome | Error)[]) {
     { clock },
   ).start();
   const is = (value: object | string) =>
-    vi.waitFor(() => expect(actor.getSnapshot().value).toEqual(value));
+    vi.waitFor(() => expect(actor.getSnapshot().value).toEqual(value), patient);
   return { actor, clock, saves, checks, is, context: () => actor.getSnapshot().context };
 }
 
@@ -72,10 +73,26 @@ describe('the chart of a configuration that is edited', () => {
     await is({ editing: 'checked' });
     actor.send({ type: 'text.changed', text: 'x' });
     actor.send({ type: 'save.asked' });
-    await vi.waitFor(() => expect(context().check).toEqual(invalid));
+    await vi.waitFor(() => expect(context().check).toEqual(invalid), patient);
     actor.send({ type: 'save.asked' });
-    await vi.waitFor(() => expect(context().problem).toBe('gone'));
+    await vi.waitFor(() => expect(context().problem).toBe('gone'), patient);
     expect(context()).toMatchObject({ text: 'x', saved: read, restart: false });
+  });
+
+  it.each([
+    ['invalid', { kind: 'invalid', check: invalid } as const],
+    ['failed', new Error('gone')],
+  ])('checks what was typed while a save was under way that is %s', async (_, outcome) => {
+    const { actor, clock, checks, is, context } = start(outcome);
+    await is({ editing: 'checked' });
+    actor.send({ type: 'text.changed', text: 'x' });
+    actor.send({ type: 'save.asked' });
+    actor.send({ type: 'text.changed', text: 'right' });
+    await vi.waitUntil(() => !actor.getSnapshot().hasTag('busy'), patient);
+    clock.increment(400);
+    await is({ editing: 'checked' });
+    expect(checks).toEqual([read.content, 'right']);
+    expect(context()).toMatchObject({ text: 'right', check: valid, saved: read });
   });
 
   it('lets a person choose when somebody else has written the file', async () => {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceJsonSchema } from '../../../../../src/actors/config/config.ts';
 import { axeFindings } from '../../../../helpers/axe-findings.ts';
-import { TestBrowser } from '../../../../helpers/browser.ts';
+import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import { evilTexts } from '../../../../helpers/evil-texts.ts';
 import { everyLook, faultsOf, narrow } from '../../../../helpers/faults-of.ts';
@@ -102,7 +102,7 @@ describe('the editor of a configuration', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('1 error; it cannot be saved like this.').waitFor();
     expect(saved).toEqual([]);
-    complaints.splice(0);
+    forgive(complaints, ['400']);
   });
 
   it('completes keys and values of the schema', async () => {
@@ -134,7 +134,7 @@ describe('the editor of a configuration', () => {
     await page.getByText('service.yaml has changed.').waitFor();
     await page.locator('.cm-deletedChunk', { hasText: '1.3.0' }).waitFor();
     expect(saved).toEqual([]);
-    complaints.splice(0);
+    forgive(complaints, ['412']);
     await page.getByRole('button', { name: 'Keep mine' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => saved, { timeout: 20_000 }).toEqual([`${first}# mine\n`]);
@@ -240,7 +240,7 @@ describe('the editor of a configuration', () => {
     await page.getByText('Restart now').waitFor();
     expect(saved).toEqual([`${first}# plain\n`]);
     expect(await axeFindings(page)).toEqual([]);
-    complaints.splice(0);
+    forgive(complaints, ['ERR_FAILED', 'yaml-editor']);
   });
 
   it('shows what is written in a file, and what is wrong with it, as text', async () => {

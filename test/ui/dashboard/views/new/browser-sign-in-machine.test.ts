@@ -4,6 +4,7 @@ import type { SignInStatusJson } from '../../../../../src/http/wire/dashboard/wi
 import type { WizardOffer } from '../../../../../src/machines/wizard/offers.ts';
 import { browserSignInMachine } from '../../../../../src/ui/dashboard/views/new/browser-sign-in-machine.ts';
 import { newAgentMachine } from '../../../../../src/ui/dashboard/views/new/new-agent-machine.ts';
+import { patient } from '../../../../helpers/patient.ts';
 import { anOffer } from '../../../../machines/wizard/some-answers.ts';
 
 const started = { url: 'https://id.example.com/auth?state=s-1', state: 's-1' };
@@ -36,7 +37,7 @@ async function beginAtModel(start: () => Promise<typeof started> = () => Promise
       },
     }),
   ).start();
-  await vi.waitUntil(() => actor.getSnapshot().matches('asking'));
+  await vi.waitUntil(() => actor.getSnapshot().matches('asking'), patient);
   const { wizard, signIn } = actor.getSnapshot().context;
   if (wizard === null || signIn === null) throw new Error('nothing is asked');
   actor.send({ type: 'answer.edit', step: 'name', value: 'x' });
@@ -49,7 +50,7 @@ async function beginAtModel(start: () => Promise<typeof started> = () => Promise
   const begin = async (): Promise<void> => {
     signIn.send({ type: 'browser.choose' });
     signIn.send({ type: 'sign-in.begin', provider: 'openai' });
-    await vi.waitUntil(() => !signIn.getSnapshot().matches({ browser: 'starting' }));
+    await vi.waitUntil(() => !signIn.getSnapshot().matches({ browser: 'starting' }), patient);
   };
   const session = () => wizard.getSnapshot().context.answers.model.session;
   const step = () => wizard.getSnapshot().value;
@@ -147,7 +148,7 @@ describe('signing in with a browser', () => {
     tell({ status: 'done' });
     actor.send({ type: 'step.go', step: 'review' });
     actor.send({ type: 'create' });
-    await vi.waitUntil(() => actor.getSnapshot().matches('made'));
+    await vi.waitUntil(() => actor.getSnapshot().matches('made'), patient);
     expect([signIn.getSnapshot().status, followed]).toEqual(['stopped', []]);
     expect(actor.getSnapshot().context).toMatchObject({ wizard: null, signIn: null });
   });

@@ -5,6 +5,7 @@ import {
   newAgentMachine,
   StepRefused,
 } from '../../../../../src/ui/dashboard/views/new/new-agent-machine.ts';
+import { patient } from '../../../../helpers/patient.ts';
 import { anOffer } from '../../../../machines/wizard/some-answers.ts';
 
 type Create = (answers: AgentAnswers) => Promise<{ agent_id: string; directory: string }>;
@@ -20,7 +21,7 @@ async function begin(create: Create = () => Promise.resolve(made)) {
       },
     }),
   ).start();
-  await vi.waitUntil(() => actor.getSnapshot().matches('asking'));
+  await vi.waitUntil(() => actor.getSnapshot().matches('asking'), patient);
   const step = () => actor.getSnapshot().context.wizard?.getSnapshot().value;
   return { actor, step };
 }
@@ -60,11 +61,11 @@ describe('making an agent in a page', () => {
     });
     actor.send({ type: 'create' });
     actor.send({ type: 'create' });
-    await vi.waitUntil(() => actor.getSnapshot().matches('made'));
+    await vi.waitUntil(() => actor.getSnapshot().matches('made'), patient);
     expect(sent.map(({ name }) => name)).toEqual(['x']);
     expect(actor.getSnapshot().context).toMatchObject({ wizard: null, repeated: '', made });
     actor.send({ type: 'begin.again' });
-    await vi.waitUntil(() => actor.getSnapshot().matches('asking'));
+    await vi.waitUntil(() => actor.getSnapshot().matches('asking'), patient);
     const { wizard } = actor.getSnapshot().context;
     expect(wizard?.getSnapshot().context.answers.name).toBe('');
   });
@@ -74,7 +75,7 @@ describe('making an agent in a page', () => {
       Promise.reject(new StepRefused('name', 'it is there')),
     );
     actor.send({ type: 'create' });
-    await vi.waitUntil(() => actor.getSnapshot().matches('asking'));
+    await vi.waitUntil(() => actor.getSnapshot().matches('asking'), patient);
     expect(step()).toBe('name');
     const { refusal, wizard } = actor.getSnapshot().context;
     expect(refusal).toEqual({ step: 'name', text: 'it is there' });
@@ -89,12 +90,12 @@ describe('making an agent in a page', () => {
       isUp ? Promise.resolve(made) : Promise.reject(new Error('no answer')),
     );
     actor.send({ type: 'create' });
-    await vi.waitUntil(() => actor.getSnapshot().matches('asking'));
+    await vi.waitUntil(() => actor.getSnapshot().matches('asking'), patient);
     expect(step()).toBe('review');
     expect(actor.getSnapshot().context.refusal).toEqual({ step: 'review', text: 'no answer' });
     isUp = true;
     actor.send({ type: 'create' });
-    await vi.waitUntil(() => actor.getSnapshot().matches('made'));
+    await vi.waitUntil(() => actor.getSnapshot().matches('made'), patient);
   });
 
   it('creates nothing before the review', async () => {
