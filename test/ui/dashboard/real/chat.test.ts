@@ -95,6 +95,7 @@ it('holds a call until somebody approves it in another tab, and tells how it was
     expect.stringContaining('What happened'),
   ]);
   await page.getByRole('link', { name: 'What happened' }).click();
+  await call.waitFor({ state: 'detached' });
   const layers = page.locator('[data-layer]');
   await layers.first().waitFor();
   expect(await layers.evaluateAll((all: any[]) => all.map(({ dataset }) => dataset.layer))).toEqual(
