@@ -1,4 +1,5 @@
-// Writes pictures of the dashboard's screens, in both themes and at three widths, to the folder that is named.
+// Writes pictures of the dashboard's screens, in both themes and at three widths, to the folder that is named; of those
+// alone whose names have one of the parts that follow it, where some do.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -11,7 +12,7 @@ import { demoScreens } from './screens/demo-screens.ts';
 import type { Screen } from './screens/screen.ts';
 import { storyScreens } from './screens/story-screens.ts';
 
-const [folder = 'reports/screens', only = ''] = process.argv.slice(2);
+const [folder = 'reports/screens', ...only] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 const { browser, close } = await openBrowser([], ['/usr/share/fonts']);
 try {
@@ -46,7 +47,13 @@ async function takeDemo(): Promise<void> {
 }
 
 function wanted<Stage>(screens: Record<string, Screen<Stage>>): [string, Screen<Stage>][] {
-  return Object.entries(screens).filter(([name]) => name.includes(only) || only.startsWith(name));
+  return Object.entries(screens).filter(
+    ([name]) => isWanted(name) || only.some((part) => part.startsWith(name)),
+  );
+}
+
+function isWanted(name: string): boolean {
+  return only.length === 0 || only.some((part) => name.includes(part));
 }
 
 async function show<Stage extends { url: string }>(
@@ -71,7 +78,7 @@ async function show<Stage extends { url: string }>(
 }
 
 async function takeAll(page: Page, name: string): Promise<void> {
-  if (!name.includes(only)) return;
+  if (!isWanted(name)) return;
   for (const width of [1280, 768, 360]) {
     await page.setViewportSize({ width, height: 800 });
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -82,7 +89,8 @@ async function takeAll(page: Page, name: string): Promise<void> {
       const path = join(folder, `${name}-${colorScheme}-${width}.png`);
       const isDialog = (await page.locator('dialog[open]').count()) > 0;
       // The rail stays where it is while a page is scrolled, and the picture is of all of the page.
-      await page.screenshot({ path, fullPage: !isDialog, style: '.rail { height: auto }' });
+      if (!isDialog) await page.evaluate('scrollTo(0, 0)');
+      await page.screenshot({ path, fullPage: !isDialog });
     }
   }
   await page.setViewportSize({ width: 1280, height: 800 });

@@ -9,17 +9,17 @@ export function clockWords(milliseconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${tail}` : `${minutes}:${tail}`;
 }
 
-const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
-const dateAndTime = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  hourCycle: 'h23',
-});
+const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+const day = { month: 'short', day: 'numeric' } as const;
+const time = new Intl.DateTimeFormat(undefined, clock);
+const dayAndTime = new Intl.DateTimeFormat(undefined, { ...day, ...clock });
+const dateAndTime = new Intl.DateTimeFormat(undefined, { year: 'numeric', ...day, ...clock });
 
-/** Writes a moment by the clock on the wall: `14:32:10`, with its day when that is not the day of `now`. */
+/** Writes a moment by the clock on the wall: `14:32:10`, with its day and year where they are not those of `now`. */
 export function momentWords(iso: string, now: number): string {
   const moment = new Date(iso);
   if (Number.isNaN(moment.getTime())) return iso;
-  const today = new Date(now).toDateString() === moment.toDateString();
-  return (today ? time : dateAndTime).format(moment);
+  const here = new Date(now);
+  if (here.toDateString() === moment.toDateString()) return time.format(moment);
+  return (here.getFullYear() === moment.getFullYear() ? dayAndTime : dateAndTime).format(moment);
 }
