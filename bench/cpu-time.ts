@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Linux counts the time of processes in hundredths of a second. */
 const millisecondsPerTick = 10;
@@ -9,4 +9,26 @@ export function cpuTimeOf(pid: number): number {
   // The name of the program, in parentheses, may hold spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick;
+}
+
+/** Returns the CPU time that a process, and all that it has started, have used so far, in milliseconds. */
+export function cpuTimeOfFamily(pid: number): number {
+  return familyOf(pid).reduce((sum, member) => sum + cpuTimeOf(member), 0);
+}
+
+/** Lists a process, and those that it and they have started and that still run. */
+export function familyOf(pid: number): number[] {
+  const family = [pid];
+  // A list visits what is added while it is walked.
+  for (const member of family) family.push(...childrenOf(member));
+  return family;
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')
+      .split(' ')
+      .filter((child) => child !== '')
+      .map(Number),
+  );
 }

@@ -41,7 +41,7 @@ export async function parkInProcess(directory: string, tasks: number): Promise<v
   system.stop();
 }
 
-const tool: Tool = {
+const noop: Tool = {
   name: 'noop',
   description: 'Does nothing.',
   parameters: {},
@@ -53,9 +53,16 @@ const security = securitySchema.parse({
   defer: { enabled: true, default_timeout: '24h', tools: { noop: { to: 'channel:console:*' } } },
 });
 
-const tools = new Map([[tool.name, tool]]);
-
-async function openSystem(directory: string): Promise<TaskSystem> {
+/** Opens the task system of a folder; `onTool` hears of every run of its one tool, which is held. */
+export async function openSystem(
+  directory: string,
+  onTool: () => void = () => undefined,
+): Promise<TaskSystem> {
+  const run: Tool['run'] = (...call) => {
+    onTool();
+    return noop.run(...call);
+  };
+  const tools = new Map([[noop.name, { ...noop, run }]]);
   const store = await TaskStore.open({
     path: join(directory, '.service/tasks.db'),
     audit: { path: join(directory, '.service/audit.ndjson'), chain: true },
@@ -86,7 +93,8 @@ async function openSystem(directory: string): Promise<TaskSystem> {
   return system;
 }
 
-async function park(system: TaskSystem): Promise<string> {
+/** Starts a task and resolves with its identifier once it waits. */
+export async function park(system: TaskSystem): Promise<string> {
   const id = system.open({
     message: { role: 'user', parts: [{ kind: 'text', text: 'go' }], messageId: 'm' },
     requester: null,
@@ -97,9 +105,13 @@ async function park(system: TaskSystem): Promise<string> {
 }
 
 async function cycle(system: TaskSystem): Promise<void> {
-  const id = await park(system);
+  await approve(system, await park(system));
+}
+
+/** Releases a task and resolves once it is complete; rejects when another decision came first. */
+export async function approve(system: TaskSystem, id: string): Promise<void> {
   const done = reached(system, id, 'completed');
-  await system.decide(id, {
+  const { kind } = await system.decide(id, {
     verb: 'approve',
     approver: 'bench',
     email: null,
@@ -109,6 +121,7 @@ async function cycle(system: TaskSystem): Promise<void> {
     argsSha256: null,
     at: Date.now(),
   });
+  if (kind !== 'resolved') throw new Error(`decision on ${id}: ${kind}`);
   await done;
 }
 

@@ -18,6 +18,7 @@ import { cyclesInProcess } from './in-process.ts';
 import { listFigures } from './lists.ts';
 import { mcpHeldFigures } from './mcp-held.ts';
 import { longListFigures, manyAgentsFigures, pageFigures } from './page.ts';
+import { peersSection } from './peers.ts';
 import {
   coldStartFigures,
   cycleFigures,
@@ -64,16 +65,27 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   resume100k: () => resumeFigures(100_000),
 };
 
+/** Parts that write a section of their own. */
+const sections: Record<string, () => Promise<string>> = { peers: peersSection };
+
 const wanted = process.argv.slice(2);
+const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 const figures: Figure[] = [];
+const written: string[] = [];
 for (const [name, part] of Object.entries(parts)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (!isWanted(name)) continue;
   for (const figure of await part()) {
     figures.push(figure);
     console.log(
       `${figure.what}: ${figure.measured}${figure.aim === '' ? '' : ` (aim ${figure.aim})`}`,
     );
   }
+}
+for (const [name, section] of Object.entries(sections)) {
+  if (!isWanted(name)) continue;
+  const text = await section();
+  written.push(text);
+  console.log(text);
 }
 if (wanted.length === 0)
   writeFileSync(join(import.meta.dirname, '../docs/benchmarks.md'), report());
@@ -89,6 +101,6 @@ with \`synchronous=FULL\` before it is told. Rates are the median of three runs.
 
 | What | Measured | Aim |
 |---|---|---|
-${rows.join('\n')}
+${[rows.join('\n'), ...written].join('\n\n')}
 `;
 }

@@ -1,0 +1,241 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cpuTimeOf, cpuTimeOfFamily, familyOf } from './cpu-time.ts';
+import { install, versionOf } from './peers/install-peer.ts';
+import { type PeerProgram, type PeerServer, startPeer, startServer } from './peers/peer-program.ts';
+import {
+  medianTurn,
+  type Or,
+  type Parked,
+  type Peer,
+  type Race,
+  type Turn,
+  tablesOf,
+} from './peers/peer-tables.ts';
+
+const turns = 3;
+const secondsOfTurn = 2;
+const racedRuns = 20;
+const wantedParked = 10_000;
+const secondsToPark = 35;
+
+/** After it nothing but runs at rest is in memory: ours leave theirs after three seconds. */
+const secondsOfRest = 4;
+
+/** Who is measured, and how it is started. */
+interface Subject {
+  name: string;
+  /** Its packages; absent of the product itself. */
+  folder?: string;
+  program: string;
+  /** Those that leave it open how durable a commit is are measured as they come as well, without parking. */
+  isAsItComes?: boolean;
+  /** `restarts` where the runs live in the server, so that a restart is one of both. */
+  server?: { file: string; restarts: boolean };
+}
+
+/** A subject that runs. */
+interface Running {
+  program: PeerProgram;
+  server: PeerServer | null;
+  directory: string;
+}
+
+/**
+ * Runs that wait for an approval, of the product beside those of others: the same work in the same turns, each in a
+ * process of its own. Returns the tables and what they mean, as Markdown.
+ */
+export async function peersSection(): Promise<string> {
+  const began = loadavg()[0] ?? 0;
+  const subjects = subjectsAt(join(import.meta.dirname, 'peers'));
+  const running = new Map<Subject, Or<Running>>();
+  const peers: Peer[] = [];
+  try {
+    for (const subject of subjects) running.set(subject, await orReason(() => open(subject)));
+    const one = await inTurns(running, 1);
+    const many = await inTurns(running, 64);
+    for (const [subject, opened] of running) {
+      const { name } = subject;
+      const race = await orReason(() => raceOf(opened));
+      const measured = { one: one.get(subject) ?? '', many: many.get(subject) ?? '', race };
+      peers.push({ name, ...measured, parked: null });
+    }
+  } finally {
+    for (const opened of running.values()) if (typeof opened !== 'string') await close(opened);
+  }
+  for (const [index, subject] of subjects.entries()) {
+    const peer = peers[index];
+    if (peer === undefined || subject.isAsItComes === true) continue;
+    peer.parked = await orReason(() => parkMany(subject));
+  }
+  return sectionOf(tablesOf(peers, wantedParked), [began, loadavg()[0] ?? 0]);
+}
+
+function subjectsAt(folder: string): Subject[] {
+  const peer = (name: string, packages: string, main: string, where: string): Subject => ({
+    name: `${name} ${versionOf(join(folder, packages), main)}${where}`,
+    folder: join(folder, packages),
+    program: join(folder, packages, 'peer.mjs'),
+  });
+  const asItComes = (subject: Subject): Subject => ({
+    ...subject,
+    name: `${subject.name}, as it comes`,
+    isAsItComes: true,
+  });
+  const langgraph = peer('LangGraph', 'langgraph', '@langchain/langgraph', ', SQLite');
+  const mastra = peer('Mastra', 'mastra', '@mastra/core', ', libSQL');
+  return [
+    { name: 'Holdpoint', program: join(folder, 'holdpoint.ts') },
+    langgraph,
+    asItComes(langgraph),
+    mastra,
+    asItComes(mastra),
+    {
+      ...peer('DBOS', 'dbos', '@dbos-inc/dbos-sdk', ', PostgreSQL'),
+      server: { file: join(folder, 'dbos/server.mjs'), restarts: false },
+    },
+    {
+      ...peer('Restate', 'restate', '@restatedev/restate-server', ''),
+      server: { file: join(folder, 'restate/server.mjs'), restarts: true },
+    },
+  ];
+}
+
+async function open({ folder, program, isAsItComes, server: own }: Subject): Promise<Running> {
+  if (folder !== undefined) await install(folder);
+  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
+  let server: PeerServer | null = null;
+  try {
+    const isFull = isAsItComes !== true;
+    if (own !== undefined) server = await startServer(own.file, { directory, server: {}, isFull });
+    const start = { directory, server: server?.server ?? {}, isFull };
+    return { program: await startPeer(program, start), server, directory };
+  } catch (error) {
+    await server?.stop();
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function close({ program, server, directory }: Running): Promise<void> {
+  await program.kill();
+  await server?.stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function inTurns(
+  running: ReadonlyMap<Subject, Or<Running>>,
+  callers: number,
+): Promise<Map<Subject, Or<Turn>>> {
+  const measured = new Map<Subject, Or<Turn[]>>();
+  for (const [subject, opened] of running) {
+    measured.set(subject, await orReason(() => turnOf(opened, 64, 1).then(() => [])));
+  }
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (const [subject, opened] of running) {
+      const before = measured.get(subject);
+      if (typeof before !== 'object') continue;
+      const next = await orReason(() => turnOf(opened, callers, secondsOfTurn));
+      measured.set(subject, typeof next === 'string' ? next : [...before, next]);
+    }
+  }
+  return new Map(
+    [...measured].map(([subject, all]) => [
+      subject,
+      typeof all === 'string' ? all : medianTurn(all),
+    ]),
+  );
+}
+
+async function turnOf(opened: Or<Running>, callers: number, seconds: number): Promise<Turn> {
+  const { program, server } = runningOf(opened);
+  const cpu = () => cpuTimeOf(program.pid) + (server === null ? 0 : cpuTimeOfFamily(server.pid));
+  const before = cpu();
+  const { jobs, ...took } = await program.ask({ kind: 'cycle', callers, seconds }, seconds + 30);
+  return { perSecond: jobs / took.seconds, cpu: (cpu() - before) / jobs };
+}
+
+function raceOf(opened: Or<Running>): Promise<Race> {
+  return runningOf(opened).program.ask({ kind: 'race', runs: racedRuns }, 60);
+}
+
+async function parkMany(subject: Subject): Promise<Parked> {
+  const opened = await open(subject);
+  try {
+    const { program, server, directory } = opened;
+    await program.ask({ kind: 'cycle', callers: 64, seconds: 1 }, 30);
+    const before = { ...(await program.ask({ kind: 'memory' }, 30)), server: memoryOf(server) };
+    const { parked, seconds, some } = await program.ask(
+      { kind: 'park', callers: 64, runs: wantedParked, seconds: secondsToPark },
+      secondsToPark + 30,
+    );
+    await new Promise((rested) => setTimeout(rested, secondsOfRest * 1_000));
+    const after = { ...(await program.ask({ kind: 'memory' }, 30)), server: memoryOf(server) };
+    const resumed = await orReason(async () => {
+      await program.kill();
+      const restarts = subject.server?.restarts === true;
+      if (restarts) await server?.stop();
+      const began = performance.now();
+      const start = { directory, server: server?.server ?? {}, isFull: true };
+      if (restarts) opened.server = await startServer(subject.server?.file ?? '', start);
+      opened.program = await startPeer(subject.program, start);
+      await opened.program.ask({ kind: 'resume', ids: some }, 60);
+      return (performance.now() - began) / 1_000;
+    });
+    return {
+      parked,
+      seconds,
+      heap: (after.heap - before.heap) / parked,
+      resident: (after.resident - before.resident) / parked,
+      server: server === null ? null : (after.server - before.server) / parked,
+      resumed,
+    };
+  } finally {
+    await close(opened);
+  }
+}
+
+/** Returns the bytes of memory of a server, what its processes share counted once. */
+function memoryOf(server: PeerServer | null): number {
+  if (server === null) return 0;
+  const kilobytes = familyOf(server.pid).map((pid) =>
+    Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]),
+  );
+  return kilobytes.reduce((sum, size) => sum + size, 0) * 1_024;
+}
+
+function runningOf(opened: Or<Running>): Running {
+  if (typeof opened === 'string') throw new Error(opened);
+  return opened;
+}
+
+/** What fails is a row that says so, and no end of the benchmark. */
+async function orReason<Value>(run: () => Promise<Value>): Promise<Or<Value>> {
+  try {
+    return await run();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function sectionOf(tables: string, loads: readonly number[]): string {
+  const [before, after] = loads.map((value) => value.toFixed(0));
+  return `## Beside others
+
+\`npm run bench peers\` has others that hold a run for an approval do the same work, in the same run and in turns: one step waits, the next
+is a tool that does nothing. Each is a process of its own that is called without HTTP; \`bench/peers/README.md\` says with which settings.
+Measured on ${cpus().length} cores whose load was ${before} at the beginning and ${after} at the end.
+
+A rate is how many runs a number of callers parked, approved and saw complete in a second; the CPU time is that of such a run, with the
+peer's server and database. Both are the median of ${turns} turns of ${secondsOfTurn} s. "As it comes" is with \`synchronous=NORMAL\`: a power cut can lose what
+was said to be done. All others wait for the disk. In the last column two callers approved each of ${racedRuns} runs at the same moment: the tool is to
+run once for each, and one approval is to be refused.
+
+${tables}
+
+The runs were parked once by 64 callers, for at most ${secondsToPark} s. Their memory was read after ${secondsOfRest} s of rest, heap after a collection of garbage; that of a
+server beside the peer counts extra. Then the process was ended by SIGKILL; the last column is the time from the start of a new one until the
+first, the middle and the last of the runs were approved and complete.
+`;
+}

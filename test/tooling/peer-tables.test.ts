@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { medianTurn, type Peer, tablesOf } from '../../bench/peers/peer-tables.ts';
+
+const measured: Peer = {
+  name: 'A',
+  one: { perSecond: 1_234.4, cpu: 0.456 },
+  many: { perSecond: 12.6, cpu: 3 },
+  race: { runs: 20, toolRuns: 40, accepted: 39 },
+  parked: { parked: 10_000, seconds: 3.21, heap: 512, resident: 2_048, server: 100, resumed: 1.5 },
+};
+
+describe('tables of peers', () => {
+  it('takes the median of rates and of CPU times, each by itself', () => {
+    const turns = [
+      { perSecond: 3, cpu: 1 },
+      { perSecond: 1, cpu: 2 },
+      { perSecond: 2, cpu: 3 },
+    ];
+    expect(medianTurn(turns)).toEqual({ perSecond: 2, cpu: 2 });
+  });
+
+  it('has a row for each peer in both tables', () => {
+    expect(tablesOf([measured], 10_000)).toBe(
+      `| park → approve → complete | 1 at once | 64 at once | two approvals at the same moment |
+|---|---|---|---|
+| A | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
+
+| 10,000 runs that wait | parked in | memory of each | of its server | restart to resumed |
+|---|---|---|---|---|
+| A | 3.2 s | 0.5 KB heap, 2.0 KB resident | 0.1 KB | 1.50 s |`,
+    );
+  });
+
+  it('says of a peer that failed why, on one line of one cell, and leaves out what was not asked for', () => {
+    const reason = 'npm failed:\n a | b';
+    const absent: Peer = { name: 'B', one: reason, many: reason, race: reason, parked: reason };
+    expect(tablesOf([absent, { ...measured, parked: null }], 10)).toBe(
+      `| park → approve → complete | 1 at once | 64 at once | two approvals at the same moment |
+|---|---|---|---|
+| B | not measured: npm failed: a / b | not measured: npm failed: a / b | not measured: npm failed: a / b |
+| A | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
+
+| 10 runs that wait | parked in | memory of each | of its server | restart to resumed |
+|---|---|---|---|---|
+| B | not measured: npm failed: a / b |  |  |  |`,
+    );
+  });
+
+  it('says how many were parked where the time did not suffice, and why none was resumed', () => {
+    const parked = {
+      parked: 7,
+      seconds: 35.2,
+      heap: 0,
+      resident: 0,
+      server: null,
+      resumed: 'gone',
+    };
+    expect(
+      tablesOf([{ ...measured, parked }], 10)
+        .split('\n')
+        .at(-1),
+    ).toBe('| A | only 7 in 35 s | 0.0 KB heap, 0.0 KB resident |  | not measured: gone |');
+  });
+});
