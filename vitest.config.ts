@@ -43,7 +43,6 @@ export default defineConfig({
         test: {
           name: 'processes',
           include: processes,
-          isolate: true,
           globalSetup: ['test/tooling/page-once.ts', 'test/tooling/compile-once.ts'],
           // What one program has compiled serves the next.
           env: {

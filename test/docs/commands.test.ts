@@ -13,7 +13,7 @@ const refusal = /^\{(?:"jsonrpc":"2.0","id":\w+,)?"error":/m;
 describe.skipIf(isWithoutBwrap)('the commands of', () => {
   needsBwrap();
 
-  it.each(withCommands)('%s run as they stand', { timeout: 90_000 }, async (page) => {
+  it.each(withCommands)('%s run as they stand', { timeout: 300_000 }, async (page) => {
     const fences = fencesOf(readPage(page));
     const { code, outputs } = await runPage(fences, pagePlans[page] ?? {});
     const printed = [...outputs].map(([line, output]) => `${page}:${line}\n${output}`).join('\n');

@@ -43,7 +43,7 @@ export async function runPage(fences: readonly Fence[], plan: PagePlan): Promise
     writeFileSync(join(folder, 'page.sh'), scriptOf(fences, plan));
     const child = spawn('bwrap', [...machine(folder), 'bash', '/tmp/page.sh'], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 60_000,
+      timeout: 240_000,
       killSignal: 'SIGKILL',
     });
     const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);

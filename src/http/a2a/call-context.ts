@@ -36,6 +36,9 @@ export interface CallRequest {
 
 const key = 'request';
 
+/** Made once: with each comes a stack, and every answer ends with one. */
+const ended = new DOMException('the answer has ended', 'AbortError');
+
 /** Makes the context of a call; `version` is the A2A version it speaks. */
 export function callContext(
   sdk: Sdk,
@@ -51,7 +54,7 @@ export function callContext(
 /** Collects the request data of a call; `restType` is the media type of a REST answer, `null` over JSON-RPC. */
 export function callRequest(ctx: RoutedContext, restType: string | null): CallRequest {
   const gone = new AbortController();
-  ctx.res.once('close', () => gone.abort());
+  ctx.res.once('close', () => gone.abort(ended));
   const type = restType === null ? {} : { type: restType };
   return {
     state: ctx.state,
