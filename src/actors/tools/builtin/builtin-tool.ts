@@ -1,12 +1,7 @@
 import type { JsonObject } from '../../../machines/json.ts';
 import { type Tool, ToolError, type ToolRun } from '../../ports.ts';
 import type { ScriptDependencies } from '../scripts/run-isolated.ts';
-import {
-  type CompiledSchema,
-  checkArguments,
-  compileSchema,
-  validateArguments,
-} from '../skills/skills.ts';
+import { checkArguments, compileLater, validateArguments } from '../skills/skills.ts';
 import type { AgentFiles } from './agent-files.ts';
 import type { ToolConfig } from './tool-config.ts';
 
@@ -24,8 +19,7 @@ export type UncheckedTool<Arguments> = Omit<Tool, 'run'> & {
 
 /** Makes a tool whose arguments are checked against its own JSON Schema, and then by its own `check`, before it runs. */
 export function builtinTool<Arguments = JsonObject>(tool: UncheckedTool<Arguments>): Tool {
-  let compiled: CompiledSchema | undefined;
-  const schema = (): CompiledSchema => (compiled ??= compileSchema(tool.parameters));
+  const schema = compileLater(tool.parameters);
   return {
     ...tool,
     check: (args) => checkArguments(tool.name, schema(), args) ?? tool.check?.(args) ?? null,

@@ -1,7 +1,7 @@
 import { type Tool } from '../../ports.ts';
 import {
   checkArguments,
-  compileSchema,
+  compileLater,
   type ScriptDefinition,
   validateArguments,
 } from '../skills/skills.ts';
@@ -22,15 +22,15 @@ const largestArgument = 128 * 1024 - 1;
  */
 export function scriptTool(definition: ScriptDefinition, dependencies: ScriptDependencies): Tool {
   const { name, description, parameters, idempotent, environment, skill, code } = definition;
-  const schema = compileSchema(parameters);
+  const schema = compileLater(parameters);
   return {
     name,
     description,
     parameters,
     idempotent,
-    check: (args) => checkArguments(name, schema, args),
+    check: (args) => checkArguments(name, schema(), args),
     async run(args, run) {
-      validateArguments(name, schema, args);
+      validateArguments(name, schema(), args);
       const program = interpreterOf(name, definition.script);
       const input = JSON.stringify(args);
       const argument = Buffer.byteLength(input) > largestArgument ? '-' : input;

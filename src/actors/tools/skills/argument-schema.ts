@@ -1,4 +1,4 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../../../machines/json.ts';
 import { ToolError } from '../../ports.ts';
 
@@ -10,7 +10,7 @@ export class SchemaError extends Error {
   readonly code = 'schema_invalid';
 }
 
-const ajv = new Ajv2020({
+const options: Options = {
   strict: false,
   logger: false,
   validateFormats: false,
@@ -18,29 +18,49 @@ const ajv = new Ajv2020({
   addUsedSchema: false,
   // Most schemas check a few calls, so that code is not worth being shortened first.
   code: { optimize: false },
-});
+};
+
+/** Compiles what is known to be a schema; the schema of schemas alone would take longer than all of them. */
+const plain = new Ajv2020({ ...options, meta: false, validateSchema: false });
+
+let strict: Ajv2020 | undefined;
 
 /**
- * Compiles a JSON Schema (draft 2020-12) once, for many checks.
+ * Checks that a JSON Schema (draft 2020-12) somebody wrote is one and can be compiled.
  *
- * Only references inside the schema are followed; nothing is fetched. Throws a SchemaError.
+ * Only references inside the schema are followed; nothing is fetched. Throws a SchemaError that names the place.
  */
+export function checkSchema(schema: JsonObject): void {
+  strict ??= new Ajv2020(options);
+  compileWith(strict, schema);
+}
+
+/** Compiles a JSON Schema of the product's own, or one that was checked, for many checks. Throws a SchemaError. */
 export function compileSchema(schema: JsonObject): CompiledSchema {
+  return compileWith(plain, schema);
+}
+
+/** Returns a function that compiles a schema when it is first asked for it, and then returns the same. */
+export function compileLater(schema: JsonObject): () => CompiledSchema {
+  let compiled: CompiledSchema | undefined;
+  return () => (compiled ??= compileSchema(schema));
+}
+
+function compileWith(ajv: Ajv2020, schema: JsonObject): CompiledSchema {
   const { $schema: _dialect, ...own } = schema;
   // An asynchronous schema answers with a promise, which would read as "valid".
   if ('$async' in own) throw new SchemaError('$async is not supported; leave it out');
   try {
     return ajv.compile(own);
   } catch (error) {
-    throw new SchemaError(whyUnusable(error), { cause: error });
+    throw new SchemaError(whyUnusable(error, ajv.errors ?? []), { cause: error });
   } finally {
     ajv.removeSchema(own);
   }
 }
 
 /** The first of what is wrong and its place in the schema: alternatives that do not fit either only repeat it. */
-function whyUnusable(error: unknown): string {
-  const [first] = ajv.errors ?? [];
+function whyUnusable(error: unknown, [first]: readonly ErrorObject[]): string {
   const reason = error instanceof Error ? error.message : String(error);
   if (first === undefined || !reason.startsWith('schema is invalid')) return reason;
   const place = pathOf(first).join('.');

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../machines/json.ts';
-import { compileSchema, SchemaError } from './argument-schema.ts';
+import { checkSchema, SchemaError } from './argument-schema.ts';
 import { parseInputLine } from './input-line.ts';
 import type { Position } from './skill-problem.ts';
 import type { JsonBlock, ToolSection } from './tool-sections.ts';
@@ -43,7 +43,7 @@ function checked(tool: string, schema: JsonObject, line: number): SectionParamet
   if (parameters['type'] !== 'object')
     return refuse('must describe an object; set "type": "object"');
   try {
-    compileSchema(parameters);
+    checkSchema(parameters);
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
     return refuse(`cannot be used: ${error.message}`);

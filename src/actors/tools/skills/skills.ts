@@ -1,7 +1,6 @@
 export {
-  type CompiledSchema,
   checkArguments,
-  compileSchema,
+  compileLater,
   SchemaError,
   validateArguments,
 } from './argument-schema.ts';

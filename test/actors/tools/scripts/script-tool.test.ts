@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -301,13 +302,16 @@ describe('scriptTool', () => {
       .href;
     const code = `
       import { runProcess } from ${JSON.stringify(module)};
-      await runProcess(
+      const ended = runProcess(
         { program: '/bin/sh', args: ['go.sh'], cwd: ${JSON.stringify(folder)}, env: {}, input: '', isSupervised: false },
         { timeout: 60_000, grace: 500, outputBytes: 100 },
         { clock: { setTimeout, clearTimeout }, signal: new AbortController().signal },
-      );`;
+      );
+      console.log('started');
+      await ended;`;
     const daemon = spawn(process.execPath, ['--input-type=module', '--eval', code]);
     onTestFinished(() => void daemon.kill('SIGKILL'));
+    await once(daemon.stdout, 'data');
     const pids = await vi.waitFor(
       () => readFileSync(join(folder, 'pids'), 'utf8').trim().split(' '),
       { timeout: 20_000 },

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ToolError } from '../../../../src/actors/ports.ts';
 import {
+  checkSchema,
   compileSchema,
   SchemaError,
   validateArguments,
-} from '../../../../src/actors/tools/skills/skills.ts';
+} from '../../../../src/actors/tools/skills/argument-schema.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 
 const schema = compileSchema({
@@ -54,5 +55,17 @@ describe('validateArguments', () => {
     [{ pattern: '(' }],
   ])('refuses the schema %j', (bad) => {
     expect(() => compileSchema(bad)).toThrow(SchemaError);
+    expect(() => checkSchema(bad)).toThrow(SchemaError);
+  });
+
+  it.each<[JsonObject, string]>([
+    [
+      { type: 'strin' },
+      'type must be one of array, boolean, integer, null, number, object, string',
+    ],
+    [{ properties: { a: { minLength: -1 } } }, 'properties.a.minLength must be >= 0'],
+    [{ required: 'a' }, 'required must be array'],
+  ])('says of %j, which somebody wrote, what is wrong with it', (bad, message) => {
+    expect(() => checkSchema(bad)).toThrow(new SchemaError(message));
   });
 });
