@@ -19,7 +19,11 @@ const look = EditorView.theme({
     textDecoration: 'underline',
     textDecorationColor: 'var(--allow)',
   },
+  '.cm-changedLineGutter, .cm-insertedLineGutter': { backgroundColor: 'var(--allow)' },
+  '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { backgroundColor: 'var(--deny)' },
   '.cm-collapsedLines': { color: 'var(--ink-2)', background: 'var(--sunken)' },
+  // Not every font has the mark on either side of them.
+  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: 'none' },
 });
 
 /** Two texts beside each other, in a shadow tree, where their styles are sheets that a page with a strict policy may have. */
