@@ -13,6 +13,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { root, runCommand } from './run-command.ts';
 
+const pinned = `node_modules/node-linux-${process.arch}`;
+
 it('runs the command of its clone on the pinned Node, with every argument as it was given', async () => {
   const clone = aClone();
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
@@ -21,7 +23,7 @@ it('runs the command of its clone on the pinned Node, with every argument as it 
     status: 3,
     called: join(clone, 'bin/holdpoint'),
     args: ['a b', '', '$HOME'],
-    node: realpathSync(join(root, 'node_modules/node/bin/node')),
+    node: realpathSync(join(root, pinned, 'bin/node')),
     cli: join(clone, 'src/cli.ts'),
     // No script can have it open its debugger, not even while it starts.
     flags: ['--disable-sigusr1', '--disable-warning=ExperimentalWarning'],
@@ -57,7 +59,7 @@ it.each([
 ])('says what it was called as: %s', async (_, [program = '', ...args], called) => {
   const clone = aClone();
   mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
-  symlinkSync(join(root, 'node_modules/node'), join(clone, 'node_modules/node'));
+  symlinkSync(join(root, pinned), join(clone, pinned));
   symlinkSync('../../bin/holdpoint', join(clone, 'node_modules/.bin/holdpoint'));
   const { stdout } = await runCommand(program, args, clone);
   const said = (JSON.parse(stdout) as { called: string }).called;
@@ -71,11 +73,11 @@ it('finds the Node that npm has put beside a folder further up, and runs the Jav
   const clone = aClone();
   cpSync(join(clone, 'bin'), join(installed, 'bin'), { recursive: true });
   cpSync(join(clone, 'src/cli.ts'), join(installed, 'dist/cli.js'));
-  symlinkSync(join(root, 'node_modules/node'), join(outer, 'node_modules/node'));
+  symlinkSync(join(root, pinned), join(outer, pinned));
   const { stdout } = await runCommand(join(installed, 'bin/holdpoint'), []);
   expect(JSON.parse(stdout)).toMatchObject({
     cli: join(installed, 'dist/cli.js'),
-    node: realpathSync(join(root, 'node_modules/node/bin/node')),
+    node: realpathSync(join(root, pinned, 'bin/node')),
   });
 });
 

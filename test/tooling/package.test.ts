@@ -36,10 +36,11 @@ beforeAll(async () => {
   mkdirSync(installed, { recursive: true });
   const taken = ['-xzf', join(folder, tarball), '--strip-components=1', '-C', installed];
   expect((await runCommand('tar', taken)).status).toBe(0);
-  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  for (const name of Object.keys(dependencies)) {
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(installed, 'package.json'), 'utf8'),
+  ) as Record<'dependencies' | 'optionalDependencies', Record<string, string>>;
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    if (!existsSync(join(root, 'node_modules', name))) continue;
     symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
 }, 300_000);
@@ -140,13 +141,22 @@ describe('the package', () => {
     for (const name of named) expect(existsSync(join(page, name!))).toBe(true);
   });
 
-  it('says what to do where npm has not put its Node', async () => {
-    rmSync(join(modules, 'node'));
-    const { status, stderr } = await runCommand(command, ['--version'], folder);
-    expect({ status, stderr }).toEqual({
+  it('runs on the Node of its machine where npm has none for that, unless it is too old', async () => {
+    rmSync(join(modules, `node-linux-${process.arch}`));
+    const machines = join(folder, 'machines');
+    mkdirSync(machines);
+    const version = (): Promise<{ status: number | null; stdout: string; stderr: string }> =>
+      runCommand('env', [`PATH=${machines}:/usr/bin:/bin`, command, '--version'], folder);
+    symlinkSync(process.execPath, join(machines, 'node'));
+    expect(await version()).toEqual({ status: 0, stdout: '0.1.0\n', stderr: '' });
+    rmSync(join(machines, 'node'));
+    // What is asked whether it is of version 24 says no.
+    writeFileSync(join(machines, 'node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    expect(await version()).toEqual({
       status: 1,
+      stdout: '',
       stderr:
-        'holdpoint: dependencies are missing; install the package holdpoint again, and let npm run the install script of its package node\n',
+        'holdpoint: there is no Node of 24 or newer; install one, or install the package holdpoint again with its optional packages\n',
     });
   });
 });

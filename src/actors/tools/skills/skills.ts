@@ -1,7 +1,6 @@
 export {
   checkArguments,
   compileLater,
-  SchemaError,
   validateArguments,
 } from './argument-schema.ts';
 export { changedCode } from './code-digest.ts';
