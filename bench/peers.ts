@@ -15,10 +15,10 @@ import {
 } from './peers/peer-tables.ts';
 
 const turns = 3;
-const secondsOfTurn = 2;
+const secondsOfTurn = 1.5;
 const racedRuns = 20;
 const wantedParked = 10_000;
-const secondsToPark = 35;
+const secondsToPark = 30;
 
 /** After it nothing but runs at rest is in memory: ours leave theirs after three seconds. */
 const secondsOfRest = 4;
@@ -52,7 +52,7 @@ export async function peersSection(): Promise<string> {
   const running = new Map<Subject, Or<Running>>();
   const peers: Peer[] = [];
   try {
-    for (const subject of subjects) running.set(subject, await orReason(() => open(subject)));
+    for (const subject of subjects) running.set(subject, await orReason(() => openWarm(subject)));
     const one = await inTurns(running, 1);
     const many = await inTurns(running, 64);
     for (const [subject, opened] of running) {
@@ -118,6 +118,18 @@ async function open({ folder, program, isAsItComes, server: own }: Subject): Pro
   }
 }
 
+/** Opens a subject and has it do some of the work, so that its code is compiled. */
+async function openWarm(subject: Subject): Promise<Running> {
+  const opened = await open(subject);
+  try {
+    await turnOf(opened, 64, 1);
+    return opened;
+  } catch (error) {
+    await close(opened);
+    throw error;
+  }
+}
+
 async function close({ program, server, directory }: Running): Promise<void> {
   await program.kill();
   await server?.stop();
@@ -129,9 +141,7 @@ async function inTurns(
   callers: number,
 ): Promise<Map<Subject, Or<Turn>>> {
   const measured = new Map<Subject, Or<Turn[]>>();
-  for (const [subject, opened] of running) {
-    measured.set(subject, await orReason(() => turnOf(opened, 64, 1).then(() => [])));
-  }
+  for (const subject of running.keys()) measured.set(subject, []);
   for (let turn = 0; turn < turns; turn += 1) {
     for (const [subject, opened] of running) {
       const before = measured.get(subject);
@@ -161,39 +171,51 @@ function raceOf(opened: Or<Running>): Promise<Race> {
 }
 
 async function parkMany(subject: Subject): Promise<Parked> {
-  const opened = await open(subject);
+  const opened = await openWarm(subject);
   try {
-    const { program, server, directory } = opened;
-    await program.ask({ kind: 'cycle', callers: 64, seconds: 1 }, 30);
-    const before = { ...(await program.ask({ kind: 'memory' }, 30)), server: memoryOf(server) };
-    const { parked, seconds, some } = await program.ask(
+    const before = await restingMemory(opened);
+    const { parked, seconds, some } = await opened.program.ask(
       { kind: 'park', callers: 64, runs: wantedParked, seconds: secondsToPark },
       secondsToPark + 30,
     );
-    await new Promise((rested) => setTimeout(rested, secondsOfRest * 1_000));
-    const after = { ...(await program.ask({ kind: 'memory' }, 30)), server: memoryOf(server) };
-    const resumed = await orReason(async () => {
-      await program.kill();
-      const restarts = subject.server?.restarts === true;
-      if (restarts) await server?.stop();
-      const began = performance.now();
-      const start = { directory, server: server?.server ?? {}, isFull: true };
-      if (restarts) opened.server = await startServer(subject.server?.file ?? '', start);
-      opened.program = await startPeer(subject.program, start);
-      await opened.program.ask({ kind: 'resume', ids: some }, 60);
-      return (performance.now() - began) / 1_000;
-    });
+    const after = await restingMemory(opened);
+    const each = (key: keyof typeof before) => (after[key] - before[key]) / parked;
     return {
       parked,
       seconds,
-      heap: (after.heap - before.heap) / parked,
-      resident: (after.resident - before.resident) / parked,
-      server: server === null ? null : (after.server - before.server) / parked,
-      resumed,
+      heap: each('heap'),
+      resident: each('resident'),
+      server: opened.server === null ? null : each('server'),
+      resumed: await orReason(() => resume(subject, opened, some)),
     };
   } finally {
     await close(opened);
   }
+}
+
+async function restingMemory({ program, server }: Running) {
+  await new Promise((rested) => setTimeout(rested, secondsOfRest * 1_000));
+  return { ...(await program.ask({ kind: 'memory' }, 30)), server: memoryOf(server) };
+}
+
+/** Ends a subject, starts it again, and returns the seconds until some of its runs were approved and complete. */
+async function resume(
+  { program, server: own }: Subject,
+  opened: Running,
+  ids: readonly string[],
+): Promise<number> {
+  await opened.program.kill();
+  if (own?.restarts === true) await opened.server?.stop();
+  const began = performance.now();
+  const start = {
+    directory: opened.directory,
+    server: opened.server?.server ?? {},
+    isFull: true,
+  };
+  if (own?.restarts === true) opened.server = await startServer(own.file, start);
+  opened.program = await startPeer(program, start);
+  await opened.program.ask({ kind: 'resume', ids }, 60);
+  return (performance.now() - began) / 1_000;
 }
 
 /** Returns the bytes of memory of a server, what its processes share counted once. */

@@ -36,9 +36,15 @@ export async function startPeer(file: string, start: Start): Promise<PeerProgram
   });
   return {
     pid: child.pid ?? 0,
-    ask: (asked, seconds) => {
+    ask: async (asked, seconds) => {
       child.send(asked);
-      return answerOf(child, seconds);
+      try {
+        return await answerOf(child, seconds);
+      } catch (error) {
+        // An answer that came late would be taken for that of the next question.
+        await kill();
+        throw error;
+      }
     },
     kill,
   };
@@ -56,18 +62,31 @@ export async function startServer(file: string, start: Start): Promise<PeerServe
   }
 }
 
+/** The last error that a program wrote before it ended. */
+const lastErrors = new WeakMap<ChildProcess, string>();
+
 function startChild(file: string, start: Start): ChildProcess {
-  return fork(file, [JSON.stringify(start)], {
-    execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'],
+  const child = fork(file, [JSON.stringify(start)], {
+    execArgv: [
+      '--expose-gc',
+      '--disable-warning=ExperimentalWarning',
+      '--disable-warning=DeprecationWarning',
+    ],
     env: { ...process.env, NODE_ENV: 'production', LANGSMITH_TRACING: 'false' },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    process.stderr.write(chunk);
+    const error = /^\w*Error\b.*$/m.exec(String(chunk))?.[0];
+    if (error !== undefined) lastErrors.set(child, error);
+  });
+  return child;
 }
 
 async function answerOf<Answer>(child: ChildProcess, seconds: number): Promise<Answer> {
   const signal = AbortSignal.timeout(seconds * 1_000);
-  const ended = once(child, 'exit', { signal }).then(([code, name]) => {
-    throw new Error(`it ended by itself (${code ?? name})`);
+  const ended = once(child, 'close', { signal }).then(([code, name]) => {
+    throw new Error(`it ended by itself (${code ?? name}). ${lastErrors.get(child) ?? ''}`);
   });
   const answered = once(child, 'message', { signal }).then(([message]) => {
     const { answer, failed } = message as { answer: Answer; failed?: string };
