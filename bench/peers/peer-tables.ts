@@ -101,7 +101,8 @@ function row(cells: readonly string[]): string {
 }
 
 function kilobytes(bytes: number): string {
-  return `${(bytes / 1_024).toFixed(1)} KB`;
+  // What is left of a rounded minus is no minus.
+  return `${(Math.round((bytes / 1_024) * 10) / 10 + 0).toFixed(1)} KB`;
 }
 
 function count(value: number): string {

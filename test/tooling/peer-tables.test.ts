@@ -50,7 +50,7 @@ describe('tables of peers', () => {
     const parked = {
       parked: 7,
       seconds: 35.2,
-      heap: 0,
+      heap: -10,
       resident: 0,
       server: null,
       resumed: 'gone',

@@ -5,7 +5,7 @@ import { LibSQLStore } from '@mastra/libsql';
 import { z } from 'zod';
 import { serve } from '../serve-runs.ts';
 
-await serve(async ({ directory, isFull }) => {
+await serve(async ({ directory }) => {
   const text = z.object({ text: z.string() });
   let toolRuns = 0;
   const approval = createStep({
@@ -32,7 +32,7 @@ await serve(async ({ directory, isFull }) => {
   const storage = new LibSQLStore({ id: 'bench', url: `file:${join(directory, 'mastra.db')}` });
   const workflow = new Mastra({ workflows: { held }, storage, logger: false }).getWorkflow('held');
   await storage.init();
-  if (isFull) await commitFully(storage.client);
+  await commitFully(storage.client);
 
   return {
     toolRuns: () => toolRuns,
@@ -51,8 +51,8 @@ await serve(async ({ directory, isFull }) => {
 });
 
 /**
- * The store asks for `synchronous=NORMAL`, with which a power cut loses what was said to be done. Its client keeps at most
- * twenty connections, and as many statements at the same moment reach each of them.
+ * The store sets `synchronous=NORMAL` on the connection it opens first, and leaves the others of its client as they are. Those
+ * are twenty at most, and as many statements at the same moment reach each of them.
  */
 async function commitFully(client) {
   const onEach = (sql) => Promise.all(Array.from({ length: 20 }, () => client.execute(sql)));
