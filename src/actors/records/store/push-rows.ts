@@ -11,6 +11,8 @@ export interface OpenTarget {
 /** The receivers of push notifications in the store of an agent. */
 export class PushRows {
   readonly #sql;
+  /** Most agents never have one, and each change of a task asks. */
+  #hasAny: boolean;
 
   constructor(database: DatabaseSync) {
     database.exec(`CREATE TABLE IF NOT EXISTS push_targets (
@@ -25,6 +27,7 @@ export class PushRows {
     database.exec(`CREATE TRIGGER IF NOT EXISTS push_targets_of_deleted AFTER DELETE ON tasks
       BEGIN DELETE FROM push_targets WHERE task_id = OLD.id; END`);
     this.#sql = prepare(database);
+    this.#hasAny = database.prepare('SELECT 1 FROM push_targets LIMIT 1').get() !== undefined;
   }
 
   /**
@@ -32,6 +35,7 @@ export class PushRows {
    * `told`.
    */
   put(target: PushTarget, told: number): void {
+    this.#hasAny = true;
     this.#sql.put.run(target.taskId, target.id, told, JSON.stringify(target));
   }
 
@@ -42,6 +46,7 @@ export class PushRows {
 
   /** Returns the receivers of a task, by their ids. */
   list(taskId: string): PushTarget[] {
+    if (!this.#hasAny) return [];
     return this.#sql.list.all(taskId).map((row) => targetOf(row['target']));
   }
 
