@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { a2aFigures } from './a2a.ts';
@@ -29,6 +29,7 @@ import {
 } from './scenarios.ts';
 import { streamFigures } from './streams.ts';
 import { turnFigures } from './turns.ts';
+import { withSections } from './with-sections.ts';
 
 const parts: Record<string, () => Promise<Figure[]>> = {
   echo: echoFigures,
@@ -87,8 +88,10 @@ for (const [name, section] of Object.entries(sections)) {
   written.push(text);
   console.log(text);
 }
-if (wanted.length === 0)
-  writeFileSync(join(import.meta.dirname, '../docs/benchmarks.md'), report());
+if (wanted.length === 0) {
+  const path = join(import.meta.dirname, '../docs/benchmarks.md');
+  writeFileSync(path, withSections(readFileSync(path, 'utf8'), [report(), ...written]));
+}
 
 function report(): string {
   const [cpu] = cpus();
@@ -101,6 +104,6 @@ with \`synchronous=FULL\` before it is told. Rates are the median of three runs.
 
 | What | Measured | Aim |
 |---|---|---|
-${[rows.join('\n'), ...written].join('\n\n')}
+${rows.join('\n')}
 `;
 }

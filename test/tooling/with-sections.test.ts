@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { withSections } from '../../bench/with-sections.ts';
+
+it('writes sections in the place of those with the same heading, and keeps what else stands there', () => {
+  const before = '# All\n\n| a |\n\n## Models\n\nby hand\n\n## Others\n\nold\n';
+  const after = withSections(before, [
+    '# All\n\n| b |\n',
+    '## Others\n\nnew\n',
+    '## More\n\nfirst',
+  ]);
+  expect(after).toBe(
+    '# All\n\n| b |\n\n## Models\n\nby hand\n\n## Others\n\nnew\n\n## More\n\nfirst\n',
+  );
+});
