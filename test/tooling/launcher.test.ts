@@ -31,6 +31,16 @@ it('runs the command of its clone on the pinned Node, with every argument as it 
   });
 });
 
+it('runs on the Node of a clone that was installed without optional packages', async () => {
+  const clone = aClone();
+  mkdirSync(join(clone, 'node_modules'));
+  symlinkSync(join(root, 'node_modules/node'), join(clone, 'node_modules/node'));
+  const { stdout } = await runCommand(join(clone, 'bin/holdpoint'), []);
+  expect(JSON.parse(stdout)).toMatchObject({
+    node: realpathSync(join(root, 'node_modules/node/bin/node')),
+  });
+});
+
 it('finds its clone through links, relative ones included', async () => {
   const clone = aClone();
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
