@@ -42,15 +42,16 @@ export function startDashboard() {
         client.get<AgentJson[]>('/api/agents'),
         client.get<DeferralsJson>('/api/deferrals'),
       ]);
+      // What a later reading has begun to tell is newer, whichever of them is answered first.
+      if (held !== events) return;
       clock.heard(Date.parse(now));
       workspace.trigger.read({ about, agents, deferrals, unasked });
     } catch (error) {
+      if (held !== events) return;
       if (!(error instanceof ApiError && error.status === 401)) {
         workspace.trigger.failed({ problem: sentenceOf(error) });
       }
     }
-    // A later reading holds them itself.
-    if (held !== events) return;
     held = null;
     for (const event of events) apply(event);
   }

@@ -474,6 +474,30 @@ describe('the stream', () => {
     for (const tab of tabs.slice(1)) await tab.getByText('gone').waitFor();
   });
 
+  it('shows what was asked for last, whichever reading is answered first', async () => {
+    const server = await startPageServer();
+    server.agents = [anAgent()];
+    const late = Promise.withResolvers<void>();
+    const waiting = { unasked: [], now: new Date().toISOString() };
+    let readings = 0;
+    server.routes.set('GET /api/deferrals', async () => {
+      readings += 1;
+      if (readings > 1) return { body: { deferrals: [], ...waiting } };
+      await late.promise;
+      return { body: { deferrals: [aDeferral()], ...waiting } };
+    });
+    const { page } = await browser.page();
+    const first = page.waitForResponse('**/api/deferrals');
+    await page.goto(`${server.url}#/approvals`);
+    await page.getByText('Nothing waits for a person').waitFor();
+    expect(readings).toBe(2);
+    late.resolve();
+    await (await first).finished();
+    server.emit('agent_status', anAgent({ id: 'later' }));
+    await page.getByRole('link', { name: 'later' }).waitFor();
+    expect(await page.title()).toBe('Approvals · Holdpoint');
+  });
+
   it('comes back after a restart from the last event', async () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'stopped' })];
