@@ -26,7 +26,7 @@ export function dashboardFeed({
     const task = await taskOf(agent, id);
     if (task !== null) hub.tell('task', { agent_id: agent.id, task: presentRow(task) });
   };
-  const tellDeferrals = async (agent: WorkspaceAgent): Promise<void> => {
+  const tellNow = async (agent: WorkspaceAgent): Promise<void> => {
     const found = await deferralsOf(agent);
     const now = new Map(found.map(({ id, task_id: task }) => [id, task]));
     const { begun, ended } = pending.update(agent.id, now);
@@ -37,6 +37,13 @@ export function dashboardFeed({
     }
     if (begun.length + ended.length > 0) hub.tell('agent_status', show(agent));
   };
+  const telling = new WeakMap<WorkspaceAgent, Promise<void>>();
+  // One after the other: of two answers the one that comes last need not be the newer one.
+  const tellDeferrals = (agent: WorkspaceAgent): Promise<void> => {
+    const told = (telling.get(agent) ?? Promise.resolve()).then(() => tellNow(agent)).catch(skip);
+    telling.set(agent, told);
+    return told;
+  };
   return {
     onCreated: (agent) => hub.tell('agent_created', show(agent)),
     onRemoved: (id) => hub.tell('agent_removed', { id }),
@@ -46,11 +53,11 @@ export function dashboardFeed({
     },
     async onTasks(agent, ids) {
       for (const id of ids) await tellTask(agent, id).catch(skip);
-      await tellDeferrals(agent).catch(skip);
+      await tellDeferrals(agent);
     },
     onGap: (agent) => {
       hub.tell('reset', {});
-      void tellDeferrals(agent).catch(skip);
+      void tellDeferrals(agent);
     },
   };
 }

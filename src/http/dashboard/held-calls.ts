@@ -10,22 +10,34 @@ const patience = 1_000;
 /** Milliseconds for which what an agent said too late stands for what it would say. */
 const lateAge = 10_000;
 
+export interface HeldCallsPorts {
+  clock: Clock;
+  log: Log;
+  hub: Pick<DashboardHub, 'tell' | 'waitsTold'>;
+}
+
 /** What waits in several agents, and those that did not say so in time. */
 interface Found {
   deferrals: DeferralJson[];
   unasked: string[];
 }
 
+/** What an agent is asked, or has said, and how much had been told when it was asked: what is told later it may not know. */
+interface Asked<Answer> {
+  found: Answer;
+  told: number;
+}
+
 /** Asks agents for the calls that wait in them; one that hangs keeps nobody from deciding on the others. */
 export class HeldCalls {
-  readonly #ports: { clock: Clock; log: Log; hub: Pick<DashboardHub, 'tell'> };
-  readonly #asking = new Map<string, Promise<DeferralJson[]>>();
+  readonly #ports: HeldCallsPorts;
+  readonly #asking = new Map<string, Asked<Promise<DeferralJson[]>>>();
   /** Ids of those that were called unasked and are still being asked. */
   readonly #overdue = new Set<string>();
   /** What agents said after they had been called unasked; each is used once. */
-  readonly #late = new Map<string, { found: DeferralJson[]; at: number }>();
+  readonly #late = new Map<string, Asked<DeferralJson[]> & { at: number }>();
 
-  constructor(ports: { clock: Clock; log: Log; hub: Pick<DashboardHub, 'tell'> }) {
+  constructor(ports: HeldCallsPorts) {
     this.#ports = ports;
   }
 
@@ -58,13 +70,16 @@ export class HeldCalls {
 
   #ask(agent: WorkspaceAgent): Promise<DeferralJson[]> {
     const { clock, hub, log } = this.#ports;
+    const { waitsTold: told } = hub;
     const known = this.#asking.get(agent.id);
-    if (known !== undefined) return known;
-    const asking = deferralsOf(agent).finally(() => this.#asking.delete(agent.id));
+    if (known?.told === told) return known.found;
+    const asking = deferralsOf(agent).finally(() => {
+      if (this.#asking.get(agent.id)?.found === asking) this.#asking.delete(agent.id);
+    });
     asking.then(
       (found) => {
         if (!this.#overdue.delete(agent.id)) return;
-        this.#late.set(agent.id, { found, at: clock.now() });
+        this.#late.set(agent.id, { found, told, at: clock.now() });
         hub.tell('reset', {});
       },
       (error: unknown) => {
@@ -73,14 +88,15 @@ export class HeldCalls {
         log.warn({ agent: agent.id, reason }, 'dashboard: an agent did not say what waits');
       },
     );
-    this.#asking.set(agent.id, asking);
+    this.#asking.set(agent.id, { found: asking, told });
     return asking;
   }
 
   #takeLate(id: string): DeferralJson[] | null {
     const late = this.#late.get(id);
     this.#late.delete(id);
-    const isFresh = late !== undefined && this.#ports.clock.now() - late.at <= lateAge;
+    const { clock, hub } = this.#ports;
+    const isFresh = late?.told === hub.waitsTold && clock.now() - late.at <= lateAge;
     return isFresh ? late.found : null;
   }
 }
