@@ -54,7 +54,8 @@ export function httpArgumentsProblem(args: JsonObject): string | null {
 /** Makes a request of arguments with which nothing is wrong. */
 export function httpRequestOf(args: JsonObject): { url: URL; init: RequestInit } {
   const { url, method = 'GET', headers = {}, body, json } = args as unknown as HttpArguments;
-  const sent = new Headers(headers);
+  // Entries, as a record loses what is called `__proto__` on the way into Headers.
+  const sent = new Headers(Object.entries(headers));
   if (json !== undefined && !sent.has('content-type')) sent.set('content-type', 'application/json');
   const content = json === undefined ? body : JSON.stringify(json);
   return {
