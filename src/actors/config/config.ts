@@ -1,11 +1,13 @@
 // What is configured: `service.yaml` and the files of its channels, read and checked as one.
 
+export { usualUrlVariable } from './check-store-settings.ts';
 export { type ConfigProblem, formatProblem } from './config-problem.ts';
 export { loadConfig } from './load-config.ts';
 export { opensLoopback } from './opens-loopback.ts';
 export { type ConfigReading, parseConfig } from './parse-config.ts';
 export { readChannelFiles } from './read-channel-files.ts';
 export { readSecretSettings } from './read-secret-settings.ts';
+export { readStoreSettings } from './read-store-settings.ts';
 export type { OidcSettings } from './schema-auth.ts';
 export { channelSchemas } from './schema-channels.ts';
 export { serviceJsonSchema } from './service-json-schema.ts';

@@ -15,6 +15,7 @@ import { checkRuleNames } from './check-rule-names.ts';
 import { checkServer } from './check-server.ts';
 import { checkShape } from './check-shape.ts';
 import { checkStepUp } from './check-step-up.ts';
+import { checkStoreSettings } from './check-store-settings.ts';
 import { checkSwitches } from './check-switches.ts';
 import { checkTools } from './check-tools.ts';
 import { checkTracing } from './check-tracing.ts';
@@ -103,6 +104,7 @@ function check(tree: Tree, env: ParseOptions['env']): Checked {
     ...checkTools(config),
     ...checkCapture(config),
     ...checkServer(config),
+    ...checkStoreSettings(config, env, tree.isWritten),
     ...checkCard(config),
     ...checkStepUp(config),
     ...checkDefer(config, tree.isWritten),

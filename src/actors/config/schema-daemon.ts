@@ -154,10 +154,31 @@ export const observabilitySchema = z.object({
 
 /** `store`: where tasks are kept, and for how long once they have ended. */
 export const storeSchema = z.object({
-  kind: z.enum(['sqlite']).default('sqlite').describe('The database.'),
+  kind: z.enum(['sqlite', 'postgres']).default('sqlite').meta({
+    description:
+      'The database: `sqlite` is a file for one daemon, `postgres` a server for several daemons of one agent.',
+    example: 'postgres',
+  }),
   path: name.default('.service/tasks.db').meta({
-    description: 'Its file, relative to the folder of the agent.',
+    description: 'The file of `sqlite`, relative to the folder of the agent.',
     example: '/var/lib/refunds/tasks.db',
+  }),
+  url_env: name.optional().meta({
+    description:
+      'The variable with the URL of `postgres`; `SERVICE_DATABASE_URL` when it is left out. It is read again with each connection.',
+    example: 'REFUNDS_DATABASE_URL',
+  }),
+  schema: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,39}$/, 'use lower-case letters, digits and _, at most 40')
+    .optional()
+    .meta({
+      description: 'The schema of `postgres` that holds this agent; `holdpoint` when left out.',
+      example: 'refunds',
+    }),
+  pool: z.int().min(2).max(100).optional().meta({
+    description: 'How many connections of `postgres` one daemon opens at most; 10 when left out.',
+    example: 20,
   }),
   retention: positiveDuration
     .prefault('7d')

@@ -34,13 +34,27 @@ export {
   readPublicKeys,
   SigningKeyError,
   type Standing,
+  standingBefore,
+  type TailedLine,
+  type Tailing,
   tailLines,
+  type VerifyFilesOptions,
   verdictSentence,
   verifyFiles,
   verifyLog,
 } from './log/audit.ts';
 export { logFilesOf } from './log/log-files.ts';
+export { HeldDuty } from './postgres/held-duty.ts';
+export type { LogAddress, PostgresLog, StoreCopy, StoreReport } from './postgres/postgres.ts';
+export type { PostgresStore } from './postgres/postgres-store.ts';
 export { type AuditSinks, createAuditSinks } from './sinks/audit-sinks.ts';
+export { closeSource } from './sqlite/close-source.ts';
+export { compareLog, type StoreAndLog } from './sqlite/compare-log.ts';
+export { checkPages } from './sqlite/database.ts';
+export { checkSource } from './sqlite/source-store.ts';
+export { readChannelNames } from './sqlite/sqlite-channel-name-rows.ts';
+export { SqliteStore } from './sqlite/sqlite-store.ts';
+export { ofOtherReleases } from './sqlite/sqlite-task-rows.ts';
 export type {
   ApprovalBacklog,
   ApprovalRow,
@@ -48,16 +62,22 @@ export type {
   ApprovalSlot,
   ApprovalWrite,
 } from './store/approval-rows.ts';
-export { type ChannelNameRows, readChannelNames } from './store/channel-name-rows.ts';
-export { compareLog, type StoreAndLog } from './store/compare-log.ts';
+export type { ChannelNameRows } from './store/channel-name-rows.ts';
 export type { ConversationRows } from './store/conversation-rows.ts';
-export { checkPages } from './store/database.ts';
 export { lockDirectory } from './store/directory-lock.ts';
 export { lockFile } from './store/file-lock.ts';
-export { type MessageRows, messageKey, type SentMessage } from './store/message-rows.ts';
-export type { PushRows } from './store/push-rows.ts';
-export type { SessionRows } from './store/session-rows.ts';
+export { messageKey, type SentMessage } from './store/message-key.ts';
+export type { OpenTarget, PushRows } from './store/push-rows.ts';
 export { damagedStore, isDamage, StoreError } from './store/store-error.ts';
-export type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from './store/task-listing.ts';
-export { ofOtherReleases, type StoredTask, type TaskRows } from './store/task-rows.ts';
-export { ConflictError, TaskStore, type TaskWrite, UnrecordedError } from './store/task-store.ts';
+export type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from './store/task-page.ts';
+export type { MessageRows, SessionRows, StoredTask, TaskRows } from './store/task-rows.ts';
+export {
+  ConflictError,
+  type TaskStore,
+  type TaskWrite,
+  UnrecordedError,
+} from './store/task-store.ts';
+export { waitedIn } from './store/waited-in.ts';
+
+/** Loads what a store in PostgreSQL needs; nobody else pays for it. */
+export const loadSharedStore = () => import('./postgres/postgres.ts');

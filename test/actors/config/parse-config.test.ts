@@ -296,7 +296,10 @@ describe('shape', () => {
       'agent_id: x\nauth: {required: "yes"}',
       '2:18 auth.required | auth.required: this must be true or false',
     ],
-    ['agent_id: x\nstore: {kind: postgres}', '2:15 store.kind | store.kind: this must be sqlite'],
+    [
+      'agent_id: x\nstore: {kind: mysql}',
+      '2:15 store.kind | store.kind: this must be one of sqlite, postgres',
+    ],
     [
       'agent_id: x\nstore: {retention: 25d}',
       '2:20 store.retention | store.retention: a duration must be at most 24 days (576h)',

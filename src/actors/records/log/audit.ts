@@ -11,7 +11,7 @@ export { type LineSigner, lineSigner } from './line-signer.ts';
 export { LogIndexes, LongLineError, type OpenLogFile } from './log-index.ts';
 export { LogView, type NumberedLine } from './log-view.ts';
 export { type AuditKeys, openAuditKeys } from './open-audit-keys.ts';
-export { prunedAt } from './pruned-at.ts';
+export { prunedAt, standingBefore } from './pruned-at.ts';
 export {
   type PublicKey,
   PublicKeyError,
@@ -21,7 +21,8 @@ export {
 } from './public-keys.ts';
 export type { RecordedEvent } from './recorded-event.ts';
 export { readSigningKey, SigningKeyError } from './signing-key.ts';
-export { type TailOptions, tailLines } from './tail-lines.ts';
+export { type Tailing, type TailOptions, tailLines } from './tail-lines.ts';
+export type { TailedLine } from './tailed-line.ts';
 export {
   breakSentence,
   type ChainVerdict,
@@ -29,5 +30,5 @@ export {
   type LineBreak,
   verdictSentence,
 } from './verdict.ts';
-export { AuditLogError, verifyFiles } from './verify-files.ts';
+export { AuditLogError, type VerifyFilesOptions, verifyFiles } from './verify-files.ts';
 export { verifyLog } from './verify-view.ts';

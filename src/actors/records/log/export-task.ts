@@ -28,12 +28,22 @@ export interface ExportSummary {
   broken: { file: string; lineNumber: number } | null;
 }
 
-export interface ExportOptions {
-  /** The current file of the log. */
-  path: string;
+/** What is taken out of a log. */
+export interface Exporting {
   task: string;
   /** True hashes every line of the log, for its place in the chain. */
   withProof: boolean;
+}
+
+export interface ExportOptions extends Exporting {
+  /** The current file of the log. */
+  path: string;
+}
+
+/** A part of a log, such as a file, whose lines are read without their newlines; each is valid until the next. */
+export interface LogPart {
+  path: string;
+  lines(): AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -42,13 +52,22 @@ export interface ExportOptions {
  *
  * @throws AuditLogError when a file cannot be read
  */
-export async function exportTask(
-  { path, task, withProof }: ExportOptions,
+export function exportTask(
+  { path, ...exporting }: ExportOptions,
+  take: (line: ExportedLine) => Promise<void>,
+): Promise<ExportSummary> {
+  return exportFrom(filesOf(path), exporting, take);
+}
+
+/** Does what `exportTask` does with a log wherever its parts come from, in their order. */
+export async function exportFrom(
+  parts: AsyncIterable<LogPart> | Iterable<LogPart>,
+  { task, withProof }: Exporting,
   take: (line: ExportedLine) => Promise<void>,
 ): Promise<ExportSummary> {
   const summary: ExportSummary = { exported: 0, count: 0, head: GENESIS, broken: null };
   const quoted = Buffer.from(JSON.stringify(task));
-  for await (const log of filesOf(path)) {
+  for await (const log of parts) {
     let lineNumber = 0;
     for await (const bytes of log.lines()) {
       lineNumber += 1;

@@ -1,17 +1,11 @@
 import type { Clock } from '../../ports.ts';
-import { maximumLineBytes } from './chain-format.ts';
 import { linesFromEnd } from './lines-from-end.ts';
 import { fileAt, LogFileReader } from './log-file-reader.ts';
 import { finishedFilesOf, logFilesOf } from './log-files.ts';
-import { type RecordedEvent, recordedEvent } from './recorded-event.ts';
+import { type LineFilter, matchingLine, type TailedLine } from './tailed-line.ts';
 
-export interface TailOptions {
-  /** The current file of the log. */
-  path: string;
-  /** Only events of this task. */
-  task?: string;
-  /** Only events of this name, or those whose name begins with what stands before a final `*`. */
-  event?: string;
+/** How much of a log is shown, and for how long. */
+export interface Tailing extends LineFilter {
   /** How many of the latest lines to begin with. */
   limit: number;
   /** Go on with new events until the signal aborts; waits for the log when there is none yet. */
@@ -20,10 +14,9 @@ export interface TailOptions {
   clock: Clock;
 }
 
-/** One line of a log; `event` is `null` when it holds none. */
-export interface TailedLine {
-  text: string;
-  event: RecordedEvent | null;
+export interface TailOptions extends Tailing {
+  /** The current file of the log. */
+  path: string;
 }
 
 const pollInterval = 200;
@@ -48,7 +41,7 @@ export async function* tailLines(options: TailOptions): AsyncGenerator<TailedLin
         if (log !== null) yield* unread(log, options);
         await log?.handle.close();
         log = next;
-      } else if (log === null || !(await wasCut(log))) await pause(options);
+      } else if (log === null || !(await wasCut(log))) await pauseTail(options);
     }
   } finally {
     await log?.handle.close();
@@ -100,21 +93,6 @@ async function latestBefore(
   return found;
 }
 
-function matchingLine(line: Uint8Array, { task, event }: TailOptions): TailedLine | null {
-  const read = line.length > maximumLineBytes ? null : recordedEvent(line);
-  const text = () => new TextDecoder().decode(line);
-  if (read === null) {
-    return task === undefined && event === undefined ? { text: text(), event: null } : null;
-  }
-  if (task !== undefined && read.task_id !== task) return null;
-  if (event !== undefined && !isNamed(read.event, event)) return null;
-  return { text: text(), event: read };
-}
-
-function isNamed(name: string, pattern: string): boolean {
-  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
-}
-
 /** Opens the file that follows one; `null` while it is the current one, or its successor is not there yet. */
 async function successorOf(log: LogFileReader | null, path: string): Promise<LogFileReader | null> {
   if (log === null) return LogFileReader.find(path);
@@ -139,7 +117,8 @@ async function wasCut(log: LogFileReader): Promise<boolean> {
   return true;
 }
 
-function pause({ clock, signal }: TailOptions): Promise<void> {
+/** Waits until the next look at a log that is followed, or until the signal aborts. */
+export function pauseTail({ clock, signal }: Tailing): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clock.clearTimeout(timer);

@@ -18,7 +18,8 @@ export type BreakReason =
   | LineReason
   | ChainReason
   | SignatureReason
-  | 'the newline at the end is missing';
+  | 'the newline at the end is missing'
+  | 'the last line is not the one that the store knows';
 
 /** A bad line; `line` counts from 1 in its file. */
 export interface LineBreak {

@@ -30,9 +30,19 @@ export type VerifyFilesOptions = Omit<VerifyOptions, 'keys'> & {
  */
 export function verifyFiles(
   paths: readonly string[],
+  options: VerifyFilesOptions = {},
+): Promise<ChainVerdict> {
+  return verifyNamed(
+    paths.map((path): LogFile => ({ name: path, chunks: chunksOf(path) })),
+    options,
+  );
+}
+
+/** Verifies a log wherever its parts come from, the oldest first. Rejects with what reading one rejects with. */
+export function verifyNamed(
+  files: readonly LogFile[],
   { keys = null, ...options }: VerifyFilesOptions = {},
 ): Promise<ChainVerdict> {
-  const files = paths.map((path): LogFile => ({ name: path, chunks: chunksOf(path) }));
   const ring = keys === null ? null : nodeKeyRing(keys);
   return verifyChain(files, sha256Hex, { ...options, keys: ring });
 }

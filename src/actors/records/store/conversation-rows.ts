@@ -1,65 +1,15 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { ChatMessage, Turn } from '../../../machines/channels/turn.ts';
 
 /** What was said to the agent in chats: messages without their last word, and the ids of those that have it. */
-export class ConversationRows {
-  readonly #sql;
-
-  constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS conversation_turns (
-      position INTEGER PRIMARY KEY,
-      adapter TEXT NOT NULL,
-      id TEXT NOT NULL,
-      taken_at INTEGER NOT NULL,
-      turn TEXT,
-      UNIQUE (adapter, id)
-    )`);
-    database.exec(`CREATE INDEX IF NOT EXISTS conversation_turns_by_time
-      ON conversation_turns (taken_at)`);
-    this.#sql = prepare(database);
-  }
-
+export interface ConversationRows {
   /** Stores a message at a time in epoch milliseconds; returns whether it is new. */
-  take(turn: Turn, at: number): boolean {
-    const { adapter, id } = turn.message;
-    return Number(this.#sql.take.run(adapter, id, at, JSON.stringify(turn)).changes) === 1;
-  }
-
+  take(turn: Turn, at: number): Promise<boolean>;
   /** Keeps how far the answer to a message is. */
-  keep(turn: Turn): void {
-    const { adapter, id } = turn.message;
-    this.#sql.keep.run(JSON.stringify(turn), adapter, id);
-  }
-
+  keep(turn: Turn): Promise<void>;
   /** Forgets what a message said, which has had its last word, but not that it was heard. */
-  close({ adapter, id }: Pick<ChatMessage, 'adapter' | 'id'>): void {
-    this.#sql.close.run(adapter, id);
-  }
-
+  close(message: Pick<ChatMessage, 'adapter' | 'id'>): Promise<void>;
   /** Returns the messages without a last word, in the order in which they were taken in. */
-  open(): Turn[] {
-    // The column holds what `take` and `keep` put there.
-    return this.#sql.open.all().map((row) => JSON.parse(String(row['turn'])) as Turn);
-  }
-
+  open(): Promise<Turn[]>;
   /** Forgets the ids of answered messages that were taken in before a time; returns how many. */
-  prune(at: number): number {
-    return Number(this.#sql.prune.run(at).changes);
-  }
-}
-
-function prepare(database: DatabaseSync) {
-  return {
-    take: database.prepare(`INSERT INTO conversation_turns (adapter, id, taken_at, turn)
-      VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`),
-    keep: database.prepare(`UPDATE conversation_turns SET turn = ?
-      WHERE adapter = ? AND id = ? AND turn IS NOT NULL`),
-    close: database.prepare(
-      'UPDATE conversation_turns SET turn = NULL WHERE adapter = ? AND id = ?',
-    ),
-    open: database.prepare(
-      'SELECT turn FROM conversation_turns WHERE turn IS NOT NULL ORDER BY position',
-    ),
-    prune: database.prepare('DELETE FROM conversation_turns WHERE turn IS NULL AND taken_at < ?'),
-  };
+  prune(at: number): Promise<number>;
 }

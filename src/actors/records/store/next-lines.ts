@@ -66,6 +66,11 @@ export class NextLines {
     head.checkpointed = head.events;
   }
 
+  /** The lines without their newlines. */
+  texts(): string[] {
+    return this.#text === '' ? [] : this.#text.slice(0, -1).split('\n');
+  }
+
   /** The bytes of the lines; `head` counts them from here on. */
   take(): Buffer {
     const bytes = Buffer.from(this.#text);

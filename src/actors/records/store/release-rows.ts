@@ -1,28 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite';
-
 /** Which release of the agent runtime brought which version of the task chart, as far as this store has seen them. */
-export class ReleaseRows {
-  readonly #sql;
-
-  constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS machine_releases (
-      machine_version INTEGER PRIMARY KEY,
-      release TEXT NOT NULL
-    )`);
-    this.#sql = {
-      find: database.prepare('SELECT release FROM machine_releases WHERE machine_version = ?'),
-      keep: database.prepare('INSERT OR REPLACE INTO machine_releases VALUES (?, ?)'),
-    };
-  }
-
+export interface ReleaseRows {
   /** Returns the release that last ran a version of the chart here; `null` when none is known. */
-  find(machineVersion: number): string | null {
-    const row = this.#sql.find.get(machineVersion);
-    return row === undefined ? null : String(row['release']);
-  }
-
+  find(machineVersion: number): Promise<string | null>;
   /** Keeps which release runs a version of the chart. */
-  keep(machineVersion: number, release: string): void {
-    if (this.find(machineVersion) !== release) this.#sql.keep.run(machineVersion, release);
-  }
+  keep(machineVersion: number, release: string): Promise<void>;
 }

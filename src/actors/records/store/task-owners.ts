@@ -9,7 +9,7 @@ export function ownerColumns(task: Task): [org: string, owner: string] {
 
 /** Writes an owner as the columns `owner_org` and `owner` have it. */
 export function columnsOfOwner(owner: Owner | null): [org: string, owner: string] {
-  return [owner?.orgId ?? '', keyOf(owner)];
+  return [owner?.orgId ?? '', keyOfOwner(owner)];
 }
 
 /** Reads whose a task is from its columns, for one that cannot be read otherwise. */
@@ -38,7 +38,7 @@ export function scopeFilter(scope: TaskScope): { where: string; values: Record<s
   const listed = 'position IN (SELECT position FROM task_approvers WHERE email = :email)';
   return {
     where: `${org.where} AND (owner = :owner OR ${listed})`,
-    values: { ...org.values, owner: keyOf(scope.owner), email: listedAs(scope.email) },
+    values: { ...org.values, owner: keyOfOwner(scope.owner), email: listedAs(scope.email) },
   };
 }
 
@@ -47,12 +47,12 @@ const conversations = {
   values: {},
 };
 
-/** Empty for nobody; a provider's name has no line break. */
-function keyOf(owner: Owner | null): string {
+/** Writes an owner as the column `owner` has it: empty for nobody; a provider's name has no line break. */
+export function keyOfOwner(owner: Owner | null): string {
   return owner === null ? '' : `${owner.provider}\n${owner.userId}`;
 }
 
-/** An entry of a list is never empty, so nobody is listed as that. */
-function listedAs(email: string | null): string {
+/** Writes an email as lists of approvers have it; an entry of a list is never empty, so nobody is listed as that. */
+export function listedAs(email: string | null): string {
   return normaliseEmail(email ?? '') ?? '';
 }

@@ -1,7 +1,10 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { unreadable } from '../../../machines/task/failure-of.ts';
+import { oldestTaskMachineVersion } from '../../../machines/task/migrate-snapshot.ts';
 import { isFinal, type Task, type TaskState } from '../../../machines/task/task.ts';
+import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
 import { ownerOfColumns } from './task-owners.ts';
+import type { StoredTask } from './task-rows.ts';
 
 /** A row of the table of tasks, or the columns of it that were asked for. */
 export type TaskRow = Record<string, SQLOutputValue>;
@@ -13,6 +16,9 @@ export const briefColumns =
 /** The columns that make up a whole task. */
 export const wholeColumns = `${briefColumns}, contents`;
 
+/** SQL that tells the rows whose snapshots this release can go on with. */
+export const isKnown = `machine_version BETWEEN ${oldestTaskMachineVersion} AND ${taskMachineVersion}`;
+
 /** Takes a task apart: what lists show, and what was said, which they leave out. Both are JSON. */
 export function columnsOf(task: Task): { brief: string; contents: string } {
   const { history, answer, ...brief } = task;
@@ -20,7 +26,7 @@ export function columnsOf(task: Task): { brief: string; contents: string } {
 }
 
 /** Puts a task together from its whole row. Throws SyntaxError for one that cannot be read. */
-export function parseTask(row: TaskRow): Task {
+function parseTask(row: TaskRow): Task {
   const kept = JSON.parse(String(row['task'])) as Task;
   const contents = row['contents'];
   // A row that an earlier version wrote, and that SQLite could not take apart, holds everything in one.
@@ -38,8 +44,28 @@ export function taskOf(row: TaskRow): Task {
   }
 }
 
+/** Puts a task together with what is needed to go on with it. */
+export function storedTaskOf(row: TaskRow): StoredTask {
+  const kept = {
+    machineVersion: Number(row['machine_version']),
+    auditSeq: Number(row['audit_seq']),
+    startedCall: row['started_call'] === null ? null : String(row['started_call']),
+  };
+  try {
+    return { task: parseTask(row), snapshot: snapshotOf(row), ...kept };
+  } catch {
+    return { task: unreadableTask(row), snapshot: null, ...kept, unreadable: openState(row) };
+  }
+}
+
+/** The column holds what a commit put there. Throws SyntaxError when it does not any more. */
+function snapshotOf(row: TaskRow): unknown {
+  const snapshot = row['snapshot'];
+  return snapshot === null ? null : JSON.parse(String(snapshot));
+}
+
 /** Tells what can be said of a task whose row cannot be read. */
-export function unreadableTask(row: TaskRow): Task {
+function unreadableTask(row: TaskRow): Task {
   const changedAt = Number(row['changed_at']);
   return {
     id: String(row['id']),
@@ -64,7 +90,7 @@ export function unreadableTask(row: TaskRow): Task {
 }
 
 /** Returns the state in which a row stands that has not ended; `null` for one that has. */
-export function openState(row: TaskRow): TaskState | null {
+function openState(row: TaskRow): TaskState | null {
   const state = row['state'] as TaskState;
   return isFinal(state) ? null : state;
 }

@@ -1,22 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
-import type { EnteredState } from '../../../machines/task/entered-state.ts';
-import { oldestTaskMachineVersion } from '../../../machines/task/migrate-snapshot.ts';
-import type { Task, TaskState } from '../../../machines/task/task.ts';
-import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
-import { MessageRows, type SentMessage } from './message-rows.ts';
-import { SessionRows } from './session-rows.ts';
-import { StateRows } from './state-rows.ts';
-import { TaskListing } from './task-listing.ts';
-import { approversOf, ownerColumns } from './task-owners.ts';
-import {
-  columnsOf,
-  openState,
-  parseTask,
-  type TaskRow,
-  taskOf,
-  unreadableTask,
-  wholeColumns,
-} from './task-row.ts';
+import type { EnteredState, StateHistory } from '../../../machines/task/entered-state.ts';
+import type { Owner, Task, TaskState } from '../../../machines/task/task.ts';
+import type { TaskScope } from '../../../machines/task/task-access.ts';
+import type { SentMessage } from './message-key.ts';
+import type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from './task-page.ts';
 
 /** A task as it stands on disk. */
 export interface StoredTask {
@@ -44,13 +30,18 @@ export interface TaskChange extends Omit<StoredTask, 'snapshot' | 'unreadable'> 
   sent?: readonly SentMessage[];
   /** The states of the chart that led here; absent for none. */
   entered?: readonly EnteredState[];
+  /** True when this daemon takes the task up from another one that was at work on it. */
+  isClaimed?: boolean;
 }
 
-const final = `('completed', 'failed', 'canceled')`;
+/** Tasks that have not ended and that another version of their chart saved. */
+export interface StrangeTasks {
+  machineVersion: number;
+  tasks: number;
+}
 
-/** The statements over the tasks of an agent. Every read sees committed rows alone. */
-export class TaskRows {
-  readonly #database: DatabaseSync;
+/** The tasks of an agent. Every read sees what is committed, and nothing else. */
+export interface TaskRows {
   /** The tasks as pages. */
   readonly listing: TaskListing;
   /** Which message led to which of them. */
@@ -59,182 +50,68 @@ export class TaskRows {
   readonly sessions: SessionRows;
   /** The states of their chart that they have entered. */
   readonly states: StateRows;
-  readonly #sql;
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-    this.listing = new TaskListing(database);
-    this.messages = new MessageRows(database);
-    this.sessions = new SessionRows(database);
-    this.states = new StateRows(database);
-    this.#sql = prepare(database);
-  }
-
-  /**
-   * Writes a change and tells whether the row was still at the expected revision, and its messages had led
-   * nowhere else. Nothing of it stays otherwise.
-   */
-  write(change: TaskChange): boolean {
-    const { sent = [], entered = [], task } = change;
-    const taken = sent.filter((message) => this.messages.take(message, task.id));
-    if (taken.length === sent.length && this.#put(change)) {
-      if (entered.length > 0) this.states.add(task.id, entered);
-      return true;
-    }
-    for (const message of taken) this.messages.drop(message, task.id);
-    return false;
-  }
-
-  #put(change: TaskChange): boolean {
-    const { task } = change;
-    const { brief, contents } = columnsOf(task);
-    const values = [
-      task.state,
-      task.revision,
-      task.changedAt,
-      task.wakeAt,
-      task.deferral?.id ?? null,
-      change.machineVersion,
-      change.auditSeq,
-      change.startedCall,
-      brief,
-      change.snapshot,
-      task.contextId,
-      contents,
-      approversOf(task),
-      task.id,
-    ];
-    if (change.expected === 0)
-      return isDone(this.#sql.insert.run(...values, ...ownerColumns(task)));
-    const isWritten = isDone(this.#sql.update.run(...values, change.expected));
-    // Only another run may have changed whose it is.
-    if (isWritten && task.owner !== undefined) this.#sql.own.run(...ownerColumns(task), task.id);
-    return isWritten;
-  }
-
   /** Returns a task with what is needed to go on with it. */
-  read(id: string): StoredTask | undefined {
-    const row = this.#sql.read.get(id);
-    if (row === undefined) return undefined;
-    const kept = {
-      machineVersion: Number(row['machine_version']),
-      auditSeq: Number(row['audit_seq']),
-      startedCall: row['started_call'] === null ? null : String(row['started_call']),
-    };
-    try {
-      return { task: parseTask(row), snapshot: snapshotOf(row), ...kept };
-    } catch {
-      return { task: unreadableTask(row), snapshot: null, ...kept, unreadable: openState(row) };
-    }
-  }
-
+  read(id: string): Promise<StoredTask | undefined>;
   /** Returns the public task. */
-  find(id: string): Task | undefined {
-    const row = this.#sql.find.get(id);
-    return row === undefined ? undefined : taskOf(row);
-  }
-
+  find(id: string): Promise<Task | undefined>;
   /** Returns the task that waits on a deferral. */
-  findByDeferral(deferralId: string): Task | undefined {
-    const row = this.#sql.findByDeferral.get(deferralId);
-    return row === undefined ? undefined : taskOf(row);
-  }
-
+  findByDeferral(deferralId: string): Promise<Task | undefined>;
   /** Returns the ids of tasks at work, oldest first: the ones a restart has to go on with, as far as it can. */
-  working(): string[] {
-    return this.#sql.working.all().map((row) => String(row['id']));
-  }
-
+  working(): Promise<string[]>;
   /** Returns the ids of parked tasks that can be gone on with, oldest first. */
-  parked(): string[] {
-    return this.#sql.parked.all().map((row) => String(row['id']));
-  }
-
+  parked(): Promise<string[]>;
   /** Returns the ids of parked tasks whose deadline has passed, the most overdue first. */
-  overdue(now: number): string[] {
-    return this.#sql.overdue.all(now).map((row) => String(row['id']));
-  }
-
+  overdue(now: number): Promise<string[]>;
   /** Returns the first deadline after a time, in epoch milliseconds. */
-  nextDeadline(after: number): number | null {
-    const row = this.#sql.nextDeadline.get(after);
-    return row === undefined ? null : Number(row['at']);
-  }
-
+  nextDeadline(after: number): Promise<number | null>;
   /** Counts the tasks that have not ended and that another version of their chart saved, by that version. */
-  strangers(): { machineVersion: number; tasks: number }[] {
-    return ofOtherReleases(this.#database);
-  }
-
+  strangers(): Promise<StrangeTasks[]>;
   /** Counts tasks in a state. */
-  count(state: TaskState): number {
-    return Number(this.#sql.count.get(state)?.['tasks']);
-  }
-
+  count(state: TaskState): Promise<number>;
   /** Counts the tasks of every state that has any. */
-  countByState(): Partial<Record<TaskState, number>> {
-    const rows = this.#sql.countByState.all();
-    return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['tasks'])]));
-  }
-
-  /** Deletes up to `limit` final tasks that ended before a time and tells how many went. */
-  deleteEnded(before: number, limit: number): number {
-    return Number(this.#sql.deleteEnded.run(before, limit).changes);
-  }
+  countByState(): Promise<Partial<Record<TaskState, number>>>;
 }
 
-/** The column holds what `write` put there. Throws SyntaxError when it does not any more. */
-function snapshotOf(row: TaskRow): unknown {
-  const snapshot = row['snapshot'];
-  return snapshot === null ? null : JSON.parse(String(snapshot));
+/**
+ * The lists of the tasks of an agent: each reads along one index, and no more rows than it shows. Whose a task
+ * is stands in the index, so what the caller may not know of is passed over there.
+ */
+export interface TaskListing {
+  /** Lists tasks, the one that was made last first; a task keeps its place whatever becomes of it. */
+  made(query: TaskQuery, scope?: TaskScope): Promise<TaskPage>;
+  /** Lists tasks, the one whose state changed last first. */
+  changed(query: ChangedQuery, scope?: TaskScope): Promise<TaskPage>;
+  /** Counts the tasks that a filter lets through, up to `mostCounted`. */
+  total(filter: TaskFilter, scope?: TaskScope): Promise<number>;
 }
 
-/** The rows whose snapshots can be gone on with. */
-const known = `machine_version BETWEEN ${oldestTaskMachineVersion} AND ${taskMachineVersion}`;
-
-function isDone({ changes }: { changes: number | bigint }): boolean {
-  return Number(changes) === 1;
+/** Which message of whom led to which task; a row goes with its task. */
+export interface MessageRows {
+  /** Returns the id of the task that a message led to. */
+  find(key: string): Promise<string | undefined>;
 }
 
-/** Counts the tasks of a store that have not ended and that this release cannot go on with, by the version that saved them. */
-export function ofOtherReleases(
-  database: DatabaseSync,
-): { machineVersion: number; tasks: number }[] {
-  const rows = database.prepare(`SELECT machine_version, count(*) AS tasks FROM tasks
-    WHERE state IN ('submitted', 'working', 'deferred') AND NOT ${known}
-    GROUP BY machine_version`);
-  return rows.all().map((row) => ({
-    machineVersion: Number(row['machine_version']),
-    tasks: Number(row['tasks']),
-  }));
+/** A page of the contexts of one owner; `cursor` asks for the next one, and a page may be short of its limit. */
+export interface ContextPage {
+  contexts: { id: string; changedAt: number }[];
+  cursor: string | null;
 }
 
-function prepare(database: DatabaseSync) {
-  const sql = (text: string) => database.prepare(text);
-  return {
-    insert: sql(`INSERT INTO tasks (state, revision, changed_at, deadline_at, deferral_id,
-      machine_version, audit_seq, started_call, task, snapshot, context_id, contents,
-      approvers, id, owner_org, owner)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
-    update: sql(`UPDATE tasks SET state = ?, revision = ?, changed_at = ?, deadline_at = ?,
-      deferral_id = ?, machine_version = ?, audit_seq = ?, started_call = ?, task = ?, snapshot = ?,
-      context_id = ?, contents = ?, approvers = ? WHERE id = ? AND revision = ?`),
-    own: sql(
-      'UPDATE tasks SET owner_org = ?1, owner = ?2 WHERE id = ?3 AND (owner_org, owner) <> (?1, ?2)',
-    ),
-    read: sql(`SELECT ${wholeColumns}, snapshot, machine_version, audit_seq, started_call
-      FROM tasks WHERE id = ?`),
-    find: sql(`SELECT ${wholeColumns} FROM tasks WHERE id = ?`),
-    findByDeferral: sql(`SELECT ${wholeColumns} FROM tasks WHERE deferral_id = ?`),
-    working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working')
-      AND ${known} ORDER BY position`),
-    parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' AND ${known} ORDER BY position`),
-    overdue: sql(`SELECT id FROM tasks WHERE deadline_at <= ? AND ${known} ORDER BY deadline_at`),
-    nextDeadline: sql(`SELECT deadline_at AS at FROM tasks WHERE deadline_at > ? AND ${known}
-      ORDER BY deadline_at LIMIT 1`),
-    count: sql('SELECT count(*) AS tasks FROM tasks WHERE state = ?'),
-    countByState: sql('SELECT state, count(*) AS tasks FROM tasks GROUP BY state'),
-    deleteEnded: sql(`DELETE FROM tasks WHERE position IN (
-      SELECT position FROM tasks WHERE state IN ${final} AND changed_at < ? LIMIT ?)`),
-  };
+/** The tasks of one owner by the context that they belong to. */
+export interface SessionRows {
+  /** Reads up to `limit` tasks of a context that one owner has, the one that changed last first. */
+  newestOf(contextId: string, owner: Owner | null, limit: number): AsyncIterable<Task>;
+  /** Returns the task of a context that changed longest ago, of those that one owner has. */
+  firstOf(contextId: string, owner: Owner | null): Promise<Task | undefined>;
+  /**
+   * Lists the contexts of one owner with the time of their last change in epoch milliseconds, newest first: each stands
+   * where the task of it stands that changed last. `cursor` comes from the page before.
+   */
+  contextsOf(owner: Owner | null, limit: number, cursor?: string): Promise<ContextPage>;
+}
+
+/** Which states of their chart tasks have entered, when, and why. */
+export interface StateRows {
+  /** Returns the states that a task has entered, oldest first; none for one that an earlier version saved. */
+  of(taskId: string): Promise<StateHistory>;
 }

@@ -1,17 +1,13 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEvent } from '../../ports.ts';
-import { ApprovalRows } from './approval-rows.ts';
-import { AuditFile, type AuditFileOptions } from './audit-file.ts';
-import { ChannelNameRows } from './channel-name-rows.ts';
-import { ConversationRows } from './conversation-rows.ts';
-import { openDatabase } from './database.ts';
-import { inTransaction } from './in-transaction.ts';
-import type { AuditRecovery } from './mend-tail.ts';
-import { PushRows } from './push-rows.ts';
-import { ReleaseRows } from './release-rows.ts';
-import type { AuditOpening } from './settle-log.ts';
-import { damagedStore, isDamage, type StoreError } from './store-error.ts';
-import { type TaskChange, TaskRows } from './task-rows.ts';
+import { SystemError } from '../../system-error.ts';
+import type { ApprovalRows } from './approval-rows.ts';
+import type { AuditOpening, AuditRecovery } from './audit-opening.ts';
+import type { ChannelNameRows } from './channel-name-rows.ts';
+import type { ConversationRows } from './conversation-rows.ts';
+import type { PushRows } from './push-rows.ts';
+import type { ReleaseRows } from './release-rows.ts';
+import type { StoreError } from './store-error.ts';
+import type { TaskChange, TaskRows } from './task-rows.ts';
 
 /** A change of one task together with what the audit log says about it. */
 export interface TaskWrite {
@@ -24,44 +20,28 @@ export class ConflictError extends Error {
   readonly code = 'conflict';
 }
 
-/** The disk did not take a write; nothing of it was kept. */
+/** The store did not take a write; nothing of it was kept. */
 export class UnrecordedError extends Error {
   readonly code = 'unrecorded';
 }
 
-/** A task that cannot be put together for the disk: a defect of that task alone. */
+/** The store cannot be asked now; it may be later. */
+export class UnreachableError extends SystemError {
+  constructor(cause: unknown) {
+    super('unrecorded', 'the task store cannot be reached; try again in a moment', { cause });
+  }
+}
+
+/** A task that cannot be put together for the store: a defect of that task alone. */
 export class UnsavableError extends Error {
   readonly code = 'unsavable';
 }
 
-interface PendingSave {
-  collect: () => TaskWrite;
-  promise: Promise<void>;
-  resolve: () => void;
-  reject: (error: Error) => void;
-}
-
-export interface TaskStoreOptions {
-  path: string;
-  /** Hears once that the file turned out to be damaged while it was in use, in a sentence for people. */
-  onDamaged?: (error: StoreError) => void;
-  audit: Omit<AuditFileOptions, 'database'> & {
-    /** Is given the bytes of the lines of each commit, once it is on disk; whole lines, in order. */
-    onCommitted?: (lines: Uint8Array) => void;
-  };
-}
-
-/** How often the audit file is synced, so that the outbox stays short. */
-const syncEvery = 1_000;
-
-/** How often the log states where it stands, in milliseconds (contract section 10). */
-const checkpointEvery = 300_000;
-
 /**
- * Tasks and their audit events, on disk together or not at all. All saves of one turn of the
- * event loop go into one commit; a save resolves when that commit is on disk.
+ * Tasks and their audit events, kept together or not at all. All saves of one turn of the event loop go into one
+ * commit; a save resolves when that commit is durable.
  */
-export class TaskStore {
+export interface TaskStore {
   readonly rows: TaskRows;
   /** Who is told what becomes of which task. */
   readonly push: PushRows;
@@ -73,235 +53,29 @@ export class TaskStore {
   readonly conversations: ConversationRows;
   /** Which channel of a chat a name stands for. */
   readonly channelNames: ChannelNameRows;
-  readonly #database: DatabaseSync;
-  readonly #audit: AuditFile;
-  readonly #onCommitted: (lines: Uint8Array) => void;
-  readonly #timers: NodeJS.Timeout[];
-  #saves = new Map<string, PendingSave>();
-  #events: PendingEvents = { events: [], settle: [] };
-  #scheduled = false;
-  #failure: Error | null = null;
-  #damage: StoreError | null = null;
-  #synced: number;
-
-  private constructor(
-    database: DatabaseSync,
-    audit: AuditFile,
-    onCommitted: (lines: Uint8Array) => void = () => undefined,
-  ) {
-    this.#database = database;
-    this.#audit = audit;
-    this.#synced = audit.events;
-    this.#onCommitted = onCommitted;
-    this.rows = new TaskRows(database);
-    this.push = new PushRows(database);
-    this.approvals = new ApprovalRows(database);
-    this.releases = new ReleaseRows(database);
-    this.conversations = new ConversationRows(database);
-    this.channelNames = new ChannelNameRows(database);
-    this.#publish(audit.opening.lines);
-    this.#timers = [
-      setInterval(() => this.#sync(), syncEvery).unref(),
-      setInterval(() => this.checkpoint(), checkpointEvery).unref(),
-    ];
-  }
-
-  /** Opens the store of an agent. Throws StoreError when it cannot be used. */
-  static async open({ path, audit, onDamaged }: TaskStoreOptions): Promise<TaskStore> {
-    const database = openDatabase(path);
-    try {
-      const file = await AuditFile.open({ ...audit, database });
-      const store = new TaskStore(database, file, audit.onCommitted);
-      database.onDamage = (error) => store.#takeDamage(damagedStore(path, error), onDamaged);
-      return store;
-    } catch (error) {
-      database.close();
-      throw isDamage(error) ? damagedStore(path, error) : error;
-    }
-  }
-
-  /** What is wrong with the file, once a read or a write has run into it; `null` while it is sound. */
-  get damage(): StoreError | null {
-    return this.#damage;
-  }
-
+  /** What is wrong with the store, once a read or a write has run into it; `null` while it is sound. */
+  readonly damage: StoreError | null;
   /** Events of the log that are committed, and whose file is not known to be on disk yet. */
-  get unsynced(): number {
-    return this.#audit.events - this.#synced;
-  }
-
-  /** What had to be mended when the store was opened. */
-  get recovery(): AuditRecovery {
-    return this.#audit.recovery;
-  }
-
+  readonly unsynced: number;
+  /** What of the log had to be mended when the store was opened. */
+  readonly recovery: AuditRecovery;
   /** What was found when the store was opened: that it is older than its log, or was lost. */
-  get opening(): AuditOpening {
-    return this.#audit.opening;
-  }
-
+  readonly opening: AuditOpening;
   /**
    * Saves a task with the next commit. `collect` is called then, once, however often a task is
    * saved in between. Rejects with ConflictError, UnrecordedError or UnsavableError.
    */
-  save(id: string, collect: () => TaskWrite): Promise<void> {
-    const pending = this.#saves.get(id);
-    if (pending !== undefined) {
-      pending.collect = collect;
-      return pending.promise;
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#saves.set(id, { collect, promise, resolve, reject });
-    this.#schedule();
-    return promise;
-  }
-
+  save(id: string, collect: () => TaskWrite): Promise<void>;
   /** Writes events that belong to no change of a task. Rejects with UnrecordedError. */
-  record(events: readonly AuditEvent[]): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#events.events.push(...events);
-    this.#events.settle.push({ resolve, reject });
-    this.#schedule();
-    return promise;
-  }
-
-  /** Commits what is pending, now. Returns the reason when the disk refused it, else `null`. */
-  flush(): Error | null {
-    const saves = this.#saves;
-    const { events, settle } = this.#events;
-    this.#saves = new Map();
-    this.#events = { events: [], settle: [] };
-    this.#scheduled = false;
-    try {
-      if (this.#damage !== null) throw this.#damage;
-      const refused = this.#commit(saves, events);
-      this.#failure = null;
-      for (const { resolve } of settle) resolve();
-      for (const [id, { resolve, reject }] of saves) {
-        const reason = refused.get(id);
-        if (reason === undefined) resolve();
-        else reject(reason);
-      }
-      return null;
-    } catch (error) {
-      this.#failure = new UnrecordedError('the task store cannot be written', { cause: error });
-      for (const { reject } of settle) reject(this.#failure);
-      for (const { reject } of saves.values()) reject(this.#failure);
-      return this.#failure;
-    }
-  }
-
-  /**
-   * Returns whether the disk takes writes. After a failure it is tried again, so that a disk that
-   * has room once more is noticed; a damaged file takes none any more.
-   */
-  isWritable(): boolean {
-    if (this.#damage !== null) return false;
-    return this.#failure === null || this.flush() === null;
-  }
-
+  record(events: readonly AuditEvent[]): Promise<void>;
+  /** Commits what is pending, now. Resolves with the reason when that was refused, else with `null`. */
+  flush(): Promise<Error | null>;
+  /** Returns whether the store takes writes, as far as is known; after a failure it is tried again. */
+  isWritable(): boolean;
   /** Deletes final tasks that ended before a time, a bounded number at once; returns how many. */
-  deleteEnded(before: number): number {
-    return this.rows.deleteEnded(before, 1_000);
-  }
-
+  deleteEnded(before: number): Promise<number>;
   /** Writes a checkpoint with the next commit, unless nothing was written since the last one. */
-  checkpoint(): void {
-    this.#audit.requestCheckpoint(new Date().toISOString());
-    this.#schedule();
-  }
-
+  checkpoint(): void;
   /** Commits what is pending and closes the store. */
-  close(): void {
-    if (!this.#database.isOpen) return;
-    for (const timer of this.#timers) clearInterval(timer);
-    this.flush();
-    try {
-      this.#audit.close();
-    } finally {
-      this.#database.close();
-    }
-  }
-
-  #takeDamage(error: StoreError, tell: TaskStoreOptions['onDamaged']): void {
-    if (this.#damage !== null) return;
-    this.#damage = error;
-    tell?.(error);
-  }
-
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => this.#scheduled && this.flush());
-  }
-
-  /** Returns the saves that were refused, each with the reason; the others are committed. */
-  #commit(saves: Map<string, PendingSave>, loose: AuditEvent[]): Map<string, Error> {
-    if (this.#audit.isRotationDue()) this.#transact(() => this.#rotate());
-    const refused = new Map<string, Error>();
-    this.#transact(() => {
-      if (this.#failure !== null) this.#audit.probe();
-      const events = loose;
-      for (const [id, { collect }] of saves) {
-        const write = collected(id, collect);
-        if (write instanceof Error) refused.set(id, write);
-        else if (this.rows.write(write.change)) events.push(...write.events);
-        else refused.set(id, new ConflictError(`task ${id} was changed by another process`));
-      }
-      this.#audit.append(events);
-    });
-    return refused;
-  }
-
-  #rotate(): void {
-    // Another process may have done so meanwhile.
-    if (this.#audit.isRotationDue()) this.#audit.finish();
-  }
-
-  #transact(write: () => void): void {
-    const run = () => {
-      this.#audit.begin();
-      write();
-    };
-    // Beginning anew mends the tail of a log whose lock was lost.
-    inTransaction(this.#database, run, (isOver) =>
-      isOver ? this.#audit.begin() : this.#audit.rollBack(),
-    );
-    this.#publish(this.#audit.committed());
-  }
-
-  #publish(lines: Uint8Array | null): void {
-    if (lines === null) return;
-    try {
-      this.#onCommitted(lines);
-    } catch {
-      // A defect of who listens must not make callers believe that nothing was kept.
-    }
-  }
-
-  #sync(): void {
-    const { events } = this.#audit;
-    this.#audit.sync().then(
-      () => {
-        this.#synced = events;
-      },
-      (error: unknown) => {
-        this.#failure = new UnrecordedError('the audit log cannot be synced', { cause: error });
-      },
-    );
-  }
-}
-
-interface PendingEvents {
-  events: AuditEvent[];
-  settle: { resolve: () => void; reject: (error: Error) => void }[];
-}
-
-/** A defect in one task is refused alone, so that it takes no other save with it. */
-function collected(id: string, collect: () => TaskWrite): TaskWrite | UnsavableError {
-  try {
-    return collect();
-  } catch (error) {
-    return new UnsavableError(`task ${id} cannot be put together for the disk`, { cause: error });
-  }
+  close(): Promise<void>;
 }

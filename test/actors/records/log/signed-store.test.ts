@@ -8,7 +8,7 @@ import {
   openAuditKeys,
   verifyFiles,
 } from '../../../../src/actors/records/log/audit.ts';
-import { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
 import { events, keyOf } from './log-of.ts';
 
 let folder: string;
@@ -32,14 +32,14 @@ async function session(key: ReturnType<typeof keyOf>, published: string) {
   );
   const rotation = await keyRotation(await lastSignedLine([path]), keys);
   const audit = { path, chain: true, signer: keys.signer };
-  const store = await TaskStore.open({ path: join(folder, 'tasks.db'), audit });
+  const store = await SqliteStore.open({ path: join(folder, 'tasks.db'), audit });
   const ts = '2026-07-01T09:00:00.000Z';
   if (rotation !== null) await store.record([{ ts, ...rotation }]);
   await Promise.all(events(1_200).map((event) => store.record([event])));
   const held = await Promise.all(
     (await readdir(folder)).map((name) => readFile(join(folder, name), 'latin1')),
   );
-  store.close();
+  await store.close();
   const verdict = await verifyFiles([path], { keys: keys.published, requireSigned: true });
   return { rotation, verdict, held: held.join('') };
 }

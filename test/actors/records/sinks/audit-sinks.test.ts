@@ -9,7 +9,7 @@ import {
   type SinkSettings,
 } from '../../../../src/actors/records/sinks/audit-sinks.ts';
 import type { QueueBounds } from '../../../../src/actors/records/sinks/line-queue.ts';
-import { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { anEvent } from '../../../helpers/stored-tasks.ts';
 import { storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
@@ -110,10 +110,10 @@ describe('a sink on a UNIX socket', () => {
     const { path, audit } = storeFiles(directory);
     const rotation = { maxBytes: 0, daily: false, keep: 0 };
     const onCommitted = (lines: Uint8Array): void => sinks.offer(lines);
-    const store = await TaskStore.open({ path, audit: { ...audit, rotation, onCommitted } });
+    const store = await SqliteStore.open({ path, audit: { ...audit, rotation, onCommitted } });
     await store.record([anEvent('zu spät 🧾', 1), anEvent('t-2', 1)]);
     await store.record([anEvent('t-1', 2)]);
-    store.close();
+    await store.close();
     await until(() => deliveredBy(sinks) === 3);
     await until(() => listener.received() === readFileSync(audit.path, 'utf8'));
     expect(sinks.stats()).toEqual([
@@ -331,7 +331,7 @@ describe('a listener that throws', () => {
     const onCommitted = (): void => {
       throw new Error('a defect');
     };
-    const store = await TaskStore.open({ path, audit: { ...audit, onCommitted } });
+    const store = await SqliteStore.open({ path, audit: { ...audit, onCommitted } });
     onTestFinished(() => store.close());
     await store.record([anEvent('t-1')]);
     expect(store.isWritable()).toBe(true);

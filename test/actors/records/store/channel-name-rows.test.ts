@@ -1,39 +1,37 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { readChannelNames } from '../../../../src/actors/records/store/channel-name-rows.ts';
-import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
+import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 
-describe('the channels that names stand for', () => {
-  it('are kept as they were first found, for each adapter, over a restart', async () => {
-    const folder = temporaryFolder();
-    const store = await openStore(folder);
-    store.channelNames.keep('slack', 'refunds', 'C1');
-    store.channelNames.keep('slack', 'refunds', 'C2');
-    store.channelNames.keep('other', 'refunds', 'C3');
-    store.close();
-    const again = await openStore(folder);
-    const found = ['slack', 'other', 'third'].map((adapter) =>
-      again.channelNames.find(adapter, 'refunds'),
-    );
-    again.close();
-    expect(found).toEqual(['C1', 'C3', undefined]);
+describe.each(kindsOfStores)('$kind', ({ make }) => {
+  let place: StorePlace;
+  let store: TaskStore;
+
+  beforeEach(async () => {
+    place = await make();
+    store = await place.open();
   });
 
-  it('are read while the store is in use, and are none where there is no store', async () => {
-    const folder = temporaryFolder();
-    const { path } = storeFiles(folder);
-    const absent = readChannelNames(path, 'slack');
-    const store = await openStore(folder);
-    store.channelNames.keep('slack', 'refunds', 'C1');
-    const inUse = readChannelNames(path, 'slack');
-    store.close();
-    const broken = join(folder, 'broken.db');
-    writeFileSync(broken, 'this is no store');
-    expect([absent, inUse, readChannelNames(broken, 'slack')]).toEqual([
-      new Map(),
-      new Map([['refunds', 'C1']]),
-      new Map(),
-    ]);
+  describe('the channels that names stand for', () => {
+    it('are kept as they were first found, for each adapter, over a restart', async () => {
+      await store.channelNames.keep('slack', 'refunds', 'C1');
+      await store.channelNames.keep('slack', 'refunds', 'C2');
+      await store.channelNames.keep('other', 'refunds', 'C3');
+      await store.close();
+      const { channelNames } = await place.open();
+      const found = await Promise.all(
+        ['slack', 'other', 'third'].map((adapter) => channelNames.find(adapter, 'refunds')),
+      );
+      expect(found).toEqual(['C1', 'C3', undefined]);
+    });
+  });
+
+  describe('the releases of the chart', () => {
+    it('are those that ran it last', async () => {
+      await store.releases.keep(1, '0.1.0');
+      await store.releases.keep(1, '0.2.0');
+      await store.releases.keep(2, '0.2.0');
+      const found = await Promise.all([1, 2, 3].map((version) => store.releases.find(version)));
+      expect(found).toEqual(['0.2.0', '0.2.0', null]);
+    });
   });
 });

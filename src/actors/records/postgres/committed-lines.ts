@@ -1,0 +1,24 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { PostgresDatabase } from './postgres-database.ts';
+
+/** Lines of the log as they are committed, the first of them with its number, from 1. */
+export interface CommittedLines {
+  first: number;
+  texts: string[];
+}
+
+const mostLines = 1_000;
+
+/** Reads the lines of the log after a number, a bounded count at once; the oldest of a log may be gone. */
+export async function readLines(
+  database: Pick<PostgresDatabase, 'query'>,
+  after: number,
+  most = mostLines,
+): Promise<CommittedLines> {
+  const rows = await database.query<{ line: number; text: string }>(
+    `SELECT line, text FROM audit_lines WHERE line > $1 ORDER BY line LIMIT $2`,
+    [after, most],
+  );
+  await turn();
+  return { first: rows[0]?.line ?? after + 1, texts: rows.map(({ text }) => text) };
+}

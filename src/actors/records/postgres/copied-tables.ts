@@ -1,0 +1,112 @@
+import type { AskedRecord } from '../../../machines/channels/notice-of.ts';
+import type { SourceRow } from '../sqlite/source-store.ts';
+
+/** A table that is copied: how its rows are read from SQLite, and how PostgreSQL calls their columns. */
+export interface CopiedTable {
+  name: string;
+  select: string;
+  /** Each column with its type. */
+  columns: Readonly<Record<string, 'bigint' | 'integer' | 'text' | 'boolean'>>;
+  /** True for rows that are numbered in the order of their making. */
+  isNumbered?: boolean;
+  /** Adds what SQLite has no column for. */
+  complete?: (row: SourceRow) => object;
+}
+
+const text = 'text';
+const bigint = 'bigint';
+const integer = 'integer';
+const boolean = 'boolean';
+
+/** The tables of an agent but for its log, in an order in which they can be written. */
+export const copiedTables: readonly CopiedTable[] = [
+  {
+    name: 'tasks',
+    select: 'SELECT * FROM tasks ORDER BY position',
+    isNumbered: true,
+    columns: {
+      position: bigint,
+      id: text,
+      state: text,
+      revision: bigint,
+      changed_at: bigint,
+      deadline_at: bigint,
+      deferral_id: text,
+      machine_version: integer,
+      audit_seq: bigint,
+      started_call: text,
+      task: text,
+      snapshot: text,
+      context_id: text,
+      contents: text,
+      approvers: text,
+      owner_org: text,
+      owner: text,
+    },
+  },
+  {
+    name: 'task_approvers',
+    select: `SELECT email, id AS task_id FROM task_approvers JOIN tasks USING (position)`,
+    columns: { email: text, task_id: text },
+  },
+  {
+    name: 'sent_messages',
+    select: 'SELECT key, task_id FROM sent_messages',
+    columns: { key: text, task_id: text },
+  },
+  {
+    name: 'task_states',
+    select: 'SELECT task_id, first, entered, states FROM task_states',
+    columns: { task_id: text, first: integer, entered: integer, states: text },
+  },
+  {
+    name: 'push_targets',
+    select: 'SELECT task_id, id, told, is_closed, target FROM push_targets',
+    columns: { task_id: text, id: text, told: bigint, is_closed: boolean, target: text },
+  },
+  {
+    name: 'approval_notices',
+    select: 'SELECT * FROM approval_notices ORDER BY position',
+    isNumbered: true,
+    columns: {
+      position: bigint,
+      task_id: text,
+      deferral_id: text,
+      adapter: text,
+      target: text,
+      asked: text,
+      requested_at: bigint,
+      expires_at: bigint,
+      ended: text,
+      version: integer,
+      ref: text,
+      told: text,
+      is_posted: boolean,
+      due: boolean,
+      is_closed: boolean,
+    },
+    complete: timesOf,
+  },
+  {
+    name: 'machine_releases',
+    select: 'SELECT machine_version, release FROM machine_releases',
+    columns: { machine_version: integer, release: text },
+  },
+  {
+    name: 'conversation_turns',
+    select: 'SELECT * FROM conversation_turns ORDER BY position',
+    isNumbered: true,
+    columns: { position: bigint, adapter: text, id: text, taken_at: bigint, turn: text },
+  },
+  {
+    name: 'channel_names',
+    select: 'SELECT adapter, name, id FROM channel_names',
+    columns: { adapter: text, name: text, id: text },
+  },
+];
+
+/** When a call was held and when it is denied by itself, which PostgreSQL orders by. */
+function timesOf({ asked }: SourceRow): object {
+  const { requestedAt, expiresAt } = (JSON.parse(String(asked)) as AskedRecord).deferral;
+  return { requested_at: requestedAt, expires_at: expiresAt };
+}

@@ -1,0 +1,52 @@
+import type { PoolClient } from 'pg';
+import type { Db, PgBoss } from 'pg-boss';
+import { deadlineId, workId } from './job-ids.ts';
+import { deadlines, works } from './job-queues.ts';
+
+/** Jobs written at once. */
+const most = 1_000;
+
+/** How many jobs tasks got that were copied. */
+export interface CopiedJobs {
+  /** Tasks at work, which are given out to the first daemon that asks. */
+  working: number;
+  /** Tasks with a deadline. */
+  waiting: number;
+}
+
+/** Gives the tasks that were copied the jobs that they would have, in the transaction that copies them. */
+export async function copyJobs(
+  boss: Pick<PgBoss, 'insert'>,
+  client: Pick<PoolClient, 'query'>,
+): Promise<CopiedJobs> {
+  const db: Db = { executeSql: (text, values) => client.query(text, values) };
+  const working = await idsWhere(client, "state IN ('submitted', 'working')");
+  const waiting = await idsWhere(client, 'deadline_at IS NOT NULL');
+  for (const some of parts(working)) {
+    const jobs = some.map(({ id }) => ({ id: workId(id), data: { task: id } }));
+    await boss.insert(works, jobs, { db });
+  }
+  for (const some of parts(waiting)) {
+    const jobs = some.map(({ id, at }) => ({
+      id: deadlineId(id),
+      data: { task: id },
+      startAfter: new Date(at).toISOString(),
+    }));
+    await boss.insert(deadlines, jobs, { db });
+  }
+  return { working: working.length, waiting: waiting.length };
+}
+
+interface Waiting {
+  id: string;
+  at: number;
+}
+
+async function idsWhere(client: Pick<PoolClient, 'query'>, condition: string): Promise<Waiting[]> {
+  const sql = `SELECT id, deadline_at AS at FROM tasks WHERE ${condition} ORDER BY position`;
+  return (await client.query<Waiting>(sql)).rows;
+}
+
+function* parts<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let first = 0; first < items.length; first += most) yield items.slice(first, first + most);
+}

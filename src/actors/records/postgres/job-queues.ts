@@ -1,0 +1,70 @@
+import type { ConstructorOptions, Db, PgBoss } from 'pg-boss';
+
+/** Tasks at work. */
+export const works = 'tasks';
+
+/** Parked tasks whose deadline is to come. */
+export const deadlines = 'deadlines';
+
+/** What is done now and then, by one daemon at a time. */
+export const retention = 'retention';
+export const checkpoints = 'checkpoints';
+
+/**
+ * The seconds without a sign of life after which the engine gives a job out again, and the least that it knows. A daemon
+ * whose connection is gone is noticed sooner, by the lock that went with it.
+ */
+const heartbeat = 10;
+
+/** Names the schema of the engine's tables, given that of an agent's. */
+export function jobSchemaOf(schema: string): string {
+  return `${schema}_jobs`;
+}
+
+/** Starts the engine over a database, and makes its tables and queues on first use; the caller stops it. */
+export async function startEngine(
+  db: Db,
+  schema: string,
+  options: Partial<ConstructorOptions> & { onError: (error: Error) => void },
+): Promise<PgBoss> {
+  const { PgBoss } = await import('pg-boss');
+  const { onError, ...others } = options;
+  // Who may not create schemas can have been given one.
+  const { rows } = await db.executeSql('SELECT to_regnamespace($1) AS name', [schema]);
+  const createSchema = (rows[0] as { name: string | null }).name === null;
+  const boss = new PgBoss({
+    ...{ db, schema, createSchema },
+    // Nobody reads them there.
+    persistWarnings: false,
+    reindex: false,
+    monitorVacuum: false,
+    ...others,
+  });
+  boss.on('error', onError);
+  await boss.start();
+  await createQueues(boss);
+  return boss;
+}
+
+async function createQueues(boss: PgBoss): Promise<void> {
+  const tries = { retryLimit: 100_000, retryDelay: 1 };
+  const soonGone = { deleteAfterSeconds: 60 };
+  await boss.createQueue(works, {
+    ...{ ...tries, ...soonGone },
+    heartbeatSeconds: heartbeat,
+    expireInSeconds: 86_399,
+  });
+  await boss.createQueue(deadlines, {
+    ...tries,
+    ...soonGone,
+    retryBackoff: true,
+    retryDelayMax: 30,
+  });
+  for (const [queue, cron] of [
+    [retention, '*/10 * * * *'],
+    [checkpoints, '*/5 * * * *'],
+  ] as const) {
+    await boss.createQueue(queue, { ...soonGone, policy: 'stately' });
+    await boss.schedule(queue, cron);
+  }
+}

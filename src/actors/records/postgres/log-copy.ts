@@ -1,0 +1,66 @@
+import { createReadStream, existsSync, mkdirSync, renameSync, truncateSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { checkpointEvent } from '../log/chain-format.ts';
+import { LineSplitter } from '../log/line-splitter.ts';
+import { recordedEvent } from '../log/recorded-event.ts';
+import type { PostgresStore } from './postgres-store.ts';
+
+/** What a copy of the log is written with. */
+export interface LogCopyPorts {
+  store: Pick<PostgresStore, 'lines' | 'lineAt'>;
+  path: string;
+  signal: AbortSignal;
+}
+
+const longestLine = 4 * 1024 * 1024;
+
+/**
+ * Writes the log of the database to a file, line by line as it grows, until the signal is aborted; a file that is there
+ * goes on where it ends. One that is no beginning of this log is moved aside. Rejects when the file cannot be written.
+ */
+export async function copyLog({ store, path, signal }: LogCopyPorts): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const written = await beginningOf(store, path);
+  const file = await open(path, 'a', 0o600);
+  try {
+    for await (const { texts } of store.lines(written, signal)) {
+      await file.appendFile(texts.map((text) => `${text}\n`).join(''));
+      await file.datasync();
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns the number of the last line that a file has of the log, after what is torn at its end was cut off. */
+async function beginningOf(store: LogCopyPorts['store'], path: string): Promise<number> {
+  if (!existsSync(path)) return 0;
+  const splitter = new LineSplitter(longestLine);
+  let before = 0;
+  let lines = 0;
+  let bytes = 0;
+  let last = new Uint8Array();
+  for await (const chunk of createReadStream(path)) {
+    for (const line of splitter.push(chunk as Uint8Array)) {
+      if (lines === 0) before = linesBefore(line);
+      lines += 1;
+      bytes += line.length + 1;
+      last = new Uint8Array(line);
+    }
+  }
+  const known = lines === 0 ? undefined : await store.lineAt(before + lines);
+  if (lines === 0 || known === new TextDecoder().decode(last)) {
+    truncateSync(path, bytes);
+    return before + lines;
+  }
+  renameSync(path, `${path}.before-${new Date().toISOString().replace(/[:.]/g, '-')}`);
+  return 0;
+}
+
+/** A file that begins in the middle of a log begins with a checkpoint, which says where. */
+function linesBefore(first: Uint8Array): number {
+  const event = recordedEvent(first);
+  const { count } = Object(event?.['fields']) as { count?: unknown };
+  return event?.event === checkpointEvent && typeof count === 'number' ? count : 0;
+}

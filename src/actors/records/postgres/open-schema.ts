@@ -1,0 +1,39 @@
+import type { PoolClient } from 'pg';
+import { checkSchema, findSchema, knownVersion } from './known-schema.ts';
+import { postgresSteps } from './postgres-steps.ts';
+
+/** Whose tables they are. */
+export interface SchemaOwner {
+  schema: string;
+  agentId: string;
+}
+
+/**
+ * Brings the tables of an agent up to date inside a transaction, during which nobody else does; returns the version that
+ * they had, 0 for none. Throws StoreError for tables of a later version, and for those of another agent.
+ */
+export async function openSchema(
+  client: PoolClient,
+  { schema, agentId }: SchemaOwner,
+): Promise<number> {
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+    `tasks of ${schema}`,
+  ]);
+  // Who may not create schemas can have been given one.
+  const { rows: there } = await client.query<{ name: string | null }>(
+    'SELECT to_regnamespace($1) AS name',
+    [schema],
+  );
+  if (there[0]?.name === null) await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS store_info (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, agent_id TEXT NOT NULL)',
+  );
+  await client.query('INSERT INTO store_info VALUES (1, 0, $1) ON CONFLICT DO NOTHING', [agentId]);
+  const query = async (sql: string) => (await client.query(sql)).rows as unknown[];
+  const found = (await findSchema(schema, query)) ?? { version: 0, agentId };
+  checkSchema(found, { schema, agentId });
+  if (found.version === knownVersion) return found.version;
+  await client.query(postgresSteps.slice(found.version).join(''));
+  await client.query('UPDATE store_info SET version = $1', [knownVersion]);
+  return found.version;
+}

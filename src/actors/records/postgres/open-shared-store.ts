@@ -1,0 +1,32 @@
+import { databaseError } from './database-error.ts';
+import { JobEngine } from './job-engine.ts';
+import { jobSchemaOf } from './job-queues.ts';
+import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
+
+/** A store that several daemons share, with the engine that gives out their work. */
+export interface SharedStore {
+  store: PostgresStore;
+  engine: Pick<JobEngine, 'start' | 'stop' | 'takeovers' | 'release'>;
+}
+
+/** Opens the store of an agent in PostgreSQL and joins the daemons over it. Throws StoreError. */
+export async function openSharedStore(options: PostgresStoreOptions): Promise<SharedStore> {
+  const store = await PostgresStore.open(options);
+  try {
+    const engine = await JobEngine.open({
+      database: store.database,
+      schema: jobSchemaOf(options.schema),
+      replica: store.replica,
+      deadReplicas: () => store.deadReplicas(),
+      isAlive: (replica) => store.isAlive(replica),
+      forgetReplica: (replica) => store.forgetReplica(replica),
+      log: options.log,
+    });
+    store.useJobs(engine);
+    store.onReturn(() => engine.hurry());
+    return { store, engine };
+  } catch (error) {
+    await store.close();
+    throw databaseError(error, options);
+  }
+}

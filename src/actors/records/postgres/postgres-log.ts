@@ -1,0 +1,157 @@
+import { type Exporting, type ExportSummary, exportFrom } from '../log/export-task.ts';
+import type { ChainVerdict } from '../log/verdict.ts';
+import { type VerifyFilesOptions, verifyNamed } from '../log/verify-files.ts';
+import { readLines } from './committed-lines.ts';
+import { DatabaseError, databaseError } from './database-error.ts';
+import { checkSchema, findSchema } from './known-schema.ts';
+import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
+
+/** Whose log is read, and where. */
+export interface LogAddress extends Omit<PostgresAddress, 'pool'> {
+  /** The agent whose it must be; `null` where that is not known. */
+  agentId: string | null;
+}
+
+/** Where a log stands, as its store knows. */
+export interface LogHead {
+  /** Lines in the log, those included that are there no more. */
+  events: number;
+  /** The hash of the last one. */
+  hash: string;
+}
+
+const mostLines = 1_000;
+
+/**
+ * Reads the audit log of an agent from its PostgreSQL, without a place among the daemons over it. Whatever it is asked
+ * rejects with DatabaseError when the database cannot be read.
+ */
+export class PostgresLog {
+  /** What the log is called in the place of a file. */
+  readonly name: string;
+  readonly #address: LogAddress;
+  readonly #database: PostgresDatabase;
+
+  private constructor(address: LogAddress, database: PostgresDatabase) {
+    this.name = `postgres:${address.schema}`;
+    this.#address = address;
+    this.#database = database;
+  }
+
+  /** Loads the driver; nothing is asked yet. The caller closes it. */
+  static async load(address: LogAddress): Promise<PostgresLog> {
+    return new PostgresLog(address, await PostgresDatabase.load({ ...address, pool: 1 }));
+  }
+
+  /** Tells whether there is a log. Rejects when it is that of another agent, or of a later version. */
+  isThere(): Promise<boolean> {
+    const { schema } = this.#address;
+    return this.#asked(async () => {
+      const found = await findSchema(schema, (sql) => this.#database.query(sql));
+      if (found !== null) checkSchema(found, this.#address);
+      return found !== null && found.version > 0;
+    });
+  }
+
+  /** Rejects unless there is a log that can be read. */
+  async check(): Promise<void> {
+    if (await this.isThere()) return;
+    const { schema } = this.#address;
+    const nothing = Object.assign(new Error(`no tables in ${schema}`), { code: 'ENOENT' });
+    throw new DatabaseError(
+      `there is no audit log in the schema ${schema}`,
+      'start the agent once, or correct store.schema',
+      nothing,
+    );
+  }
+
+  /** Returns where the log stands. */
+  async head(): Promise<LogHead> {
+    const rows = await this.#asked(() =>
+      this.#database.query<{ events: number; hash: string }>('SELECT events, hash FROM audit_head'),
+    );
+    return rows[0] ?? { events: 0, hash: '' };
+  }
+
+  /** Returns the first line that is left; `null` when there is none. */
+  async firstLine(): Promise<Uint8Array | null> {
+    const { texts } = await this.#asked(() => readLines(this.#database, 0, 1));
+    return texts[0] === undefined ? null : Buffer.from(texts[0]);
+  }
+
+  /** Yields the lines that are there, from the one after a number up to another one. */
+  async *pages(
+    after: number,
+    last = Number.MAX_SAFE_INTEGER,
+  ): AsyncGenerator<{ first: number; texts: string[] }> {
+    for (let next = after; next < last; ) {
+      const { first, texts } = await this.#asked(() => readLines(this.#database, next));
+      const wanted = texts.slice(0, Math.max(0, last - first + 1));
+      if (wanted.length === 0) return;
+      yield { first, texts: wanted };
+      next = first + texts.length - 1;
+    }
+  }
+
+  /** Yields the lines up to a number, the last first. */
+  async *fromEnd(last: number): AsyncGenerator<string> {
+    for (let next = last; ; ) {
+      const rows = await this.#asked(() =>
+        this.#database.query<{ line: number; text: string }>(
+          `SELECT line, text FROM audit_lines WHERE line <= $1 ORDER BY line DESC LIMIT ${mostLines}`,
+          [next],
+        ),
+      );
+      for (const { text } of rows) yield text;
+      const lowest = rows.at(-1)?.line;
+      if (lowest === undefined) return;
+      next = lowest - 1;
+    }
+  }
+
+  /** Verifies the log as `verifyFiles` does, and that it ends where its store knows it to end. */
+  async verify(options: VerifyFilesOptions = {}): Promise<ChainVerdict> {
+    const { events, hash } = await this.head();
+    const chunks = this.#chunks(events);
+    const verdict = await verifyNamed([{ name: this.name, chunks }], options);
+    if (!verdict.ok || verdict.head === hash || events === 0) return verdict;
+    const broken = {
+      ...{ file: this.name, line: verdict.events + 1 },
+      reason: 'the last line is not the one that the store knows' as const,
+      ...{ expected: hash, actual: verdict.head },
+    };
+    options.onBreak?.(broken);
+    return { ok: false, ...broken };
+  }
+
+  /** Takes the lines of a task out, as `exportTask` does. */
+  async exportTask(
+    exporting: Exporting,
+    take: Parameters<typeof exportFrom>[2],
+  ): Promise<ExportSummary> {
+    return exportFrom([{ path: this.name, lines: () => this.#lines() }], exporting, take);
+  }
+
+  /** Closes its connections. */
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  async *#chunks(last: number): AsyncGenerator<string> {
+    for await (const { texts } of this.pages(0, last)) {
+      yield texts.map((text) => `${text}\n`).join('');
+    }
+  }
+
+  async *#lines(): AsyncGenerator<Uint8Array> {
+    for await (const { texts } of this.pages(0)) for (const text of texts) yield Buffer.from(text);
+  }
+
+  async #asked<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw databaseError(error, this.#address);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import type { ChannelNameRows } from '../store/channel-name-rows.ts';
+import type { ReleaseRows } from '../store/release-rows.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+
+/** Makes the rows of what names of channels stand for, in PostgreSQL. */
+export function postgresChannelNames(database: PostgresDatabase): ChannelNameRows {
+  return {
+    async find(adapter, name) {
+      const sql = 'SELECT id FROM channel_names WHERE adapter = $1 AND name = $2';
+      return (await database.query<{ id: string }>(sql, [adapter, name]))[0]?.id;
+    },
+    async keep(adapter, name, id) {
+      const sql = 'INSERT INTO channel_names VALUES ($1, $2, $3) ON CONFLICT DO NOTHING';
+      await database.query(sql, [adapter, name, id]);
+    },
+  };
+}
+
+/** Makes the rows of which release brought which version of the task chart, in PostgreSQL. */
+export function postgresReleases(database: PostgresDatabase): ReleaseRows {
+  return {
+    async find(machineVersion) {
+      const sql = 'SELECT release FROM machine_releases WHERE machine_version = $1';
+      const [row] = await database.query<{ release: string }>(sql, [machineVersion]);
+      return row?.release ?? null;
+    },
+    async keep(machineVersion, release) {
+      await database.query(
+        `INSERT INTO machine_releases VALUES ($1, $2) ON CONFLICT (machine_version)
+          DO UPDATE SET release = $2 WHERE machine_releases.release <> $2`,
+        [machineVersion, release],
+      );
+    },
+  };
+}

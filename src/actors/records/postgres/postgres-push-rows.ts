@@ -1,0 +1,60 @@
+import type { PushTarget } from '../../ports.ts';
+import type { OpenTarget, PushRows } from '../store/push-rows.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+
+/** The receivers of push notifications in PostgreSQL. */
+export class PostgresPushRows implements PushRows {
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  async put(target: PushTarget, told: number): Promise<void> {
+    await this.#database.query(
+      `INSERT INTO push_targets (task_id, id, told, is_closed, target) VALUES ($1, $2, $3, false, $4)
+        ON CONFLICT (task_id, id) DO UPDATE SET target = $4, is_closed = false`,
+      [target.taskId, target.id, told, JSON.stringify(target)],
+    );
+  }
+
+  async find(taskId: string, id: string): Promise<PushTarget | undefined> {
+    return (await this.list(taskId)).find((target) => target.id === id);
+  }
+
+  async list(taskId: string): Promise<PushTarget[]> {
+    const sql = 'SELECT target FROM push_targets WHERE task_id = $1 ORDER BY id COLLATE "C"';
+    const rows = await this.#database.query<{ target: string }>(sql, [taskId]);
+    return rows.map(({ target }) => targetOf(target));
+  }
+
+  async delete(taskId: string, id: string): Promise<boolean> {
+    const sql = 'DELETE FROM push_targets WHERE task_id = $1 AND id = $2 RETURNING id';
+    return (await this.#database.query(sql, [taskId, id])).length === 1;
+  }
+
+  async keepTold({ taskId, id }: PushTarget, revision: number, isClosed: boolean): Promise<void> {
+    await this.#database.query(
+      'UPDATE push_targets SET told = $1, is_closed = $2 WHERE task_id = $3 AND id = $4',
+      [revision, isClosed, taskId, id],
+    );
+  }
+
+  async open(): Promise<OpenTarget[]> {
+    const rows = await this.#database.query<{ told: number; target: string }>(
+      'SELECT told, target FROM push_targets WHERE NOT is_closed',
+    );
+    return rows.map(({ told, target }) => ({ target: targetOf(target), told }));
+  }
+
+  async deleteOrphans(): Promise<void> {
+    await this.#database.query(
+      'DELETE FROM push_targets WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = task_id)',
+    );
+  }
+}
+
+/** The column holds what `put` put there. */
+function targetOf(text: string): PushTarget {
+  return JSON.parse(text) as PushTarget;
+}

@@ -1,0 +1,56 @@
+import type { Owner, Task } from '../../../machines/task/task.ts';
+import { collectContexts, mostTasks } from '../store/collect-page.ts';
+import { columnsOfOwner } from '../store/task-owners.ts';
+import { type TaskRow, taskOf, wholeColumns } from '../store/task-row.ts';
+import type { ContextPage, SessionRows } from '../store/task-rows.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+
+const largest = Number.MAX_SAFE_INTEGER;
+
+/** The tasks of one owner by the context that they belong to, in PostgreSQL. */
+export class PostgresSessionRows implements SessionRows {
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  async *newestOf(contextId: string, owner: Owner | null, limit: number): AsyncGenerator<Task> {
+    const order = 'changed_at DESC, position DESC';
+    for (const row of await this.#ofContext(contextId, owner, order, limit)) yield taskOf(row);
+  }
+
+  async firstOf(contextId: string, owner: Owner | null): Promise<Task | undefined> {
+    const [row] = await this.#ofContext(contextId, owner, 'changed_at, position', 1);
+    return row === undefined ? undefined : taskOf(row);
+  }
+
+  async contextsOf(owner: Owner | null, limit: number, cursor?: string): Promise<ContextPage> {
+    const [at = largest, position = largest] = cursor?.split('-').map(Number) ?? [];
+    const rows = await this.#database.query<TaskRow>(
+      `SELECT context_id, changed_at, position, (NOT EXISTS (
+          SELECT 1 FROM tasks AS later
+          WHERE later.context_id = tasks.context_id AND later.owner_org = $1 AND later.owner = $2
+            AND (later.changed_at, later.position) > (tasks.changed_at, tasks.position)
+        ))::int AS is_newest
+        FROM tasks WHERE owner_org = $1 AND owner = $2
+          AND (changed_at, position) < ($3::bigint, $4::bigint)
+        ORDER BY changed_at DESC, position DESC LIMIT ${mostTasks + 1}`,
+      [...columnsOfOwner(owner), at, position],
+    );
+    return collectContexts(rows, limit, (row) => row['is_newest'] === 1);
+  }
+
+  #ofContext(
+    contextId: string,
+    owner: Owner | null,
+    order: string,
+    limit: number,
+  ): Promise<TaskRow[]> {
+    return this.#database.query<TaskRow>(
+      `SELECT ${wholeColumns} FROM tasks
+        WHERE context_id = $1 AND owner_org = $2 AND owner = $3 ORDER BY ${order} LIMIT $4`,
+      [contextId, ...columnsOfOwner(owner), limit],
+    );
+  }
+}

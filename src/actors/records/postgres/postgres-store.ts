@@ -1,0 +1,348 @@
+import { randomUUID } from 'node:crypto';
+import type { AuditEvent, Clock, Log } from '../../ports.ts';
+import type { LineSigner } from '../log/line-signer.ts';
+import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
+import type { TaskStore, TaskWrite } from '../store/task-store.ts';
+import { ChangeReader, type StoreChange } from './change-reader.ts';
+import { CommitQueue } from './commit-queue.ts';
+import { type CommittedLines, readLines } from './committed-lines.ts';
+import { databaseError } from './database-error.ts';
+import type { JobWriter } from './job-writer.ts';
+import { groupOf, living } from './living-replicas.ts';
+import { openSchema } from './open-schema.ts';
+import { PostgresApprovalRows } from './postgres-approval-rows.ts';
+import { PostgresConversationRows } from './postgres-conversation-rows.ts';
+import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
+import { postgresChannelNames, postgresReleases } from './postgres-names.ts';
+import { PostgresPushRows } from './postgres-push-rows.ts';
+import { PostgresTaskRows } from './postgres-task-rows.ts';
+import { ReplicaSession } from './replica-session.ts';
+import { ServerClock } from './server-clock.ts';
+import { type SessionLock, takeSessionLock } from './session-lock.ts';
+
+export interface PostgresStoreOptions extends PostgresAddress {
+  agentId: string;
+  audit: { chain: boolean; signer: LineSigner | null };
+  log: Log;
+}
+
+/** What is known of the daemons over a schema when one more begins. */
+interface Joined {
+  group: number;
+  number: number;
+  isFirst: boolean;
+  changes: number;
+}
+
+/** Milliseconds in which a daemon that lives has its connection again, after the database was gone. */
+const returnTime = 5_000;
+
+/** The tasks of an agent and its log in PostgreSQL, for several daemons at once. */
+export class PostgresStore implements TaskStore {
+  readonly rows: PostgresTaskRows;
+  readonly push: PostgresPushRows;
+  readonly approvals: PostgresApprovalRows;
+  readonly releases: TaskStore['releases'];
+  readonly conversations: PostgresConversationRows;
+  readonly channelNames: TaskStore['channelNames'];
+  readonly damage = null;
+  /** What is committed is in the database; files are copies. */
+  readonly unsynced = 0;
+  readonly recovery: AuditRecovery = { torn: null, replayed: 0 };
+  readonly opening: AuditOpening = { behind: null, lost: null, lines: null };
+  readonly database: PostgresDatabase;
+  /** The name of this daemon among those over the schema, and its number. */
+  readonly replica: string;
+  readonly number: number;
+  /** True when no other daemon was at work over the schema as this one began, nor had been a moment before. */
+  readonly isFirst: boolean;
+  readonly #group: number;
+  readonly #queue: CommitQueue;
+  readonly #onCommit = new Set<() => void>();
+  readonly #readers = new Set<ChangeReader>();
+  readonly #onReturn = new Set<() => void>();
+  readonly #changes: number;
+  readonly #clocks: ServerClock[] = [];
+  #session: ReplicaSession | null = null;
+  #isConnected = true;
+  #closing: Promise<void> | null = null;
+
+  private constructor(
+    database: PostgresDatabase,
+    replica: string,
+    joined: Joined,
+    options: PostgresStoreOptions,
+  ) {
+    this.database = database;
+    this.replica = replica;
+    this.number = joined.number;
+    this.isFirst = joined.isFirst;
+    this.#group = joined.group;
+    this.#changes = joined.changes;
+    this.rows = new PostgresTaskRows(database);
+    this.push = new PostgresPushRows(database);
+    this.approvals = new PostgresApprovalRows(database);
+    this.releases = postgresReleases(database);
+    this.conversations = new PostgresConversationRows(database);
+    this.channelNames = postgresChannelNames(database);
+    this.#queue = new CommitQueue(database, {
+      replica,
+      channel: channelOf(database.schema),
+      ...options.audit,
+      log: options.log,
+      onCommitted: () => this.#tellCommit(),
+    });
+  }
+
+  /** Opens the store of an agent and joins the daemons over it. Throws StoreError when it cannot be used. */
+  static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
+    const database = await PostgresDatabase.load(options);
+    const replica = randomUUID().slice(0, 8);
+    let store: PostgresStore | null = null;
+    try {
+      return await database.transaction(async (client) => {
+        await openSchema(client, options);
+        const { rows } = await client.query<Joined>(join, [database.schema, replica]);
+        store = new PostgresStore(database, replica, rows[0] as Joined, options);
+        // Others see this daemon with its lock, or not at all.
+        store.#session = await store.#openSession();
+        return store;
+      });
+    } catch (error) {
+      const opened = store as PostgresStore | null;
+      if (opened !== null) await opened.#session?.close();
+      await database.close().catch(() => undefined);
+      throw databaseError(error, options);
+    }
+  }
+
+  /** Has somebody hear that the database can be asked again. */
+  onReturn(hear: () => void): void {
+    this.#onReturn.add(hear);
+  }
+
+  /** Has the jobs of every commit written by an engine, from now on. */
+  useJobs(jobs: JobWriter): void {
+    this.#queue.jobs = jobs;
+  }
+
+  /** How many changes were refused, as others came first, and for how many milliseconds changes of others wait to be read. */
+  get figures(): { conflicts: number; lag: number } {
+    const lag = Math.max(0, ...[...this.#readers].map((reader) => reader.lag));
+    return { conflicts: this.#queue.conflicts, lag };
+  }
+
+  save(id: string, collect: () => TaskWrite): Promise<void> {
+    return this.#queue.save(id, collect);
+  }
+
+  record(events: readonly AuditEvent[]): Promise<void> {
+    return this.#queue.record(events);
+  }
+
+  flush(): Promise<Error | null> {
+    return this.#queue.flush();
+  }
+
+  isWritable(): boolean {
+    return this.#isConnected && this.#queue.failure === null;
+  }
+
+  async deleteEnded(before: number): Promise<number> {
+    const rows = await this.database.query<{ id: string }>(deleteEnded, [before]);
+    if (rows.length === 0) await this.#prune();
+    return rows.length;
+  }
+
+  checkpoint(): void {
+    this.#queue.checkpoint(new Date().toISOString());
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#queue.close();
+    // Others give out what it had at work; it does not come back.
+    const goodbye = `UPDATE replicas SET seen_at = 'epoch' WHERE id = $1`;
+    if (this.#isConnected) {
+      await this.database.query(goodbye, [this.replica]).catch(() => undefined);
+    }
+    await this.#session?.close();
+    await this.database.close();
+  }
+
+  /** Has somebody hear of the changes of other daemons since this one began, in the order of their commits; the returned function stops it. */
+  follow(hear: (change: StoreChange) => Promise<void>): () => void {
+    const { database, replica } = this;
+    const reader = new ChangeReader({ database, replica, position: this.#changes }, hear);
+    this.#readers.add(reader);
+    return this.#onEachCommit(() => void reader.read());
+  }
+
+  /** Yields the lines of the log after a number, and those to come until the signal is aborted. */
+  async *lines(after: number, signal: AbortSignal): AsyncGenerator<CommittedLines> {
+    let last = after;
+    let isNew = true;
+    let wake: () => void = () => undefined;
+    const stop = this.#onEachCommit(() => {
+      isNew = true;
+      wake();
+    });
+    const abort = (): void => wake();
+    signal.addEventListener('abort', abort);
+    try {
+      while (!signal.aborted) {
+        isNew = false;
+        const found = await readLines(this.database, last).catch(() => null);
+        if (found !== null && found.texts.length > 0) {
+          last = found.first + found.texts.length - 1;
+          yield found;
+        } else if (!isNew) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+            if (signal.aborted || isNew) resolve();
+          });
+        }
+      }
+    } finally {
+      stop();
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Returns a line of the log by its number, from 1. */
+  async lineAt(line: number): Promise<string | undefined> {
+    const sql = 'SELECT text FROM audit_lines WHERE line = $1';
+    return (await this.database.query<{ text: string }>(sql, [line]))[0]?.text;
+  }
+
+  /** Returns the number of the last line that somebody has taken note of under a name; the last one there is at first. */
+  async mark(name: string): Promise<number> {
+    const [row] = await this.database.query<{ line: number }>(
+      `INSERT INTO audit_marks SELECT $1, events FROM audit_head
+        ON CONFLICT (name) DO UPDATE SET line = audit_marks.line RETURNING line`,
+      [name],
+    );
+    return row?.line ?? 0;
+  }
+
+  /** Keeps the number of the last line that somebody has taken note of under a name. */
+  async setMark(name: string, line: number): Promise<void> {
+    await this.database.query('UPDATE audit_marks SET line = $2 WHERE name = $1', [name, line]);
+  }
+
+  /** Takes a lock that one daemon alone can have; `null` while another one has it. */
+  async lock(name: string): Promise<SessionLock | null> {
+    return takeSessionLock(this.database, name).catch(() => null);
+  }
+
+  /** Returns the daemons that PostgreSQL sees no more, and whose end nobody has taken note of. */
+  async deadReplicas(): Promise<string[]> {
+    // After the database was gone the others are on their way back as well.
+    if ((this.#session?.age ?? 0) < returnTime) return [];
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM replicas WHERE gone_at IS NULL AND id <> $1 AND number NOT IN (${living('$2')})`,
+      [this.replica, this.#group],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Returns whether a daemon has its connection. */
+  async isAlive(replica: string): Promise<boolean> {
+    const rows = await this.database.query(
+      `SELECT 1 FROM replicas WHERE id = $1 AND number IN (${living('$2')})`,
+      [replica, this.#group],
+    );
+    return rows.length > 0;
+  }
+
+  /** Takes note of the end of a daemon. */
+  async forgetReplica(replica: string): Promise<void> {
+    // It may have come back meanwhile.
+    await this.database.query(
+      `UPDATE replicas SET gone_at = now() WHERE id = $1 AND number NOT IN (${living('$2')})`,
+      [replica, this.#group],
+    );
+  }
+
+  /** Returns a clock that goes by the time of the database, so that daemons whose clocks differ agree. */
+  clock(base: Clock): Clock {
+    const clock = new ServerClock(base);
+    if (this.#session !== null) clock.set(this.#session.serverTime);
+    this.#clocks.push(clock);
+    return clock;
+  }
+
+  #openSession(): Promise<ReplicaSession> {
+    return ReplicaSession.open({
+      database: this.database,
+      lock: { group: this.#group, number: this.number },
+      replica: this.replica,
+      channel: channelOf(this.database.schema),
+      onCommit: (replica) => {
+        if (replica !== this.replica) this.#tellCommit();
+      },
+      onTime: (serverTime) => {
+        for (const clock of this.#clocks) clock.set(serverTime);
+      },
+      onConnected: (isConnected) => {
+        this.#isConnected = isConnected;
+        if (!isConnected) return;
+        this.#queue.hurry();
+        for (const hear of this.#onReturn) hear();
+      },
+    });
+  }
+
+  #onEachCommit(hear: () => void): () => void {
+    this.#onCommit.add(hear);
+    hear();
+    return () => this.#onCommit.delete(hear);
+  }
+
+  #tellCommit(): void {
+    for (const hear of this.#onCommit) hear();
+  }
+
+  async #prune(): Promise<void> {
+    await this.database.query(
+      'DELETE FROM task_changes WHERE change < (SELECT changes FROM audit_head) - 100000',
+    );
+    await this.database.query(`DELETE FROM replicas WHERE gone_at < now() - interval '7 days'`);
+  }
+}
+
+const parts = [
+  'task_approvers',
+  'sent_messages',
+  'task_states',
+  'push_targets',
+  'approval_notices',
+];
+
+/** Whoever was seen since may be on the way back, as after the database was gone. */
+const lately = `now() - interval '15 seconds'`;
+
+/** A task that runs again meanwhile is looked at once more when it is locked, and stays. */
+const deleteEnded = `WITH gone AS (
+    SELECT id FROM tasks WHERE state IN ('completed', 'failed', 'canceled') AND changed_at < $1
+    LIMIT 1000 FOR UPDATE SKIP LOCKED
+  ), ${parts
+    .map((part) => `${part}_gone AS (DELETE FROM ${part} WHERE task_id IN (SELECT id FROM gone))`)
+    .join(', ')}
+  DELETE FROM tasks WHERE id IN (SELECT id FROM gone) RETURNING id`;
+
+const join = `WITH me AS (INSERT INTO replicas (id) VALUES ($2) RETURNING number)
+  SELECT ${groupOf} AS "group", me.number, head.changes,
+    NOT EXISTS (${living(groupOf)})
+      AND NOT EXISTS (SELECT 1 FROM replicas WHERE gone_at IS NULL AND seen_at > 'epoch'
+        AND greatest(seen_at, pg_postmaster_start_time()) > ${lately}) AS "isFirst"
+  FROM me, audit_head AS head`;
+
+/** Where daemons over a schema hear of each other's commits. */
+function channelOf(schema: string): string {
+  return `holdpoint_${schema}`;
+}

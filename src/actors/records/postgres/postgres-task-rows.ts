@@ -1,0 +1,115 @@
+import type { Task, TaskState } from '../../../machines/task/task.ts';
+import {
+  isKnown as known,
+  storedTaskOf,
+  type TaskRow,
+  taskOf,
+  wholeColumns,
+} from '../store/task-row.ts';
+import type {
+  MessageRows,
+  SessionRows,
+  StateRows,
+  StoredTask,
+  StrangeTasks,
+  TaskListing,
+  TaskRows,
+} from '../store/task-rows.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+import { PostgresSessionRows } from './postgres-session-rows.ts';
+import { PostgresStateRows } from './postgres-state-rows.ts';
+import { PostgresTaskListing } from './postgres-task-listing.ts';
+
+/** The tasks of an agent in PostgreSQL. */
+export class PostgresTaskRows implements TaskRows {
+  readonly listing: TaskListing;
+  readonly messages: MessageRows;
+  readonly sessions: SessionRows;
+  readonly states: StateRows;
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+    this.listing = new PostgresTaskListing(database);
+    this.sessions = new PostgresSessionRows(database);
+    this.states = new PostgresStateRows(database);
+    this.messages = {
+      find: async (key) => {
+        const sql = 'SELECT task_id FROM sent_messages WHERE key = $1';
+        const [row] = await database.query<{ task_id: string }>(sql, [key]);
+        return row?.task_id;
+      },
+    };
+  }
+
+  async read(id: string): Promise<StoredTask | undefined> {
+    const [row] = await this.#database.query<TaskRow>(
+      `SELECT ${wholeColumns}, snapshot, machine_version, audit_seq, started_call
+        FROM tasks WHERE id = $1`,
+      [id],
+    );
+    return row === undefined ? undefined : storedTaskOf(row);
+  }
+
+  find(id: string): Promise<Task | undefined> {
+    return this.#taskWhere('id = $1', id);
+  }
+
+  findByDeferral(deferralId: string): Promise<Task | undefined> {
+    return this.#taskWhere('deferral_id = $1', deferralId);
+  }
+
+  working(): Promise<string[]> {
+    return this.#ids(`state IN ('submitted', 'working') AND ${known} ORDER BY position`);
+  }
+
+  parked(): Promise<string[]> {
+    return this.#ids(`state = 'deferred' AND ${known} ORDER BY position`);
+  }
+
+  overdue(now: number): Promise<string[]> {
+    return this.#ids(`deadline_at <= $1 AND ${known} ORDER BY deadline_at`, now);
+  }
+
+  async nextDeadline(after: number): Promise<number | null> {
+    const [row] = await this.#database.query<{ at: number }>(
+      `SELECT deadline_at AS at FROM tasks WHERE deadline_at > $1 AND ${known} ORDER BY deadline_at LIMIT 1`,
+      [after],
+    );
+    return row?.at ?? null;
+  }
+
+  async strangers(): Promise<StrangeTasks[]> {
+    const rows = await this.#database.query<{ machine_version: number; tasks: number }>(
+      `SELECT machine_version, count(*) AS tasks FROM tasks
+        WHERE state IN ('submitted', 'working', 'deferred') AND NOT ${known}
+        GROUP BY machine_version`,
+    );
+    return rows.map(({ machine_version: machineVersion, tasks }) => ({ machineVersion, tasks }));
+  }
+
+  async count(state: TaskState): Promise<number> {
+    const sql = 'SELECT count(*) AS tasks FROM tasks WHERE state = $1';
+    const [row] = await this.#database.query<{ tasks: number }>(sql, [state]);
+    return row?.tasks ?? 0;
+  }
+
+  async countByState(): Promise<Partial<Record<TaskState, number>>> {
+    const rows = await this.#database.query<{ state: string; tasks: number }>(
+      'SELECT state, count(*) AS tasks FROM tasks GROUP BY state',
+    );
+    return Object.fromEntries(rows.map(({ state, tasks }) => [state, tasks]));
+  }
+
+  async #taskWhere(condition: string, value: string): Promise<Task | undefined> {
+    const sql = `SELECT ${wholeColumns} FROM tasks WHERE ${condition}`;
+    const [row] = await this.#database.query<TaskRow>(sql, [value]);
+    return row === undefined ? undefined : taskOf(row);
+  }
+
+  async #ids(condition: string, ...values: unknown[]): Promise<string[]> {
+    const sql = `SELECT id FROM tasks WHERE ${condition}`;
+    const rows = await this.#database.query<{ id: string }>(sql, values);
+    return rows.map(({ id }) => id);
+  }
+}

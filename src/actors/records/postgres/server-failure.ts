@@ -1,0 +1,20 @@
+import { codeOf } from '../../../machines/error-code.ts';
+
+/**
+ * Classes of SQLSTATE in which the server, not the statement, is at fault: connection, resources such as a full disk,
+ * shutdown, and the locks of others.
+ */
+const passing = /^(08|53|57|58|25006|25P03|28P01|55P03|40001|40P01)/;
+
+/** Returns whether an error says that the database cannot be asked now, and may be later. */
+export function isServerGone(error: unknown): boolean {
+  const code = codeOf(error) ?? '';
+  if (passing.test(code) || /^(E[A-Z]{4,}|CERT_|DEPTH_)/.test(code)) return true;
+  const message = error instanceof Error ? error.message : '';
+  return /connection (terminated|ended)|timeout|not queryable|connection error/i.test(message);
+}
+
+/** Returns whether an error says that a value cannot be kept: a text with a NUL, one too long for an index, no value at all. */
+export function isUnkeepable(error: unknown): boolean {
+  return /^(22|54|23502)/.test(codeOf(error) ?? '');
+}

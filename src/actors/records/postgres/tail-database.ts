@@ -1,0 +1,56 @@
+import { pauseTail, type Tailing } from '../log/tail-lines.ts';
+import { matchingLine, type TailedLine } from '../log/tailed-line.ts';
+import { UnreachableError } from '../store/task-store.ts';
+import { DatabaseError } from './database-error.ts';
+import type { PostgresLog } from './postgres-log.ts';
+
+/**
+ * Does what `tailLines` does with the log of a database; one that is followed and cannot be reached meanwhile goes on
+ * where it was.
+ *
+ * @throws DatabaseError when it cannot be read, or is not there and is not followed
+ */
+export async function* tailDatabase(
+  log: PostgresLog,
+  options: Tailing,
+): AsyncGenerator<TailedLine> {
+  const { follow = false, signal } = options;
+  while (!(await log.isThere())) {
+    if (!follow) await log.check();
+    await pauseTail(options);
+    if (signal?.aborted === true) return;
+  }
+  const { events } = await log.head();
+  yield* (await latest(log, events, options)).reverse();
+  let last = events;
+  while (follow && signal?.aborted !== true) {
+    try {
+      for await (const { first, texts } of log.pages(last)) {
+        for (const text of texts) {
+          const matching = matchingLine(Buffer.from(text), options);
+          if (matching !== null) yield matching;
+        }
+        last = first + texts.length - 1;
+      }
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+    }
+    await pauseTail(options);
+  }
+}
+
+async function latest(log: PostgresLog, last: number, options: Tailing): Promise<TailedLine[]> {
+  const found: TailedLine[] = [];
+  if (options.limit === 0) return found;
+  for await (const text of log.fromEnd(last)) {
+    const matching = matchingLine(Buffer.from(text), options);
+    if (matching !== null) found.push(matching);
+    if (found.length >= options.limit) break;
+  }
+  return found;
+}
+
+/** What comes out of a database that is gone for a while. */
+function isPassing(error: unknown): boolean {
+  return error instanceof DatabaseError && error.cause instanceof UnreachableError;
+}

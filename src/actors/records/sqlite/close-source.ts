@@ -1,0 +1,82 @@
+import type { AgentEntity } from '../log/agent-entity.ts';
+import { GENESIS } from '../log/chain-format.ts';
+import { finishedFilesOf, logFilesOf } from '../log/log-files.ts';
+import { breakSentence } from '../log/verdict.ts';
+import { verifyFiles } from '../log/verify-files.ts';
+import type { AuditHead } from '../store/audit-head.ts';
+import { StoreError } from '../store/store-error.ts';
+import { AuditRows } from './audit-head.ts';
+import { hashBefore } from './import-log.ts';
+import { openSource } from './source-store.ts';
+import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
+
+/** A log whose store nobody serves, which agrees with it and verifies. */
+export interface ClosedLog {
+  files: readonly string[];
+  /** The number of its first line that is left, from 1. */
+  first: number;
+  events: number;
+  hash: string;
+  checkpointed: number;
+}
+
+/** A store that is to be copied, its log, and whose both are. */
+export interface SourceOptions {
+  path: string;
+  audit: Required<Pick<SqliteStoreOptions['audit'], 'path' | 'chain' | 'signer' | 'keys'>>;
+  entity: AgentEntity;
+}
+
+/**
+ * Brings a store that nobody serves and its log together as a start would, and verifies the log. Throws StoreError when
+ * either cannot be used.
+ */
+export async function closeSource({ path, audit, entity }: SourceOptions): Promise<ClosedLog> {
+  await settleSource({ path, audit, entity });
+  const head = headOf(path);
+  const files = logFilesOf(audit.path);
+  const first = finishedFilesOf(audit.path)[0]?.first ?? 1;
+  const closed = { files, first, ...head };
+  if (audit.chain) await verifyClosed(closed, files[0]);
+  return closed;
+}
+
+/** A store whose last daemon was killed may hold lines that its file lacks, and the file lines that were torn. */
+async function settleSource({ path, audit, entity }: SourceOptions): Promise<void> {
+  const store = await SqliteStore.open({ path, audit: { ...audit, entity } });
+  try {
+    const { torn, replayed } = store.recovery;
+    if (torn === null && replayed === 0) return;
+    const fields = { ...torn, ...(replayed === 0 ? {} : { replayed }) };
+    const ts = new Date().toISOString();
+    await store.record([{ ...entity, ts, event: 'audit_recovered', fields }]);
+  } finally {
+    await store.close();
+  }
+}
+
+async function verifyClosed(log: ClosedLog, oldest: string | undefined): Promise<void> {
+  const { files, first, events, hash } = log;
+  const from = first === 1 || oldest === undefined ? GENESIS : await hashBefore(oldest, first);
+  const verdict = await verifyFiles(files, first === 1 ? {} : { continuedFrom: from });
+  if (!verdict.ok) {
+    throw new StoreError(
+      `${breakSentence(verdict)}; nothing was copied, so restore the log from a copy`,
+    );
+  }
+  const last = first - 1 + verdict.events;
+  if (last === events && (verdict.head === hash || events === 0)) return;
+  throw new StoreError(
+    `the audit log ends with line ${last}, and its store knows ${events}; restore the log and the store that belong together`,
+  );
+}
+
+function headOf(path: string): Pick<AuditHead, 'events' | 'hash' | 'checkpointed'> {
+  const database = openSource(path);
+  try {
+    const { events, hash, checkpointed } = new AuditRows(database).read() as AuditHead;
+    return { events, hash, checkpointed };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,81 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { damagedStore, isDamage, StoreError } from '../store/store-error.ts';
+import { inTransaction } from './in-transaction.ts';
+import { schemaSteps } from './schema-steps.ts';
+import { WatchedDatabase } from './watched-database.ts';
+
+const schemaVersion = schemaSteps.length;
+
+/** Bytes up to which a store is looked through at every start; a larger one after an unclean stop alone. */
+const soonChecked = 64 * 1024 * 1024;
+
+/**
+ * Opens the database of an agent and creates its tables on first use. Every commit is on disk
+ * when it returns (WAL, `synchronous=FULL`). Throws StoreError for a file of another version, and for a
+ * damaged one.
+ */
+export function openDatabase(path: string): WatchedDatabase {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // A clean stop leaves no log of writes beside the file.
+  const isDue = sizeOf(`${path}-wal`) > 0 || sizeOf(path) <= soonChecked;
+  let database: WatchedDatabase | null = null;
+  try {
+    database = new WatchedDatabase(path, { timeout: 5_000 });
+    database.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA wal_autocheckpoint = 8000;
+      PRAGMA cache_size = -65536;
+    `);
+    chmodSync(path, 0o600);
+    if (isDue) checkPages(path, database);
+    checkVersion(path, database);
+    return database;
+  } catch (error) {
+    database?.close();
+    if (error instanceof StoreError) throw error;
+    if (isDamage(error) && !isForeign(error)) throw damagedStore(path, error);
+    throw new StoreError(
+      `${path} cannot be opened as a task store (${error instanceof Error ? error.message : 'unknown error'}); check the folder's permissions and free space, or move the file away`,
+      { cause: error },
+    );
+  }
+}
+
+/** Throws StoreError when the pages of a database contradict each other. */
+export function checkPages(path: string, database: DatabaseSync): void {
+  const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+  if (found !== 'ok') throw damagedStore(path, found);
+}
+
+/** Returns whether a file never was a database, as far as can be seen. */
+function isForeign(error: unknown): boolean {
+  return (error as { errcode?: number }).errcode === 26;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function checkVersion(path: string, database: DatabaseSync): void {
+  if (versionOf(database) < schemaVersion) {
+    inTransaction(database, () => {
+      // Another process may have made the tables while this one waited for the lock.
+      const missing = schemaSteps.slice(versionOf(database));
+      if (missing.length > 0) {
+        database.exec(`${missing.join('')} PRAGMA user_version = ${schemaVersion}`);
+      }
+    });
+  }
+  const found = versionOf(database);
+  if (found === schemaVersion) return;
+  throw new StoreError(
+    `${path} has store version ${found}, this version reads ${schemaVersion}; start the version that wrote it, or set store.path to a new file`,
+  );
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+}

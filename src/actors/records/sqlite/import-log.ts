@@ -1,0 +1,89 @@
+import { createReadStream, existsSync, statSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { GENESIS } from '../log/chain-format.ts';
+import { finishedFilesOf, logFilesOf } from '../log/log-files.ts';
+import { recordedEvent } from '../log/recorded-event.ts';
+import { verifyFiles } from '../log/verify-files.ts';
+import type { AuditHead } from '../store/audit-head.ts';
+import { StoreError } from '../store/store-error.ts';
+import { openWaits } from './open-waits.ts';
+import type { TaskInLog } from './task-in-log.ts';
+
+/** A log that no store knows. */
+export interface ImportedLog {
+  /** Where it stands. */
+  head: AuditHead;
+  /** The calls that wait in it, whose store was lost; `null` when nothing is in it yet. */
+  lostWaits: TaskInLog[] | null;
+}
+
+/**
+ * Imports a log that no store knows, so that the chain goes on from there. Its
+ * oldest files may have been deleted. Throws StoreError when it does not verify.
+ */
+export async function importLog(path: string, chain: boolean): Promise<ImportedLog> {
+  const head = await headOf(path, chain);
+  const files = logFilesOf(path);
+  const isEmpty = files.every((file) => statSync(file).size === 0);
+  return { head, lostWaits: isEmpty ? null : await openWaits(files) };
+}
+
+async function headOf(path: string, chain: boolean): Promise<AuditHead> {
+  const finished = finishedFilesOf(path);
+  const current = {
+    bytes: existsSync(path) ? statSync(path).size : 0,
+    opened: '',
+    keptFrom: finished[0]?.first ?? 1,
+    finishing: null,
+  };
+  if (!chain) {
+    // Without a chain a log is not verified, so the lines of its last files have no number.
+    const events = finished.at(-1)?.first ?? 0;
+    return { ...current, events, hash: GENESIS, checkpointed: events, first: events + 1 };
+  }
+  const { head, events } = await verified(logFilesOf(path), current.keptFrom);
+  const inCurrent = current.bytes === 0 ? 0 : await linesIn(path);
+  return { ...current, events, hash: head, checkpointed: events, first: events - inCurrent + 1 };
+}
+
+async function verified(
+  files: readonly string[],
+  first: number,
+): Promise<{ head: string; events: number }> {
+  const [oldest] = files;
+  if (oldest === undefined) return { head: GENESIS, events: 0 };
+  const options = first === 1 ? {} : { continuedFrom: await hashBefore(oldest, first) };
+  const result = await verifyFiles(files, options);
+  if (result.ok) return { head: result.head, events: first - 1 + result.events };
+  throw new StoreError(
+    `${result.file}:${result.line}: the audit log does not verify (${result.reason}); move it away to start a new one, or restore it`,
+  );
+}
+
+/**
+ * Returns the hash of the line before a file, whose first line is a checkpoint that states what came before it. Throws
+ * StoreError when it is none of `first - 1` lines.
+ */
+export async function hashBefore(file: string, first: number): Promise<string> {
+  const line = await firstLineOf(file);
+  const event = line === null ? null : recordedEvent(Buffer.from(line));
+  const fields = event?.['fields'] as { count?: unknown; head?: unknown } | undefined;
+  if (event?.event === 'checkpoint' && fields?.count === first - 1) return String(fields.head);
+  throw new StoreError(
+    `${file}:1: the audit log does not verify (the file does not begin with a checkpoint of ${first - 1} lines); move it away to start a new one, or restore it`,
+  );
+}
+
+async function firstLineOf(file: string): Promise<string | null> {
+  for await (const line of createInterface({ input: createReadStream(file) })) return line;
+  return null;
+}
+
+async function linesIn(file: string): Promise<number> {
+  let lines = 0;
+  for await (const chunk of createReadStream(file)) {
+    const bytes = chunk as Uint8Array;
+    for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) lines += 1;
+  }
+  return lines;
+}

@@ -1,0 +1,83 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { AuditEvent } from '../../ports.ts';
+import type { LineSigner } from '../log/line-signer.ts';
+import type { PublicKeySet } from '../log/public-keys.ts';
+import type { AuditHead } from '../store/audit-head.ts';
+import type { AuditOpening } from '../store/audit-opening.ts';
+import type { AuditRows } from './audit-head.ts';
+import { linesAhead } from './lines-ahead.ts';
+import { wordsOfLostWaits } from './open-waits.ts';
+import { SqliteTaskRows } from './sqlite-task-rows.ts';
+import { StoreBehindError } from './store-behind-error.ts';
+import type { TaskInLog } from './task-in-log.ts';
+import { TasksBehind } from './tasks-behind.ts';
+
+/** Lines that the store did not know, and the tasks they concern. */
+interface KeptLines {
+  events: number;
+  tasks: TasksBehind;
+}
+
+/** Whose a log is, and what becomes of lines in it that its store does not know. */
+export interface KeepOptions {
+  path: string;
+  /** False leaves `prev_hash` out. */
+  chain: boolean;
+  database: DatabaseSync;
+  /** Signs every line; without it lines carry no signature. */
+  signer?: LineSigner | null;
+  /** The public keys of a signed log; without them the signatures of lines ahead of the store are not checked. */
+  keys?: PublicKeySet;
+  /** True keeps lines that the store does not know, and ends the tasks they name. */
+  keepLog?: boolean;
+}
+
+/**
+ * Advances the store over lines of the log that it does not know; `null` when there are none. Throws
+ * StoreBehindError when they are not to be kept.
+ */
+export async function keepAhead(rows: AuditRows, options: KeepOptions): Promise<KeptLines | null> {
+  const { path, chain, database, signer = null, keys, keepLog = false } = options;
+  const tasks = keepLog ? new TasksBehind(new SqliteTaskRows(database)) : null;
+  const ahead = await linesAhead(rows.read() as AuditHead, {
+    path,
+    chain,
+    keys: signer === null ? null : (keys ?? null),
+    onLine: (line) => tasks?.take(line),
+  });
+  if (ahead === null) return null;
+  const { events, files, head, hasGap } = ahead;
+  if (tasks === null) {
+    throw new StoreBehindError(database.location() ?? 'in memory', { events, files });
+  }
+  if (hasGap) tasks.takeAll();
+  // The log has them already, and more.
+  rows.releaseAll();
+  rows.advance(head);
+  return { events, tasks };
+}
+
+/**
+ * Ends what a store that was lost, or is older than its log, knows nothing of, and says so in events; to be
+ * called in the open transaction of the store.
+ *
+ * @param lostWaits the calls that wait in a log whose store was lost; `null` when none was
+ * @param at epoch milliseconds
+ */
+export function settle(
+  lostWaits: readonly TaskInLog[] | null,
+  ahead: KeptLines | null,
+  at: number,
+): Omit<AuditOpening, 'lines'> & { events: AuditEvent[] } {
+  const ts = new Date(at).toISOString();
+  const ended = ahead?.tasks.end(at) ?? null;
+  const lost = lostWaits === null ? null : { waiting: lostWaits.length };
+  const behind = ahead === null ? null : { events: ahead.events, tasks: ended?.tasks ?? 0 };
+  const events = [
+    ...(lost === null ? [] : [{ event: 'store_lost', ts, fields: lost }]),
+    ...wordsOfLostWaits(lostWaits ?? [], at),
+    ...(behind === null ? [] : [{ event: 'store_behind_log', ts, fields: behind }]),
+    ...(ended?.events ?? []),
+  ];
+  return { behind, lost, events };
+}

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { damagedStore, isDamage, StoreError } from '../store/store-error.ts';
+import { AuditRows } from './audit-head.ts';
+import { schemaSteps } from './schema-steps.ts';
+
+/** A row as SQLite has it. */
+export type SourceRow = Record<string, SQLOutputValue>;
+
+/** Throws StoreError unless a file is the store of an agent, of a version that this release knows. Writes nothing. */
+export function checkSource(path: string): void {
+  if (!existsSync(path)) {
+    const cause = Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
+    throw new StoreError(`there is no task store ${path}; name its file with --from`, { cause });
+  }
+  const database = openSource(path);
+  try {
+    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    if (version > schemaSteps.length) {
+      throw new StoreError(
+        `${path} has store version ${version}, this version reads ${schemaSteps.length}; copy it with the version that wrote it`,
+      );
+    }
+    if (version === 0 || new AuditRows(database).read() === null) {
+      throw new StoreError(`${path} is not the task store of an agent; name its file with --from`);
+    }
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    if (isDamage(error)) throw damagedStore(path, error);
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+/** Opens a store for reading alone; the caller closes it. */
+export function openSource(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true });
+}

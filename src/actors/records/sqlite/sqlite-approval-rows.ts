@@ -1,0 +1,160 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { ApprovalNotice, MessageRef } from '../../../machines/channels/approval-notice.ts';
+import {
+  type AskedRecord,
+  type EndedRecord,
+  noticeOf,
+} from '../../../machines/channels/notice-of.ts';
+import type {
+  ApprovalBacklog,
+  ApprovalRow,
+  ApprovalRows,
+  ApprovalSlot,
+  ApprovalWrite,
+} from '../store/approval-rows.ts';
+import {
+  approvalSchema,
+  askings,
+  asksEveryTarget,
+  deadline,
+  dropTriggers,
+} from './approval-schema.ts';
+import { inTransaction } from './in-transaction.ts';
+
+/**
+ * The approval notices of an agent: who is asked for which release, and what their messages say. Triggers write
+ * the rows in the commit that parks a task, changes what its approvers see or ends its wait.
+ */
+export class SqliteApprovalRows implements ApprovalRows {
+  readonly #database: DatabaseSync;
+  readonly #sql;
+
+  constructor(database: DatabaseSync) {
+    const made = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?');
+    const trigger = String(made.get('approval_notices_of_new')?.['sql'] ?? '');
+    if (made.get('approval_notices_next') === undefined || !asksEveryTarget(trigger)) {
+      inTransaction(database, () => database.exec(`${dropTriggers}${approvalSchema}`));
+    }
+    this.#database = database;
+    this.#sql = prepare(database);
+  }
+
+  /** Queues approval notices for tasks parked before this table existed; returns how many rows that adds. */
+  async queueUnasked(): Promise<number> {
+    return Number(this.#sql.queueUnasked.run().changes);
+  }
+
+  /** Returns what is kept of a deferral for the targets of one adapter, oldest first. */
+  async find(deferralId: string, adapter: string): Promise<ApprovalRow[]> {
+    return this.#sql.find.all(deferralId, adapter).map(rowOf);
+  }
+
+  /** Returns what is kept of a task for all targets, oldest first. */
+  async ofTask(taskId: string): Promise<ApprovalRow[]> {
+    return this.#sql.ofTask.all(taskId).map(rowOf);
+  }
+
+  /** Returns the ids of tasks that wait for a release. */
+  async waiting(): Promise<string[]> {
+    return this.#sql.waiting.all().map((row) => String(row['id']));
+  }
+
+  /** Returns the first slot of an adapter with something due; after another slot when one is given. */
+  async nextSlot(adapter: string, after: ApprovalSlot | null): Promise<ApprovalSlot | undefined> {
+    const found =
+      after === null
+        ? this.#sql.firstSlot.get(adapter)
+        : (this.#sql.otherSlot.get(adapter, after.target, after.isPosted ? 1 : 0) ??
+          this.#sql.nextTarget.get(adapter, after.target));
+    if (found === undefined) return undefined;
+    return { target: String(found['target']), isPosted: found['is_posted'] === 1 };
+  }
+
+  /** Returns the row of a slot with something due whose call is denied first, but for some positions. */
+  async nextDue(
+    adapter: string,
+    { target, isPosted }: ApprovalSlot,
+    except: readonly number[] = [],
+  ): Promise<ApprovalRow | undefined> {
+    const others = JSON.stringify(except);
+    const found = this.#sql.nextDue.get(adapter, target, isPosted ? 1 : 0, others);
+    return found === undefined ? undefined : rowOf(found);
+  }
+
+  /**
+   * Keeps what was told, in one commit; what changed since then stays due. A power cut may take it back, which has
+   * messages sent again: to wait for the disk here would hold up every task for what can be told twice.
+   */
+  async keep(writes: readonly ApprovalWrite[]): Promise<void> {
+    if (writes.length === 0) return;
+    this.#database.exec('PRAGMA synchronous = NORMAL');
+    try {
+      inTransaction(this.#database, () => {
+        for (const { position, version, ref, told, isClosed } of writes) {
+          const kept = isClosed ? null : JSON.stringify(told);
+          const place = ref === null ? null : JSON.stringify(ref);
+          this.#sql.keep.run(position, version, place, kept, isClosed ? 1 : 0);
+        }
+      });
+    } finally {
+      this.#database.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  /** Counts what is due, by adapter. */
+  async backlog(): Promise<ApprovalBacklog[]> {
+    return this.#sql.backlog.all().map((row) => ({
+      adapter: String(row['adapter']),
+      unposted: Number(row['unposted']),
+      stale: Number(row['stale']),
+      oldestAt: Number(row['oldest']),
+    }));
+  }
+}
+
+/** The columns hold what the triggers and `keep` put there. */
+function rowOf(row: Record<string, SQLOutputValue>): ApprovalRow {
+  const asked = parsed<AskedRecord>(row['asked']) as AskedRecord;
+  return {
+    position: Number(row['position']),
+    adapter: String(row['adapter']),
+    version: Number(row['version']),
+    notice: noticeOf(String(row['target']), asked, parsed<EndedRecord>(row['ended'])),
+    ref: parsed<MessageRef>(row['ref']),
+    told: parsed<ApprovalNotice>(row['told']),
+  };
+}
+
+function parsed<Value>(text: SQLOutputValue | undefined): Value | null {
+  return text === null || text === undefined ? null : (JSON.parse(String(text)) as Value);
+}
+
+const columns = 'position, adapter, target, version, asked, ended, ref, told';
+
+const unasked = `AND NOT EXISTS (SELECT 1 FROM approval_notices AS asked
+  WHERE asked.deferral_id = tasks.deferral_id)`;
+
+function prepare(database: DatabaseSync) {
+  const sql = (text: string) => database.prepare(text);
+  const slot = (after: string): string => `SELECT target, is_posted FROM approval_notices
+    WHERE due = 1 AND adapter = ?1 ${after} ORDER BY target, is_posted LIMIT 1`;
+  return {
+    queueUnasked: sql(askings('tasks', unasked)),
+    find: sql(`SELECT ${columns} FROM approval_notices
+      WHERE deferral_id = ? AND adapter = ? ORDER BY position`),
+    ofTask: sql(`SELECT ${columns} FROM approval_notices WHERE task_id = ? ORDER BY position`),
+    waiting: sql('SELECT id FROM tasks WHERE deferral_id IS NOT NULL'),
+    firstSlot: sql(slot('')),
+    otherSlot: sql(slot('AND target = ?2 AND is_posted > ?3')),
+    nextTarget: sql(slot('AND target > ?2')),
+    nextDue: sql(`SELECT ${columns} FROM approval_notices
+      WHERE due = 1 AND adapter = ? AND target = ? AND is_posted = ?
+        AND position NOT IN (SELECT value FROM json_each(?))
+      ORDER BY ${deadline}, position LIMIT 1`),
+    keep: sql(`UPDATE approval_notices SET ref = coalesce(?3, ref), told = ?4, is_closed = ?5,
+      is_posted = is_posted OR ?3 IS NOT NULL, due = NOT ?5 AND version > ?2 WHERE position = ?1`),
+    backlog: sql(`SELECT adapter, sum(is_posted = 0) AS unposted, sum(is_posted) AS stale,
+        min(asked ->> '$.deferral.requestedAt') AS oldest
+      FROM approval_notices WHERE due = 1 GROUP BY adapter ORDER BY adapter`),
+  };
+}

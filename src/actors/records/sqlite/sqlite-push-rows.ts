@@ -1,0 +1,89 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { PushTarget } from '../../ports.ts';
+import type { OpenTarget, PushRows } from '../store/push-rows.ts';
+
+/** The receivers of push notifications in the store of an agent. */
+export class SqlitePushRows implements PushRows {
+  readonly #sql;
+  /** Most agents never have one, and each change of a task asks. */
+  #hasAny: boolean;
+
+  constructor(database: DatabaseSync) {
+    database.exec(`CREATE TABLE IF NOT EXISTS push_targets (
+      task_id TEXT NOT NULL,
+      id TEXT NOT NULL,
+      told INTEGER NOT NULL,
+      is_closed INTEGER NOT NULL,
+      target TEXT NOT NULL,
+      PRIMARY KEY (task_id, id)
+    ) WITHOUT ROWID`);
+    // A receiver goes in the commit that deletes its task, whoever deletes it.
+    database.exec(`CREATE TRIGGER IF NOT EXISTS push_targets_of_deleted AFTER DELETE ON tasks
+      BEGIN DELETE FROM push_targets WHERE task_id = OLD.id; END`);
+    this.#sql = prepare(database);
+    this.#hasAny = database.prepare('SELECT 1 FROM push_targets LIMIT 1').get() !== undefined;
+  }
+
+  /**
+   * Keeps a receiver; one in the place of another with the same id has been told what that one was, else up to
+   * `told`.
+   */
+  async put(target: PushTarget, told: number): Promise<void> {
+    this.#hasAny = true;
+    this.#sql.put.run(target.taskId, target.id, told, JSON.stringify(target));
+  }
+
+  /** Returns a receiver of a task. */
+  async find(taskId: string, id: string): Promise<PushTarget | undefined> {
+    return (await this.list(taskId)).find((target) => target.id === id);
+  }
+
+  /** Returns the receivers of a task, by their ids. */
+  async list(taskId: string): Promise<PushTarget[]> {
+    if (!this.#hasAny) return [];
+    return this.#sql.list.all(taskId).map((row) => targetOf(row['target']));
+  }
+
+  /** Deletes a receiver; returns whether there was one. */
+  async delete(taskId: string, id: string): Promise<boolean> {
+    return Number(this.#sql.delete.run(taskId, id).changes) === 1;
+  }
+
+  /** Keeps what a receiver was told last. */
+  async keepTold({ taskId, id }: PushTarget, revision: number, isClosed: boolean): Promise<void> {
+    this.#sql.told.run(revision, isClosed ? 1 : 0, taskId, id);
+  }
+
+  /** Returns the receivers who do not know yet how their task ended. */
+  async open(): Promise<OpenTarget[]> {
+    return this.#sql.open
+      .all()
+      .map((row) => ({ target: targetOf(row['target']), told: Number(row['told']) }));
+  }
+
+  /** Forgets the receivers of tasks that never came to be. */
+  async deleteOrphans(): Promise<void> {
+    this.#sql.deleteOrphans.run();
+  }
+}
+
+/** The column holds what `put` put there. */
+function targetOf(value: unknown): PushTarget {
+  return JSON.parse(String(value)) as PushTarget;
+}
+
+function prepare(database: DatabaseSync) {
+  return {
+    put: database.prepare(`INSERT INTO push_targets VALUES (?1, ?2, ?3, 0, ?4)
+      ON CONFLICT (task_id, id) DO UPDATE SET target = ?4, is_closed = 0`),
+    list: database.prepare('SELECT target FROM push_targets WHERE task_id = ? ORDER BY id'),
+    delete: database.prepare('DELETE FROM push_targets WHERE task_id = ? AND id = ?'),
+    told: database.prepare(
+      'UPDATE push_targets SET told = ?, is_closed = ? WHERE task_id = ? AND id = ?',
+    ),
+    open: database.prepare('SELECT told, target FROM push_targets WHERE is_closed = 0'),
+    deleteOrphans: database.prepare(
+      'DELETE FROM push_targets WHERE task_id NOT IN (SELECT id FROM tasks)',
+    ),
+  };
+}

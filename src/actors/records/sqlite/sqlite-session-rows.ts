@@ -1,0 +1,59 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Owner, Task } from '../../../machines/task/task.ts';
+import { collectContexts, mostTasks } from '../store/collect-page.ts';
+import { columnsOfOwner } from '../store/task-owners.ts';
+import { taskOf, wholeColumns } from '../store/task-row.ts';
+import type { ContextPage, SessionRows } from '../store/task-rows.ts';
+
+/** The tasks of one owner by the context that they belong to. */
+export class SqliteSessionRows implements SessionRows {
+  readonly #sql;
+
+  constructor(database: DatabaseSync) {
+    this.#sql = prepare(database);
+  }
+
+  /** Reads up to `limit` tasks of a context that one owner has, the one that changed last first. */
+  async *newestOf(contextId: string, owner: Owner | null, limit: number): AsyncGenerator<Task> {
+    const [org, key] = columnsOfOwner(owner);
+    for (const row of this.#sql.newest.iterate(contextId, org, key, limit)) yield taskOf(row);
+  }
+
+  /** Returns the task of a context that changed longest ago, of those that one owner has. */
+  async firstOf(contextId: string, owner: Owner | null): Promise<Task | undefined> {
+    const row = this.#sql.first.get(contextId, ...columnsOfOwner(owner));
+    return row === undefined ? undefined : taskOf(row);
+  }
+
+  /**
+   * Lists the contexts of one owner with the time of their last change in epoch milliseconds, newest first: each stands
+   * where the task of it stands that changed last. `cursor` comes from the page before.
+   */
+  async contextsOf(owner: Owner | null, limit: number, cursor?: string): Promise<ContextPage> {
+    const [at = Number.MAX_SAFE_INTEGER, position = Number.MAX_SAFE_INTEGER] =
+      cursor?.split('-').map(Number) ?? [];
+    const [org, key] = columnsOfOwner(owner);
+    const most = mostTasks + 1;
+    const rows = this.#sql.contexts.iterate({ org, key, at, position, most });
+    return collectContexts(rows, limit, (row) => row['is_newest'] !== 0);
+  }
+}
+
+function prepare(database: DatabaseSync) {
+  const ofContext = `FROM tasks INDEXED BY tasks_by_context_change
+    WHERE context_id = ? AND owner_org = ? AND owner = ?`;
+  return {
+    newest: database.prepare(`SELECT ${wholeColumns} ${ofContext}
+      ORDER BY changed_at DESC, position DESC LIMIT ?`),
+    first: database.prepare(`SELECT ${wholeColumns} ${ofContext}
+      ORDER BY changed_at, position LIMIT 1`),
+    contexts: database.prepare(`SELECT context_id, changed_at, position, NOT EXISTS (
+        SELECT 1 FROM tasks AS later INDEXED BY tasks_by_context_change
+        WHERE later.context_id = tasks.context_id AND later.owner_org = :org AND later.owner = :key
+          AND (later.changed_at, later.position) > (tasks.changed_at, tasks.position)
+      ) AS is_newest
+      FROM tasks INDEXED BY tasks_by_change
+      WHERE owner_org = :org AND owner = :key AND (changed_at, position) < (:at, :position)
+      ORDER BY changed_at DESC, position DESC LIMIT :most`),
+  };
+}

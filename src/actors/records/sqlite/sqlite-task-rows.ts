@@ -1,0 +1,205 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Task, TaskState } from '../../../machines/task/task.ts';
+import { approversOf, ownerColumns } from '../store/task-owners.ts';
+import {
+  columnsOf,
+  isKnown as known,
+  storedTaskOf,
+  taskOf,
+  wholeColumns,
+} from '../store/task-row.ts';
+import type { StoredTask, StrangeTasks, TaskChange, TaskRows } from '../store/task-rows.ts';
+import { SqliteMessageRows } from './sqlite-message-rows.ts';
+import { SqliteSessionRows } from './sqlite-session-rows.ts';
+import { SqliteStateRows } from './sqlite-state-rows.ts';
+import { SqliteTaskListing } from './sqlite-task-listing.ts';
+
+const final = `('completed', 'failed', 'canceled')`;
+
+/** The statements over the tasks of an agent. Every read sees committed rows alone. */
+export class SqliteTaskRows implements TaskRows {
+  readonly #database: DatabaseSync;
+  /** The tasks as pages. */
+  readonly listing: SqliteTaskListing;
+  /** Which message led to which of them. */
+  readonly messages: SqliteMessageRows;
+  /** Their sessions. */
+  readonly sessions: SqliteSessionRows;
+  /** The states of their chart that they have entered. */
+  readonly states: SqliteStateRows;
+  readonly #sql;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.listing = new SqliteTaskListing(database);
+    this.messages = new SqliteMessageRows(database);
+    this.sessions = new SqliteSessionRows(database);
+    this.states = new SqliteStateRows(database);
+    this.#sql = prepare(database);
+  }
+
+  /**
+   * Writes a change and tells whether the row was still at the expected revision, and its messages had led
+   * nowhere else. Nothing of it stays otherwise.
+   */
+  write(change: TaskChange): boolean {
+    const { sent = [], entered = [], task } = change;
+    const taken = sent.filter((message) => this.messages.take(message, task.id));
+    if (taken.length === sent.length && this.#put(change)) {
+      if (entered.length > 0) this.states.add(task.id, entered);
+      return true;
+    }
+    for (const message of taken) this.messages.drop(message, task.id);
+    return false;
+  }
+
+  #put(change: TaskChange): boolean {
+    const { task } = change;
+    const { brief, contents } = columnsOf(task);
+    const values = [
+      task.state,
+      task.revision,
+      task.changedAt,
+      task.wakeAt,
+      task.deferral?.id ?? null,
+      change.machineVersion,
+      change.auditSeq,
+      change.startedCall,
+      brief,
+      change.snapshot,
+      task.contextId,
+      contents,
+      approversOf(task),
+      task.id,
+    ];
+    if (change.expected === 0)
+      return isDone(this.#sql.insert.run(...values, ...ownerColumns(task)));
+    const isWritten = isDone(this.#sql.update.run(...values, change.expected));
+    // Only another run may have changed whose it is.
+    if (isWritten && task.owner !== undefined) this.#sql.own.run(...ownerColumns(task), task.id);
+    return isWritten;
+  }
+
+  async read(id: string): Promise<StoredTask | undefined> {
+    return this.readNow(id);
+  }
+
+  /** Returns a task with what is needed to go on with it. */
+  readNow(id: string): StoredTask | undefined {
+    const row = this.#sql.read.get(id);
+    if (row === undefined) return undefined;
+    return storedTaskOf(row);
+  }
+
+  /** Returns the public task. */
+  async find(id: string): Promise<Task | undefined> {
+    const row = this.#sql.find.get(id);
+    return row === undefined ? undefined : taskOf(row);
+  }
+
+  /** Returns the task that waits on a deferral. */
+  async findByDeferral(deferralId: string): Promise<Task | undefined> {
+    const row = this.#sql.findByDeferral.get(deferralId);
+    return row === undefined ? undefined : taskOf(row);
+  }
+
+  /** Returns the ids of tasks at work, oldest first: the ones a restart has to go on with, as far as it can. */
+  async working(): Promise<string[]> {
+    return this.#workingNow();
+  }
+
+  /** Returns the ids of tasks that have not ended and can be gone on with. */
+  unfinishedNow(): string[] {
+    return [...this.#workingNow(), ...this.#parkedNow()];
+  }
+
+  #workingNow(): string[] {
+    return this.#sql.working.all().map((row) => String(row['id']));
+  }
+
+  /** Returns the ids of parked tasks that can be gone on with, oldest first. */
+  async parked(): Promise<string[]> {
+    return this.#parkedNow();
+  }
+
+  #parkedNow(): string[] {
+    return this.#sql.parked.all().map((row) => String(row['id']));
+  }
+
+  /** Returns the ids of parked tasks whose deadline has passed, the most overdue first. */
+  async overdue(now: number): Promise<string[]> {
+    return this.#sql.overdue.all(now).map((row) => String(row['id']));
+  }
+
+  /** Returns the first deadline after a time, in epoch milliseconds. */
+  async nextDeadline(after: number): Promise<number | null> {
+    const row = this.#sql.nextDeadline.get(after);
+    return row === undefined ? null : Number(row['at']);
+  }
+
+  /** Counts the tasks that have not ended and that another version of their chart saved, by that version. */
+  async strangers(): Promise<StrangeTasks[]> {
+    return ofOtherReleases(this.#database);
+  }
+
+  /** Counts tasks in a state. */
+  async count(state: TaskState): Promise<number> {
+    return Number(this.#sql.count.get(state)?.['tasks']);
+  }
+
+  /** Counts the tasks of every state that has any. */
+  async countByState(): Promise<Partial<Record<TaskState, number>>> {
+    const rows = this.#sql.countByState.all();
+    return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['tasks'])]));
+  }
+
+  /** Deletes up to `limit` final tasks that ended before a time and tells how many went. */
+  deleteEnded(before: number, limit: number): number {
+    return Number(this.#sql.deleteEnded.run(before, limit).changes);
+  }
+}
+
+function isDone({ changes }: { changes: number | bigint }): boolean {
+  return Number(changes) === 1;
+}
+
+/** Counts the tasks of a store that have not ended and that this release cannot go on with, by the version that saved them. */
+export function ofOtherReleases(database: DatabaseSync): StrangeTasks[] {
+  const rows = database.prepare(`SELECT machine_version, count(*) AS tasks FROM tasks
+    WHERE state IN ('submitted', 'working', 'deferred') AND NOT ${known}
+    GROUP BY machine_version`);
+  return rows.all().map((row) => ({
+    machineVersion: Number(row['machine_version']),
+    tasks: Number(row['tasks']),
+  }));
+}
+
+function prepare(database: DatabaseSync) {
+  const sql = (text: string) => database.prepare(text);
+  return {
+    insert: sql(`INSERT INTO tasks (state, revision, changed_at, deadline_at, deferral_id,
+      machine_version, audit_seq, started_call, task, snapshot, context_id, contents,
+      approvers, id, owner_org, owner)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
+    update: sql(`UPDATE tasks SET state = ?, revision = ?, changed_at = ?, deadline_at = ?,
+      deferral_id = ?, machine_version = ?, audit_seq = ?, started_call = ?, task = ?, snapshot = ?,
+      context_id = ?, contents = ?, approvers = ? WHERE id = ? AND revision = ?`),
+    own: sql(
+      'UPDATE tasks SET owner_org = ?1, owner = ?2 WHERE id = ?3 AND (owner_org, owner) <> (?1, ?2)',
+    ),
+    read: sql(`SELECT ${wholeColumns}, snapshot, machine_version, audit_seq, started_call
+      FROM tasks WHERE id = ?`),
+    find: sql(`SELECT ${wholeColumns} FROM tasks WHERE id = ?`),
+    findByDeferral: sql(`SELECT ${wholeColumns} FROM tasks WHERE deferral_id = ?`),
+    working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working')
+      AND ${known} ORDER BY position`),
+    parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' AND ${known} ORDER BY position`),
+    overdue: sql(`SELECT id FROM tasks WHERE deadline_at <= ? AND ${known} ORDER BY deadline_at`),
+    nextDeadline: sql(`SELECT deadline_at AS at FROM tasks WHERE deadline_at > ? AND ${known}
+      ORDER BY deadline_at LIMIT 1`),
+    count: sql('SELECT count(*) AS tasks FROM tasks WHERE state = ?'),
+    countByState: sql('SELECT state, count(*) AS tasks FROM tasks GROUP BY state'),
+    deleteEnded: sql(`DELETE FROM tasks WHERE position IN (
+      SELECT position FROM tasks WHERE state IN ${final} AND changed_at < ? LIMIT ?)`),
+  };
+}

@@ -1,0 +1,26 @@
+import { commandLine } from '../../command-line.ts';
+import { StoreError } from '../store/store-error.ts';
+
+/** How far a log reaches beyond what its store knows. */
+export interface Lead {
+  /** Lines that the store does not know; `null` when they were not counted. */
+  events: number | null;
+  /** The files of the log that hold them, oldest first. */
+  files: readonly string[];
+}
+
+/** The store is an older copy than its log, or has lost its latest commits; nothing of the log was changed. */
+export class StoreBehindError extends StoreError {
+  readonly lead: Lead;
+
+  /** @param store the path of the store */
+  constructor(store: string, lead: Lead) {
+    super(sentence(store, lead));
+    this.lead = lead;
+  }
+}
+
+function sentence(store: string, { events, files }: Lead): string {
+  const count = events === null ? 'events' : `${events} event${events === 1 ? '' : 's'}`;
+  return `the task store ${store} is older than its audit log: ${files.join(', ')} ${files.length === 1 ? 'holds' : 'hold'} ${count} that it does not know; restore the newest copy of the store, or start once with ${commandLine('run --keep-log')}, which keeps them and ends the tasks they name`;
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { checkStoreSettings } from '../../../src/actors/config/check-store-settings.ts';
+import { serviceSchema } from '../../../src/actors/config/service-schema.ts';
+
+function findings(store: object, env: Record<string, string> = {}) {
+  return checkStoreSettings(serviceSchema.parse({ agent_id: 'x', store }), env);
+}
+
+const url = 'postgres://agent:pass-word-9@db.example.com:5432/agents?sslmode=require';
+
+describe('the database of the tasks', () => {
+  it('is a file that needs nothing, unless another is named', () => {
+    expect(findings({})).toEqual([]);
+    expect(findings({}, { SERVICE_DATABASE_URL: url })).toEqual([]);
+  });
+
+  it('is a server whose URL stands in a variable', () => {
+    expect(findings({ kind: 'postgres' }, { SERVICE_DATABASE_URL: url })).toEqual([]);
+    expect(findings({ kind: 'postgres', url_env: 'MY_URL' }, { MY_URL: url })).toEqual([]);
+  });
+
+  it.each([
+    [{}, 'SERVICE_DATABASE_URL', ['store', 'kind']],
+    [{ url_env: 'MY_URL' }, 'MY_URL', ['store', 'url_env']],
+  ])('cannot be used without that variable, as in %j', (settings, variable, path) => {
+    expect(findings({ kind: 'postgres', ...settings })).toEqual([
+      {
+        path,
+        message: `${variable} is not set; it holds the URL of the database, such as postgres://agent@db.example.com/agents`,
+        severity: 'error',
+      },
+    ]);
+  });
+
+  it.each(['mysql://agent:pass-word-9@db.example.com/agents', 'pass-word-9', 'db.example.com'])(
+    'is not told of a variable that holds no URL of PostgreSQL, such as %s',
+    (text) => {
+      expect(findings({ kind: 'postgres' }, { SERVICE_DATABASE_URL: text })).toEqual([
+        {
+          path: ['store', 'kind'],
+          message:
+            'SERVICE_DATABASE_URL does not hold a URL of PostgreSQL; write postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+          severity: 'error',
+        },
+      ]);
+    },
+  );
+
+  it('keeps a log that is not rotated', () => {
+    const config = serviceSchema.parse({ agent_id: 'x', store: { kind: 'postgres' } });
+    const env = { SERVICE_DATABASE_URL: url };
+    const isWritten = (path: readonly (string | number)[]) => path.join('.') === 'audit.rotation';
+    expect(checkStoreSettings(config, env, isWritten)).toEqual([
+      {
+        path: ['audit', 'rotation'],
+        message:
+          'the log of kind: postgres is kept in the database, and its file is a copy that is not rotated; remove rotation',
+        severity: 'warning',
+      },
+    ]);
+  });
+
+  it('has no server settings where it is a file', () => {
+    expect(findings({ url_env: 'MY_URL', schema: 'refunds', pool: 5 })).toEqual(
+      ['url_env', 'schema', 'pool'].map((key) => ({
+        path: ['store', key],
+        message: `${key} is used by kind: postgres alone; write that, or remove it`,
+        severity: 'warning',
+      })),
+    );
+  });
+
+  it.each(['Refunds', '1st', 'a-b', 'a"; DROP TABLE x; --', 'x'.repeat(41)])(
+    'has no schema of the name %j',
+    (schema) => {
+      expect(serviceSchema.safeParse({ agent_id: 'x', store: { schema } }).success).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DatabaseError,
+  databaseError,
+} from '../../../../src/actors/records/postgres/database-error.ts';
+import { StoreError } from '../../../../src/actors/records/store/store-error.ts';
+import { UnreachableError } from '../../../../src/actors/records/store/task-store.ts';
+
+const where = { variable: 'REFUNDS_URL', schema: 'refunds' };
+
+function failing(code: string, message = 'postgres://ann:hush@db.internal/agents'): Error {
+  return Object.assign(new Error(message), code === '' ? {} : { code });
+}
+
+describe('databaseError', () => {
+  it.each([
+    ['ECONNREFUSED', 'start PostgreSQL'],
+    ['ENOTFOUND', 'correct the host in REFUNDS_URL'],
+    ['ETIMEDOUT', 'check the way there'],
+    ['ENOENT', 'correct REFUNDS_URL, or the permissions of that file'],
+    ['28P01', 'correct both in REFUNDS_URL'],
+    ['28000', 'correct both in REFUNDS_URL'],
+    ['3D000', 'create it on the server'],
+    ['42501', 'make it the owner of refunds and refunds_jobs'],
+    ['25006', 'name the primary in REFUNDS_URL'],
+    ['53300', 'raise max_connections of PostgreSQL, or lower store.pool'],
+    ['57P01', 'look at the log of PostgreSQL'],
+    ['ECONNRESET', 'look at the log of PostgreSQL'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'correct sslmode and the certificates in REFUNDS_URL'],
+    ['55P03', 'try again once others no longer hold its tables'],
+    ['XX000', 'look at the log of PostgreSQL'],
+    ['', 'look at the log of PostgreSQL'],
+  ])('says of %j what to do, and no address', (code, remedy) => {
+    const { message } = databaseError(failing(code), where);
+    expect(message).toContain(remedy);
+    expect(message).not.toMatch(/hush|db\.internal|\bann\b|\(\)/);
+    expect(message.split('; ')).toHaveLength(2);
+  });
+
+  it.each([
+    ['timeout expired', 'since it does not answer'],
+    ['Connection terminated unexpectedly', 'ended the connection'],
+    ['The server does not support SSL connections', 'over TLS as its URL asks for'],
+    ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'lets nobody in'],
+    ['the schema of the engine is a later one', '(the schema of the engine is a later one)'],
+  ])('reads what the driver says without a code: %s', (said, sentence) => {
+    expect(databaseError(failing('', said), where).message).toContain(sentence);
+  });
+
+  it('looks at what lies behind an error of ours, and leaves those of the store', () => {
+    const refused = databaseError(new UnreachableError(failing('28P01')), where);
+    expect(refused).toBeInstanceOf(DatabaseError);
+    expect(refused).toMatchObject({
+      reason: 'the database of REFUNDS_URL lets nobody in with the user and the password there',
+    });
+    const ours = new StoreError('the schema is not empty');
+    expect(databaseError(ours, where)).toBe(ours);
+  });
+});

@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { PostgresDatabase } from '../../../../src/actors/records/postgres/postgres-database.ts';
+
+/** A message of PostgreSQL's protocol. */
+function message(kind: string, body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(kind), length, body]);
+}
+
+const welcome = message('R', Buffer.alloc(4));
+const ready = message('Z', Buffer.from('I'));
+const goodbye = message(
+  'E',
+  Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'),
+);
+
+it('a connection that is ended in the moment in which it is ready ends nothing else', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    // All of it is read at once, before anybody who waits for the connection has it.
+    socket.once('data', () => socket.end(Buffer.concat([welcome, ready, goodbye])));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const database = await PostgresDatabase.load({
+    url: () => `postgres://agent@127.0.0.1:${port}/agents`,
+    ...{ schema: 'holdpoint', pool: 2 },
+  });
+  const failing = database.transaction(async () => 'done');
+  await expect(failing).rejects.toThrow('Client has encountered a connection error');
+  await database.close();
+});

@@ -1,0 +1,116 @@
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  beginTransaction,
+  inTransaction,
+} from '../../../../src/actors/records/sqlite/in-transaction.ts';
+import { temporaryFolder } from '../../../helpers/test-system.ts';
+
+/** Two connections to one file, the first of which is to write. */
+function twoConnections(): [DatabaseSync, DatabaseSync] {
+  const path = `${temporaryFolder()}/rows.db`;
+  const open = (): DatabaseSync => {
+    const database = new DatabaseSync(path, { timeout: 0 });
+    onTestFinished(() => database.close());
+    return database;
+  };
+  const first = open();
+  first.exec('CREATE TABLE kept (name TEXT NOT NULL)');
+  return [first, open()];
+}
+
+function keep(database: DatabaseSync, name: string): void {
+  database.prepare('INSERT INTO kept VALUES (?)').run(name);
+}
+
+function namesIn(database: DatabaseSync): unknown[] {
+  return database
+    .prepare('SELECT name FROM kept')
+    .all()
+    .map(({ name }) => name);
+}
+
+const broken = new Error('the disk is full');
+
+describe('a transaction', () => {
+  it('commits all that was written', () => {
+    const [database, other] = twoConnections();
+    inTransaction(database, () => ['a', 'b'].forEach((name) => keep(database, name)));
+    expect(namesIn(other)).toEqual(['a', 'b']);
+  });
+
+  it('keeps others from writing while it runs', () => {
+    const [database, other] = twoConnections();
+    const told = () => inTransaction(other, () => keep(other, 'b'));
+    inTransaction(database, () => {
+      keep(database, 'a');
+      expect(told).toThrow('database is locked');
+    });
+    told();
+    expect(namesIn(database)).toEqual(['a', 'b']);
+  });
+
+  it('leaves nothing when it fails, and undoes what stands elsewhere under the lock', () => {
+    const [database, other] = twoConnections();
+    const seen: unknown[] = [];
+    const run = () => {
+      keep(database, 'a');
+      throw broken;
+    };
+    const undo = (isOver: boolean) => seen.push(isOver, database.isTransaction);
+    expect(() => inTransaction(database, run, undo)).toThrow(broken);
+    inTransaction(other, () => keep(other, 'b'));
+    expect([seen, namesIn(database)]).toEqual([[false, true], ['b']]);
+  });
+
+  it('takes the lock again to undo when the failure itself ended it', () => {
+    const [database] = twoConnections();
+    const seen: unknown[] = [];
+    const run = () => {
+      keep(database, 'a');
+      database.exec('ROLLBACK');
+      throw broken;
+    };
+    const undo = (isOver: boolean) => seen.push(isOver, database.isTransaction);
+    expect(() => inTransaction(database, run, undo)).toThrow(broken);
+    expect([seen, database.isTransaction, namesIn(database)]).toEqual([[true, true], false, []]);
+  });
+
+  it('undoes nothing when another has the lock by then', () => {
+    const [database, other] = twoConnections();
+    const seen: unknown[] = [];
+    const run = () => {
+      database.exec('ROLLBACK');
+      other.exec('BEGIN IMMEDIATE');
+      throw broken;
+    };
+    expect(() => inTransaction(database, run, (isOver) => seen.push(isOver))).toThrow(broken);
+    expect(seen).toEqual([]);
+  });
+
+  it('is given back when undoing fails', () => {
+    const [database, other] = twoConnections();
+    const run = () => {
+      keep(database, 'a');
+      throw broken;
+    };
+    const undo = () => {
+      throw new Error('the log cannot be cut');
+    };
+    expect(() => inTransaction(database, run, undo)).toThrow('the log cannot be cut');
+    inTransaction(other, () => keep(other, 'b'));
+    expect(namesIn(database)).toEqual(['b']);
+  });
+
+  it('whose work waits is given up or committed by who began it', () => {
+    const [database, other] = twoConnections();
+    const given = beginTransaction(database);
+    keep(database, 'a');
+    given.abandon();
+    const kept = beginTransaction(other);
+    keep(other, 'b');
+    kept.commit();
+    kept.abandon();
+    expect(namesIn(database)).toEqual(['b']);
+  });
+});

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { wordsOfLostWaits } from '../../../../src/actors/records/sqlite/open-waits.ts';
+import { TaskInLog } from '../../../../src/actors/records/sqlite/task-in-log.ts';
+
+it('says how long a call had waited, and none for less than no time', () => {
+  const waits = [7_000, 9_000].map((since) => {
+    const task = new TaskInLog('t-1');
+    task.seq = 4;
+    task.waiting = { tool: 'pay', since };
+    return task;
+  });
+  const word = {
+    event: 'task_deferred_abandoned',
+    ts: '1970-01-01T00:00:08.000Z',
+    task_id: 't-1',
+    seq: 5,
+  };
+  expect(wordsOfLostWaits([...waits, new TaskInLog('t-2')], 8_000)).toEqual([
+    { ...word, fields: { tool: 'pay', reason: 'store_lost', wait_ms: 1_000 } },
+    { ...word, fields: { tool: 'pay', reason: 'store_lost', wait_ms: 0 } },
+  ]);
+});

@@ -1,0 +1,128 @@
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { SqliteApprovalRows } from '../../../../src/actors/records/sqlite/sqlite-approval-rows.ts';
+import type { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
+import type {
+  ApprovalRow,
+  ApprovalWrite,
+} from '../../../../src/actors/records/store/approval-rows.ts';
+import type { Task } from '../../../../src/machines/task/task.ts';
+import { keepTasks } from '../../../helpers/keep-tasks.ts';
+import { aTask } from '../../../helpers/stored-tasks.ts';
+import { aDeferral } from '../../../helpers/task-fixtures.ts';
+import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
+
+let folder: string;
+let store: SqliteStore;
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  store = await openStore(folder);
+});
+afterEach(() => store.close());
+
+const keep = (...tasks: Task[]): Promise<void> => keepTasks(store, tasks);
+
+function parked(overrides: Partial<Task> = {}, deferral = {}): Task {
+  const { id = 't-1' } = overrides;
+  return aTask({
+    state: 'deferred',
+    stage: 'asked',
+    deferral: aDeferral({ id: `${id}-d`, ...deferral }),
+    ...overrides,
+  });
+}
+
+function told(row: ApprovalRow | undefined, overrides: Partial<ApprovalWrite> = {}): ApprovalWrite {
+  if (row === undefined) throw new Error('there is no such row');
+  const { position, version, notice } = row;
+  return { position, version, ref: null, told: notice, isClosed: false, ...overrides };
+}
+
+const slack = 'channel:slack:#refunds';
+describe('who is asked for which release, in the store', () => {
+  it('asks every target in a store whose triggers know one alone', async () => {
+    await store.close();
+    const database = new DatabaseSync(storeFiles(folder).path);
+    const triggers = ['new', 'changed'].map((name) => `approval_notices_of_${name}`);
+    for (const name of triggers) {
+      const found = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(name);
+      const sql = String(found?.['sql']).replaceAll('$.deferral.targets', '$.deferral.nothing');
+      database.exec(`DROP TRIGGER ${name}; ${sql}`);
+    }
+    database.close();
+    store = await openStore(folder);
+    await keep(parked({}, { targets: [slack, 'channel:webhook:desk'] }));
+    expect(await store.approvals.ofTask('t-1')).toHaveLength(2);
+  });
+
+  it('is queued for a later wait of a task, whose earlier one has its own', async () => {
+    await keep(parked({}, { id: 'd-1' }));
+    await keep(aTask({ revision: 2 }));
+    await keep(parked({ revision: 3 }, { id: 'd-2' }));
+    const database = new DatabaseSync(storeFiles(folder).path);
+    database.exec("DELETE FROM approval_notices WHERE deferral_id = 'd-2'");
+    database.close();
+    expect([await store.approvals.queueUnasked(), await store.approvals.queueUnasked()]).toEqual([
+      1, 0,
+    ]);
+    expect(await store.approvals.find('d-2', 'slack')).toHaveLength(1);
+  });
+
+  it('keeps all that was told or nothing of it, and waits for the disk with whatever comes next', async () => {
+    await keep(parked());
+    const database = new DatabaseSync(storeFiles(folder).path);
+    onTestFinished(() => database.close());
+    const approvals = new SqliteApprovalRows(database);
+    const [row] = await approvals.ofTask('t-1');
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const writes = [
+      told(row, { ref: { ts: '1' } }),
+      told(row, { told: circular as unknown as ApprovalWrite['told'] }),
+    ];
+    await expect(approvals.keep(writes)).rejects.toThrow('circular');
+    const settings = () => [
+      database.isTransaction,
+      database.prepare('PRAGMA synchronous').get()?.['synchronous'],
+    ];
+    expect([await approvals.ofTask('t-1'), settings()]).toEqual([[row], [false, 2]]);
+    await approvals.keep([told(row, { ref: { ts: '1' } })]);
+    expect([(await approvals.ofTask('t-1'))[0]?.ref, settings()]).toEqual([
+      { ts: '1' },
+      [false, 2],
+    ]);
+  });
+
+  it('saves a task that is nested too deeply to be read by the store, and the others with it', async () => {
+    let args: object = {};
+    for (let level = 0; level < 1_200; level += 1) args = { args };
+    await keep(parked({}, { args }), parked({ id: 't-2' }));
+    await keep(aTask({ revision: 2, state: 'canceled' }), parked({ id: 't-2', revision: 2 }));
+    expect(
+      await Promise.all(
+        ['t-1', 't-2'].map(async (id) => (await store.approvals.ofTask(id)).length),
+      ),
+    ).toEqual([0, 1]);
+  });
+
+  it('survives a restart, and queues notices for what an older version had parked', async () => {
+    await keep(
+      parked(),
+      parked({ id: 'older', stage: 'escalated' }, { escalateTo: 'channel:console:*' }),
+    );
+    const ref = { channel: 'C1', ts: '1.2' };
+    await store.approvals.keep([told((await store.approvals.ofTask('t-1'))[0], { ref })]);
+    const [kept] = await store.approvals.ofTask('t-1');
+    await store.close();
+    const database = new DatabaseSync(storeFiles(folder).path);
+    database.exec("DELETE FROM approval_notices WHERE task_id = 'older'");
+    database.close();
+    store = await openStore(folder);
+    const queued = [await store.approvals.queueUnasked(), await store.approvals.queueUnasked()];
+    expect([queued, await store.approvals.ofTask('t-1')]).toEqual([[2, 0], [kept]]);
+    expect(kept).toMatchObject({ ref, told: kept?.notice });
+    expect(await store.approvals.find('older-d', 'console')).toHaveLength(1);
+    expect((await store.approvals.waiting()).toSorted()).toEqual(['older', 't-1']);
+  });
+});
