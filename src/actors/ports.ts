@@ -311,11 +311,11 @@ export interface PushTargets {
   /** Keeps a receiver in the place of one with the same id. Rejects with PushTargetError. */
   set(target: PushTarget): Promise<PushTarget>;
   /** Returns a receiver of a task. */
-  find(taskId: string, id: string): PushTarget | undefined;
+  find(taskId: string, id: string): Promise<PushTarget | undefined>;
   /** Returns the receivers of a task, by their ids. */
-  list(taskId: string): PushTarget[];
+  list(taskId: string): Promise<PushTarget[]>;
   /** Forgets a receiver; returns whether there was one. */
-  delete(taskId: string, id: string): boolean;
+  delete(taskId: string, id: string): Promise<boolean>;
 }
 
 /** A push notification as it goes over the wire. */

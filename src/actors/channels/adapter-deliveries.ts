@@ -15,6 +15,8 @@ export interface AdapterDeliveriesOptions {
   log: Log;
   /** Queues the result of a row for the store; until it is written the row may still look due. */
   keep: (write: ApprovalWrite) => void;
+  /** Returns the positions of the rows whose result is not written yet. */
+  unkept: () => readonly number[];
   /** Hears that there may be a place for another row. */
   onRoom: () => void;
 }
@@ -67,24 +69,32 @@ export class AdapterDeliveries {
     this.#options.onRoom();
   }
 
-  /** Resumes rows that are due, as far as there is room. Must not be called while writes are not kept. */
-  resume(): void {
-    if (!this.#isUp) return;
+  /**
+   * Resumes rows that are due, as far as there is room; what is urgent among them goes when it is let in. One call at a
+   * time. Rejects when the store cannot be read.
+   */
+  async resume(): Promise<void> {
     const start = this.#last;
-    for (let slot = this.#nextSlot(start); slot !== undefined && this.#hasRoom(); ) {
-      this.#last = slot;
-      this.#fill(slot);
-      slot = this.#nextSlot(slot);
-    }
-    if (start === null || !this.#hasRoom()) return this.#lanes.letIn();
+    await this.#resumeAfter(start);
+    if (start === null || !this.#hasRoom()) return;
     // Those before the one it began with have their turn now.
     this.#last = null;
-    this.resume();
+    await this.#resumeAfter(null);
+  }
+
+  /** Starts the messages that wait for their turn, as far as there is room. */
+  letIn(): void {
+    if (this.#isUp) this.#lanes.letIn();
   }
 
   /** Passes a change to a running delivery. */
   changed(row: ApprovalRow): void {
     this.#live.get(row.position)?.change(row);
+  }
+
+  /** Returns whether a running delivery is about a task. */
+  isAbout(taskId: string): boolean {
+    return [...this.#live.values()].some(({ row }) => row.notice.request.taskId === taskId);
   }
 
   /** Ends everything at once. */
@@ -95,30 +105,45 @@ export class AdapterDeliveries {
     this.#lanes.stop();
   }
 
-  #nextSlot(after: ApprovalSlot | null): ApprovalSlot | undefined {
-    return this.#options.rows.nextSlot(this.#options.adapter.name, after);
+  async #resumeAfter(start: ApprovalSlot | null): Promise<void> {
+    const { rows, adapter } = this.#options;
+    for (let after = start; this.#hasRoom(); ) {
+      const slot = await rows.nextSlot(adapter.name, after);
+      if (slot === undefined || !this.#hasRoom()) return;
+      this.#last = slot;
+      await this.#fill(slot);
+      after = slot;
+    }
   }
 
   /** Quarantined rows enter only when no other row waits, so they take no room of others. */
   #hasRoom(): boolean {
+    if (!this.#isUp) return false;
     const sending = [...this.#live.values()].filter(
       ({ isSending, row }) => isSending && !this.#quarantine.has(row.position),
     );
     return sending.length < mostSending;
   }
 
-  #fill(slot: ApprovalSlot): void {
-    const { adapter, rows } = this.#options;
-    const width = this.#lanes.width(laneOf(slot.target, slot.isPosted));
-    for (;;) {
-      const live = [...this.#live.values()].filter((delivery) => isIn(slot, delivery));
-      const busy = live.filter(({ row }) => !this.#quarantine.has(row.position));
-      if (busy.length >= width || !this.#hasRoom()) return;
-      const except = live.map(({ row }) => row.position);
-      const row = rows.nextDue(adapter.name, slot, except);
-      if (row === undefined) return;
+  async #fill(slot: ApprovalSlot): Promise<void> {
+    const { adapter, rows, unkept } = this.#options;
+    while (this.#hasPlace(slot)) {
+      const live = this.#liveIn(slot).map(({ row }) => row.position);
+      // What has just been told looks due in the store until that is written there.
+      const row = await rows.nextDue(adapter.name, slot, [...live, ...unkept()]);
+      // The adapter, or its target, may have gone down meanwhile.
+      if (row === undefined || !this.#hasPlace(slot)) return;
       this.#begin(row);
     }
+  }
+
+  #hasPlace(slot: ApprovalSlot): boolean {
+    const busy = this.#liveIn(slot).filter(({ row }) => !this.#quarantine.has(row.position));
+    return this.#hasRoom() && busy.length < this.#lanes.width(laneOf(slot.target, slot.isPosted));
+  }
+
+  #liveIn(slot: ApprovalSlot): LiveDelivery[] {
+    return [...this.#live.values()].filter((delivery) => isIn(slot, delivery));
   }
 
   #ticketOf({ request }: ApprovalNotice, isPosted: boolean): Ticket {

@@ -3,6 +3,7 @@ import type { Clock, Log } from '../ports.ts';
 import type { ApprovalBacklog, ApprovalRows, ApprovalWrite } from '../records/records.ts';
 import { AdapterDeliveries } from './adapter-deliveries.ts';
 import type { ChannelAdapter, ChannelState, KeptNotice } from './channel-adapter.ts';
+import { Passes } from './passes.ts';
 import { within } from './time-limit.ts';
 
 export interface ApprovalCourierOptions {
@@ -18,6 +19,9 @@ const storePause = 5_000;
 /** Time that messages under way have to finish when the courier stops, in milliseconds. */
 const stopPatience = 2_000;
 
+/** Time that the store has to take their results then, in milliseconds. */
+const storePatience = 5_000;
+
 /** Timeout of an adapter's stop, in milliseconds. */
 const adapterPatience = 5_000;
 
@@ -31,8 +35,11 @@ export class ApprovalCourier {
   readonly #deliveries = new Map<string, AdapterDeliveries>();
   /** Tasks that waited when they were last heard of. */
   readonly #waiting = new Set<string>();
-  #writes: ApprovalWrite[] = [];
-  #isScheduled = false;
+  /** Tasks that changed while rows were read, or could not be read themselves: a delivery may not know of it. */
+  readonly #changed = new Set<string>();
+  readonly #passes = new Passes(() => this.#pass());
+  /** What the store does not say yet, oldest first, with what is being written. */
+  #unkept: ApprovalWrite[] = [];
   #isStopped = false;
   /** False until the tasks that wait are known. */
   #isCaughtUp = true;
@@ -47,8 +54,9 @@ export class ApprovalCourier {
       const deliveries = new AdapterDeliveries({
         ...options,
         adapter,
-        keep: (write) => void this.#writes.push(write),
-        onRoom: () => this.#schedule(),
+        keep: (write) => void this.#unkept.push(write),
+        unkept: () => this.#unkept.map(({ position }) => position),
+        onRoom: () => this.#onRoom(),
       });
       this.#deliveries.set(adapter.name, deliveries);
     }
@@ -57,7 +65,7 @@ export class ApprovalCourier {
   /** Starts the adapters and resumes undelivered notices. */
   start(): void {
     this.#isCaughtUp = false;
-    this.#catchUp();
+    this.#schedule();
     for (const adapter of this.#options.adapters) {
       adapter.start((state) => this.#follow(adapter, state));
       this.#follow(adapter, adapter.state);
@@ -69,28 +77,28 @@ export class ApprovalCourier {
     if (this.#isStopped) return;
     if (task.deferral !== null) this.#waiting.add(task.id);
     else if (!this.#waiting.delete(task.id)) return;
-    this.#attempt(() => {
-      for (const row of this.#options.rows.ofTask(task.id)) {
-        this.#deliveries.get(row.adapter)?.changed(row);
-      }
-    });
+    if (this.#passes.isUnderway) this.#changed.add(task.id);
+    void this.#attempt(() => this.#tell(task.id));
     this.#schedule();
   }
 
   /**
    * Returns the rows of a deferral for the targets of one adapter, oldest first, with the reference of a message that
-   * is posted but not stored yet. Throws when the store cannot be read.
+   * is posted but not stored yet. Rejects when the store cannot be read.
    */
-  find(deferralId: string, adapter: string): KeptNotice[] {
-    const placed = this.#writes.filter(({ ref }) => ref !== null);
-    return this.#options.rows.find(deferralId, adapter).map(({ notice, ref, position }) => ({
+  async find(deferralId: string, adapter: string): Promise<KeptNotice[]> {
+    // What is stored meanwhile may be too late for what is read.
+    const before = [...this.#unkept];
+    const rows = await this.#options.rows.find(deferralId, adapter);
+    const placed = [...before, ...this.#unkept].filter(({ ref }) => ref !== null);
+    return rows.map(({ notice, ref, position }) => ({
       notice,
       ref: ref ?? placed.find((write) => write.position === position)?.ref ?? null,
     }));
   }
 
-  /** Counts undelivered notices by adapter. */
-  pending(): ApprovalBacklog[] {
+  /** Counts undelivered notices by adapter. Rejects when the store cannot be read. */
+  pending(): Promise<ApprovalBacklog[]> {
     return this.#options.rows.backlog();
   }
 
@@ -102,14 +110,15 @@ export class ApprovalCourier {
   /** Waits two seconds for deliveries under way, records their results, and stops the adapters. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
+    const { clock, adapters } = this.#options;
     this.#isStopped = true;
-    if (this.#storePause !== null) this.#options.clock.clearTimeout(this.#storePause);
+    if (this.#storePause !== null) clock.clearTimeout(this.#storePause);
     this.#storePause = null;
     for (const deliveries of this.#deliveries.values()) deliveries.setUp(false);
     await this.#idle();
     for (const deliveries of this.#deliveries.values()) deliveries.stop();
-    this.#keep();
-    await Promise.allSettled(this.#options.adapters.map((adapter) => this.#stopped(adapter)));
+    await within(clock, storePatience, this.#keepLast());
+    await Promise.allSettled(adapters.map((adapter) => this.#stopped(adapter)));
   }
 
   /** The agent stops even when an adapter hangs. */
@@ -117,56 +126,87 @@ export class ApprovalCourier {
     await within(this.#options.clock, adapterPatience, adapter.stop());
   }
 
-  #catchUp(): boolean {
-    if (this.#isCaughtUp) return true;
-    return this.#attempt(() => {
-      const { rows } = this.#options;
-      rows.queueUnasked();
-      for (const id of rows.waiting()) this.#waiting.add(id);
-      this.#isCaughtUp = true;
-    });
-  }
-
   #follow({ name }: ChannelAdapter, state: ChannelState): void {
     if (!this.#isStopped) this.#deliveries.get(name)?.setUp(isUp(state));
   }
 
-  /** Everything that happens in one turn of the event loop is kept in one commit, before anything new begins. */
+  #onRoom(): void {
+    if (this.live === 0) this.#onIdle();
+    this.#schedule();
+  }
+
   #schedule(): void {
-    if (this.#isScheduled || this.#storePause !== null) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      if (this.live === 0) this.#onIdle();
-      if (this.#isStopped || !this.#catchUp() || !this.#keep()) return;
-      this.#attempt(() => {
-        for (const deliveries of this.#deliveries.values()) deliveries.resume();
-      });
+    if (!this.#isStopped && this.#storePause === null) this.#passes.ask();
+  }
+
+  /** Everything that happens in one turn of the event loop is kept in one commit, before anything new begins. */
+  #pass(): Promise<void> {
+    return this.#attempt(async () => {
+      if (this.#isStopped || this.#storePause !== null) return;
+      await this.#catchUp();
+      do {
+        await this.#keep();
+        await this.#tellAgain();
+        for (const deliveries of this.#deliveries.values()) await deliveries.resume();
+        // Ended while rows were read: nothing is let in before that is kept.
+      } while (this.#unkept.length > 0 && !this.#isStopped);
+      for (const deliveries of this.#deliveries.values()) deliveries.letIn();
     });
   }
 
-  #keep(): boolean {
-    return this.#attempt(() => {
-      this.#options.rows.keep(this.#writes);
-      this.#writes = [];
-    });
+  async #catchUp(): Promise<void> {
+    if (this.#isCaughtUp) return;
+    const { rows } = this.#options;
+    await rows.queueUnasked();
+    for (const id of await rows.waiting()) this.#waiting.add(id);
+    this.#isCaughtUp = true;
+  }
+
+  async #keep(): Promise<void> {
+    const writes = [...this.#unkept];
+    if (writes.length === 0) return;
+    await this.#options.rows.keep(writes);
+    this.#unkept.splice(0, writes.length);
+  }
+
+  async #keepLast(): Promise<void> {
+    await this.#passes.over();
+    await this.#attempt(() => this.#keep());
+  }
+
+  async #tellAgain(): Promise<void> {
+    for (const id of [...this.#changed]) {
+      this.#changed.delete(id);
+      await this.#tell(id);
+    }
+  }
+
+  /** Tells deliveries in memory how a task stands; what begins later reads that from the store. */
+  async #tell(id: string): Promise<void> {
+    const all = [...this.#deliveries.values()];
+    if (!all.some((deliveries) => deliveries.isAbout(id))) return;
+    try {
+      const rows = await this.#options.rows.ofTask(id);
+      for (const row of rows) this.#deliveries.get(row.adapter)?.changed(row);
+    } catch (error) {
+      this.#changed.add(id);
+      throw error;
+    }
   }
 
   /** Starts nothing new while the store fails: a post that cannot be recorded would be sent again and again. */
-  #attempt(run: () => void): boolean {
+  async #attempt(run: () => Promise<void>): Promise<void> {
     try {
-      run();
-      return true;
+      await run();
     } catch (error) {
-      if (this.#storePause !== null) return false;
+      if (this.#storePause !== null) return;
       const { log, clock } = this.#options;
       log.error({ error }, 'approvals: the store failed; messages wait until it can be used again');
-      if (this.#isStopped) return false;
+      if (this.#isStopped) return;
       this.#storePause = clock.setTimeout(() => {
         this.#storePause = null;
         this.#schedule();
       }, storePause);
-      return false;
     }
   }
 

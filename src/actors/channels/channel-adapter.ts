@@ -79,8 +79,11 @@ export interface KeptNotice {
 
 /** The daemon's side of an adapter through which people decide. */
 export interface ApprovalAuthority {
-  /** Returns the rows of a deferral for the targets of one adapter; empty for an unknown deferral. */
-  find(deferralId: string, adapter: string): KeptNotice[];
+  /**
+   * Returns the rows of a deferral for the targets of one adapter; empty for an unknown deferral. Rejects when the store
+   * cannot be read.
+   */
+  find(deferralId: string, adapter: string): Promise<KeptNotice[]>;
   /** Puts a decision to a task, as the decisions endpoint does. Rejects with SystemError. */
   decide(taskId: string, attempt: DecisionAttempt): Promise<DecisionAnswer>;
 }

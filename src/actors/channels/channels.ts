@@ -24,7 +24,7 @@ export interface ChannelParts {
   };
   decide: ApprovalAuthority['decide'];
   /** Returns tasks that wait for a release, oldest first; not all of them when there are many. */
-  waiting: () => Task[];
+  waiting: () => Promise<Task[]>;
   /** The agent's own URL and the token of conversations; `null` without conversations. */
   surface: { url: string; token: string | null };
   /** The public URL of the agent. */
@@ -56,7 +56,8 @@ export interface Channels {
   stopListening(): Promise<void>;
   /** Closes every adapter; undelivered messages are delivered after the next start. */
   stop(): Promise<void>;
-  status(): ChannelStatus[];
+  /** Rejects when the store cannot be read. */
+  status(): Promise<ChannelStatus[]>;
 }
 
 /** An adapter, with the way that it speaks in threads when it can. */
@@ -106,7 +107,7 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
   const local = new LocalNotices({ adapters: [terminal], log });
   return {
     start() {
-      local.start(parts.waiting());
+      void local.start(parts.waiting);
       if (adapters.length > 0) courier.start();
       talk?.conversations.start();
       for (const { begun } of opened) void begun?.();
@@ -124,8 +125,8 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
       await local.stop();
       await talk?.close();
     },
-    status: () => [
-      ...statusOf(adapters, courier),
+    status: async () => [
+      ...(await statusOf(adapters, courier)),
       ...[terminal.name, dashboard].map((adapter) => ({
         adapter,
         state: terminal.state,
@@ -211,8 +212,12 @@ async function openWebhook(
   return { adapter, conversation: null };
 }
 
-function statusOf(adapters: readonly ChannelAdapter[], courier: ApprovalCourier): ChannelStatus[] {
-  const backlogs = new Map(courier.pending().map((backlog) => [backlog.adapter, backlog]));
+async function statusOf(
+  adapters: readonly ChannelAdapter[],
+  courier: ApprovalCourier,
+): Promise<ChannelStatus[]> {
+  const pending = await courier.pending();
+  const backlogs = new Map(pending.map((backlog) => [backlog.adapter, backlog]));
   return adapters.map(({ name: adapter, state }) => {
     const { unposted = 0, stale = 0, oldestAt = null } = backlogs.get(adapter) ?? {};
     return { adapter, state, pending: unposted + stale, oldestAt };

@@ -28,20 +28,34 @@ export class LocalNotices {
   readonly #adapters: ReadonlyMap<string, ChannelAdapter>;
   readonly #log: Log;
   readonly #announced = new Map<string, Announcement>();
+  /** Tasks that changed while those that wait are read; `null` while they are not. */
+  #heard: Set<string> | null = null;
+  #isStopped = false;
 
   constructor({ adapters, log }: LocalNoticesOptions) {
     this.#adapters = new Map(adapters.map((adapter) => [adapter.name, adapter]));
     this.#log = log;
   }
 
-  /** Starts the adapters, and tells of the tasks that wait already. */
-  start(waiting: readonly Task[]): void {
+  /** Starts the adapters, and tells of the tasks that wait already, once they are read. Never rejects. */
+  async start(waiting: () => Promise<Task[]>): Promise<void> {
     for (const adapter of this.#adapters.values()) adapter.start(() => undefined);
-    for (const task of waiting) this.changed(task);
+    const heard = new Set<string>();
+    this.#heard = heard;
+    try {
+      // What is read of a task that changes meanwhile may be older than that.
+      const tasks = (await waiting()).filter(({ id }) => !heard.has(id));
+      for (const task of this.#isStopped ? [] : tasks) this.changed(task);
+    } catch (error) {
+      this.#log.error({ error }, 'approvals: nobody here was told of calls that wait already');
+    } finally {
+      this.#heard = null;
+    }
   }
 
   /** Tells of a change of a task that is on disk; costs next to nothing for one that never waited. */
   changed(task: Task): void {
+    this.#heard?.add(task.id);
     const announced = this.#announced.get(task.id);
     const isSame = announced !== undefined && announced.asked.deferral.id === task.deferral?.id;
     if (announced !== undefined && !isSame) this.#end(announced, task);
@@ -60,6 +74,7 @@ export class LocalNotices {
 
   /** Stops the adapters. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     await Promise.allSettled([...this.#adapters.values()].map((adapter) => adapter.stop()));
   }
 

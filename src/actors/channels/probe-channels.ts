@@ -46,7 +46,7 @@ async function probeSlack(
     createSlackClient({ token, apiUrl, fetch: globalThis.fetch, log: silent });
   const web = client(botToken);
   const kept = readChannelNames(storePath, 'slack');
-  const names = { find: (name: string) => kept.get(name), keep: () => undefined };
+  const names = { find: async (name: string) => kept.get(name), keep: async () => undefined };
   return checkSlackSetup({
     ...askedThrough('slack', defer),
     web,

@@ -75,6 +75,10 @@ export class LiveTask {
   readonly #busy = new BusyTime();
   readonly #measures: RunMeasures;
   #crashed = false;
+  #isClaimed = false;
+  /** What waits for the next commit, put together before the actor stopped. */
+  #sealed: (() => TaskWrite) | null = null;
+  #isLost = false;
 
   /** `parent` is where the run stands in a trace, as a W3C `traceparent`; `null` when in none. */
   constructor(
@@ -139,6 +143,11 @@ export class LiveTask {
     return this.#committed;
   }
 
+  /** The revision of the task as it stands on disk; 0 until its first save. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   /** Tells whether a deadline that is on disk has come, at a time in epoch milliseconds. */
   isDue(at: number): boolean {
     const wakeAt = this.#committed?.wakeAt ?? null;
@@ -162,6 +171,13 @@ export class LiveTask {
   /** Has a message known again from the next commit on. */
   keep(sent: SentMessage): void {
     this.#sent.push(sent);
+  }
+
+  /** Saves the task as that of this daemon, which others thought to be gone. Rejects when it could not be saved. */
+  claim(): Promise<void> {
+    this.#isClaimed = true;
+    this.#save();
+    return this.saved();
   }
 
   /** Takes a fact of the chart and has it saved together with the state it leads to. */
@@ -209,14 +225,28 @@ export class LiveTask {
     this.actor.send({ type: 'task.saved', standing, at: this.#ports.clock.now() });
   }
 
+  /** Puts together what waits for the next commit: what is kept of an actor that has stopped is never gone on with. */
+  seal(): void {
+    if (!this.#isQueued) return;
+    try {
+      const write = this.#collect();
+      this.#sealed = () => write;
+    } catch (error) {
+      this.#sealed = () => {
+        throw error;
+      };
+    }
+  }
+
   #save(): void {
     if (this.#isQueued) return;
     this.#isQueued = true;
     const saving: Promise<void> = this.#ports.store
-      .save(this.id, () => this.#collect())
+      .save(this.id, () => (this.#sealed ?? (() => this.#collect()))())
       .then(
         () => this.#committedTo(saving),
         (error: unknown) => {
+          this.#isLost = true;
           this.#ports.onLost(this, error instanceof Error ? error : new Error(String(error)));
           throw error;
         },
@@ -228,6 +258,8 @@ export class LiveTask {
 
   #collect(): TaskWrite {
     this.#isQueued = false;
+    // Its events would stand in the log without those before them.
+    if (this.#isLost) throw new Error(`a change of task ${this.id} before this one was lost`);
     const snapshot = this.actor.getSnapshot();
     const at = this.#ports.clock.now();
     const saved = this.#crashed ? 'failed' : stateOf(snapshot);
@@ -242,6 +274,8 @@ export class LiveTask {
     if (sent.length > 0) this.#sent = [];
     if (this.#crashed) this.#path.see('failed', () => causes.crashed, at);
     const entered = this.#path.take();
+    const isClaimed = this.#isClaimed;
+    this.#isClaimed = false;
     this.#pending = { task, passed, auditSeq: this.#auditSeq };
     return {
       change: {
@@ -251,6 +285,7 @@ export class LiveTask {
         auditSeq: this.#auditSeq,
         ...(sent.length === 0 ? {} : { sent }),
         ...(entered.length === 0 ? {} : { entered }),
+        ...(isClaimed ? { isClaimed } : {}),
       },
       events,
     };

@@ -1,18 +1,21 @@
 import { createActor, type InspectionEvent, type Observer } from 'xstate';
+import { isKnownVersion } from '../../machines/task/migrate-snapshot.ts';
 import { isFinal } from '../../machines/task/task.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';
 import type { EgressRecord } from '../ports.ts';
 import {
+  ConflictError,
   type SentMessage,
   type StoredTask,
   type TaskStore,
   UnrecordedError,
 } from '../records/records.ts';
-import { SystemError } from '../system-error.ts';
+import { SystemError, shuttingDown } from '../system-error.ts';
+import { claimed, isStandingStill } from './claimed-task.ts';
 import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
-import { restoreTask, standingOf } from './restore-task.ts';
+import { restoreTask, standingOf, UnrestorableError, unknownVersion } from './restore-task.ts';
 import type { Measured } from './run-measures.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
 import { type BrokenTask, TaskRegistry } from './task-registry.ts';
@@ -34,6 +37,8 @@ export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgr
   restAfter: number;
   /** The release that runs, for whoever finds its tasks with another one. */
   release: string;
+  /** True when other daemons work on the same tasks: one at work without an actor here is theirs. */
+  isShared: boolean;
 }
 
 type TaskLogic = typeof taskMachine;
@@ -49,7 +54,10 @@ export class LiveTasks {
   readonly #idleLogic: TaskLogic;
   readonly #ports: LiveTaskPorts;
   readonly #live = new Map<string, LiveTask>();
+  /** Tasks let go of, until what they had to save is settled. */
+  readonly #leaving = new Map<string, Promise<unknown>>();
   readonly #upkeep: Upkeep;
+  #isStopped = false;
 
   constructor(options: LiveTasksOptions) {
     const { store, clock, envelope, watchers } = options;
@@ -73,9 +81,10 @@ export class LiveTasks {
     };
     const find = (id: string): LiveTask | undefined => this.#live.get(id);
     const bury = (broken: BrokenTask): void => this.#bury(broken);
-    const wake = (id: string): void => this.#wake(id);
+    const wake = (id: string): void => void this.#wake(id);
     const rest = (task: LiveTask): void => this.#rest(task);
-    this.registry = new TaskRegistry({ ...options, rows: store.rows, find, wake, bury });
+    const rows = options.isShared ? null : store.rows;
+    this.registry = new TaskRegistry({ ...options, rows, find, wake, bury });
     this.#upkeep = new Upkeep({ ...options, live: this.#live, rest, wake });
   }
 
@@ -123,26 +132,62 @@ export class LiveTasks {
    * `undefined` when it is unknown, final or unreadable. Throws SystemError for a snapshot of a version
    * that nothing leads from.
    */
-  activate(id: string): LiveTask | undefined {
-    return this.#live.get(id) ?? this.#bringBack(this.#stored(id));
+  async activate(id: string): Promise<LiveTask | undefined> {
+    return this.#live.get(id) ?? this.#awaken(await this.#stored(id));
   }
 
   /**
    * Returns the live task of an id, bringing it back only when it is parked: one that is at work
    * without an actor here may be at work in another process over the same store.
    */
-  activateParked(id: string): LiveTask | undefined {
+  async activateParked(id: string): Promise<LiveTask | undefined> {
     const live = this.#live.get(id);
     if (live !== undefined) return live;
-    const stored = this.#stored(id);
-    return stored?.task.state === 'deferred' ? this.#bringBack(stored) : undefined;
+    const stored = await this.#stored(id);
+    return stored?.task.state === 'deferred' ? this.#awaken(stored) : undefined;
+  }
+
+  /**
+   * Returns the live task of an id for a word that ends it: one that another daemon may have at work is brought to life
+   * with ports that do nothing, so that nothing of it runs twice.
+   */
+  async activateToEnd(id: string): Promise<LiveTask | undefined> {
+    const live = this.#live.get(id);
+    if (live !== undefined) return live;
+    const stored = await this.#stored(id);
+    const isElsewhere = this.#options.isShared && stored?.task.state !== 'deferred';
+    return isElsewhere ? this.#restore(stored, this.#idleLogic) : this.#awaken(stored);
   }
 
   /** Lets a task that was interrupted by a restart end in its own words, with nothing run again. */
-  abandon(id: string): void {
-    const task = this.#restore(this.#stored(id), this.#idleLogic);
+  async abandon(id: string): Promise<LiveTask | undefined> {
+    const task = await this.#restore(await this.#stored(id), this.#idleLogic);
     const event: TaskEvent = { type: 'service.restarted', at: this.#options.clock.now() };
     task?.actor.send(event);
+    return task;
+  }
+
+  /**
+   * Goes on with a task at work whose daemon is gone. It is saved first, so that nothing is committed any more by one
+   * that was only cut off. Rejects with ConflictError when somebody else was quicker.
+   */
+  async resume(id: string): Promise<void> {
+    const stored = await this.#stored(id);
+    if (stored === undefined || isStandingStill(stored)) return;
+    // What another release alone can go on with is left to it.
+    if (!isKnownVersion(stored.machineVersion)) throw await unknownVersion(stored, this.#options);
+    await this.#awaken(await claimed(stored, this.#options.store));
+  }
+
+  /** Lets go of a task that another daemon has changed; it is read again when it is needed. */
+  letGo(id: string, revision: number): void {
+    const task = this.#live.get(id);
+    if (task === undefined || task.revision >= revision) return;
+    this.#rest(task);
+    // What it had to save is refused first, so that nothing else is saved in its place.
+    const leaving = task.saved().catch(() => undefined);
+    this.#leaving.set(id, leaving);
+    void leaving.then(() => this.#leaving.get(id) === leaving && this.#leaving.delete(id));
   }
 
   /**
@@ -159,6 +204,7 @@ export class LiveTasks {
 
   /** Stops every actor, whatever it does; the store keeps what was saved. */
   stop(): void {
+    this.#isStopped = true;
     this.#upkeep.stop();
     for (const task of [...this.#live.values()]) this.#rest(task);
     this.registry.stop();
@@ -175,31 +221,51 @@ export class LiveTasks {
     return task;
   }
 
-  #bringBack(stored: StoredTask | undefined): LiveTask | undefined {
-    const task = this.#restore(stored, this.#logic);
-    if (task === undefined) return undefined;
-    this.#upkeep.noticeParked(task);
-    task.goOn(standingOf(task.actor.getSnapshot().context, this.#options.tools));
-    return task;
+  /** Brings a task back to life and has it go on. */
+  async #awaken(stored: StoredTask | undefined): Promise<LiveTask | undefined> {
+    return this.#restore(stored, this.#logic, (task) => {
+      this.#upkeep.noticeParked(task);
+      task.goOn(standingOf(task.actor.getSnapshot().context, this.#options.tools));
+    });
   }
 
-  #restore(stored: StoredTask | undefined, logic: TaskLogic): LiveTask | undefined {
+  /** Makes a task live again; of several who ask at once the first does, and runs `begun` before anybody else goes on. */
+  async #restore(
+    stored: StoredTask | undefined,
+    logic: TaskLogic,
+    begun: (task: LiveTask) => void = () => undefined,
+  ): Promise<LiveTask | undefined> {
     if (stored === undefined || isFinal(stored.task.state)) return undefined;
+    const live = this.#live.get(stored.task.id);
+    if (live !== undefined) return live;
+    // It may have been read for long.
+    if (this.#isStopped) throw shuttingDown();
+    try {
+      const task = this.#restoreNow(stored, logic);
+      this.#live.set(task.id, task);
+      begun(this.#begin(task));
+      return task;
+    } catch (error) {
+      if (!(error instanceof UnrestorableError)) throw error;
+      throw await unknownVersion(stored, this.#options, error.cause);
+    }
+  }
+
+  #restoreNow(stored: StoredTask, logic: TaskLogic): LiveTask {
     const { id } = stored.task;
-    const restored = restoreTask(stored, this.#options, (snapshot) => {
+    return restoreTask(stored, (snapshot) => {
       const task = new LiveTask(id, stored, snapshot.context.run?.trace ?? null, this.#ports);
       if (snapshot.value !== undefined) task.resumeFrom(snapshot.value);
       const input = undefined as never;
       task.actor = createActor(logic, { id, parent: this.registry.actor, snapshot, input });
       return task;
     });
-    this.#live.set(restored.id, restored);
-    return this.#begin(restored);
   }
 
   /** Returns what is kept of a task; one whose row cannot be read is ended. */
-  #stored(id: string): StoredTask | undefined {
-    const stored = this.#options.store.rows.read(id);
+  async #stored(id: string): Promise<StoredTask | undefined> {
+    await this.#leaving.get(id);
+    const stored = await this.#options.store.rows.read(id);
     if (stored?.unreadable === undefined || stored.unreadable === null) return stored;
     endUnreadable(stored, this.#options);
     return undefined;
@@ -209,16 +275,19 @@ export class LiveTasks {
     this.#live.delete(task.id);
     this.#upkeep.forget(task.id);
     task.trace.end(task.committed?.state ?? 'submitted');
+    task.seal();
     this.registry.rest(task.actor);
   }
 
   /** Has a task go on: one that was interrupted, and one whose deadline has come. */
-  #wake(id: string): void {
+  async #wake(id: string): Promise<void> {
     const at = this.#options.clock.now();
     try {
-      const task = this.activate(id);
+      const { isShared } = this.#options;
+      const task = await (isShared ? this.activateParked(id) : this.activate(id));
       if (task?.isDue(at) === true) task.actor.send({ type: 'deadline.reached', at });
     } catch (error) {
+      if (this.#isStopped) return;
       this.#options.log.error({ error, task_id: id }, 'task: cannot be brought back to life');
     }
   }
@@ -242,8 +311,10 @@ export class LiveTasks {
 
   #onLost(task: LiveTask, error: Error): void {
     if (this.#live.get(task.id) !== task) return;
-    this.#options.log.error({ error, task_id: task.id }, 'task: a change could not be saved');
     this.#rest(task);
+    // Who follows the task here is told of the change that came first.
+    if (this.#options.isShared && error instanceof ConflictError) return;
+    this.#options.log.error({ error, task_id: task.id }, 'task: a change could not be saved');
     if (error instanceof UnrecordedError) this.#upkeep.noticeUnrecorded(task.id);
     this.#options.watchers.lost(
       task.id,

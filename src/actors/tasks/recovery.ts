@@ -3,12 +3,14 @@ import type { Log } from '../ports.ts';
 import type { TaskStore } from '../records/records.ts';
 import { SystemError, unrecorded } from '../system-error.ts';
 import type { LiveTasks } from './live-tasks.ts';
+import type { SharedWork } from './shared-work.ts';
 
 /** Tasks given up in one commit when the service restarts. */
 const abandonedAtOnce = 500;
 
 /** What recovery needs. */
 export interface RecoveryPorts {
+  shared: Pick<SharedWork, 'interrupted'> | null;
   tasks: LiveTasks;
   store: TaskStore;
   onRestart: 'abandon' | 'resume';
@@ -22,16 +24,19 @@ export interface RecoveryPorts {
  */
 export async function recover(ports: RecoveryPorts): Promise<void> {
   const { tasks, store, onRestart, release } = ports;
-  store.releases.keep(taskMachineVersion, release);
-  nameStrangers(ports);
+  await store.releases.keep(taskMachineVersion, release);
+  await nameStrangers(ports);
   if (onRestart === 'abandon') await abandonInterrupted(ports);
   tasks.start();
-  for (const id of store.rows.working()) skipUnreadable(ports, () => tasks.activate(id));
+  if (ports.shared !== null) return;
+  for (const id of await store.rows.working()) {
+    await skipUnreadable(ports, () => tasks.activate(id));
+  }
 }
 
-function nameStrangers({ store, log }: RecoveryPorts): void {
-  for (const { machineVersion, tasks } of store.rows.strangers()) {
-    const release = store.releases.find(machineVersion);
+async function nameStrangers({ store, log }: RecoveryPorts): Promise<void> {
+  for (const { machineVersion, tasks } of await store.rows.strangers()) {
+    const release = await store.releases.find(machineVersion);
     log.warn(
       { tasks, machine_version: machineVersion, ...(release === null ? {} : { release }) },
       'tasks: some wait for the release that saved them; start that one to decide them',
@@ -40,22 +45,26 @@ function nameStrangers({ store, log }: RecoveryPorts): void {
 }
 
 async function abandonInterrupted(ports: RecoveryPorts): Promise<void> {
-  const { tasks, store } = ports;
-  const interrupted = [...store.rows.working(), ...store.rows.parked()];
+  const { tasks, store, shared } = ports;
+  // What other daemons have at work is not interrupted.
+  const interrupted = shared?.interrupted ?? [
+    ...(await store.rows.working()),
+    ...(await store.rows.parked()),
+  ];
   for (let first = 0; first < interrupted.length; first += abandonedAtOnce) {
     for (const id of interrupted.slice(first, first + abandonedAtOnce)) {
-      skipUnreadable(ports, () => tasks.abandon(id));
+      await skipUnreadable(ports, () => tasks.abandon(id));
     }
-    const failure = store.flush();
+    const failure = await store.flush();
     if (failure !== null) throw unrecorded(failure);
     // Lets each task hear that it was saved before more of them come to life.
     await new Promise((next) => setImmediate(next));
   }
 }
 
-function skipUnreadable({ log }: RecoveryPorts, run: () => void): void {
+async function skipUnreadable({ log }: RecoveryPorts, run: () => Promise<unknown>): Promise<void> {
   try {
-    run();
+    await run();
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     log.error({ error: error.message }, 'task: left as it was');

@@ -12,7 +12,7 @@ import type { Tool } from '../ports.ts';
 import type { StoredTask, TaskStore } from '../records/records.ts';
 import { SystemError } from '../system-error.ts';
 
-/** What restoring a task needs. */
+/** What telling why a task cannot be restored needs. */
 export interface RestorePorts {
   store: Pick<TaskStore, 'releases'>;
   /** The release that runs, for whoever finds its tasks with another one. */
@@ -25,21 +25,27 @@ export type RestorableSnapshot = Snapshot<unknown> & {
   context: Partial<TaskContext>;
 };
 
+/** What is kept of a task cannot be brought to a snapshot of the present chart. */
+export class UnrestorableError extends Error {
+  readonly code = 'unrestorable';
+}
+
 /**
  * Returns what `restore` makes of what is kept of a task, brought to a snapshot of the present chart. Throws
- * SystemError `unknown_machine_version` when that cannot be done.
+ * UnrestorableError when that cannot be done.
  */
 export function restoreTask<Restored>(
   stored: StoredTask,
-  ports: RestorePorts,
   restore: (snapshot: RestorableSnapshot) => Restored,
 ): Restored {
-  if (!isKnownVersion(stored.machineVersion)) throw unknownVersion(stored, ports);
+  const { task, machineVersion } = stored;
+  const message = `task ${task.id} cannot be restored from version ${machineVersion}`;
+  if (!isKnownVersion(machineVersion)) throw new UnrestorableError(message);
   try {
     return restore(restorable(stored));
   } catch (error) {
     // It may be a defect of this release, so what is kept stays for another one.
-    throw unknownVersion(stored, ports, error);
+    throw new UnrestorableError(message, { cause: error });
   }
 }
 
@@ -57,12 +63,13 @@ function restorable({ snapshot, machineVersion }: StoredTask): RestorableSnapsho
   return migrated as RestorableSnapshot;
 }
 
-function unknownVersion(
+/** Creates the SystemError `unknown_machine_version` for a task that cannot be restored, which names the release that can. */
+export async function unknownVersion(
   { task: { id }, machineVersion }: StoredTask,
   { release, store }: RestorePorts,
   cause?: unknown,
-): SystemError {
-  const savedBy = store.releases.find(machineVersion);
+): Promise<SystemError> {
+  const savedBy = await store.releases.find(machineVersion);
   const other = savedBy === null ? 'the release that saved it' : `release ${savedBy}`;
   return new SystemError(
     'unknown_machine_version',

@@ -25,17 +25,17 @@ export class Retention {
 
   /** Deletes what has expired now, and from now on every ten minutes. */
   start(): void {
-    this.deleteExpired();
-    this.#timer = setInterval(() => this.deleteExpired(), lookEvery).unref();
+    void this.deleteExpired();
+    this.#timer = setInterval(() => void this.deleteExpired(), lookEvery).unref();
   }
 
   /** Deletes what has expired, some tasks in each turn of the event loop. */
-  deleteExpired(): void {
+  async deleteExpired(): Promise<void> {
     const { store, clock, retention, log } = this.#ports;
     if (this.#isStopped) return;
     try {
-      const deleted = store.deleteEnded(clock.now() - retention);
-      if (deleted > 0) setImmediate(() => this.deleteExpired());
+      const deleted = await store.deleteEnded(clock.now() - retention);
+      if (deleted > 0) setImmediate(() => void this.deleteExpired());
     } catch (error) {
       log.error({ error }, 'tasks: expired ones stay for now');
     }

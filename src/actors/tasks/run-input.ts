@@ -19,12 +19,12 @@ export interface RunInputPorts {
 }
 
 /** Returns what a run of a task begins with; one after another goes on with the history of the task. */
-export function runInputOf(
+export async function runInputOf(
   id: string,
   request: TaskRequest,
   before: StoredTask | undefined,
   { clock, ids, limits, onToolError, sessions }: RunInputPorts,
-): TaskInput {
+): Promise<TaskInput> {
   const { contextId, requester } = request;
   const hearsSession = before === undefined && contextId !== undefined;
   return {
@@ -36,7 +36,7 @@ export function runInputOf(
     requester,
     ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
     surface: request.surface ?? 'legacy',
-    session: hearsSession ? sessions.heard(contextId, requester) : [],
+    session: hearsSession ? await sessions.heard(contextId, requester) : [],
     history: before === undefined ? [] : heardHistory(before.task),
     leftOut: before?.task.leftOut ?? 0,
     request: saidBy(request.message, requester),

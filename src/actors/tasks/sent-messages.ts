@@ -7,7 +7,7 @@ export interface SentMessagesPorts {
   rows: MessageRows;
   findLive: (id: string) => LiveTask | undefined;
   /** Returns a task as it stands on disk. */
-  find: (id: string) => Task | undefined;
+  find: (id: string) => Promise<Task | undefined>;
 }
 
 /** A message as it is known again, with the task that it led to before. */
@@ -19,17 +19,41 @@ export interface Recalled extends SentMessage {
 export class SentMessages {
   readonly #ports: SentMessagesPorts;
   readonly #underWay = new Map<string, LiveTask>();
+  readonly #taking = new Map<string, Promise<unknown>>();
 
   constructor(ports: SentMessagesPorts) {
     this.#ports = ports;
   }
 
+  /**
+   * Runs `take` with what a message of a sender is known by, and returns its answer; of several at once with the same id
+   * the next begins when the one before has an answer.
+   */
+  async recalled<Answer>(
+    sender: Caller | null,
+    message: Message,
+    take: (sent: Recalled) => Promise<Answer>,
+  ): Promise<Answer> {
+    const key = messageKey(sender, message.messageId);
+    const before = this.#taking.get(key);
+    const taken = (async () => {
+      await before?.catch(() => undefined);
+      return take(await this.recall(sender, message));
+    })();
+    this.#taking.set(key, taken);
+    try {
+      return await taken;
+    } finally {
+      if (this.#taking.get(key) === taken) this.#taking.delete(key);
+    }
+  }
+
   /** Returns what a message of a sender is known by. One that ended in a step-up comes again with a better token, and is new. */
-  recall(sender: Caller | null, { messageId }: Message): Recalled {
+  async recall(sender: Caller | null, { messageId }: Message): Promise<Recalled> {
     const key = messageKey(sender, messageId);
-    const taskId = this.#find(key);
+    const taskId = await this.#find(key);
     if (taskId === undefined) return { key, supersedes: null };
-    const isRefused = this.#ports.find(taskId)?.failure?.kind === 'stepUp';
+    const isRefused = (await this.#ports.find(taskId))?.failure?.kind === 'stepUp';
     return isRefused ? { key, supersedes: taskId } : { key, supersedes: null, taskId };
   }
 
@@ -47,7 +71,7 @@ export class SentMessages {
     task.saved().then(end, end);
   }
 
-  #find(key: string): string | undefined {
+  async #find(key: string): Promise<string | undefined> {
     const task = this.#underWay.get(key);
     // One that was let go of may never have been saved.
     const isLive = task !== undefined && this.#ports.findLive(task.id) === task;

@@ -40,9 +40,10 @@ export class Sessions {
   }
 
   /** Returns what a new task of a session is told of the earlier ones. */
-  heard(contextId: string, caller: Caller | null): Message[] {
+  async heard(contextId: string, caller: Caller | null): Promise<Message[]> {
     const owner = caller && asOwner(caller);
-    return sessionMessages(this.#rows.newestOf(contextId, owner, sessionBound.tasks), owner);
+    const tasks = await Array.fromAsync(this.#rows.newestOf(contextId, owner, sessionBound.tasks));
+    return sessionMessages(tasks, owner);
   }
 
   /** Lists the sessions of a caller, the one that changed last first. */
@@ -52,13 +53,14 @@ export class Sessions {
   ): Promise<SessionPage> {
     await this.#turns.next();
     const owner = caller && asOwner(caller);
-    const { contexts, cursor } = this.#rows.contextsOf(owner, page.limit, page.cursor);
-    const sessions = contexts.flatMap(({ id, changedAt: updatedAt }) => {
-      const first = this.#rows.firstOf(id, owner);
-      if (first === undefined) return [];
+    const { contexts, cursor } = await this.#rows.contextsOf(owner, page.limit, page.cursor);
+    const sessions: SessionBrief[] = [];
+    for (const { id, changedAt: updatedAt } of contexts) {
+      const first = await this.#rows.firstOf(id, owner);
+      if (first === undefined) continue;
       const { createdAt, history } = first;
-      return [{ id, preview: previewOf(history), createdAt, updatedAt }];
-    });
+      sessions.push({ id, preview: previewOf(history), createdAt, updatedAt });
+    }
     return { sessions, cursor };
   }
 
@@ -66,12 +68,12 @@ export class Sessions {
   async find(contextId: string, caller: Caller | null): Promise<Session | undefined> {
     await this.#turns.next();
     const owner = caller && asOwner(caller);
-    const first = this.#rows.firstOf(contextId, owner);
+    const first = await this.#rows.firstOf(contextId, owner);
     if (first === undefined) return undefined;
     const { createdAt, history } = first;
     let updatedAt = 0;
     let messages: Message[] = [];
-    for (const task of this.#rows.newestOf(contextId, owner, historyBound.messages)) {
+    for await (const task of this.#rows.newestOf(contextId, owner, historyBound.messages)) {
       updatedAt = Math.max(updatedAt, task.changedAt);
       const all = boundHistory([...heardHistory(task), ...messages], 0, messages.length);
       messages = all.messages;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Task } from '../../machines/task/task.ts';
 import type { OwnedTask } from '../../machines/task/task-access.ts';
 import type { Clock } from '../ports.ts';
+import { waitedIn } from '../records/records.ts';
 
 /** Tasks whose last change is known, so that a follower may go on after it. */
 const mostKnown = 1_000;
@@ -34,6 +35,8 @@ export interface FeedFollower {
 interface Pending {
   before: Task | null;
   task: Task;
+  /** What another daemon says of the wait that ended; absent for a change of this one. */
+  waited?: OwnedTask | null;
 }
 
 /**
@@ -76,6 +79,18 @@ export class TaskFeed {
     this.#pending.set(task.id, { task, before: first === undefined ? before : first });
   }
 
+  /** Takes in a change that another daemon has committed; `task` is `null` while nobody follows. */
+  changedElsewhere({ taskId, waited }: Omit<KnownChange, 'position'>, task: Task | null): void {
+    if (task === null) {
+      this.#remember(taskId, waited);
+      return;
+    }
+    const before = this.#pending.get(taskId);
+    if (this.#pending.size === 0) setImmediate(() => this.#tell());
+    const ended = waited ?? before?.waited ?? (before && waitedIn(before.before, task)) ?? null;
+    this.#pending.set(taskId, { task, before: null, waited: ended });
+  }
+
   /** Follows every task from now on; the returned function stops it. */
   follow(follower: FeedFollower): () => void {
     if (this.#isOver) queueMicrotask(() => follower.onEnd());
@@ -100,9 +115,9 @@ export class TaskFeed {
   #tell(): void {
     const pending = this.#pending;
     this.#pending = new Map();
-    for (const { task, before } of pending.values()) {
+    for (const { task, before, waited: told } of pending.values()) {
       if (isShownAlike(before, task)) continue;
-      const waited = waitedIn(before, task);
+      const waited = told === undefined ? waitedIn(before, task) : told;
       const position = this.#remember(task.id, waited);
       const change = { position, task, waited, isAsked: isAsked(before, task) };
       for (const follower of [...this.#followers]) follower.onChange(change);
@@ -147,13 +162,4 @@ function isSameWait(before: Task | null, { deferral, stage }: Task): boolean {
 
 function isAsked(before: Task | null, task: Task): boolean {
   return task.deferral !== null && !isSameWait(before, task);
-}
-
-/** What a call was to run is left out: it may be large, and says nothing of whose it is. */
-function waitedIn(before: Task | null, task: Task): OwnedTask | null {
-  if (before === null || before.deferral === null) return null;
-  const { owner, requester, settled, deferral } = before;
-  if (deferral.id === task.deferral?.id) return null;
-  const bare = { ...deferral, args: {}, context: '' };
-  return { requester, settled, deferral: bare, ...(owner === undefined ? {} : { owner }) };
 }

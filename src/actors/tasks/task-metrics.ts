@@ -5,6 +5,8 @@ import type { Measured } from './run-measures.ts';
 /** What tasks are counted from. */
 export interface TaskMetricsPorts {
   rows: TaskRows;
+  /** True when other daemons write to the same store. */
+  isShared: boolean;
   /** How many tasks have an actor. */
   live: () => number;
 }
@@ -20,21 +22,22 @@ export class TaskMetrics {
   }
 
   /** Tasks with an actor, and tasks that wait for a decision. */
-  load(): { live: number; deferred: number } {
+  async load(): Promise<{ live: number; deferred: number }> {
     const { rows, live } = this.#ports;
-    return { live: live(), deferred: rows.count('deferred') };
+    return { live: live(), deferred: await rows.count('deferred') };
   }
 
   /** How many tasks there are in each state that has any. */
-  census(): Partial<Record<TaskState, number>> {
+  census(): Promise<Partial<Record<TaskState, number>>> {
     return this.#ports.rows.countByState();
   }
 
   /** How many tasks have not ended and can be gone on with by another release alone. */
-  strangers(): number {
-    // Nobody else writes to the store, so once there are none they never come back.
-    if (!this.#hasStrangers) return 0;
-    const found = this.#ports.rows.strangers().reduce((sum, { tasks }) => sum + tasks, 0);
+  async strangers(): Promise<number> {
+    // Where nobody else writes to the store, they never come back once there are none.
+    if (!this.#hasStrangers && !this.#ports.isShared) return 0;
+    const strangers = await this.#ports.rows.strangers();
+    const found = strangers.reduce((sum, { tasks }) => sum + tasks, 0);
     this.#hasStrangers = found > 0;
     return found;
   }

@@ -22,6 +22,8 @@ export interface TaskReadsPorts {
   rows: TaskRows;
   tasks: Pick<LiveTasks, 'find'>;
   sent: Pick<SentMessages, 'recall'>;
+  /** True when other daemons change the same tasks, so that none is known without a look at the store. */
+  isShared: boolean;
   /** True while the inspector is on. */
   isInspected: boolean;
 }
@@ -36,32 +38,34 @@ export class TaskReads {
   }
 
   /** Returns a task as it stands on disk. */
-  find(id: string): Task | undefined {
-    const { tasks, rows } = this.#ports;
-    return tasks.find(id)?.committed ?? rows.find(id);
+  async find(id: string): Promise<Task | undefined> {
+    const { tasks, rows, isShared } = this.#ports;
+    const known = isShared ? null : tasks.find(id)?.committed;
+    return known ?? rows.find(id);
   }
 
   /** Returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
-  latestRun(id: string): Task | undefined {
+  async latestRun(id: string): Promise<Task | undefined> {
     const live = this.#ports.tasks.find(id);
     if (live === undefined) return this.#ports.rows.find(id);
     // What a live task shows as final is the run before. Nothing has to be read, as every send asks this.
     const { committed } = live;
-    return committed === null || isFinal(committed.state) ? undefined : committed;
+    if (committed === null || isFinal(committed.state)) return undefined;
+    return this.#ports.isShared ? this.#ports.rows.find(id) : committed;
   }
 
   /** Returns the task that waits on a deferral. */
-  findByDeferral(deferralId: string): Task | undefined {
+  findByDeferral(deferralId: string): Promise<Task | undefined> {
     return this.#ports.rows.findByDeferral(deferralId);
   }
 
   /** Returns the id of the task that an earlier message with the same id of the same sender led to. */
-  findBySent({ message, requester }: SaidMessage): string | undefined {
-    return this.#ports.sent.recall(requester, message).taskId;
+  async findBySent({ message, requester }: SaidMessage): Promise<string | undefined> {
+    return (await this.#ports.sent.recall(requester, message)).taskId;
   }
 
   /** Returns what tells whose a task is, also before it is first on disk. */
-  whose(id: string): OwnedTask | undefined {
+  async whose(id: string): Promise<OwnedTask | undefined> {
     const { tasks, rows } = this.#ports;
     const live = tasks.find(id)?.actor.getSnapshot().context;
     if (live === undefined) return rows.find(id);
@@ -70,7 +74,7 @@ export class TaskReads {
   }
 
   /** Returns the states of the chart that a task has entered, as they stand on disk. */
-  statesOf(id: string): StateHistory {
+  statesOf(id: string): Promise<StateHistory> {
     return this.#ports.rows.states.of(id);
   }
 
@@ -78,11 +82,11 @@ export class TaskReads {
    * Returns the way of a task through its chart as inspection events, redacted, from what stands on disk; `null` while
    * the inspector is off.
    */
-  inspectionOf(id: string): object[] | null {
+  async inspectionOf(id: string): Promise<object[] | null> {
     const { rows, isInspected } = this.#ports;
     if (!isInspected) return null;
-    const { states, leftOut, version } = rows.states.of(id);
-    const snapshot = rows.read(id)?.snapshot as { context?: object } | null | undefined;
+    const { states, leftOut, version } = await rows.states.of(id);
+    const snapshot = (await rows.read(id))?.snapshot as { context?: object } | null | undefined;
     return keptEvents({
       name: id,
       // A chart of another version may lack states that this task was in.
@@ -107,7 +111,7 @@ export class TaskReads {
   }
 
   /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
-  total(filter: TaskFilter, scope = everything): number {
+  total(filter: TaskFilter, scope = everything): Promise<number> {
     return this.#ports.rows.listing.total(filter, scope);
   }
 }

@@ -20,7 +20,8 @@ export interface BrokenTask {
 
 /** What the registry needs. */
 export interface TaskRegistryPorts {
-  rows: TaskRows;
+  /** Where deadlines are found; `null` where somebody else watches them. */
+  rows: TaskRows | null;
   clock: Clock;
   log: Log;
   inspect?: Observer<InspectionEvent>;
@@ -40,7 +41,10 @@ export class TaskRegistry {
     this.actor = createActor(
       unmovedByEnds(
         registryMachine.provide({
-          actors: { watchDeadlines: createWatchDeadlines({ rows, clock, wake }) },
+          actors:
+            rows === null
+              ? {}
+              : { watchDeadlines: createWatchDeadlines({ rows, clock, log, wake }) },
           actions: { buryTask: (_, broken) => bury(broken) },
         }),
       ),

@@ -19,6 +19,8 @@ export interface TaskRequest {
   trace?: string | null;
   /** `legacy` when left out. */
   surface?: Surface;
+  /** Hears the id of a task that is there to be followed before its caller is told of it. */
+  onBegun?: (id: string) => void;
 }
 
 /** A message to a task that is there. */

@@ -8,7 +8,7 @@ import { type Caller, isFinal, type Task } from '../../machines/task/task.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
 import { screenPrompt } from '../governance/governance.ts';
-import { ConflictError, type StoredTask } from '../records/records.ts';
+import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
 import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
 import { EgressRecorder } from './egress-recorder.ts';
@@ -20,6 +20,8 @@ import { Retention } from './retention.ts';
 import { runInputOf } from './run-input.ts';
 import { SentMessages } from './sent-messages.ts';
 import { Sessions } from './sessions.ts';
+import { type SharedDutiesPorts, sharedDuties } from './shared-duties.ts';
+import type { SharedWork } from './shared-work.ts';
 import { TaskFeed } from './task-feed.ts';
 import { TaskMetrics } from './task-metrics.ts';
 import { TaskReads } from './task-reads.ts';
@@ -27,7 +29,8 @@ import type { SaidMessage, TaskRequest } from './task-request.ts';
 import { Watchers } from './watchers.ts';
 
 /** What the task system is made of. */
-export interface TaskSystemOptions extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured'> {
+export interface TaskSystemOptions
+  extends Omit<LiveTasksOptions, 'watchers' | 'onMeasured' | 'isShared'> {
   onRestart: 'abandon' | 'resume';
   /** How much a run of a task may use up. */
   limits: TaskLimits;
@@ -35,6 +38,8 @@ export interface TaskSystemOptions extends Omit<LiveTasksOptions, 'watchers' | '
   onToolError: TaskRun['onToolError'];
   /** How long a final task is kept, in milliseconds. */
   retention: number;
+  /** How the work is shared with other daemons; `null` for the only one. */
+  shared: SharedWork | null;
 }
 
 /** How often a lost process lets its tasks be seen again by another try, at most. */
@@ -65,13 +70,15 @@ export class TaskSystem {
   constructor(options: TaskSystemOptions) {
     const { store } = options;
     const { rows } = store;
+    const isShared = options.shared !== null;
     this.#options = options;
     this.watchers = new Watchers((id) => this.reads.latestRun(id));
     this.feed = new TaskFeed(options.clock);
     this.watchers.onChanged((task, before) => this.feed.changed(task, before));
-    this.metrics = new TaskMetrics({ rows, live: () => this.#tasks.size });
+    this.metrics = new TaskMetrics({ rows, isShared, live: () => this.#tasks.size });
     this.#tasks = new LiveTasks({
       ...options,
+      isShared,
       watchers: this.watchers,
       onMeasured: (measured) => this.metrics.measured(measured),
     });
@@ -82,7 +89,13 @@ export class TaskSystem {
     });
     this.intake = new Intake({ registry: this.#tasks.registry, store });
     const isInspected = options.inspect !== undefined;
-    this.reads = new TaskReads({ rows, tasks: this.#tasks, sent: this.#sent, isInspected });
+    this.reads = new TaskReads({
+      rows,
+      tasks: this.#tasks,
+      sent: this.#sent,
+      isShared,
+      isInspected,
+    });
     this.sessions = new Sessions(rows.sessions);
     this.egress = new EgressRecorder({ ...options, tasks: this.#tasks });
     this.retention = new Retention(options);
@@ -90,26 +103,28 @@ export class TaskSystem {
 
   /** Begins to work, once what a restart interrupted is given up or gone on with. Rejects with SystemError. */
   async start(): Promise<void> {
+    const { shared } = this.#options;
     await recover({ ...this.#options, tasks: this.#tasks });
-    this.retention.start();
+    if (shared === null) return this.retention.start();
+    const tellParked: SharedDutiesPorts['tellParked'] = (id, send) => this.#tellParked(id, send);
+    const { reads, watchers, feed, retention } = this;
+    const parts = { tasks: this.#tasks, reads, watchers, feed, retention, tellParked };
+    await shared.start(sharedDuties({ ...this.#options, ...parts }));
   }
 
   /**
    * Starts work on a message and returns the id of its task; one that is known by its id starts nothing and
    * returns the task it led to before. Throws SystemError.
    */
-  open(request: TaskRequest): string {
+  async open(request: TaskRequest): Promise<string> {
     this.intake.checkRun();
     const { message, requester } = request;
-    const sent = request.isKnownById === true ? this.#sent.recall(requester, message) : null;
-    if (sent?.taskId !== undefined) return sent.taskId;
-    const id = request.id ?? this.#options.ids.next();
-    const before = request.id === undefined ? undefined : this.#ended(request.id);
-    const { sessions } = this;
-    const input = runInputOf(id, request, before, { ...this.#options, sessions });
-    const task = this.#tasks.open(input, before, sent);
-    if (sent !== null) this.#sent.begin(sent.key, task);
-    return id;
+    if (request.isKnownById !== true) return this.#open(request, null);
+    return this.#sent.recalled(
+      requester,
+      message,
+      async (sent) => sent.taskId ?? this.#open(request, sent),
+    );
   }
 
   /**
@@ -119,22 +134,13 @@ export class TaskSystem {
   async say(id: string, said: SaidMessage): Promise<{ taskId: string; answer: MessageAnswer }> {
     this.intake.checkMessage();
     const { message, requester } = said;
-    const sent = said.isKnownById === true ? this.#sent.recall(requester, message) : null;
-    if (sent?.taskId !== undefined) {
+    if (said.isKnownById !== true) return this.#say(id, said, null);
+    return this.#sent.recalled(requester, message, async (sent) => {
+      const { taskId } = sent;
+      if (taskId === undefined) return this.#say(id, said, sent);
       await this.#sent.saved(sent.key).catch((error: unknown) => Promise.reject(unrecorded(error)));
-      return { taskId: sent.taskId, answer: { kind: 'kept' } };
-    }
-    const refusal = this.#refusalOf(id, said);
-    const sender = requester === null ? null : personOf(requester);
-    const event = { type: 'message.received', message, refusal, sender } as const;
-    const answer = await this.#tellParked(id, (task) =>
-      askTask(task.actor, event, 'message.answered', ({ kind }) => {
-        if (sent === null || kind !== 'kept') return;
-        task.keep(sent);
-        this.#sent.begin(sent.key, task);
-      }),
-    );
-    return { taskId: id, answer: answer ?? { kind: 'notWaiting' } };
+      return { taskId, answer: { kind: 'kept' } };
+    });
   }
 
   /** Puts a decision to a task and returns the task's answer, once it is on disk. Throws SystemError. */
@@ -147,7 +153,11 @@ export class TaskSystem {
     );
     this.#deciding.add(deciding);
     try {
-      return (await deciding) ?? answerWithoutPending(this.reads.find(id)?.settled ?? null);
+      const answer = await deciding;
+      if (answer !== null) return answer;
+      // Somebody may just have brought it to life from a reading that is older.
+      const stored = await this.#options.store.rows.find(id);
+      return answerWithoutPending(stored?.settled ?? null);
     } finally {
       this.#deciding.delete(deciding);
     }
@@ -156,7 +166,11 @@ export class TaskSystem {
   /** Calls a task off and returns it; a final one is returned as it is. Throws SystemError. */
   async cancel(id: string, reason: string): Promise<Task | undefined> {
     const at = this.#options.clock.now();
-    await this.#tell(id, (task) => task.actor.send({ type: 'task.cancel', reason, at }));
+    await this.#tell(
+      id,
+      (task) => task.actor.send({ type: 'task.cancel', reason, at }),
+      () => this.#tasks.activateToEnd(id),
+    );
     return this.reads.find(id);
   }
 
@@ -172,8 +186,9 @@ export class TaskSystem {
    */
   async drain(grace: number): Promise<void> {
     this.#tasks.registry.drain();
-    const isParked = (id: string): boolean => this.reads.find(id)?.state === 'deferred';
-    this.watchers.lostAll(shuttingDown(), isParked);
+    // Without an actor here it rests, or another daemon has it.
+    const atWork = new Set(this.#tasks.atWork());
+    this.watchers.lostAll(shuttingDown(), (id) => !atWork.has(id));
     const signal = AbortSignal.timeout(grace);
     const isOver = new Promise((over) => signal.addEventListener('abort', over));
     do {
@@ -188,16 +203,66 @@ export class TaskSystem {
   }
 
   /** Stops every task and closes the store. */
-  stop(): void {
+  async stop(): Promise<void> {
     this.egress.stop();
     this.retention.stop();
-    this.#options.store.flush();
+    await this.#options.shared?.stop();
+    const { store } = this.#options;
+    const flushed = store.flush();
+    // No task goes on with what is written last.
     this.#tasks.stop();
-    this.#options.store.close();
+    await flushed;
+    await store.close();
   }
 
-  #refusalOf(id: string, { message, requester }: SaidMessage): Refusal | null {
-    const asker = this.reads.find(id)?.requester ?? null;
+  async #open(request: TaskRequest, sent: SentMessage | null): Promise<string> {
+    const id = request.id ?? this.#options.ids.next();
+    const before = request.id === undefined ? undefined : await this.#ended(request.id);
+    const { sessions } = this;
+    const input = await runInputOf(id, request, before, { ...this.#options, sessions });
+    this.intake.checkRun();
+    if (request.id !== undefined) this.#refuseLive(id);
+    const task = this.#tasks.open(input, before, sent);
+    if (sent !== null) this.#sent.begin(sent.key, task);
+    request.onBegun?.(id);
+    const mayBeElsewhere = sent !== null || request.id !== undefined;
+    return this.#options.shared !== null && mayBeElsewhere ? this.#kept(request, task) : id;
+  }
+
+  /** Resolves with the id of a task once no other daemon can have begun one in its place. */
+  async #kept({ message, requester, isKnownById }: TaskRequest, task: LiveTask): Promise<string> {
+    try {
+      await task.saved();
+      return task.id;
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw unrecorded(error);
+      const sent = isKnownById === true ? await this.#sent.recall(requester, message) : null;
+      if (sent?.taskId === undefined) throw stillRunning(task.id);
+      return sent.taskId;
+    }
+  }
+
+  async #say(
+    id: string,
+    said: SaidMessage,
+    sent: SentMessage | null,
+  ): Promise<{ taskId: string; answer: MessageAnswer }> {
+    const { message, requester } = said;
+    const refusal = await this.#refusalOf(id, said);
+    const sender = requester === null ? null : personOf(requester);
+    const event = { type: 'message.received', message, refusal, sender } as const;
+    const answer = await this.#tellParked(id, (task) =>
+      askTask(task.actor, event, 'message.answered', ({ kind }) => {
+        if (sent === null || kind !== 'kept') return;
+        task.keep(sent);
+        this.#sent.begin(sent.key, task);
+      }),
+    );
+    return { taskId: id, answer: answer ?? { kind: 'notWaiting' } };
+  }
+
+  async #refusalOf(id: string, { message, requester }: SaidMessage): Promise<Refusal | null> {
+    const asker = (await this.reads.find(id))?.requester ?? null;
     const refusal = this.#options.policy.refusalOfSpeaker(requester, asker);
     return refusal ?? screenPrompt(message, this.#options).refusal;
   }
@@ -211,14 +276,16 @@ export class TaskSystem {
   async #tell<Answer>(
     id: string,
     send: (task: LiveTask) => Answer,
-    activate: () => LiveTask | undefined = () => this.#tasks.activate(id),
+    activate: () => Promise<LiveTask | undefined> = () => this.#tasks.activate(id),
   ): Promise<Answer | null> {
     this.intake.checkStarted();
     for (let tries = 1; ; tries += 1) {
-      const task = activate();
+      const task = await activate();
       if (task === undefined) return null;
-      const hasEnded = task.actor.getSnapshot().status !== 'active';
-      const answer = hasEnded ? null : send(task);
+      const { status } = task.actor.getSnapshot();
+      // It was put to rest since it was found.
+      if (status === 'stopped' && tries < maximumTries) continue;
+      const answer = status === 'active' ? send(task) : null;
       try {
         await task.saved();
         return answer;
@@ -228,17 +295,22 @@ export class TaskSystem {
     }
   }
 
-  #ended(id: string): StoredTask | undefined {
-    const stored = this.#options.store.rows.read(id);
-    const isRunning = stored !== undefined && !isFinal(stored.task.state);
-    if (isRunning || this.#tasks.find(id) !== undefined) {
-      throw new SystemError(
-        'task_running',
-        `task ${id} is still running; wait for it to end, cancel it, or leave the id out`,
-      );
-    }
+  async #ended(id: string): Promise<StoredTask | undefined> {
+    const stored = await this.#options.store.rows.read(id);
+    if (stored !== undefined && !isFinal(stored.task.state)) throw stillRunning(id);
     return stored;
   }
+
+  #refuseLive(id: string): void {
+    if (this.#tasks.find(id) !== undefined) throw stillRunning(id);
+  }
+}
+
+function stillRunning(id: string): SystemError {
+  return new SystemError(
+    'task_running',
+    `task ${id} is still running; wait for it to end, cancel it, or leave the id out`,
+  );
 }
 
 function personOf({ provider, userId, email }: Caller): PersonKey {

@@ -27,13 +27,15 @@ export type ChangeListener = (task: Task, before: Task | null) => void;
 
 /** Who follows which task. */
 export class Watchers {
-  readonly #latestRun: (id: string) => Task | undefined;
+  readonly #latestRun: (id: string) => Promise<Task | undefined>;
   readonly #byTask = new Map<string, Set<Watcher>>();
   readonly #ofAll: ChangeListener[] = [];
+  /** Those who hear of what other daemons have committed as well. */
+  readonly #ofEach = new Set<(task: Task) => void>();
   readonly #spoken = new Map<string, SpokenTurn>();
 
   /** `latestRun` returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
-  constructor(latestRun: (id: string) => Task | undefined) {
+  constructor(latestRun: (id: string) => Promise<Task | undefined>) {
     this.#latestRun = latestRun;
   }
 
@@ -52,6 +54,12 @@ export class Watchers {
     this.#ofAll.push(hear);
   }
 
+  /** Has somebody hear of every change of a task, whichever daemon has committed it; the returned function stops it. Must not throw. */
+  onEachChange(hear: (task: Task) => void): () => void {
+    this.#ofEach.add(hear);
+    return () => this.#ofEach.delete(hear);
+  }
+
   /**
    * Resolves with a task once it is final, or in a state that `isEnough`. Rejects with the signal's reason,
    * or with SystemError when the task can no longer be followed from here.
@@ -61,21 +69,29 @@ export class Watchers {
     signal: AbortSignal,
     isEnough: (state: TaskState) => boolean = isFinal,
   ): Promise<Task> {
-    const present = this.#latestRun(id);
-    if (present !== undefined && isEnough(present.state)) return Promise.resolve(present);
     return new Promise((resolve, reject) => {
-      const leave = this.watch(id, {
-        onTask: (task) => isEnough(task.state) && done(() => resolve(task)),
-        onLost: (error) => done(() => reject(error)),
-      });
-      const abort = (): void => done(() => reject(signal.reason));
-      const done = (finish: () => void): void => {
-        leave();
+      const leave = (): void => {
+        unwatch();
         signal.removeEventListener('abort', abort);
-        finish();
       };
-      if (signal.aborted) abort();
-      else signal.addEventListener('abort', abort);
+      const see = (task: Task | undefined): void => {
+        if (task === undefined || !isEnough(task.state)) return;
+        leave();
+        resolve(task);
+      };
+      const lose = (reason: unknown): void => {
+        leave();
+        reject(reason);
+      };
+      const abort = (): void => lose(signal.reason);
+      const unwatch = this.watch(id, { onTask: see, onLost: lose });
+      signal.addEventListener('abort', abort);
+      // What changes while it is read is heard all the same.
+      this.#latestRun(id).then((task) => {
+        see(task);
+        // Who comes with a signal that has gone off is still told of a task that is there already.
+        if (signal.aborted) abort();
+      }, lose);
     });
   }
 
@@ -91,6 +107,18 @@ export class Watchers {
   changed(task: Task, before: Task | null): void {
     for (const watcher of this.#of(task.id)) watcher.onTask(task);
     for (const hear of this.#ofAll) hear(task, before);
+    for (const hear of this.#ofEach) hear(task);
+  }
+
+  /** Tells the watchers of a task of a change that another daemon has committed. */
+  changedElsewhere(task: Task): void {
+    for (const watcher of this.#of(task.id)) watcher.onTask(task);
+    for (const hear of this.#ofEach) hear(task);
+  }
+
+  /** Tells whether anybody follows a task, or every one. */
+  follows(id: string): boolean {
+    return this.#byTask.has(id) || this.#ofEach.size > 0;
   }
 
   /** Shows every watcher of a task what it does. */

@@ -5,11 +5,16 @@ import { isFinal, type Task } from '../task/task.ts';
 /** What happens to a receiver of notifications. */
 export type PushDeliveryEvent = { type: 'task.changed'; task: Task };
 
-export interface PushDeliveryContext {
+export interface PushDeliveryInput {
+  /** The last revision that the receiver knows, or that was there before it asked; 0 for none. */
+  told: number;
+}
+
+export interface PushDeliveryContext extends PushDeliveryInput {
   /** Changes that are not delivered yet, oldest first. */
   waiting: Task[];
   /** The last change that was taken in; `null` before any. */
-  latest: Pick<Task, 'state' | 'text'> | null;
+  latest: Pick<Task, 'state' | 'text' | 'revision'> | null;
   /** Attempts for the first of those that wait. */
   attempts: number;
 }
@@ -31,6 +36,7 @@ export function pauseAfter(attempts: number): number {
  */
 export const pushDeliveryMachine = setup({
   types: {
+    input: {} as PushDeliveryInput,
     context: {} as PushDeliveryContext,
     events: {} as PushDeliveryEvent,
   },
@@ -42,7 +48,7 @@ export const pushDeliveryMachine = setup({
   actions: {
     takeIn: assign(({ context: { waiting } }, task: Task) => ({
       waiting: [...(waiting.length < mostWaiting ? waiting : withoutSecond(waiting)), task],
-      latest: { state: task.state, text: task.text },
+      latest: { state: task.state, text: task.text, revision: task.revision },
     })),
     countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1 })),
     dequeue: assign(({ context }) => ({ waiting: context.waiting.slice(1), attempts: 0 })),
@@ -52,8 +58,10 @@ export const pushDeliveryMachine = setup({
     noteGivenUp: (_, _failure: { task: Task; error: unknown }) => undefined,
   },
   guards: {
-    hasChanged: ({ context: { latest } }, { state, text }: Task) =>
-      latest === null || latest.state !== state || latest.text !== text,
+    /** What was read before a change may be heard after it. */
+    hasChanged: ({ context: { told, latest } }, { state, text, revision }: Task) =>
+      revision > (latest?.revision ?? told) &&
+      (latest === null || latest.state !== state || latest.text !== text),
     isExhausted: ({ context }) => context.attempts >= mostAttempts,
     isWaiting: ({ context: { waiting } }) => waiting.length > 0,
     isOver: ({ context: { latest, waiting } }) =>
@@ -64,7 +72,7 @@ export const pushDeliveryMachine = setup({
   id: 'push-delivery',
   description:
     'One receiver of push notifications of one task. Changes are posted one by one and in order; one that fails is tried again, with growing pauses, for about an hour, and then given up for the next. It ends when the end of the task has been told.',
-  context: { waiting: [], latest: null, attempts: 0 },
+  context: ({ input: { told } }) => ({ told, waiting: [], latest: null, attempts: 0 }),
   initial: 'idle',
   on: {
     'task.changed': {

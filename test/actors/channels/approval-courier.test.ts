@@ -6,7 +6,7 @@ import { mostSending } from '../../../src/actors/channels/adapter-deliveries.ts'
 import { ApprovalCourier } from '../../../src/actors/channels/approval-courier.ts';
 import { DeliveryError } from '../../../src/actors/channels/channel-adapter.ts';
 import { longestQuarantine } from '../../../src/actors/channels/quarantine.ts';
-import type { TaskStore } from '../../../src/actors/records/store/task-store.ts';
+import { type SqliteStore } from '../../../src/actors/records/sqlite/sqlite-store.ts';
 import type { Deferral, Task } from '../../../src/machines/task/task.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { NoteBoardAdapter, oneEvery } from '../../helpers/note-board-adapter.ts';
@@ -15,7 +15,7 @@ import { aDeferral } from '../../helpers/task-fixtures.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
 
 let folder: string;
-let store: TaskStore;
+let store: SqliteStore;
 let clock: ManualClock;
 const undo: (() => unknown)[] = [];
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const step of undo.splice(0).toReversed()) await step();
-  store.close();
+  await store.close();
 });
 
 /** A courier over a store, with boards that are reached unless a test says otherwise. */
@@ -48,9 +48,9 @@ function startCourier(boards = [new NoteBoardAdapter()], isUp = true) {
 }
 
 /** Puts tasks on disk and tells a courier, as a task system does. */
-function keep(courier: ApprovalCourier | null, ...tasks: Task[]): void {
+async function keep(courier: ApprovalCourier | null, ...tasks: Task[]): Promise<void> {
   for (const task of tasks) void store.save(task.id, () => aWrite(task));
-  expect(store.flush()).toBeNull();
+  expect(await store.flush()).toBeNull();
   for (const task of tasks) courier?.changed(task);
 }
 
@@ -76,13 +76,16 @@ async function turns(count = 8): Promise<void> {
 }
 
 /** Goes on from turn to turn, and from second to second, until something is so. */
-async function until(isSo: () => boolean, seconds = 10_000): Promise<void> {
-  for (let second = 0; second < seconds && !isSo(); second += 1) {
+async function until(isSo: () => boolean | Promise<boolean>, seconds = 10_000): Promise<void> {
+  for (let second = 0; second < seconds && !(await isSo()); second += 1) {
     clock.advance(1_000);
     await turns(4);
   }
-  expect(isSo()).toBe(true);
+  expect(await isSo()).toBe(true);
 }
+
+/** Tells whether a courier has nothing left to deliver. */
+const isDone = async (courier: ApprovalCourier) => (await courier.pending()).length === 0;
 
 const did = ({ pinned }: NoteBoardAdapter) =>
   pinned.map(({ deferralId, did: what, note }) => `${what} ${deferralId} on ${note}`);
@@ -95,22 +98,22 @@ const noBoard = new DeliveryError('there is no such board; put one up', { fault:
 describe('the courier of approvals', () => {
   it('asks, reminds, counts and tells how it ended, on one message', async () => {
     const { courier, board } = startCourier();
-    keep(courier, parked('a'));
+    await keep(courier, parked('a'));
     await turns();
-    keep(courier, parked('a', {}, { revision: 2, stage: 'reminded' }));
+    await keep(courier, parked('a', {}, { revision: 2, stage: 'reminded' }));
     await turns();
     const approvals = [{ approver: 'ann', at: 3 }];
-    keep(courier, parked('a', { approvals }, { revision: 3, stage: 'reminded' }));
+    await keep(courier, parked('a', { approvals }, { revision: 3, stage: 'reminded' }));
     await turns();
-    keep(courier, canceled('a', 4));
+    await keep(courier, canceled('a', 4));
     await turns();
-    expect([did(board), courier.live, clock.pending, courier.pending()]).toEqual([
+    expect([did(board), courier.live, clock.pending, await courier.pending()]).toEqual([
       ['posted a-d on 1', 'reminded a-d on 1', 'counted a-d on 1', 'ended a-d on 1'],
       0,
       0,
       [],
     ]);
-    expect(store.approvals.find('a-d', 'board')).toMatchObject([
+    expect(await store.approvals.find('a-d', 'board')).toMatchObject([
       { ref: { note: 1 }, notice: { outcome: { kind: 'canceled', reason: 'by rita', at: 1_000 } } },
     ]);
   });
@@ -119,11 +122,11 @@ describe('the courier of approvals', () => {
     const others = new NoteBoardAdapter('others');
     const { courier, board } = startCourier([new NoteBoardAdapter(), others]);
     const escalateTo = 'channel:others:two';
-    keep(courier, parked('a', { escalateTo }));
+    await keep(courier, parked('a', { escalateTo }));
     await turns();
-    keep(courier, parked('a', { escalateTo }, { revision: 2, stage: 'escalated' }));
+    await keep(courier, parked('a', { escalateTo }, { revision: 2, stage: 'escalated' }));
     await turns();
-    keep(courier, canceled('a', 3));
+    await keep(courier, canceled('a', 3));
     await turns();
     expect([did(board), did(others)]).toEqual([
       ['posted a-d on 1', 'changed a-d on 1', 'ended a-d on 1'],
@@ -134,9 +137,13 @@ describe('the courier of approvals', () => {
   it('gives nothing to an adapter that nobody can decide through, and leaves strangers alone', async () => {
     const mute = new NoteBoardAdapter('mute', { approvals: false });
     const { courier, board } = startCourier([new NoteBoardAdapter(), mute]);
-    keep(courier, parked('a', { to: 'channel:mute:one' }), parked('b', { to: 'channel:gone:one' }));
+    await keep(
+      courier,
+      parked('a', { to: 'channel:mute:one' }),
+      parked('b', { to: 'channel:gone:one' }),
+    );
     await turns();
-    expect([did(board), did(mute), courier.pending()]).toEqual([
+    expect([did(board), did(mute), await courier.pending()]).toEqual([
       [],
       [],
       [
@@ -150,7 +157,7 @@ describe('the courier of approvals', () => {
     const { courier, board } = startCourier();
     board.answer = oneEvery(1_000, clock);
     let live = 0;
-    keep(courier, ...ids(0, 1_000).map((id) => parked(id)));
+    await keep(courier, ...ids(0, 1_000).map((id) => parked(id)));
     await until(() => {
       live = Math.max(live, courier.live);
       return board.pinned.length === 1_000;
@@ -159,18 +166,23 @@ describe('the courier of approvals', () => {
     expect(board.pinned.map(({ did: what, deferralId }) => `${what} ${deferralId}`)).toEqual(
       ids(0, 1_000).map((id) => `posted ${id}-d`),
     );
-    expect([live, board.calls.mostOfOne, courier.live, courier.pending()]).toEqual([1, 1, 0, []]);
+    expect([live, board.calls.mostOfOne, courier.live, await courier.pending()]).toEqual([
+      1,
+      1,
+      0,
+      [],
+    ]);
   });
 
   it('posts what is still pending, oldest first, once a board is reached', async () => {
     const { courier, board } = startCourier([new NoteBoardAdapter()], false);
-    keep(courier, ...ids(0, 500).map((id) => parked(id)));
-    keep(courier, ...ids(0, 200).map((id) => canceled(id)));
+    await keep(courier, ...ids(0, 500).map((id) => parked(id)));
+    await keep(courier, ...ids(0, 200).map((id) => canceled(id)));
     await turns();
     const before = [did(board), courier.live];
     board.become('connected');
-    keep(courier, ...ids(500, 600).map((id) => parked(id)));
-    await until(() => courier.pending().length === 0);
+    await keep(courier, ...ids(500, 600).map((id) => parked(id)));
+    await until(() => isDone(courier));
     expect([before, board.pinned.map(({ deferralId }) => deferralId)]).toEqual([
       [[], 0],
       ids(200, 600).map((id) => `${id}-d`),
@@ -186,9 +198,9 @@ describe('the courier of approvals', () => {
     const tasks = ids(0, 200).map((id, index) =>
       parked(id, { to: `channel:board:${10 + (index % 50)}` }),
     );
-    keep(courier, ...tasks);
+    await keep(courier, ...tasks);
     await turns(400);
-    expect([board.pinned.length, courier.pending(), courier.live]).toEqual([
+    expect([board.pinned.length, await courier.pending(), courier.live]).toEqual([
       100,
       [{ adapter: 'board', unposted: 100, stale: 0, oldestAt: 2_000 }],
       50,
@@ -199,7 +211,7 @@ describe('the courier of approvals', () => {
       1,
     ]);
     board.answer = () => setImmediate();
-    await until(() => courier.pending().length === 0);
+    await until(() => isDone(courier));
     expect([board.pinned.length, board.calls.most <= mostSending, logged.length]).toEqual([
       200,
       true,
@@ -212,7 +224,7 @@ describe('the courier of approvals', () => {
     board.answer = () => setImmediate();
     const targets = ids(0, 40).map((id) => `channel:board:${id}`);
     const tasks = ids(0, 200).map((id, index) => parked(id, { to: targets[index % 40] as string }));
-    keep(courier, ...tasks);
+    await keep(courier, ...tasks);
     await until(() => board.pinned.length === 200, 200);
     const early = new Set(board.pinned.slice(0, 80).map(({ target }) => target));
     expect([...early].toSorted()).toEqual(targets);
@@ -221,7 +233,7 @@ describe('the courier of approvals', () => {
   it('says why a message was not delivered, once, and goes on', async () => {
     const { courier, board, logged } = startCourier();
     board.answer = () => noBoard;
-    keep(courier, parked('a'));
+    await keep(courier, parked('a'));
     await until(() => board.calls.all === 5, 300);
     board.answer = () => undefined;
     await until(() => board.pinned.length === 1, 61);
@@ -244,7 +256,7 @@ describe('the courier of approvals', () => {
     board.answer = () => {
       throw new TypeError('secret-token is not a function');
     };
-    keep(courier, parked('a'));
+    await keep(courier, parked('a'));
     await until(() => board.calls.all === 3, 10);
     board.answer = () => undefined;
     await until(() => board.pinned.length === 1, 10);
@@ -261,12 +273,12 @@ describe('the courier of approvals', () => {
     board.answer = ({ request }) => {
       if (['a', 'c'].includes(request.taskId)) throw new URIError('URI malformed');
     };
-    keep(courier, ...['a', 'b', 'c', 'd'].map((id) => parked(id)));
+    await keep(courier, ...['a', 'b', 'c', 'd'].map((id) => parked(id)));
     await turns(32);
     const during = [did(board), courier.live];
-    keep(courier, canceled('a'), canceled('b'));
+    await keep(courier, canceled('a'), canceled('b'));
     board.answer = () => undefined;
-    await until(() => courier.pending().length === 0, 10);
+    await until(() => isDone(courier), 10);
     expect([during, did(board).slice(2).toSorted(), courier.live]).toEqual([
       [['posted b-d on 1', 'posted d-d on 2'], 2],
       ['ended b-d on 1', 'posted c-d on 3'],
@@ -279,11 +291,11 @@ describe('the courier of approvals', () => {
     board.answer = () => {
       throw new URIError('URI malformed');
     };
-    keep(courier, ...ids(0, 100).map((id) => parked(id)));
+    await keep(courier, ...ids(0, 100).map((id) => parked(id)));
     await until(() => clock.now() === 300_000, 300);
     const during = courier.live;
     board.answer = () => undefined;
-    await until(() => courier.pending().length === 0, 300);
+    await until(() => isDone(courier), 300);
     expect([during, board.pinned.length, courier.live]).toEqual([63, 100, 0]);
   });
 
@@ -291,16 +303,16 @@ describe('the courier of approvals', () => {
     const { courier, board } = startCourier();
     board.answer = ({ request: { taskId } }) =>
       taskId === 'a' ? later : taskId === 'c' ? noBoard : undefined;
-    keep(courier, ...['a', 'b', 'c', 'd'].map((id) => parked(id)));
+    await keep(courier, ...['a', 'b', 'c', 'd'].map((id) => parked(id)));
     await until(() => board.pinned.length === 2, 120);
     const asked = did(board);
     board.answer = () => undefined;
-    await until(() => courier.pending().length === 0, 120);
+    await until(() => isDone(courier), 120);
     board.answer = ({ request }) => (request.taskId === 'b' ? later : undefined);
-    keep(courier, ...['a', 'b', 'c', 'd'].map((id) => canceled(id)));
+    await keep(courier, ...['a', 'b', 'c', 'd'].map((id) => canceled(id)));
     await until(() => board.pinned.length === 7, 60);
     board.answer = () => undefined;
-    await until(() => courier.pending().length === 0, 60);
+    await until(() => isDone(courier), 60);
     const said = board.pinned.map(({ did: what, deferralId }) => `${what} ${deferralId}`);
     expect([asked, said.slice(2, 4).toSorted(), said.slice(4), courier.live]).toEqual([
       ['posted b-d on 1', 'posted d-d on 2'],
@@ -313,11 +325,11 @@ describe('the courier of approvals', () => {
   it('asks a target in order that takes nothing at all for a while', async () => {
     const { courier, board } = startCourier();
     board.answer = () => later;
-    keep(courier, ...ids(0, 100).map((id) => parked(id)));
+    await keep(courier, ...ids(0, 100).map((id) => parked(id)));
     await until(() => clock.now() === 600_000, 600);
     const during = courier.live;
     board.answer = () => undefined;
-    await until(() => courier.pending().length === 0, 60);
+    await until(() => isDone(courier), 60);
     const tried = ids(0, longestQuarantine + 1).map((id) => `${id}-d`);
     const posted = board.pinned.map(({ deferralId }) => deferralId);
     expect([during, posted.filter((id) => !tried.includes(id)), posted.toSorted()]).toEqual([
@@ -331,7 +343,7 @@ describe('the courier of approvals', () => {
     for (const [name, refusal] of Object.entries({ later, noBoard, asksForTime })) {
       const { courier, board } = startCourier([new NoteBoardAdapter('board', {}, 4)]);
       board.answer = ({ request }) => (request.taskId.startsWith('bad') ? refusal : undefined);
-      keep(courier, ...['bad', 'good1', 'good2'].map((id) => parked(`${id}-${name}`)));
+      await keep(courier, ...['bad', 'good1', 'good2'].map((id) => parked(`${id}-${name}`)));
       await turns(16);
       expect(did(board)).toEqual([`posted good1-${name}-d on 1`, `posted good2-${name}-d on 2`]);
       await courier.stop();
@@ -344,11 +356,11 @@ describe('the courier of approvals', () => {
       const { courier, board } = startCourier([new NoteBoardAdapter('board', {}, mostAtOnce)]);
       board.answer = ({ request }) => (request.taskId.startsWith('bad') ? later : undefined);
       const bad = Array.from({ length: 6 }, (_, index) => parked(`bad${index}-${mostAtOnce}`));
-      keep(courier, ...bad, parked(`good-${mostAtOnce}`));
+      await keep(courier, ...bad, parked(`good-${mostAtOnce}`));
       const start = clock.now();
       await until(() => board.pinned.length === 1, 60);
       seconds.push((clock.now() - start) / 1_000);
-      keep(courier, ...bad.map(({ id }) => canceled(id)));
+      await keep(courier, ...bad.map(({ id }) => canceled(id)));
       await courier.stop();
     }
     expect(seconds).toEqual([18, 8]);
@@ -358,7 +370,7 @@ describe('the courier of approvals', () => {
     const { courier, board } = startCourier([new NoteBoardAdapter('board', {}, 4)]);
     board.answer = () => new Promise((done) => clock.setTimeout(() => done(undefined), 800));
     const tasks = ids(0, 60).map((id, index) => parked(id, { expiresAt: 100_000 - index }));
-    keep(courier, ...tasks);
+    await keep(courier, ...tasks);
     await until(() => board.pinned.length === 60, 20);
     expect([board.pinned.map(({ deferralId }) => deferralId), board.calls.mostOfOne]).toEqual([
       ids(0, 60)
@@ -371,18 +383,18 @@ describe('the courier of approvals', () => {
   it('tries a target that is gone with one message every five seconds, and says so twice', async () => {
     const { courier, board, logged } = startCourier([new NoteBoardAdapter('board', {}, 4)]);
     board.answer = () => later;
-    keep(courier, ...ids(0, 1_000).map((id) => parked(id)));
+    await keep(courier, ...ids(0, 1_000).map((id) => parked(id)));
     await until(() => clock.now() === 600_000, 600);
     const during = [board.calls.all < 140, courier.live <= longestQuarantine + 4, logged.length];
     board.answer = () => undefined;
-    await until(() => courier.pending().length === 0, 70);
+    await until(() => isDone(courier), 70);
     expect([during, board.pinned.length]).toEqual([[true, true, 4], 1_000]);
   });
 
   it('says once that a target takes its messages slowly, not of each', async () => {
     const { courier, board, logged } = startCourier();
     board.answer = oneEvery(1_000, clock);
-    keep(courier, ...ids(0, 20).map((id) => parked(id)));
+    await keep(courier, ...ids(0, 20).map((id) => parked(id)));
     await until(() => board.pinned.length === 20);
     await until(() => clock.now() > 60_000);
     const slow = [
@@ -391,9 +403,9 @@ describe('the courier of approvals', () => {
       'approvals: a target takes messages more slowly than they come',
     ];
     const once = [...logged];
-    keep(courier, parked('x'));
+    await keep(courier, parked('x'));
     await turns();
-    keep(courier, parked('y'), parked('z'));
+    await keep(courier, parked('y'), parked('z'));
     await until(() => board.pinned.length === 23);
     expect([once, logged]).toEqual([[slow], [slow, slow]]);
   });
@@ -401,7 +413,7 @@ describe('the courier of approvals', () => {
   it('asks again when an adapter never answers', async () => {
     const { courier, board } = startCourier();
     board.answer = () => new Promise(() => undefined);
-    keep(courier, parked('a'));
+    await keep(courier, parked('a'));
     await turns();
     board.answer = () => undefined;
     clock.advance(patience);
@@ -415,25 +427,28 @@ describe('the courier of approvals', () => {
     const { courier, board } = startCourier();
     board.answer = ({ request }) =>
       request.taskId === 'a' ? new DeliveryError('too long', { fault: 'message' }) : undefined;
-    keep(courier, parked('a'), parked('b'));
+    await keep(courier, parked('a'), parked('b'));
     await turns(16);
-    keep(courier, canceled('a'), canceled('b'));
+    await keep(courier, canceled('a'), canceled('b'));
     await turns(16);
-    expect([did(board), courier.pending()]).toEqual([['posted b-d on 1', 'ended b-d on 1'], []]);
+    expect([did(board), await courier.pending()]).toEqual([
+      ['posted b-d on 1', 'ended b-d on 1'],
+      [],
+    ]);
   });
 
   it('lets a post end whose board is lost meanwhile, begins nothing else, and does not post it again', async () => {
     const { courier, board } = startCourier();
     const post = Promise.withResolvers<void>();
     board.answer = () => post.promise;
-    keep(courier, parked('a'), parked('b'), parked('c', { to: 'channel:board:two' }));
+    await keep(courier, parked('a'), parked('b'), parked('c', { to: 'channel:board:two' }));
     await turns();
     board.become('backoff');
     const during = courier.live;
     post.resolve();
     await turns();
     const down = [did(board), courier.live];
-    keep(courier, canceled('a'));
+    await keep(courier, canceled('a'));
     board.become('connected');
     await turns(16);
     expect([during, down, did(board).slice(2).toSorted()]).toEqual([
@@ -446,7 +461,7 @@ describe('the courier of approvals', () => {
   it('drops the pauses of a board that is lost, and begins anew when it is back', async () => {
     const { courier, board } = startCourier();
     board.answer = () => later;
-    keep(courier, parked('a'));
+    await keep(courier, parked('a'));
     await turns();
     const before = [courier.live, clock.pending];
     board.become('failed');
@@ -463,13 +478,14 @@ describe('the courier of approvals', () => {
     undo.push(() => other.close());
     other.exec(`CREATE TRIGGER full BEFORE UPDATE ON approval_notices WHEN NEW.ref IS NOT NULL
       BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`);
-    keep(courier, parked('a'), parked('b'));
+    await keep(courier, parked('a'), parked('b'));
     await until(() => clock.now() === 30_000, 30);
     const full = did(board);
-    const places = ['a-d', 'b-d'].map((id) => courier.find(id, 'board')[0]?.ref);
+    const found = await Promise.all(['a-d', 'b-d'].map((id) => courier.find(id, 'board')));
+    const places = found.map(([row]) => row?.ref);
     const complaints = logged.length;
     other.exec('DROP TRIGGER full');
-    await until(() => courier.pending().length === 0, 20);
+    await until(() => isDone(courier), 20);
     expect([full, places, complaints > 1, did(board)]).toEqual([
       ['posted a-d on 1'],
       [{ note: 1 }, null],
@@ -479,7 +495,7 @@ describe('the courier of approvals', () => {
   });
 
   it('catches up once a store can be used that failed at the start', async () => {
-    keep(null, parked('a'), parked('b'));
+    await keep(null, parked('a'), parked('b'));
     const other = new DatabaseSync(storeFiles(folder).path);
     undo.push(() => other.close());
     other.exec(`DELETE FROM approval_notices WHERE task_id = 'a';
@@ -491,17 +507,17 @@ describe('the courier of approvals', () => {
     other.exec('DROP TRIGGER full');
     clock.advance(5_000);
     await turns();
-    keep(courier, canceled('b'));
+    await keep(courier, canceled('b'));
     await turns();
     expect(did(board)).toEqual(['posted a-d on 1', 'ended b-d on 7']);
   });
 
   it('goes on after a restart where it was, with what older versions parked as well', async () => {
     const first = startCourier();
-    keep(first.courier, parked('a'), parked('b'));
+    await keep(first.courier, parked('a'), parked('b'));
     await turns(16);
     await first.courier.stop();
-    keep(first.courier, canceled('a'), parked('c'));
+    await keep(first.courier, canceled('a'), parked('c'));
     await turns();
     expect([did(first.board), first.board.isStopped]).toEqual([
       ['posted a-d on 1', 'posted b-d on 2'],
@@ -509,7 +525,7 @@ describe('the courier of approvals', () => {
     ]);
     const { courier, board } = startCourier();
     await turns(16);
-    keep(courier, canceled('b'));
+    await keep(courier, canceled('b'));
     await turns(16);
     expect(did(board).toSorted()).toEqual(['ended a-d on 1', 'ended b-d on 2', 'posted c-d on 1']);
   });
@@ -518,15 +534,15 @@ describe('the courier of approvals', () => {
     const { courier, board } = startCourier();
     const post = Promise.withResolvers<void>();
     board.answer = () => post.promise;
-    keep(courier, parked('a'), parked('b'));
+    await keep(courier, parked('a'), parked('b'));
     await turns();
     const stopped = courier.stop();
     post.resolve();
     await stopped;
     expect([
       did(board),
-      store.approvals.find('a-d', 'board')[0]?.ref,
-      store.approvals.find('b-d', 'board')[0]?.ref,
+      (await store.approvals.find('a-d', 'board'))[0]?.ref,
+      (await store.approvals.find('b-d', 'board'))[0]?.ref,
       clock.pending,
     ]).toEqual([['posted a-d on 1'], { note: 1 }, null, 0]);
   });
@@ -544,7 +560,7 @@ describe('the courier of approvals', () => {
   it('waits two seconds at most for it', async () => {
     const { courier, board } = startCourier();
     board.answer = () => new Promise(() => undefined);
-    keep(courier, parked('a'));
+    await keep(courier, parked('a'));
     await turns();
     const stopped = courier.stop();
     clock.advance(2_000);

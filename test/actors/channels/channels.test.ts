@@ -12,7 +12,7 @@ it('counts the console and the dashboard as connected from the start to the end,
     defer: { default_approvers: [], tools: {} },
     store,
     decide: () => Promise.reject(new Error('nobody decides')),
-    waiting: () => [],
+    waiting: async () => [],
     surface: { url: 'http://127.0.0.1:1', token: null },
     publicUrl: 'http://127.0.0.1:1',
     outbound: { fetch, dispatcher: new Agent(), within: (_scope, run) => run() },
@@ -20,13 +20,14 @@ it('counts the console and the dashboard as connected from the start to the end,
     clock,
     log: { info: ignore, warn: ignore, error: ignore },
   });
-  const states = () => channels.status().map(({ adapter, state }) => `${adapter} ${state}`);
-  expect(states()).toEqual(['console closed', 'dashboard closed']);
+  const states = async () =>
+    (await channels.status()).map(({ adapter, state }) => `${adapter} ${state}`);
+  expect(await states()).toEqual(['console closed', 'dashboard closed']);
   channels.start();
-  expect(channels.status()).toEqual([
+  expect(await channels.status()).toEqual([
     { adapter: 'console', state: 'connected', pending: 0, oldestAt: null },
     { adapter: 'dashboard', state: 'connected', pending: 0, oldestAt: null },
   ]);
   await channels.stop();
-  expect(states()).toEqual(['console closed', 'dashboard closed']);
+  expect(await states()).toEqual(['console closed', 'dashboard closed']);
 });

@@ -39,8 +39,8 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 16; turn += 1) await setImmediate();
 }
 
-const outcomes = ({ store }: TestSystem, id: string) =>
-  store.approvals.ofTask(id).map(({ notice }) => notice.outcome);
+const outcomes = async ({ store }: TestSystem, id: string) =>
+  (await store.approvals.ofTask(id)).map(({ notice }) => notice.outcome);
 
 describe('what approvers read of the tasks of a system', () => {
   it.each([
@@ -78,7 +78,7 @@ describe('what approvers read of the tasks of a system', () => {
     await end(rig, task);
     await ends(rig.system, task.id).catch(() => undefined);
     await turns();
-    expect(outcomes(rig, task.id)).toEqual([outcome]);
+    expect(await outcomes(rig, task.id)).toEqual([outcome]);
     expect(rig.board.pinned.map(({ did, outcome: kind }) => [did, kind])).toEqual([
       ['posted', null],
       ['ended', outcome.kind],
@@ -94,7 +94,7 @@ describe('what approvers read of the tasks of a system', () => {
     await turns();
     await rig.system.decide(first.id, decision('reject', nine, { note: 'once is enough' }));
     await turns();
-    expect(outcomes(rig, first.id)).toEqual([
+    expect(await outcomes(rig, first.id)).toEqual([
       { kind: 'approved', approver: 'ann', note: '', at: nine },
       { kind: 'rejected', approver: 'ann', note: 'once is enough', at: nine },
     ]);
@@ -124,8 +124,8 @@ describe('what approvers read of the tasks of a system', () => {
         note: index + 1,
       })),
     );
-    expect(tasks.flatMap(({ id }) => outcomes(after, id))).toEqual(
-      tasks.map(() => ({ kind: 'abandoned', reason: 'service_restart', at: nine })),
+    expect(await Promise.all(tasks.map(({ id }) => outcomes(after, id)))).toEqual(
+      tasks.map(() => [{ kind: 'abandoned', reason: 'service_restart', at: nine }]),
     );
   });
 

@@ -15,7 +15,7 @@ function aDesk() {
   const log = {
     info: () => undefined,
     warn: (_: object, message: string) => void logged.push(message),
-    error: () => undefined,
+    error: (_: object, message: string) => void logged.push(message),
   };
   const notices = new LocalNotices({ adapters: boards, log });
   const said = async (board: NoteBoardAdapter = boards[0]) => {
@@ -99,9 +99,41 @@ it('leaves to others what goes elsewhere', async () => {
 
 it('tells of what waits already when it starts', async () => {
   const { notices, said } = aDesk();
-  notices.start([waiting()]);
+  await notices.start(async () => [waiting()]);
   notices.changed(aTask({ settled }));
   expect(await said()).toEqual(['posted d-1 console:*', 'ended d-1 console:* approved']);
+});
+
+it('goes by what is heard while those that wait are read, not by what was read', async () => {
+  const { notices, said } = aDesk();
+  const reading = Promise.withResolvers<Task[]>();
+  const started = notices.start(() => reading.promise);
+  const other = waiting({ id: 'd-2' }, { id: 't-2' });
+  notices.changed({ ...other, stage: 'reminded', revision: 2 });
+  notices.changed(aTask({ settled, revision: 2 }));
+  reading.resolve([waiting(), other, waiting({ id: 'd-3' }, { id: 't-3' })]);
+  await started;
+  expect(await said()).toEqual(['posted d-2 console:*', 'posted d-3 console:*']);
+});
+
+it('tells of nothing that is read after it has stopped', async () => {
+  const { notices, said } = aDesk();
+  const reading = Promise.withResolvers<Task[]>();
+  const started = notices.start(() => reading.promise);
+  await notices.stop();
+  reading.resolve([waiting()]);
+  await started;
+  expect(await said()).toEqual([]);
+});
+
+it('goes on when those that wait cannot be read', async () => {
+  const { notices, logged, said } = aDesk();
+  await notices.start(() => Promise.reject(new Error('the server is gone')));
+  notices.changed(waiting());
+  expect([await said(), logged]).toEqual([
+    ['posted d-1 console:*'],
+    ['approvals: nobody here was told of calls that wait already'],
+  ]);
 });
 
 it('goes on when nobody can be told', async () => {

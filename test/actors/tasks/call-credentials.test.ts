@@ -81,7 +81,10 @@ describe('a call with credentials', () => {
     const pay = toolCalled('pay');
     const look = toolCalled('look');
     const { system } = await openSystem({ tools: [pay, look], issuer });
-    await ends(system, system.open(playing([{ tool: 'pay' }, { tool: 'look' }, { say: 'x' }])));
+    await ends(
+      system,
+      await system.open(playing([{ tool: 'pay' }, { tool: 'look' }, { say: 'x' }])),
+    );
     expect(look.runs.map(({ credential }) => credential)).toEqual([null]);
     expect(issued).toEqual([pay.runs[0]?.callId]);
   });
@@ -92,7 +95,7 @@ describe('a call with credentials', () => {
     const { issuer } = countingIssuer(env);
     delete env['SHOP_KEY'];
     const rig = await openSystem({ tools: [pay], issuer });
-    const id = rig.system.open(payment);
+    const id = await rig.system.open(payment);
     const ended = await ends(rig.system, id);
     expect(ended.failure).toMatchObject({ kind: 'denied', layer: 'credentials', tool: 'pay' });
     expect(pay.runs).toEqual([]);
@@ -109,7 +112,7 @@ describe('a call with credentials', () => {
     const door = gate();
     const pay = toolCalled('pay', () => door.opened.then(() => 'late'));
     const { system } = await openSystem({ tools: [pay], issuer });
-    const id = system.open(payment);
+    const id = await system.open(payment);
     await reaches(system, id, 'working');
     await expect.poll(() => pay.runs.length).toBe(1);
     await system.cancel(id, 'timeout');
@@ -122,10 +125,10 @@ describe('a call with credentials', () => {
     const before = countingIssuer();
     const hanging = toolCalled('pay', () => door.opened.then(() => 'lost'), { idempotent: true });
     const first = await openSystem({ tools: [hanging], issuer: before.issuer });
-    const id = first.system.open(payment);
+    const id = await first.system.open(payment);
     await expect.poll(() => hanging.runs.length).toBe(1);
     const directory = copyFiles(first.directory);
-    first.stop();
+    await first.stop();
     door.open();
     const after = countingIssuer();
     const pay = toolCalled('pay', undefined, { idempotent: true });

@@ -45,7 +45,7 @@ describe('cancelling', () => {
       return new Promise(() => undefined);
     });
     const { system, events } = await openSystem({ tools: [slow] });
-    const id = system.open(playing([{ tool: 'slow' }]));
+    const id = await system.open(playing([{ tool: 'slow' }]));
     await started.opened;
     const canceled = await system.cancel(id, 'timeout');
     await aborted.opened;
@@ -63,7 +63,7 @@ describe('cancelling', () => {
 
   it('changes nothing on a final task, and knows no unknown one', async () => {
     const { system, events } = await openSystem();
-    const id = system.open(playing([{ say: 'hello' }]));
+    const id = await system.open(playing([{ say: 'hello' }]));
     const ended = await ends(system, id);
     expect(await system.cancel(id, 'timeout')).toEqual(ended);
     expect(await system.cancel('nobody', 'timeout')).toBeUndefined();

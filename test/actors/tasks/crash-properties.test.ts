@@ -66,7 +66,7 @@ async function deathsIn(story: Happening[], rig: TestSystem, runs: string[]): Pr
     const id = ids[number % Math.max(1, ids.length)];
     if (kind === 'send') {
       const pays = Array.from({ length: number }, (): Step => ({ tool: 'pay' }));
-      ids.push(rig.system.open(playing([...pays, { say: 'done' }])));
+      ids.push(await rig.system.open(playing([...pays, { say: 'done' }])));
     } else if (kind === 'turn' || id === undefined) {
       for (let turns = 0; turns <= number; turns += 1) await turn();
     } else if (kind === 'cancel') underWay.push(rig.system.cancel(id, 'timeout'));
@@ -85,21 +85,23 @@ async function checkAfter(death: Death, onRestart: 'abandon' | 'resume'): Promis
   const runs = [...death.runs];
   const rig = await systemThatPays(runs, { directory: copyFiles(death.directory), onRestart });
   try {
-    const unended = () =>
-      rig.store.rows.listing.made({ limit: 99 }).tasks.filter(({ state }) => !isFinal(state));
-    for (let turns = 0; turns < 40 && unended().length > 0; turns += 1) {
+    const unended = async () =>
+      (await rig.store.rows.listing.made({ limit: 99 })).tasks.filter(
+        ({ state }) => !isFinal(state),
+      );
+    for (let turns = 0; turns < 40 && (await unended()).length > 0; turns += 1) {
       await turn();
       rig.clock.advance(60_000);
     }
-    expect(unended()).toEqual([]);
+    expect(await unended()).toEqual([]);
     expect(new Set(runs).size).toBe(runs.length);
-    for (const { id } of rig.store.rows.listing.made({ limit: 99 }).tasks)
+    for (const { id } of (await rig.store.rows.listing.made({ limit: 99 })).tasks)
       checkLogOf(rig.events(id), 'pay');
     const decided = rig.events().filter(({ event }) => event === 'task_deferred_decision');
     expect(decided.length).toBeGreaterThanOrEqual(death.answered.length);
     expect(await rig.verify()).toMatchObject({ ok: true });
   } finally {
-    rig.stop();
+    await rig.stop();
   }
 }
 
@@ -110,7 +112,7 @@ describe('a kill after any commit of any story', () => {
         const runs: string[] = [];
         const rig = await systemThatPays(runs);
         const deaths = await deathsIn([...released, ...story], rig, runs);
-        rig.stop();
+        await rig.stop();
         expect(deaths.some((death) => death.answered.length > 0)).toBe(true);
         expect(deaths.some((death) => death.runs.length > 0)).toBe(true);
         for (const death of deaths) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CredentialIssuer } from '../../../src/actors/governance/credentials/credentials.ts';
 import { failingDisk } from '../../helpers/failing-disk.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
@@ -19,7 +19,7 @@ import {
   type TestSystem,
   type TestSystemOptions,
 } from '../../helpers/test-system.ts';
-import { hearDisk } from '../records/store/disk-steps.ts';
+import { hearDisk } from '../records/sqlite/disk-steps.ts';
 
 const unknown = 'interrupted by service restart: pay had started and its outcome is unknown';
 const done = 'done: pay ok';
@@ -47,14 +47,14 @@ function countingIssuer(): { issuer: CredentialIssuer; issued: string[] } {
 function slowStore({ store }: TestSystem): { commit: () => void; hold: () => void } {
   const flush = store.flush.bind(store);
   let isHeld = false;
-  store.flush = () => (isHeld ? null : flush());
+  store.flush = async () => (isHeld ? null : flush());
   return {
     hold: () => {
       isHeld = true;
     },
     commit: () => {
       isHeld = false;
-      flush();
+      void flush();
     },
   };
 }
@@ -110,7 +110,7 @@ async function killsOfPayment(options: TestSystemOptions, idempotent: boolean): 
     await ends(rig.system, taskId);
   } finally {
     restore();
-    rig.stop();
+    await rig.stop();
   }
   return { taskId, kills };
 }
@@ -166,7 +166,7 @@ describe.each([
         const last = briefly(rig.events(taskId)).at(-1) ?? '';
         seen.add(JSON.stringify([at, last, runs]));
         await rig.system.start();
-        if (rig.system.reads.find(taskId)?.state === 'deferred') {
+        if ((await rig.system.reads.find(taskId))?.state === 'deferred') {
           const answer = await rig.system.decide(taskId, decision('approve', rig.clock.now()));
           expect(answer.kind).toBe('resolved');
         }
@@ -183,7 +183,7 @@ describe.each([
         }
         expect(events.filter((event) => event.startsWith('session_end'))).toHaveLength(1);
         expect(await rig.verify()).toMatchObject({ ok: true });
-        rig.stop();
+        await rig.stop();
       }
       for (const step of hasCredential ? [] : steps) expect(seen).toContain(JSON.stringify(step));
     }, 60_000);
@@ -212,6 +212,7 @@ describe('a store that answers late', () => {
     const { id } = await parks(rig.system);
     const store = slowStore(rig);
     let deciding: Promise<unknown> = Promise.resolve();
+    const committing = gate();
     // A message is being committed, collected already, when somebody decides.
     const message = { role: 'user', parts: [], messageId: 'm-2' } as const;
     const said = rig.system.say(id, { message: { ...message, parts: [] }, requester: null });
@@ -220,9 +221,10 @@ describe('a store that answers late', () => {
       restore();
       deciding = rig.system.decide(id, decision('approve', rig.clock.now()));
       store.hold();
+      committing.open();
     });
-    await turn();
-    restore();
+    onTestFinished(restore);
+    await committing.opened;
     for (let turns = 0; turns < 5; turns += 1) await turn();
     expect(briefly(rig.events(id)).at(-1)).toBe('message_received');
     expect(pay.runs).toEqual([]);
@@ -242,12 +244,12 @@ describe('a store that answers late', () => {
     });
     const rig = await openSystem({ tools: [pay] });
     const store = slowStore(rig);
-    const id = rig.system.open(payment);
+    const id = await rig.system.open(payment);
     await returned.opened;
     for (let turns = 0; turns < 5; turns += 1) await turn();
     expect(briefly(rig.events(id)).at(-1)).toBe('tool_exec start');
-    expect(rig.system.reads.whose(id)).toBeDefined();
-    expect(rig.system.reads.find(id)?.state).toBe('working');
+    expect(await rig.system.reads.whose(id)).toBeDefined();
+    expect((await rig.system.reads.find(id))?.state).toBe('working');
     const copy = copyFiles(rig.directory);
     store.commit();
     expect((await ends(rig.system, id)).text).toBe(done);
@@ -274,7 +276,7 @@ describe('a store that fails', () => {
     const { clock, directory } = rig;
     const options = { directory: copyFiles(directory), clock, tools: [pay], deferred: { pay: {} } };
     const after = await openSystem(options);
-    expect(after.system.reads.find(parked.id)).toEqual(parked);
+    expect(await after.system.reads.find(parked.id)).toEqual(parked);
     const answer = await after.system.decide(parked.id, decision('approve', clock.now()));
     expect(answer.kind).toBe('resolved');
     expect((await ends(after.system, parked.id)).text).toBe(done);
@@ -319,7 +321,7 @@ describe('a tool that was running when something of its task was saved', () => {
       return new Promise(() => undefined);
     });
     const rig = await openSystem({ tools: [pay] });
-    const id = rig.system.open(payment);
+    const id = await rig.system.open(payment);
     await started.opened;
     rig.system.egress.record({
       scope: { taskId: id, correlationId: 'c-1', tags: {} },
@@ -327,7 +329,7 @@ describe('a tool that was running when something of its task was saved', () => {
       mode: 'allowlist',
       reason: null,
     });
-    rig.store.flush();
+    await rig.store.flush();
     expect(briefly(rig.events(id)).at(-1)).toBe('egress_allowed');
     const again = toolCalled('pay', undefined, { idempotent });
     const { clock, directory } = rig;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decision, ends, parks, toolCalled, turn } from '../../helpers/system-story.ts';
+import { decision, ends, endsInTime, parks, toolCalled, turn } from '../../helpers/system-story.ts';
 import { nine, openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
 const minute = 60_000;
@@ -10,10 +10,10 @@ async function systemWithWait(more: Parameters<typeof openSystem>[0] = {}) {
   return { ...rig, pay };
 }
 
-function putToRest(rig: TestSystem): void {
+async function putToRest(rig: TestSystem): Promise<void> {
   rig.clock.advance(3_000);
   rig.lookAround();
-  expect(rig.system.metrics.load().live).toBe(0);
+  expect((await rig.system.metrics.load()).live).toBe(0);
 }
 
 const autoDenied = 'defer: no decision within 5m0s (auto-deny)';
@@ -23,10 +23,13 @@ describe('the deadline of a wait', () => {
     const { system, clock, events, pay } = await systemWithWait();
     const { id } = await parks(system);
     clock.advance(5 * minute - 1);
-    expect(system.reads.find(id)?.state).toBe('deferred');
+    expect((await system.reads.find(id))?.state).toBe('deferred');
     clock.advance(1);
     expect((await ends(system, id)).text).toBe(autoDenied);
-    expect(system.reads.find(id)).toMatchObject({ state: 'failed', changedAt: nine + 5 * minute });
+    expect(await system.reads.find(id)).toMatchObject({
+      state: 'failed',
+      changedAt: nine + 5 * minute,
+    });
     expect(
       events(id)
         .slice(3)
@@ -46,12 +49,12 @@ describe('the deadline of a wait', () => {
     const first = await parks(rig.system);
     rig.clock.advance(minute);
     const second = await parks(rig.system);
-    putToRest(rig);
+    await putToRest(rig);
     rig.clock.advance(first.deferral!.expiresAt - rig.clock.now() - 1);
-    expect(rig.system.metrics.load().live).toBe(0);
+    expect((await rig.system.metrics.load()).live).toBe(0);
     rig.clock.advance(1);
     expect((await ends(rig.system, first.id)).text).toBe(autoDenied);
-    expect(rig.system.reads.find(second.id)?.state).toBe('deferred');
+    expect((await rig.system.reads.find(second.id))?.state).toBe('deferred');
     rig.clock.advance(minute);
     expect((await ends(rig.system, second.id)).text).toBe(autoDenied);
     expect(rig.events(second.id).filter(({ event }) => event === 'task_deferred_timeout')).toEqual([
@@ -64,7 +67,7 @@ describe('the deadline of a wait', () => {
   it('ends hundreds of tasks at rest that are due at once', async () => {
     const rig = await systemWithWait();
     const parked = await Promise.all(Array.from({ length: 350 }, () => parks(rig.system)));
-    putToRest(rig);
+    await putToRest(rig);
     const ended = parked.map(({ id }) => ends(rig.system, id));
     rig.clock.advance(5 * minute);
     for (let turns = 0; turns < 4; turns += 1) {
@@ -73,7 +76,7 @@ describe('the deadline of a wait', () => {
     }
     const texts = (await Promise.all(ended)).map(({ text }) => text);
     expect(new Set(texts)).toEqual(new Set([autoDenied]));
-    expect(rig.system.metrics.load()).toEqual({ live: 0, deferred: 0 });
+    expect(await rig.system.metrics.load()).toEqual({ live: 0, deferred: 0 });
     expect(rig.events().filter(({ event }) => event === 'session_end')).toHaveLength(350);
   });
 
@@ -97,10 +100,10 @@ describe('a machine that slept', () => {
   it('ends what became overdue as soon as it wakes, live and at rest', async () => {
     const rig = await systemWithWait();
     const resting = await parks(rig.system);
-    putToRest(rig);
+    await putToRest(rig);
     const live = await parks(rig.system);
     rig.clock.jump(60 * minute);
-    expect(rig.system.reads.find(live.id)?.state).toBe('deferred');
+    expect((await rig.system.reads.find(live.id))?.state).toBe('deferred');
     rig.clock.advance(0);
     for (const { id } of [resting, live]) {
       expect((await ends(rig.system, id)).text).toBe(autoDenied);
@@ -110,18 +113,19 @@ describe('a machine that slept', () => {
   it('does not end a wait because a timer fired early', async () => {
     const rig = await systemWithWait();
     const resting = await parks(rig.system);
-    putToRest(rig);
+    await putToRest(rig);
     const live = await parks(rig.system);
     expect(rig.clock.pending).toBe(1);
     rig.clock.fireEarly();
     await turn();
-    expect([resting, live].map(({ id }) => rig.system.reads.find(id)?.state)).toEqual([
-      'deferred',
-      'deferred',
-    ]);
+    expect(
+      await Promise.all(
+        [resting, live].map(async ({ id }) => (await rig.system.reads.find(id))?.state),
+      ),
+    ).toEqual(['deferred', 'deferred']);
     rig.clock.advance(5 * minute);
     for (const { id } of [resting, live]) {
-      expect((await ends(rig.system, id)).text).toBe(autoDenied);
+      expect((await endsInTime(rig, id)).text).toBe(autoDenied);
     }
   });
 });
@@ -132,13 +136,13 @@ describe('deadlines that passed while the service was down', () => {
     const early = await parks(before.system);
     before.clock.advance(2 * minute);
     const late = await parks(before.system);
-    before.stop();
+    await before.stop();
     before.clock.advance(4 * minute);
     const { directory, clock } = before;
     const after = await systemWithWait({ directory, clock, onRestart: 'resume' });
     clock.advance(0);
     expect((await ends(after.system, early.id)).text).toBe(autoDenied);
-    expect(after.system.reads.find(late.id)).toEqual(late);
+    expect(await after.system.reads.find(late.id)).toEqual(late);
     expect(after.events(early.id).at(-2)).toMatchObject({
       event: 'task_deferred_timeout',
       fields: { tool: 'pay', timeout_ms: 5 * minute, wait_ms: 6 * minute },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Task } from '../../../src/machines/task/task.ts';
 import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
@@ -15,7 +16,7 @@ describe('deciding', () => {
       if (round % 3 === 0) {
         clock.advance(3_000);
         lookAround();
-        expect(system.metrics.load().live).toBe(0);
+        expect((await system.metrics.load()).live).toBe(0);
       }
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, index) => {
@@ -51,7 +52,7 @@ describe('deciding', () => {
       const { id } = await parks(system);
       await system.decide(id, decision(verb, clock.now()));
       expect(briefly(events(id))).toContain(`task_deferred_decision ${verb}`);
-      expect(system.reads.find(id)?.settled?.decision).toBe(verb);
+      expect((await system.reads.find(id))?.settled?.decision).toBe(verb);
       await ends(system, id);
     }
   });
@@ -65,7 +66,7 @@ describe('deciding', () => {
     const parked = await parks(system);
     const mallory = decision('approve', clock.now(), { approver: 'mallory' });
     expect(await system.decide(parked.id, mallory)).toEqual({ kind: 'forbidden' });
-    expect(system.reads.find(parked.id)).toMatchObject({
+    expect(await system.reads.find(parked.id)).toMatchObject({
       state: 'deferred',
       deferral: parked.deferral,
       changedAt: parked.changedAt,
@@ -100,7 +101,7 @@ describe('deciding', () => {
     for (const approver of ['ann', 'bob', 'ann', 'cid', 'dan']) {
       clock.advance(1);
       lookAround();
-      expect(system.metrics.load().live).toBe(0);
+      expect((await system.metrics.load()).live).toBe(0);
       kinds.push((await system.decide(id, decision('approve', clock.now(), { approver }))).kind);
       if (kinds.includes('resolved')) await ends(system, id);
     }
@@ -113,7 +114,7 @@ describe('deciding', () => {
     const { system, clock } = await openSystem();
     const attempt = decision('approve', clock.now());
     expect(await system.decide('nobody', attempt)).toEqual({ kind: 'notPending' });
-    const id = system.open(playing([{ say: 'hello' }]));
+    const id = await system.open(playing([{ say: 'hello' }]));
     expect(await system.decide(id, attempt)).toEqual({ kind: 'notPending' });
     await ends(system, id);
     expect(await system.decide(id, attempt)).toEqual({ kind: 'notPending' });
@@ -143,7 +144,7 @@ describe('deciding', () => {
 });
 
 function parksAgain(system: Awaited<ReturnType<typeof openSystem>>['system'], id: string) {
-  return new Promise<NonNullable<ReturnType<typeof system.reads.find>>>((resolve) => {
+  return new Promise<Task>((resolve) => {
     const leave = system.watchers.watch(id, {
       onTask: (task) => {
         if (task.state !== 'deferred') return;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { UnrecordedError } from '../../../src/actors/records/store/task-store.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
 import { failingDisk } from '../../helpers/failing-disk.ts';
 import {
@@ -32,9 +33,9 @@ describe('a disk that takes no writes', () => {
       );
     }
     await expect(system.cancel(parked.id, 'timeout')).rejects.toEqual(unrecorded);
-    expect(system.reads.find(parked.id)).toEqual(parked);
+    expect(await system.reads.find(parked.id)).toEqual(parked);
     expect(system.intake.isReady()).toBe(false);
-    expect(() => system.open(payment)).toThrow(
+    await expect(system.open(payment)).rejects.toThrow(
       expect.objectContaining({
         code: 'unrecorded',
         message:
@@ -55,17 +56,43 @@ describe('a disk that takes no writes', () => {
     const pay = toolCalled('pay');
     const { system, logged } = await openSystem({ tools: [pay] });
     const disk = failingDisk();
-    const id = system.open(payment);
+    const id = await system.open(payment);
     await expect(ends(system, id)).rejects.toThrow(
       'the task could not be recorded; try again later',
     );
-    expect([pay.runs, system.reads.find(id), system.metrics.load().live]).toEqual([
+    expect([pay.runs, await system.reads.find(id), (await system.metrics.load()).live]).toEqual([
       [],
       undefined,
       0,
     ]);
     expect(logged.map(({ message }) => message)).toEqual(['task: a change could not be saved']);
     disk.mend();
+  });
+
+  it('keeps no change of a task after one that was lost', async () => {
+    const lost = gate();
+    const { system, store, events } = await openSystem({ tools: [toolCalled('pay')] });
+    const save = store.save.bind(store);
+    store.save = async (_, collect) => {
+      store.save = save;
+      await Promise.resolve();
+      collect();
+      await lost.opened;
+      throw new UnrecordedError('the task store cannot be written');
+    };
+    const id = await system.open(payment);
+    const ended = ends(system, id);
+    system.egress.record({
+      scope: { taskId: id, correlationId: 'c-1', tags: {} },
+      domain: 'api.example.com',
+      mode: 'allowlist',
+      reason: null,
+    });
+    lost.open();
+    await expect(ended).rejects.toEqual(unrecorded);
+    await turn();
+    expect(await system.reads.find(id)).toBeUndefined();
+    expect(events(id)).toEqual([]);
   });
 
   it('never runs a tool again whose end could not be recorded', async () => {
@@ -76,15 +103,15 @@ describe('a disk that takes no writes', () => {
       return door.opened.then(() => 'paid');
     });
     const rig = await openSystem({ tools: [pay] });
-    const id = rig.system.open(payment);
+    const id = await rig.system.open(payment);
     await started.opened;
     const disk = failingDisk();
     const ended = ends(rig.system, id);
     door.open();
     await expect(ended).rejects.toEqual(unrecorded);
-    expect(rig.system.reads.find(id)?.state).toBe('working');
+    expect((await rig.system.reads.find(id))?.state).toBe('working');
     rig.lookAround();
-    expect(rig.system.metrics.load().live).toBe(0);
+    expect((await rig.system.metrics.load()).live).toBe(0);
     disk.mend();
     rig.lookAround();
     expect((await ends(rig.system, id)).text).toBe(
@@ -111,7 +138,7 @@ describe('a disk that takes no writes', () => {
       rig.clock.advance(0);
       rig.lookAround();
     }
-    expect(rig.system.reads.find(parked.id)).toEqual(parked);
+    expect(await rig.system.reads.find(parked.id)).toEqual(parked);
     expect(rig.logged).toHaveLength(1);
     disk.mend();
     rig.lookAround();
@@ -139,8 +166,8 @@ describe('a defect in one task', () => {
       tools: [toolCalled('slow', () => door.opened.then(() => 'ok')), toolCalled('broken')],
       policy: brokenRules,
     });
-    const other = rig.system.open(playing([{ tool: 'slow' }, { say: 'fine' }]));
-    const broken = rig.system.open(playing([{ tool: 'broken' }]));
+    const other = await rig.system.open(playing([{ tool: 'slow' }, { say: 'fine' }]));
+    const broken = await rig.system.open(playing([{ tool: 'broken' }]));
     expect(await ends(rig.system, broken)).toMatchObject({
       state: 'failed',
       text: 'the task failed inside the service; its log says why',
@@ -157,7 +184,9 @@ describe('a defect in one task', () => {
     ]);
     door.open();
     expect((await ends(rig.system, other)).text).toBe('fine');
-    expect((await ends(rig.system, rig.system.open(playing([{ say: 'new' }])))).text).toBe('new');
+    expect((await ends(rig.system, await rig.system.open(playing([{ say: 'new' }])))).text).toBe(
+      'new',
+    );
     expect(await rig.system.cancel(broken, 'timeout')).toMatchObject({ state: 'failed' });
   });
 
@@ -171,7 +200,7 @@ describe('a defect in one task', () => {
         },
       }),
     });
-    const ended = await ends(system, system.open(payment));
+    const ended = await ends(system, await system.open(payment));
     expect(ended.text).toBe('governance failed: the policy could not be consulted');
     expect(pay.runs).toEqual([]);
   });

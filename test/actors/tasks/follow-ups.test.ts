@@ -63,7 +63,7 @@ describe('a message to a task that waits', () => {
       taskId: id,
       answer: { kind: 'kept' },
     });
-    const kept = till.store.rows.find(id);
+    const kept = await till.store.rows.find(id);
     expect([idsOf(kept), kept?.state, kept?.deferral]).toEqual([
       ['m-1', 'hurry'],
       'deferred',
@@ -84,15 +84,15 @@ describe('a message to a task that waits', () => {
     const { id } = await parks(before.system, asked);
     before.clock.advance(2_000);
     before.lookAround();
-    expect(before.system.metrics.load()).toEqual({ live: 0, deferred: 1 });
+    expect(await before.system.metrics.load()).toEqual({ live: 0, deferred: 1 });
     await before.system.say(id, saying('one'));
     before.clock.advance(2_000);
     before.lookAround();
     await before.system.say(id, saying('two'));
-    before.stop();
+    await before.stop();
     const { directory, clock } = before;
     const after = await openTill({ directory, clock, onRestart: 'resume' });
-    expect(idsOf(after.system.reads.find(id))).toEqual(['m-1', 'one', 'two']);
+    expect(idsOf(await after.system.reads.find(id))).toEqual(['m-1', 'one', 'two']);
     await after.system.say(id, saying('three'));
     await approve(after, id);
     expect(heardIn(after.model)).toEqual([
@@ -115,7 +115,7 @@ describe('a message to a task that waits', () => {
       await till.system.say(id, saying('hurry', { isKnownById: false }));
     await till.system.decide(rejected, decision('reject', till.clock.now()));
     await till.system.cancel(canceled, 'timeout');
-    till.stop();
+    await till.stop();
     const { directory, clock } = till;
     const again = await openTill({ directory, clock, onRestart: 'abandon' });
     const resting = await openTill();
@@ -124,7 +124,7 @@ describe('a message to a task that waits', () => {
     resting.clock.advance(86_400_000);
     expect(idsOf(await ends(resting.system, id))).toEqual(['m-1', 'hurry']);
     for (const each of [rejected, canceled, late, abandoned]) {
-      const task = again.system.reads.find(each);
+      const task = await again.system.reads.find(each);
       expect([task?.state, idsOf(task)]).toEqual([
         each === canceled ? 'canceled' : 'failed',
         ['m-1', 'hurry'],
@@ -146,10 +146,10 @@ describe('a message to a task that waits', () => {
       event: 'guardrail_check',
       fields: { gate: 'deny_prompts', decision: 'deny' },
     });
-    expect([till.system.reads.find(id)?.state, idsOf(till.system.reads.find(id))]).toEqual([
-      'deferred',
-      ['m-1'],
-    ]);
+    expect([
+      (await till.system.reads.find(id))?.state,
+      idsOf(await till.system.reads.find(id)),
+    ]).toEqual(['deferred', ['m-1']]);
     expect((await till.system.say(id, saying('launch it'))).answer.kind).toBe('refused');
     await approve(till, id);
     expect(heardIn(till.model)).toEqual([]);
@@ -184,12 +184,12 @@ describe('a message to a task that comes again', () => {
       Array.from({ length: 20 }, () => till.system.say(id, saying('hurry'))),
     );
     expect(answers).toEqual(Array(20).fill({ taskId: id, answer: { kind: 'kept' } }));
-    till.stop();
+    await till.stop();
     const { directory, clock } = till;
     const again = await openTill({ directory, clock });
     expect(await again.system.say(id, saying('hurry'))).toEqual(answers[0]);
-    expect(again.system.reads.findBySent(saying('hurry'))).toBe(id);
-    expect(idsOf(again.system.reads.find(id))).toEqual(['m-1', 'hurry']);
+    expect(await again.system.reads.findBySent(saying('hurry'))).toBe(id);
+    expect(idsOf(await again.system.reads.find(id))).toEqual(['m-1', 'hurry']);
     await approve(again, id);
     expect(heardIn(again.model)).toEqual([['hurry', 1]]);
   });
@@ -199,12 +199,12 @@ describe('a message to a task that comes again', () => {
     const [one, other] = [await parks(till.system, asked), await parks(till.system, asked)];
     await till.system.say(one.id, saying('hurry'));
     expect((await till.system.say(other.id, saying('hurry'))).taskId).toBe(one.id);
-    expect(idsOf(till.system.reads.find(other.id))).toEqual(['m-1']);
+    expect(idsOf(await till.system.reads.find(other.id))).toEqual(['m-1']);
     const bob = { provider: 'ops', userId: 'bob' };
     expect((await till.system.say(other.id, saying('hurry', { requester: bob }))).taskId).toBe(
       other.id,
     );
-    expect(idsOf(till.system.reads.find(other.id))).toEqual(['m-1', 'hurry']);
+    expect(idsOf(await till.system.reads.find(other.id))).toEqual(['m-1', 'hurry']);
   });
 
   it('is tried anew when the disk did not take it', async () => {
@@ -214,7 +214,7 @@ describe('a message to a task that comes again', () => {
     const lost = await Promise.allSettled([1, 2].map(() => till.system.say(id, saying('hurry'))));
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     disk.mend();
-    expect(idsOf(till.system.reads.find(id))).toEqual(['m-1']);
+    expect(idsOf(await till.system.reads.find(id))).toEqual(['m-1']);
     await till.system.say(id, saying('hurry'));
     await approve(till, id);
     expect(heardIn(till.model)).toEqual([['hurry', 1]]);
@@ -228,14 +228,14 @@ describe('a task that does not wait', () => {
       tools: [toolCalled('pay', () => door.opened.then(() => 'paid'))],
       deferred: {},
     });
-    const id = till.system.open(asked);
+    const id = await till.system.open(asked);
     const refused = { answer: { kind: 'notWaiting' } };
     expect(await till.system.say(id, saying('one'))).toMatchObject(refused);
     door.open();
     await ends(till.system, id);
     expect(await till.system.say(id, saying('two'))).toMatchObject(refused);
     expect(await till.system.say('nobody', saying('three'))).toMatchObject(refused);
-    expect(idsOf(till.system.reads.find(id))).toEqual(['m-1', `${id}:answer:1`]);
-    expect(till.system.reads.findBySent(saying('one'))).toBeUndefined();
+    expect(idsOf(await till.system.reads.find(id))).toEqual(['m-1', `${id}:answer:1`]);
+    expect(await till.system.reads.findBySent(saying('one'))).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { TaskRows } from '../../../src/actors/records/store/task-rows.ts';
+import { SqliteTaskRows } from '../../../src/actors/records/sqlite/sqlite-task-rows.ts';
 import { SystemError } from '../../../src/actors/system-error.ts';
 import { patient } from '../../helpers/patient.ts';
 import {
@@ -24,17 +24,17 @@ describe('starting', () => {
   it('takes in no work and no decision until what a restart interrupted is dealt with', async () => {
     const before = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const { id } = await parks(before.system);
-    before.stop();
+    await before.stop();
     const { directory } = before;
     const { system } = await openSystem({ directory, isStarted: false, onRestart: 'abandon' });
     expect(system.intake.isReady()).toBe(false);
-    expect(() => system.open(payment)).toThrow(starting);
+    await expect(system.open(payment)).rejects.toThrow(starting);
     await expect(system.decide(id, decision('approve', 0))).rejects.toEqual(starting);
     await expect(system.cancel(id, 'external_signal')).rejects.toEqual(starting);
-    expect(system.reads.find(id)?.state).toBe('deferred');
+    expect((await system.reads.find(id))?.state).toBe('deferred');
     await system.start();
     expect(system.intake.isReady()).toBe(true);
-    expect(system.reads.find(id)?.text).toBe('defer: abandoned by service restart');
+    expect((await system.reads.find(id))?.text).toBe('defer: abandoned by service restart');
   });
 });
 
@@ -47,17 +47,17 @@ describe('draining', () => {
     });
     const parked = await parks(system);
     const heldWait = ends(system, parked.id);
-    const atWork = system.open(playing([{ tool: 'slow' }, { say: '{result}' }]));
+    const atWork = await system.open(playing([{ tool: 'slow' }, { say: '{result}' }]));
     await reaches(system, atWork, 'working');
     const working = ends(system, atWork);
     const drained = system.drain(60_000);
     await expect(heldWait).rejects.toEqual(shuttingDown);
     expect(system.intake.isReady()).toBe(false);
-    expect(() => system.open(payment)).toThrow(shuttingDown);
+    await expect(system.open(payment)).rejects.toThrow(shuttingDown);
     door.open();
     expect((await working).text).toBe('slowly');
     await drained;
-    expect(system.reads.find(parked.id)?.state).toBe('deferred');
+    expect((await system.reads.find(parked.id))?.state).toBe('deferred');
   });
 
   it('waits for what a decision puts to work meanwhile, and takes none once it is over', async () => {
@@ -75,21 +75,26 @@ describe('draining', () => {
       await parks(system),
       await parks(system),
     ];
-    const atWork = system.open(playing([{ tool: 'slow' }]));
+    const atWork = await system.open(playing([{ tool: 'slow' }]));
     await reaches(system, atWork, 'working');
     const drained = system.drain(60_000);
     await system.decide(released.id, decision('approve', 0));
     door.open();
-    await vi.waitUntil(() => system.reads.find(atWork)?.state === 'completed', patient);
+    await vi.waitUntil(
+      async () => (await system.reads.find(atWork))?.state === 'completed',
+      patient,
+    );
     const deciding = system.decide(late.id, decision('approve', 0));
     till.open();
     await drained;
     await deciding;
-    const states = [released, late, unmoved].map(({ id }) => system.reads.find(id)?.state);
+    const states = await Promise.all(
+      [released, late, unmoved].map(async ({ id }) => (await system.reads.find(id))?.state),
+    );
     expect(states).toEqual(['completed', 'completed', 'deferred']);
     const tooLate = system.decide(unmoved.id, decision('approve', 0));
     await expect(tooLate).rejects.toEqual(shuttingDown);
-    expect(system.reads.find(unmoved.id)?.state).toBe('deferred');
+    expect((await system.reads.find(unmoved.id))?.state).toBe('deferred');
   });
 
   it('lets go of work that does not end in time', async () => {
@@ -99,13 +104,13 @@ describe('draining', () => {
       return new Promise(() => undefined);
     });
     const { system } = await openSystem({ tools: [slow] });
-    const id = system.open(playing([{ tool: 'slow' }]));
+    const id = await system.open(playing([{ tool: 'slow' }]));
     await started.opened;
     const held = ends(system, id);
     const refused = expect(held).rejects.toEqual(shuttingDown);
     await system.drain(1);
     await refused;
-    expect(system.reads.find(id)?.state).toBe('working');
+    expect((await system.reads.find(id))?.state).toBe('working');
   });
 });
 
@@ -117,20 +122,49 @@ describe('stopping', () => {
       return new Promise(() => undefined);
     });
     const rig = await openSystem({ tools: [slow] });
-    const running = rig.system.open(playing([{ tool: 'slow' }]));
+    const running = await rig.system.open(playing([{ tool: 'slow' }]));
     await turn();
     await turn();
-    const fresh = rig.system.open(playing([{ tool: 'slow' }]));
-    rig.stop();
+    const fresh = await rig.system.open(playing([{ tool: 'slow' }]));
+    await rig.stop();
     await aborted.opened;
     await turn();
     expect(slow.runs.map(({ taskId }) => taskId)).toEqual([running]);
     const { directory, clock } = rig;
     const after = await openSystem({ directory, clock, tools: [slow], onRestart: 'abandon' });
-    expect([running, fresh].map((id) => after.system.reads.find(id)?.text)).toEqual([
-      'interrupted by service restart',
-      'interrupted by service restart',
-    ]);
+    expect(
+      await Promise.all(
+        [running, fresh].map(async (id) => (await after.system.reads.find(id))?.text),
+      ),
+    ).toEqual(['interrupted by service restart', 'interrupted by service restart']);
+  });
+});
+
+describe('stopping at any moment', () => {
+  it.each([
+    ['at once', () => Promise.resolve()],
+    ['later', turn],
+  ])('leaves a run that can be gone on with, by a store that commits %s', async (_, wait) => {
+    for (let turns = 0; turns < 5; turns += 1) {
+      for (let ticks = 0; ticks < 10; ticks += 1) {
+        const tools = [toolCalled('pay', undefined, { idempotent: true })];
+        const rig = await openSystem({ tools });
+        const id = await rig.system.open(payment);
+        for (let taken = 0; taken < turns; taken += 1) await turn();
+        for (let taken = 0; taken < ticks; taken += 1) await Promise.resolve();
+        const flush = rig.store.flush.bind(rig.store);
+        rig.store.flush = async () => {
+          await wait();
+          return flush();
+        };
+        await rig.stop();
+        const { directory, clock } = rig;
+        const after = await openSystem({ directory, clock, tools });
+        const { text } = await ends(after.system, id);
+        expect([turns, ticks, text]).toEqual([turns, ticks, 'done: pay ok']);
+        await after.stop();
+      }
+    }
   });
 });
 
@@ -142,31 +176,31 @@ describe('retention', () => {
       retention: 7 * day,
     });
     const parked = await parks(system);
-    const old = system.open(playing([{ say: 'old' }]));
+    const old = await system.open(playing([{ say: 'old' }]));
     await ends(system, old);
     clock.advance(3 * day);
-    const recent = system.open(playing([{ say: 'recent' }]));
+    const recent = await system.open(playing([{ say: 'recent' }]));
     await ends(system, recent);
     clock.advance(4 * day);
-    system.retention.deleteExpired();
-    expect(system.reads.find(old)?.text).toBe('old');
+    await system.retention.deleteExpired();
+    expect((await system.reads.find(old))?.text).toBe('old');
     clock.advance(1);
-    system.retention.deleteExpired();
-    expect([old, recent, parked.id].map((id) => system.reads.find(id)?.state)).toEqual([
-      undefined,
-      'completed',
-      'deferred',
-    ]);
+    await system.retention.deleteExpired();
+    expect(
+      await Promise.all(
+        [old, recent, parked.id].map(async (id) => (await system.reads.find(id))?.state),
+      ),
+    ).toEqual([undefined, 'completed', 'deferred']);
   });
 
   it('ends with the system, in the middle of deleting', async () => {
     const { system, clock, stop, logged } = await openSystem();
-    await ends(system, system.open(playing([{ say: 'old' }])));
+    await ends(system, await system.open(playing([{ say: 'old' }])));
     clock.advance(8 * day);
-    const deleting = vi.spyOn(TaskRows.prototype, 'deleteEnded');
+    const deleting = vi.spyOn(SqliteTaskRows.prototype, 'deleteEnded');
     onTestFinished(() => deleting.mockRestore());
-    system.retention.deleteExpired();
-    stop();
+    await system.retention.deleteExpired();
+    await stop();
     await turn();
     await turn();
     // It would go on once it has deleted one, and finds that there is no store any more.
@@ -176,18 +210,18 @@ describe('retention', () => {
 
   it('is put off when the store cannot be written', async () => {
     const { system, clock, logged } = await openSystem();
-    const id = system.open(playing([{ say: 'old' }]));
+    const id = await system.open(playing([{ say: 'old' }]));
     await ends(system, id);
     clock.advance(8 * day);
-    const spy = vi.spyOn(TaskRows.prototype, 'deleteEnded').mockImplementation(() => {
+    const spy = vi.spyOn(SqliteTaskRows.prototype, 'deleteEnded').mockImplementation(() => {
       throw new Error('database is locked');
     });
     onTestFinished(() => spy.mockRestore());
-    system.retention.deleteExpired();
+    await system.retention.deleteExpired();
     expect(logged).toMatchObject([{ level: 'error', message: 'tasks: expired ones stay for now' }]);
     spy.mockRestore();
-    system.retention.deleteExpired();
-    expect(system.reads.find(id)).toBeUndefined();
+    await system.retention.deleteExpired();
+    expect(await system.reads.find(id)).toBeUndefined();
   });
 });
 
@@ -197,13 +231,13 @@ describe('a system that has stopped', () => {
   it('stops every hop of a task, as it can be recorded no more', async () => {
     const { system, stop } = await openSystem();
     const scope = { taskId: 't1', correlationId: 'c1', tags: {} };
-    stop();
+    await stop();
     expect(() => system.egress.record({ ...hop, scope })).toThrow(shuttingDown);
   });
 
   it('lets the daemon send what is left', async () => {
     const { system, events, stop } = await openSystem();
-    stop();
+    await stop();
     const before = events();
     system.egress.record({ ...hop, scope: null });
     expect(events()).toEqual(before);

@@ -39,13 +39,13 @@ describe('a run that takes too long', () => {
   it('is ended within a second, with its tool aborted and its reason in the log', async () => {
     const { hang, open, aborted } = hanging();
     const rig = await openSystem({ tools: [hang], limits: { time: minute } });
-    const id = rig.system.open(playing([{ tool: 'hang' }, { say: 'never' }]));
+    const id = await rig.system.open(playing([{ tool: 'hang' }, { say: 'never' }]));
     await reaches(rig.system, id, 'working');
     while (hang.runs.length === 0) await turn();
     rig.clock.advance(minute - 1_000);
     rig.lookAround();
     await turn();
-    expect(rig.system.reads.find(id)?.state).toBe('working');
+    expect((await rig.system.reads.find(id))?.state).toBe('working');
     rig.clock.advance(1_000);
     rig.lookAround();
     expect(await ends(rig.system, id)).toMatchObject({ state: 'failed', text: overdue });
@@ -56,8 +56,10 @@ describe('a run that takes too long', () => {
     ]);
     open();
     await turn();
-    expect(rig.system.reads.find(id)?.text).toBe(overdue);
-    expect((await ends(rig.system, rig.system.open(playing([{ say: 'next' }])))).text).toBe('next');
+    expect((await rig.system.reads.find(id))?.text).toBe(overdue);
+    expect((await ends(rig.system, await rig.system.open(playing([{ say: 'next' }])))).text).toBe(
+      'next',
+    );
   });
 
   it('may wait for a person as long as it likes', async () => {
@@ -78,16 +80,16 @@ describe('a run that takes too long', () => {
     const { hang, open } = hanging();
     const idempotent = { ...hang, idempotent: true };
     const before = await openSystem({ tools: [idempotent], limits: { time: minute } });
-    const id = before.system.open(playing([{ tool: 'hang' }, { say: 'done: {result}' }]));
+    const id = await before.system.open(playing([{ tool: 'hang' }, { say: 'done: {result}' }]));
     await reaches(before.system, id, 'working');
     while (hang.runs.length === 0) await turn();
     const directory = copyFiles(before.directory);
-    before.stop();
+    await before.stop();
     before.clock.advance(60 * minute);
     const after = await openSystem({ directory, clock: before.clock, tools: [idempotent] });
     while (hang.runs.length === 1) await turn();
     after.lookAround();
-    expect(after.system.reads.find(id)?.state).toBe('working');
+    expect((await after.system.reads.find(id))?.state).toBe('working');
     after.clock.advance(minute);
     after.lookAround();
     // The limit of the run is the one it began with.
@@ -103,7 +105,7 @@ describe('a run that uses too many tokens', () => {
     const before = await openSystem({ ...rules, limits: { tokens: 100 } });
     const { id } = await parks(before.system, payment);
     const directory = copyFiles(before.directory);
-    before.stop();
+    await before.stop();
     const { system, clock, events } = await openSystem({
       ...rules,
       directory,
@@ -129,7 +131,7 @@ describe('a model that repeats itself', () => {
       model: insatiable(1),
       limits: { turns: 4 },
     });
-    const id = system.open(payment);
+    const id = await system.open(payment);
     expect((await ends(system, id)).text).toBe(
       'the run was ended after 4 model turns without an answer, and its last 4 calls were the same one of pay; give the agent a narrower task, or raise model.max_turns',
     );

@@ -16,7 +16,7 @@ function openNudging(more: Parameters<typeof openSystem>[0] = {}) {
 
 /** Moves the clock, and lets what became due be committed. */
 async function advance({ clock, system }: TestSystem, id: string, milliseconds: number) {
-  const { revision } = system.reads.find(id)!;
+  const { revision } = (await system.reads.find(id))!;
   const changed = new Promise<void>((resolve) => {
     const leave = system.watchers.watch(id, {
       onTask: (task) => {
@@ -31,10 +31,10 @@ async function advance({ clock, system }: TestSystem, id: string, milliseconds: 
   await changed;
 }
 
-function putToRest(rig: TestSystem): void {
+async function putToRest(rig: TestSystem): Promise<void> {
   rig.clock.advance(3_000);
   rig.lookAround();
-  expect(rig.system.metrics.load().live).toBe(0);
+  expect((await rig.system.metrics.load()).live).toBe(0);
 }
 
 const nudges = [
@@ -55,9 +55,12 @@ it('reminds and escalates while somebody follows the task', async () => {
   const rig = await openNudging();
   const { id } = await parks(rig.system);
   await advance(rig, id, 2 * minute);
-  expect(rig.system.reads.find(id)).toMatchObject({ stage: 'reminded', wakeAt: nine + 3 * minute });
+  expect(await rig.system.reads.find(id)).toMatchObject({
+    stage: 'reminded',
+    wakeAt: nine + 3 * minute,
+  });
   await advance(rig, id, minute);
-  expect(rig.system.reads.find(id)).toMatchObject({
+  expect(await rig.system.reads.find(id)).toMatchObject({
     stage: 'escalated',
     wakeAt: nine + 4 * minute,
   });
@@ -70,10 +73,10 @@ it('wakes a task at rest for each of its moments, and puts it to rest again', as
   const rig = await openNudging();
   const { id } = await parks(rig.system);
   for (const at of [2 * minute, 3 * minute]) {
-    putToRest(rig);
+    await putToRest(rig);
     await advance(rig, id, nine + at - rig.clock.now());
   }
-  putToRest(rig);
+  await putToRest(rig);
   rig.clock.advance(nine + 4 * minute - rig.clock.now());
   expect((await ends(rig.system, id)).text).toBe('defer: no decision within 4m0s (auto-deny)');
   expect(nudgesOf(rig, id)).toEqual(nudges);
@@ -88,17 +91,17 @@ it('takes a decision after both', async () => {
     kind: 'resolved',
   });
   expect((await ends(rig.system, id)).text).toBe('done: pay ok');
-  expect(rig.system.reads.find(id)).toMatchObject({ stage: null, wakeAt: null });
+  expect(await rig.system.reads.find(id)).toMatchObject({ stage: null, wakeAt: null });
 });
 
 it('escalates at once after a restart that came too late for the reminder', async () => {
   const before = await openNudging();
   const { id } = await parks(before.system);
-  before.stop();
+  await before.stop();
   before.clock.advance(3 * minute + 1);
   const rig = await openNudging({ directory: before.directory, clock: before.clock });
   rig.clock.advance(0);
   await turn();
-  expect(rig.system.reads.find(id)).toMatchObject({ state: 'deferred', stage: 'escalated' });
+  expect(await rig.system.reads.find(id)).toMatchObject({ state: 'deferred', stage: 'escalated' });
   expect(nudgesOf(rig, id).map(([event]) => event)).toEqual(['task_deferred_escalated']);
 });

@@ -1,11 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SystemError } from '../../../src/actors/system-error.ts';
 import type { Task } from '../../../src/machines/task/task.ts';
 import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
-import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
+import { patient } from '../../helpers/patient.ts';
+import {
+  briefly,
+  decision,
+  ends,
+  endsInTime,
+  parks,
+  playing,
+  toolCalled,
+} from '../../helpers/system-story.ts';
 import { openStore, openSystem, storeFiles, temporaryFolder } from '../../helpers/test-system.ts';
 
 interface KeptRow {
@@ -28,7 +37,7 @@ async function leftBy(version: number): Promise<string> {
     const change = { ...row, task, expected: 0, snapshot: JSON.stringify(snapshot) };
     void store.save(task.id, () => ({ change, events: [] }));
   }
-  store.close();
+  await store.close();
   return directory;
 }
 
@@ -71,7 +80,7 @@ describe('tasks that an older release left behind', () => {
       ['parked', taskMachineVersion],
       ['running', taskMachineVersion],
     ]);
-    expect([system.metrics.strangers(), logged]).toEqual([0, []]);
+    expect([await system.metrics.strangers(), logged]).toEqual([0, []]);
   });
 
   const unknown = 'interrupted by service restart: hang had started and its outcome is unknown';
@@ -92,20 +101,29 @@ describe('tasks that an older release left behind', () => {
         revoke: () => undefined,
       });
       const issuer = { providerOf: () => 'static' as const, issue };
-      const { system, clock, events } = await openSystem({ directory, issuer, tools: [hang] });
+      const rig = await openSystem({ directory, issuer, tools: [hang] });
+      const { system, clock, events } = rig;
       for (const [id, text] of Object.entries({ ...texts, recording: 'done: back' })) {
         expect([id, (await ends(system, id)).text]).toEqual([id, text]);
         const execs = briefly(events(id)).filter((event) => event.startsWith('tool_exec'));
         expect(execs).toEqual(id === 'recording' ? [] : ['tool_exec end']);
       }
       expect(hang.runs).toHaveLength(runs);
-      expect(['parked', 'reminded'].map((id) => system.reads.find(id)?.stage)).toEqual([
-        'asked',
-        'reminded',
-      ]);
-      clock.advance(24 * 3_600_000);
+      expect(
+        await Promise.all(
+          ['parked', 'reminded'].map(async (id) => (await system.reads.find(id))?.stage),
+        ),
+      ).toEqual(['asked', 'reminded']);
+      const { wakeAt } = (await system.reads.find('reminded'))!;
+      const untilEscalated = wakeAt! - clock.now();
+      clock.advance(untilEscalated);
+      const stage = async () => (await system.reads.find('reminded'))?.stage;
+      await vi.waitFor(async () => expect(await stage()).toBe('escalated'), patient);
+      clock.advance(24 * 3_600_000 - untilEscalated);
       for (const id of ['parked', 'reminded']) {
-        expect((await ends(system, id)).text).toBe('defer: no decision within 24h0m0s (auto-deny)');
+        expect((await endsInTime(rig, id)).text).toBe(
+          'defer: no decision within 24h0m0s (auto-deny)',
+        );
       }
       expect(briefly(events('reminded'))).toEqual([
         'task_deferred_escalated',
@@ -118,10 +136,11 @@ describe('tasks that an older release left behind', () => {
   it('are given up in the words of a restart where that is configured', async () => {
     const directory = await leftBy(2);
     const { system, events } = await openSystem({ directory, onRestart: 'abandon' });
-    expect(['parked', 'running'].map((id) => system.reads.find(id)?.text)).toEqual([
-      'defer: abandoned by service restart',
-      'interrupted by service restart',
-    ]);
+    expect(
+      await Promise.all(
+        ['parked', 'running'].map(async (id) => (await system.reads.find(id))?.text),
+      ),
+    ).toEqual(['defer: abandoned by service restart', 'interrupted by service restart']);
     expect(briefly(events('parked'))).toEqual(['task_deferred_abandoned', 'session_end failed']);
   });
 });
@@ -131,8 +150,8 @@ describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (
     const before = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const strange = await parks(before.system);
     const known = await parks(before.system);
-    if (release !== null) before.store.releases.keep(99, release);
-    before.stop();
+    if (release !== null) await before.store.releases.keep(99, release);
+    await before.stop();
     const database = new DatabaseSync(storeFiles(before.directory).path);
     database.prepare('UPDATE tasks SET machine_version = 99 WHERE id = ?').run(strange.id);
     database.close();
@@ -143,7 +162,7 @@ describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (
 
   it('can be read and are not touched, and who decides one is told which release can', async () => {
     const { rig, strange, known, clock } = await leftByNewer('2.1.0');
-    expect(rig.system.reads.find(strange.id)).toEqual(strange);
+    expect(await rig.system.reads.find(strange.id)).toEqual(strange);
     expect((await rig.system.reads.list({ limit: 9 })).tasks).toHaveLength(2);
     const refusal = new SystemError(
       'unknown_machine_version',
@@ -155,14 +174,16 @@ describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (
     await expect(rig.system.cancel(strange.id, 'timeout')).rejects.toEqual(refusal);
     clock.advance(86_400_000);
     clock.advance(0);
-    expect(rig.system.reads.find(strange.id)).toEqual(strange);
+    expect(await rig.system.reads.find(strange.id)).toEqual(strange);
     expect((await ends(rig.system, known.id)).state).toBe('failed');
-    expect((await ends(rig.system, rig.system.open(playing([{ say: 'hi' }])))).text).toBe('hi');
+    expect((await ends(rig.system, await rig.system.open(playing([{ say: 'hi' }])))).text).toBe(
+      'hi',
+    );
   });
 
   it('are counted and named at the start', async () => {
     const { rig } = await leftByNewer(null);
-    expect(rig.system.metrics.strangers()).toBe(1);
+    expect(await rig.system.metrics.strangers()).toBe(1);
     expect(rig.logged).toEqual([
       {
         level: 'warn',

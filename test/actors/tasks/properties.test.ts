@@ -40,17 +40,18 @@ async function open(runs: string[], more: Partial<Parameters<typeof openSystem>[
 
 /** Lets everything settle, and checks that each task is on disk as the model has it. */
 async function compare(model: TaskModel, { rig, runs }: Real): Promise<void> {
-  const asFound = ({ id }: ModelTask) => {
-    const found = rig.system.reads.find(id);
+  const asFound = async ({ id }: ModelTask) => {
+    const found = await rig.system.reads.find(id);
     return [id, found?.state, found?.text, runs.filter((run) => run.startsWith(`${id} `)).length];
   };
   const expected = model.tasks.map(({ id, state, text, runs: count }) => [id, state, text, count]);
   for (let turns = 0; turns < 40; turns += 1) {
     await turn();
     rig.clock.advance(0);
-    if (JSON.stringify(model.tasks.map(asFound)) === JSON.stringify(expected)) break;
+    if (JSON.stringify(await Promise.all(model.tasks.map(asFound))) === JSON.stringify(expected))
+      break;
   }
-  expect(model.tasks.map(asFound)).toEqual(expected);
+  expect(await Promise.all(model.tasks.map(asFound))).toEqual(expected);
 }
 
 function command(
@@ -69,9 +70,9 @@ function command(
 }
 
 const send = (waits: number) =>
-  command(`send(${waits})`, (model, { rig, clock }) => {
+  command(`send(${waits})`, async (model, { rig, clock }) => {
     const pays = Array.from({ length: waits }, (): Step => ({ tool: 'pay' }));
-    const id = rig.system.open(playing([...pays, { say: 'done' }]));
+    const id = await rig.system.open(playing([...pays, { say: 'done' }]));
     model.send(id, waits, clock.now());
   });
 
@@ -112,7 +113,7 @@ const restart = (onRestart: 'abandon' | 'resume', isKilled: boolean) =>
   command(`restart(${onRestart}, ${isKilled ? 'killed' : 'stopped'})`, async (model, real) => {
     const { rig, clock, runs } = real;
     const directory = isKilled ? copyFiles(rig.directory) : rig.directory;
-    rig.stop();
+    await rig.stop();
     model.restart(onRestart);
     real.rig = await open(runs, { directory, clock, onRestart });
   });
@@ -165,7 +166,7 @@ describe('whatever happens to tasks', () => {
           }
           expect(await real.rig.verify()).toMatchObject({ ok: true });
         } finally {
-          real.rig.stop();
+          await real.rig.stop();
         }
       }),
       { numRuns: 50 },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decision, ends, parks, reaches, toolCalled } from '../../helpers/system-story.ts';
+import { decision, ends, parks, reaches, saves, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem, type TestSystem } from '../../helpers/test-system.ts';
 
 const minute = 60_000;
@@ -31,13 +31,13 @@ describe('a parked task', () => {
     const parked = await parks(rig.system);
     const before = rig.events();
     restAfter(rig, minute - 1);
-    expect(rig.system.metrics.load()).toEqual({ live: 1, deferred: 1 });
+    expect(await rig.system.metrics.load()).toEqual({ live: 1, deferred: 1 });
     restAfter(rig, 1);
-    expect(rig.system.metrics.load()).toEqual({ live: 0, deferred: 1 });
-    rig.store.flush();
+    expect(await rig.system.metrics.load()).toEqual({ live: 0, deferred: 1 });
+    await rig.store.flush();
     expect(rig.events()).toEqual(before);
-    expect(rig.system.reads.find(parked.id)).toEqual(parked);
-    expect(rig.system.reads.findByDeferral(parked.deferral?.id ?? '')).toEqual(parked);
+    expect(await rig.system.reads.find(parked.id)).toEqual(parked);
+    expect(await rig.system.reads.findByDeferral(parked.deferral?.id ?? '')).toEqual(parked);
     expect(rig.pay.runs).toEqual([]);
   });
 
@@ -62,9 +62,9 @@ describe('a parked task', () => {
     restAfter(rig, minute);
     const pinned = decision('approve', rig.clock.now(), { deferralId: 'another' });
     expect((await rig.system.decide(id, pinned)).kind).toBe('otherDeferral');
-    expect(rig.system.metrics.load().live).toBe(1);
+    expect((await rig.system.metrics.load()).live).toBe(1);
     restAfter(rig, minute);
-    expect(rig.system.metrics.load().live).toBe(0);
+    expect((await rig.system.metrics.load()).live).toBe(0);
   });
 
   it('can be called off, and its caller can leave', async () => {
@@ -74,7 +74,9 @@ describe('a parked task', () => {
     restAfter(rig, minute);
     expect((await rig.system.cancel(first.id, 'timeout'))?.text).toBe('canceled: timeout');
     await rig.system.callerLeft(second.id);
-    expect(rig.system.reads.find(second.id)?.text).toBe('defer: abandoned, caller disconnected');
+    expect((await rig.system.reads.find(second.id))?.text).toBe(
+      'defer: abandoned, caller disconnected',
+    );
     expect(rig.events(second.id).at(-2)).toMatchObject({
       event: 'task_deferred_abandoned',
       fields: { tool: 'pay', reason: 'caller_disconnected', wait_ms: minute },
@@ -99,9 +101,9 @@ describe('a parked task that is followed', () => {
     const seen: string[] = [];
     rig.system.watchers.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
     restAfter(rig, minute - 1);
-    expect(rig.system.metrics.load().live).toBe(1);
+    expect((await rig.system.metrics.load()).live).toBe(1);
     restAfter(rig, 1);
-    expect([rig.system.metrics.load().live, seen]).toEqual([0, []]);
+    expect([(await rig.system.metrics.load()).live, seen]).toEqual([0, []]);
     await rig.system.decide(id, decision('approve', rig.clock.now()));
     expect((await ended).text).toBe('done: pay ok');
     expect(seen).toEqual(['working', 'working', 'completed']);
@@ -113,10 +115,21 @@ describe('a parked task that is followed', () => {
     restAfter(rig, minute);
     const seen: string[] = [];
     rig.system.watchers.watch(id, { ...quietWatcher, onTask: ({ state }) => seen.push(state) });
-    expect(rig.system.metrics.load().live).toBe(0);
+    expect((await rig.system.metrics.load()).live).toBe(0);
     await rig.system.decide(id, decision('approve', rig.clock.now()));
     await reaches(rig.system, id, 'completed');
     expect(seen).toEqual(['working', 'working', 'completed']);
+  });
+});
+
+describe('a task that is put to rest', () => {
+  it('comes back to life for who turns to it at that moment', async () => {
+    const rig = await systemAtRest();
+    const { id } = await parks(rig.system);
+    rig.clock.advance(minute);
+    const canceled = rig.system.cancel(id, 'timeout');
+    rig.lookAround();
+    expect((await canceled)?.state).toBe('canceled');
   });
 });
 
@@ -125,8 +138,11 @@ describe('a task with something to save', () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
     rig.clock.advance(minute);
+    const saving = saves(rig);
     const canceled = rig.system.cancel(id, 'timeout');
+    await saving;
     rig.lookAround();
+    expect((await rig.system.metrics.load()).live).toBe(1);
     expect((await canceled)?.state).toBe('canceled');
     expect(rig.events(id).at(-1)).toMatchObject({ event: 'session_end' });
   });
@@ -138,13 +154,15 @@ describe('a task with something to save', () => {
       restAfter: 0,
     });
     const [first, second] = await Promise.all([parks(rig.system), parks(rig.system)]);
+    const saving = saves(rig);
     const recorded = rig.system.decide(first.id, decision('approve', rig.clock.now()));
+    await saving;
     rig.lookAround();
-    expect(rig.system.metrics.load()).toEqual({ live: 1, deferred: 2 });
+    expect(await rig.system.metrics.load()).toEqual({ live: 1, deferred: 2 });
     expect((await recorded).kind).toBe('recorded');
     rig.lookAround();
-    expect(rig.system.metrics.load()).toEqual({ live: 0, deferred: 2 });
-    expect(rig.system.reads.find(second.id)?.state).toBe('deferred');
+    expect(await rig.system.metrics.load()).toEqual({ live: 0, deferred: 2 });
+    expect((await rig.system.reads.find(second.id))?.state).toBe('deferred');
   });
 });
 
@@ -152,6 +170,9 @@ it('keeps a thousand tasks at rest with one timer and no actor', async () => {
   const rig = await systemAtRest();
   const parked = await Promise.all(Array.from({ length: 1_000 }, () => parks(rig.system)));
   restAfter(rig, minute);
-  expect([rig.system.metrics.load(), rig.clock.pending]).toEqual([{ live: 0, deferred: 1_000 }, 1]);
-  expect(rig.system.reads.find(parked[765]?.id ?? '')).toEqual(parked[765]);
+  expect([await rig.system.metrics.load(), rig.clock.pending]).toEqual([
+    { live: 0, deferred: 1_000 },
+    1,
+  ]);
+  expect(await rig.system.reads.find(parked[765]?.id ?? '')).toEqual(parked[765]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/machines/json.ts';
+import { isFinal } from '../../../src/machines/task/task.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import {
   briefly,
@@ -18,7 +19,7 @@ import {
   type TestSystem,
   type TestSystemOptions,
 } from '../../helpers/test-system.ts';
-import { hearDisk } from '../records/store/disk-steps.ts';
+import { hearDisk } from '../records/sqlite/disk-steps.ts';
 
 interface Moment {
   /** The files as a kill after this commit leaves them. */
@@ -38,16 +39,16 @@ async function momentsOfPayment(idempotent: boolean): Promise<Moment[]> {
     moments.push({ directory: copyFiles(rig.directory), taskId });
     return failure;
   };
-  taskId = rig.system.open(
+  taskId = await rig.system.open(
     playing([{ tool: 'pay', args: { amount: 5 } }, { say: 'done: {result}' }]),
   );
-  rig.store.flush();
+  await rig.store.flush();
   await parks(rig.system, playing([{ tool: 'pay' }], { id: 'bystander' }));
-  const parked = rig.system.reads.find(taskId);
+  const parked = await rig.system.reads.find(taskId);
   expect(parked?.state).toBe('deferred');
   await rig.system.decide(taskId, decision('approve', rig.clock.now()));
   await ends(rig.system, taskId);
-  rig.stop();
+  await rig.stop();
   return moments;
 }
 
@@ -75,7 +76,10 @@ async function afterRestart(
     tools: [pay],
     deferred: { pay: { timeout: '5m' } },
   });
-  if (options.onRestart === 'resume' && rig.system.reads.find(taskId)?.state !== 'completed') {
+  if (
+    options.onRestart === 'resume' &&
+    (await rig.system.reads.find(taskId))?.state !== 'completed'
+  ) {
     await waitsOrEnds(rig, taskId);
     await rig.system.decide(taskId, decision('approve', clock.now()));
   }
@@ -90,16 +94,8 @@ async function afterRestart(
 }
 
 function waitsOrEnds({ system }: TestSystem, id: string): Promise<unknown> {
-  const waits = new Promise<void>((resolve) => {
-    if (system.reads.find(id)?.state === 'deferred') resolve();
-    else {
-      system.watchers.watch(id, {
-        onTask: ({ state }) => state === 'deferred' && resolve(),
-        onLost: () => undefined,
-      });
-    }
-  });
-  return Promise.race([waits, ends(system, id)]);
+  const { signal } = new AbortController();
+  return system.watchers.settled(id, signal, (state) => state === 'deferred' || isFinal(state));
 }
 
 const unknown = 'interrupted by service restart: pay had started and its outcome is unknown';
@@ -169,7 +165,7 @@ describe.each(matrix)(
         expect(own.map(({ seq }) => seq)).toEqual(own.map((_, index) => index + 1));
         expect(await rig.verify()).toMatchObject({ ok: true });
         seen.add(last);
-        rig.stop();
+        await rig.stop();
       }
       expect([...seen]).toEqual(rows.map(([name]) => name));
     }, 20_000);
@@ -187,7 +183,7 @@ describe('the log after a restart', () => {
       return new Promise(() => undefined);
     });
     const before = await openSystem({ tools: [pay] });
-    const taskId = before.system.open(playing([{ tool: 'pay', args: { amount: 5 } }]));
+    const taskId = await before.system.open(playing([{ tool: 'pay', args: { amount: 5 } }]));
     await started.opened;
     before.clock.advance(2_500);
     const { clock } = before;
@@ -204,11 +200,11 @@ describe('the log after a restart', () => {
   it('tells of every wait that was given up, and of nothing else', async () => {
     const rig = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const { id } = await parks(rig.system);
-    rig.stop();
+    await rig.stop();
     rig.clock.advance(1_500);
     const { directory, clock } = rig;
     const after = await openSystem({ directory, clock, onRestart: 'abandon' });
-    expect(after.system.reads.find(id)).toMatchObject({ state: 'failed', text: abandoned });
+    expect(await after.system.reads.find(id)).toMatchObject({ state: 'failed', text: abandoned });
     expect(
       after
         .events(id)
@@ -218,7 +214,7 @@ describe('the log after a restart', () => {
       ['task_deferred_abandoned', { tool: 'pay', reason: 'service_restart', wait_ms: 1_500 }],
       ['session_end', { state: 'failed' }],
     ]);
-    after.stop();
+    await after.stop();
     const again = await openSystem({ directory, clock, onRestart: 'abandon' });
     expect(again.events()).toHaveLength(5);
   });
@@ -242,7 +238,7 @@ describe('a kill between the line in the log and its commit', () => {
       deferred: { pay: {} },
     });
     expect(after.store.recovery).toMatchObject({ torn: { lines: 2 } });
-    expect(after.system.reads.find(parked.id)).toEqual(parked);
+    expect(await after.system.reads.find(parked.id)).toEqual(parked);
     expect(briefly(after.events(parked.id))).toEqual([
       'session_start',
       'llm_call',

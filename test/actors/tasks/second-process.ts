@@ -1,5 +1,5 @@
 import { randomIds } from '../../../src/actors/ids.ts';
-import { TaskStore } from '../../../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../../../src/actors/records/sqlite/sqlite-store.ts';
 import { scriptedModel } from '../../../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../../../src/actors/tasks/task-system.ts';
 import { defaultLimits } from '../../../src/machines/task/limits.ts';
@@ -31,7 +31,7 @@ const pay = {
   },
 };
 
-const store = await TaskStore.open({ path, audit: { path: auditPath, chain: true } });
+const store = await SqliteStore.open({ path, audit: { path: auditPath, chain: true } });
 let now = 0;
 const system = new TaskSystem({
   store,
@@ -39,6 +39,7 @@ const system = new TaskSystem({
   tools: new Map([['pay', pay]]),
   policy: aPolicy(),
   scorer: null,
+  shared: null,
   issuer: null,
   egress: null,
   clock: { now: () => now, setTimeout: () => null, clearTimeout: quiet },
@@ -77,5 +78,5 @@ process.on('message', (order: Order) => {
     }),
   );
 });
-process.on('disconnect', () => system.stop());
+process.on('disconnect', () => void system.stop());
 report({ ready: true });

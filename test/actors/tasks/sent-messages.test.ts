@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messageKey } from '../../../src/actors/records/store/message-rows.ts';
+import { messageKey } from '../../../src/actors/records/store/message-key.ts';
 import type { Caller } from '../../../src/machines/task/task.ts';
 import { failingDisk } from '../../helpers/failing-disk.ts';
 import { ends, parks, playing, toolCalled } from '../../helpers/system-story.ts';
@@ -12,46 +12,49 @@ const hello = playing([{ say: 'hello' }], known);
 describe('a message that is known by its id', () => {
   it('is known until the task it led to is deleted', async () => {
     const { system, clock, store } = await openSystem({ retention: 7 * day });
-    const id = system.open(hello);
+    const id = await system.open(hello);
     await ends(system, id);
-    expect(system.open(hello)).toBe(id);
+    expect(await system.open(hello)).toBe(id);
     clock.advance(7 * day + 1);
-    system.retention.deleteExpired();
-    expect(store.rows.messages.find(messageKey(null, 'm-1'))).toBeUndefined();
-    expect(system.open(hello)).not.toBe(id);
+    await system.retention.deleteExpired();
+    expect(await store.rows.messages.find(messageKey(null, 'm-1'))).toBeUndefined();
+    expect(await system.open(hello)).not.toBe(id);
   });
 
   it('is known while its task is not on disk yet, and in another process over the same store', async () => {
     const { system, store, directory, stop } = await openSystem();
-    const id = system.open(hello);
-    expect([system.reads.find(id), system.open(hello)]).toEqual([undefined, id]);
+    const id = await system.open(hello);
+    expect([await system.reads.find(id), await system.open(hello)]).toEqual([undefined, id]);
     await ends(system, id);
-    store.flush();
-    stop();
+    await store.flush();
+    await stop();
     const next = await openSystem({ directory });
-    expect([next.system.open(hello), next.system.reads.findBySent(hello)]).toEqual([id, id]);
+    expect([await next.system.open(hello), await next.system.reads.findBySent(hello)]).toEqual([
+      id,
+      id,
+    ]);
   });
 
   it('is tried anew when the disk did not take it', async () => {
     const { system, store } = await openSystem();
     const disk = failingDisk();
-    const lost = system.open(hello);
-    expect(store.flush()).not.toBeNull();
+    const lost = await system.open(hello);
+    expect(await store.flush()).not.toBeNull();
     disk.mend();
     await Promise.resolve();
-    const id = system.open(hello);
+    const id = await system.open(hello);
     expect(id).not.toBe(lost);
     expect((await ends(system, id)).text).toBe('hello');
-    expect(system.reads.find(lost)).toBeUndefined();
+    expect(await system.reads.find(lost)).toBeUndefined();
   });
 
   it('leads to the task that its words were denied in', async () => {
     const { system } = await openSystem({
       security: { guardrails: { enabled: true, deny_prompts: [{ pattern: 'hello' }] } },
     });
-    const id = system.open(hello);
+    const id = await system.open(hello);
     expect((await ends(system, id)).state).toBe('failed');
-    expect(system.open(hello)).toBe(id);
+    expect(await system.open(hello)).toBe(id);
   });
 
   it('is tried anew, once, after a step-up was demanded', async () => {
@@ -64,12 +67,12 @@ describe('a message that is known by its id', () => {
         ...known,
         requester: { provider: 'ops', userId: 'rita', acr },
       });
-    const refused = await ends(system, system.open(as('low')));
+    const refused = await ends(system, await system.open(as('low')));
     expect(refused.failure?.kind).toBe('stepUp');
-    const id = system.open(as('high'));
+    const id = await system.open(as('high'));
     expect(id).not.toBe(refused.id);
     expect((await ends(system, id)).state).toBe('completed');
-    expect([system.open(as('high')), system.open(as('low'))]).toEqual([id, id]);
+    expect([await system.open(as('high')), await system.open(as('low'))]).toEqual([id, id]);
   });
 
   it('is one sender’s alone: of the same provider, name and organisation', async () => {
@@ -82,10 +85,10 @@ describe('a message that is known by its id', () => {
       { provider: 'ops', userId: 'rita', orgId: 'globex' },
       { provider: 'ops', userId: 'bob', orgId: 'acme' },
     ];
-    const ids = senders.map((requester) => system.open({ ...hello, requester }));
+    const ids = await Promise.all(senders.map((requester) => system.open({ ...hello, requester })));
     expect(new Set(ids).size).toBe(senders.length);
     const withMore = { provider: 'ops', userId: 'rita', email: 'r@example.com', acr: 'high' };
-    expect(system.open({ ...hello, requester: withMore })).toBe(ids[1]);
+    expect(await system.open({ ...hello, requester: withMore })).toBe(ids[1]);
   });
 
   it('keeps ids apart that cannot be told apart as UTF-8', () => {
@@ -96,12 +99,12 @@ describe('a message that is known by its id', () => {
     const { system } = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const message = playing([{ tool: 'pay' }], known);
     const { id } = await parks(system, message);
-    expect([system.open(message), system.metrics.load().deferred]).toEqual([id, 1]);
+    expect([await system.open(message), (await system.metrics.load()).deferred]).toEqual([id, 1]);
   });
 });
 
 it('a message that is not known by its id leads to another task each time', async () => {
   const { system } = await openSystem();
   const message = playing([{ say: 'hello' }]);
-  expect(system.open(message)).not.toBe(system.open(message));
+  expect(await system.open(message)).not.toBe(await system.open(message));
 });

@@ -25,7 +25,7 @@ async function listening(options: TestSystemOptions = {}) {
     const message: Message = { role: 'user', parts: [{ kind: 'text', text }], messageId: text };
     const request = { contextId: 'c-1', correlationId: 'c', message, requester, ...more };
     rig.clock.advance(1_000);
-    return ends(rig.system, rig.system.open(request));
+    return ends(rig.system, await rig.system.open(request));
   };
   const heard = () => told.at(-1)?.history.map(textOf);
   return { ...rig, ask, heard };
@@ -81,7 +81,7 @@ describe('what a task is told of its session', () => {
   it('is all that was said, in order, once, also after a restart', async () => {
     const before = await listening();
     for (const text of ['one', 'two', 'three']) await before.ask(text);
-    before.stop();
+    await before.stop();
     const { directory, clock } = before;
     const { ask, heard } = await listening({ directory, clock });
     const last = await ask('four');
@@ -99,7 +99,7 @@ describe('what a task is told of its session', () => {
     // The newest 50 tasks are looked at.
     expect([heard()?.length, heard()?.[0]]).toEqual([100, 'm2']);
     clock.advance(8 * day);
-    system.retention.deleteExpired();
+    await system.retention.deleteExpired();
     await ask('still there?');
     expect(heard()).toEqual([]);
   });

@@ -18,8 +18,8 @@ import { copyFiles, nine, openSystem, type TestSystem } from '../../helpers/test
 
 const paying = () => ({ tools: [toolCalled('pay')], deferred: { pay: { timeout: '5m' } } });
 
-function wayOf({ system }: TestSystem, id: string): [string, string][] {
-  return system.reads.statesOf(id).states.map(({ state, event }) => [state, event]);
+async function wayOf({ system }: TestSystem, id: string): Promise<[string, string][]> {
+  return (await system.reads.statesOf(id)).states.map(({ state, event }) => [state, event]);
 }
 
 const start = [
@@ -38,9 +38,9 @@ const ran = [
 describe('the states of a task', () => {
   it('are all that it entered, those of one turn among them, with what led there', async () => {
     const rig = await openSystem({ tools: [toolCalled('note')] });
-    const id = rig.system.open(playing([{ tool: 'note' }, { say: 'done' }]));
+    const id = await rig.system.open(playing([{ tool: 'note' }, { say: 'done' }]));
     await ends(rig.system, id);
-    expect(wayOf(rig, id)).toEqual([
+    expect(await wayOf(rig, id)).toEqual([
       ...governed,
       ['working.executing.admitted', 'governing.done'],
       ...ran,
@@ -52,19 +52,19 @@ describe('the states of a task', () => {
     const { id } = await parks(rig.system);
     rig.clock.advance(61_000);
     await rig.system.cancel(id, 'enough');
-    const { states } = rig.system.reads.statesOf(id);
+    const { states } = await rig.system.reads.statesOf(id);
     expect(states.at(-2)).toEqual({ state: 'deferred.asked', event: 'governing.done', at: nine });
     expect(states.at(-1)).toEqual({ state: 'canceled', event: 'task.cancel', at: nine + 61_000 });
   });
 
   it('go on when a final task runs again', async () => {
     const rig = await openSystem();
-    const id = rig.system.open(playing([{ say: 'one' }]));
+    const id = await rig.system.open(playing([{ say: 'one' }]));
     await ends(rig.system, id);
-    rig.system.open(playing([{ say: 'two' }], { id }));
+    await rig.system.open(playing([{ say: 'two' }], { id }));
     await ends(rig.system, id);
     const once = [...start, ['completed', 'thinking.done']];
-    expect(wayOf(rig, id)).toEqual([...once, ...once]);
+    expect(await wayOf(rig, id)).toEqual([...once, ...once]);
   });
 
   it('end with the defect that stopped the chart', async () => {
@@ -76,19 +76,19 @@ describe('the states of a task', () => {
     };
     const defect = aPolicy({ rulesFor: () => broken });
     const rig = await openSystem({ policy: defect, tools: [toolCalled('note')] });
-    const id = rig.system.open(playing([{ tool: 'note' }]));
+    const id = await rig.system.open(playing([{ tool: 'note' }]));
     await ends(rig.system, id);
-    expect(wayOf(rig, id).at(-1)).toEqual(['failed', 'task.crashed']);
+    expect((await wayOf(rig, id)).at(-1)).toEqual(['failed', 'task.crashed']);
   });
 
   it('go on after a restart where the store has the task', async () => {
     const rig = await openSystem(paying());
     const { id } = await parks(rig.system);
-    rig.stop();
+    await rig.stop();
     const next = await openSystem({ ...paying(), directory: rig.directory });
     await next.system.decide(id, decision('approve', next.clock.now()));
     await ends(next.system, id);
-    expect(wayOf(next, id)).toEqual([
+    expect(await wayOf(next, id)).toEqual([
       ...governed,
       ['deferred.asked', 'governing.done'],
       ['working.executing.admitted', 'deferral.decide'],
@@ -139,7 +139,7 @@ async function play(rig: TestSystem, story: Happening[]): Promise<void> {
     const id = ids[number % Math.max(1, ids.length)];
     if (kind === 'send') {
       const pays = Array.from({ length: number }, (): Step => ({ tool: 'pay' }));
-      ids.push(rig.system.open(playing([...pays, { say: 'done' }])));
+      ids.push(await rig.system.open(playing([...pays, { say: 'done' }])));
     } else if (kind === 'wait') {
       rig.clock.advance(80_000 * number);
       rig.lookAround();
@@ -152,13 +152,17 @@ async function play(rig: TestSystem, story: Happening[]): Promise<void> {
 }
 
 async function playToTheEnd(rig: TestSystem): Promise<string[]> {
-  const tasks = () => rig.store.rows.listing.made({ limit: 99 }).tasks;
-  for (let turns = 0; turns < 60 && tasks().some(({ state }) => !isFinal(state)); turns += 1) {
+  const tasks = async () => (await rig.store.rows.listing.made({ limit: 99 })).tasks;
+  for (
+    let turns = 0;
+    turns < 60 && (await tasks()).some(({ state }) => !isFinal(state));
+    turns += 1
+  ) {
     await turn();
     rig.clock.advance(60_000);
   }
-  expect(tasks().filter(({ state }) => !isFinal(state))).toEqual([]);
-  return tasks().map(({ id }) => id);
+  expect((await tasks()).filter(({ state }) => !isFinal(state))).toEqual([]);
+  return (await tasks()).map(({ id }) => id);
 }
 
 const namesOf = (states: EnteredState[]): string[] => states.map(({ state }) => state);
@@ -180,11 +184,11 @@ describe('whatever happens to tasks', () => {
         };
         await play(rig, [{ kind: 'send', number: 2 }, ...story]);
         for (const id of await playToTheEnd(rig)) {
-          const entered = rig.system.reads.statesOf(id).states;
+          const entered = (await rig.system.reads.statesOf(id)).states;
           expect(namesOf(entered)).toEqual(['submitted', ...(watched.paths.get(id) ?? [])]);
           expect(entered).toEqual(entered.toSorted((one, other) => one.at - other.at));
         }
-        rig.stop();
+        await rig.stop();
         const directory = deaths[at % deaths.length] ?? '';
         for (const onRestart of ['resume', 'abandon'] as const) {
           await checkAfter(
@@ -206,22 +210,22 @@ async function checkAfter(
   const rig = await openSystem({ ...options, onInspected: watched.onInspected, isStarted: false });
   const { rows } = rig.store;
   const known = new Map<string, string[]>();
-  for (const { id } of rows.listing.made({ limit: 99 }).tasks) {
-    const states = namesOf(rows.states.of(id).states);
+  for (const { id } of (await rows.listing.made({ limit: 99 })).tasks) {
+    const states = namesOf((await rows.states.of(id)).states);
     const path = ['submitted', ...(before.get(id) ?? [])];
     expect(states).toEqual(path.slice(0, states.length));
-    const { task, snapshot } = rows.read(id) ?? {};
+    const { task, snapshot } = (await rows.read(id)) ?? {};
     const kept = (snapshot as { value: never } | null)?.value;
     expect(states.at(-1)).toBe(kept === undefined ? task?.state : pathOf(kept));
     known.set(id, states);
   }
   await rig.system.start();
   for (const id of await playToTheEnd(rig)) {
-    const since = rig.system.reads.statesOf(id).states.slice(known.get(id)?.length);
+    const since = (await rig.system.reads.statesOf(id)).states.slice(known.get(id)?.length);
     if (since[0]?.event === 'service.resumed') {
       expect(since.shift()?.state).toBe('working.executing.calling.starting');
     }
     expect(namesOf(since)).toEqual(watched.paths.get(id) ?? []);
   }
-  rig.stop();
+  await rig.stop();
 }

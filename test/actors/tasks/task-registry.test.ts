@@ -7,7 +7,7 @@ it('asks no chart what leads on from an event whose type names a task, which XSt
   const { system } = await openSystem();
   const next = vi.spyOn(Object.getPrototypeOf(registryMachine.root), 'next');
   onTestFinished(() => next.mockRestore());
-  const id = system.open(playing([{ say: 'ok' }]));
+  const id = await system.open(playing([{ say: 'ok' }]));
   expect(await ends(system, id)).toMatchObject({ state: 'completed' });
   const types = next.mock.calls.map(([, event]) => (event as { type: string }).type);
   expect(types.length).toBeGreaterThan(0);

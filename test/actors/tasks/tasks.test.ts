@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { LanguageModel } from '../../../src/actors/ports.ts';
+import { scriptedModel } from '../../../src/actors/tasks/models/scripted-model.ts';
 import type { Progress } from '../../../src/actors/tasks/tasks.ts';
 import type { Task } from '../../../src/machines/task/task.ts';
 import {
@@ -52,18 +54,28 @@ describe('a task that needs a release', () => {
 
 describe('what the outside sees of a task', () => {
   it('is nothing before the first commit, and then what is on disk', async () => {
-    const { system, store, events } = await openSystem();
-    const id = system.open(playing([{ say: 'hello' }]));
-    expect([system.reads.find(id), system.metrics.load()]).toEqual([
+    const door = gate();
+    const { next, ...named } = scriptedModel('demo', []);
+    const model: LanguageModel = {
+      ...named,
+      async next(...asked) {
+        await door.opened;
+        return next(...asked);
+      },
+    };
+    const { system, store, events } = await openSystem({ model });
+    const id = await system.open(playing([{ say: 'hello' }]));
+    expect([await system.reads.find(id), await system.metrics.load()]).toEqual([
       undefined,
       { live: 1, deferred: 0 },
     ]);
-    store.flush();
+    await store.flush();
     await Promise.resolve();
-    expect(system.reads.find(id)?.state).toBe('working');
+    expect((await system.reads.find(id))?.state).toBe('working');
     expect(briefly(events(id))).toEqual(['session_start']);
+    door.open();
     const ended = await ends(system, id);
-    expect(ended).toEqual(store.rows.find(id));
+    expect(ended).toEqual(await store.rows.find(id));
     expect(ended).toMatchObject({
       state: 'completed',
       text: 'hello',
@@ -72,7 +84,7 @@ describe('what the outside sees of a task', () => {
       changedAt: nine,
       revision: 2,
     });
-    expect(system.metrics.load()).toEqual({ live: 0, deferred: 0 });
+    expect(await system.metrics.load()).toEqual({ live: 0, deferred: 0 });
   });
 
   it('comes to watchers in order, each change on disk before it is told', async () => {
@@ -80,13 +92,13 @@ describe('what the outside sees of a task', () => {
       tools: [toolCalled('pay')],
       deferred: { pay: {} },
     });
-    const id = system.open(
+    const id = await system.open(
       playing([{ tool: 'pay' }, { say: 'one two' }], { id: 'watched', contextId: 'context-7' }),
     );
     const seen: unknown[] = [];
     const told: unknown[] = [];
     const progress: Progress[] = [];
-    const see = (task: Task) => seen.push([task, store.rows.find(id)]);
+    const see = (task: Task) => seen.push([task, store.rows.readNow(id)?.task]);
     system.watchers.watch(id, {
       onTask: see,
       onStep: see,
@@ -122,7 +134,7 @@ describe('what the outside sees of a task', () => {
       { phase: 'token', text: 'one ' },
       { phase: 'token', text: 'two' },
     ]);
-    expect(system.reads.find(id)?.contextId).toBe('context-7');
+    expect((await system.reads.find(id))?.contextId).toBe('context-7');
   });
 
   it('stops coming to a watcher that left, and to no other', async () => {
@@ -165,11 +177,11 @@ describe('a run of a task that had ended', () => {
   it('keeps history, context and creation time, and goes on counting', async () => {
     const { system, clock, events } = await openSystem();
     const first = playing([{ say: 'one' }], { id: 't-1', contextId: 'context-1' });
-    system.open(first);
+    await system.open(first);
     await ends(system, 't-1');
     clock.advance(60_000);
-    system.open(playing([{ say: 'two' }], { id: 't-1' }));
-    expect(system.reads.find('t-1')?.text).toBe('one');
+    await system.open(playing([{ say: 'two' }], { id: 't-1' }));
+    expect((await system.reads.find('t-1'))?.text).toBe('one');
     const ended = await ends(system, 't-1');
     expect(ended).toMatchObject({
       contextId: 'context-1',
@@ -195,23 +207,23 @@ describe('a run of a task that had ended', () => {
       deferred: { pay: {} },
     });
     const request = playing([{ tool: 'pay' }, { say: 'done' }], { id: 't-1' });
-    const refused = (): void =>
-      expect(() => system.open(request)).toThrow(
+    const refused = (): Promise<void> =>
+      expect(system.open(request)).rejects.toThrow(
         expect.objectContaining({
           code: 'task_running',
           message: 'task t-1 is still running; wait for it to end, cancel it, or leave the id out',
         }),
       );
-    system.open(request);
-    refused();
+    await system.open(request);
+    await refused();
     await reaches(system, 't-1', 'deferred');
-    refused();
+    await refused();
     await system.decide('t-1', decision('approve', clock.now()));
-    refused();
+    await refused();
     door.open();
     await ends(system, 't-1');
-    expect(store.rows.find('t-1')?.state).toBe('completed');
-    expect(system.open(request)).toBe('t-1');
+    expect((await store.rows.find('t-1'))?.state).toBe('completed');
+    expect(await system.open(request)).toBe('t-1');
   });
 });
 
@@ -225,7 +237,7 @@ describe('a decision on a run that waits for nothing yet', () => {
     const { id } = await parks(system);
     await system.decide(id, decision('reject', clock.now()));
     const { settled } = await ends(system, id);
-    system.open(playing([{ tool: 'slow' }, { say: 'done' }], { id }));
+    await system.open(playing([{ tool: 'slow' }, { say: 'done' }], { id }));
     const answer = await system.decide(id, decision('approve', clock.now()));
     expect(answer).toEqual({ kind: 'decided', settled });
     door.open();

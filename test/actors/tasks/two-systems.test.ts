@@ -21,7 +21,7 @@ describe('a task that another process has decided', () => {
     const late = await there.system.decide(id, decision('reject', at, { approver: 'bob' }));
     await there.system.callerLeft(id);
     expect([first.kind, late.kind]).toEqual(['resolved', 'decided']);
-    expect(late).toEqual({ kind: 'decided', settled: here.system.reads.find(id)?.settled });
+    expect(late).toEqual({ kind: 'decided', settled: (await here.system.reads.find(id))?.settled });
     door.open();
     expect(await ends(here.system, id)).toMatchObject({ state: 'completed', text: 'done: paid' });
     expect(pay.runs).toHaveLength(1);
@@ -55,8 +55,11 @@ describe('a task that another process has decided', () => {
     const { id } = await parks(here.system);
     await there.system.decide(id, decision('reject', clock.now(), { note: 'too much' }));
     const answer = await here.system.decide(id, decision('approve', clock.now()));
-    expect(answer).toEqual({ kind: 'decided', settled: there.system.reads.find(id)?.settled });
-    expect(here.system.reads.find(id)).toMatchObject({
+    expect(answer).toEqual({
+      kind: 'decided',
+      settled: (await there.system.reads.find(id))?.settled,
+    });
+    expect(await here.system.reads.find(id)).toMatchObject({
       state: 'failed',
       text: 'defer: rejected by ann: too much',
     });

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { unreadable } from '../../../src/machines/task/failure-of.ts';
+import { patient } from '../../helpers/patient.ts';
 import {
   briefly,
   decision,
@@ -18,11 +19,11 @@ const text = 'the record of this task is damaged; what became of it stands in th
 async function stopped(): Promise<TestSystem> {
   const slow = toolCalled('slow', () => gate().opened.then(() => ''));
   const before = await openSystem({ tools: [toolCalled('pay'), slow], deferred: { pay: {} } });
-  await ends(before.system, before.system.open(playing([{ say: 'hi' }], { id: 'ended' })));
+  await ends(before.system, await before.system.open(playing([{ say: 'hi' }], { id: 'ended' })));
   await parks(before.system, playing([{ tool: 'pay' }], { id: 'parked' }));
-  before.system.open(playing([{ tool: 'slow' }], { id: 'working' }));
-  before.store.flush();
-  before.stop();
+  await before.system.open(playing([{ tool: 'slow' }], { id: 'working' }));
+  await before.store.flush();
+  await before.stop();
   return before;
 }
 
@@ -48,7 +49,7 @@ describe.each(['task', 'contents', 'snapshot'])('a task whose %s is no JSON', (c
     const before = await stopped();
     damage(before, column);
     const { system, store, events, logged, verify } = await again(before, onRestart);
-    expect(store.flush()).toBeNull();
+    expect(await store.flush()).toBeNull();
     const task = await ends(system, 'working');
     expect(task).toMatchObject({ id: 'working', state: 'failed', text, failure: unreadable });
     expect(briefly(events('working')).slice(-2)).toEqual([
@@ -73,16 +74,16 @@ describe('a damaged task that waits', () => {
     const before = await stopped();
     damage(before, 'task', 'parked');
     const { system, clock, events, store } = await again(before, 'resume');
-    expect(system.reads.find('parked')).toMatchObject({ state: 'failed', text });
+    expect(await system.reads.find('parked')).toMatchObject({ state: 'failed', text });
     expect(await system.decide('parked', decision('approve', clock.now()))).toEqual({
       kind: 'notPending',
     });
-    expect(store.flush()).toBeNull();
+    expect(await store.flush()).toBeNull();
     expect(briefly(events('parked')).slice(-2)).toEqual([
       'task_unreadable deferred',
       'session_end failed',
     ]);
-    expect(store.rows.countByState()).toMatchObject({ failed: 2, completed: 1 });
+    expect(await store.rows.countByState()).toMatchObject({ failed: 2, completed: 1 });
   });
 
   it('is ended by its deadline at the latest', async () => {
@@ -90,9 +91,8 @@ describe('a damaged task that waits', () => {
     damage(before, 'task', 'parked');
     const { system, clock, store } = await again(before, 'resume');
     clock.advance(86_400_000);
-    store.flush();
-    expect(store.rows.count('deferred')).toBe(0);
-    expect(system.reads.find('parked')).toMatchObject({ state: 'failed', text });
+    await vi.waitFor(async () => expect(await store.rows.count('deferred')).toBe(0), patient);
+    expect(await system.reads.find('parked')).toMatchObject({ state: 'failed', text });
   });
 });
 
@@ -101,9 +101,9 @@ describe('a damaged task that had ended', () => {
     const before = await stopped();
     damage(before, 'task', 'ended');
     const { system, store } = await again(before, 'resume');
-    expect(system.reads.find('ended')).toMatchObject({ id: 'ended', state: 'failed', text });
-    expect(store.rows.count('completed')).toBe(1);
-    const id = system.open(playing([{ say: 'again' }], { id: 'ended' }));
+    expect(await system.reads.find('ended')).toMatchObject({ id: 'ended', state: 'failed', text });
+    expect(await store.rows.count('completed')).toBe(1);
+    const id = await system.open(playing([{ say: 'again' }], { id: 'ended' }));
     expect(await ends(system, id)).toMatchObject({ state: 'completed', text: 'again' });
   });
 });

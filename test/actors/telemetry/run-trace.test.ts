@@ -22,11 +22,11 @@ it('a task that was put to rest goes on in its trace, and its wait is as long as
   const { id } = await parks(system);
   clock.advance(minute);
   lookAround();
-  expect(system.metrics.load()).toEqual({ live: 0, deferred: 1 });
+  expect(await system.metrics.load()).toEqual({ live: 0, deferred: 1 });
   clock.advance(minute);
   await system.decide(id, decision('approve', clock.now()));
   await ends(system, id);
-  stop();
+  await stop();
   await tracing.stop();
   const [first, second] = collector.named('agent.execute');
   expect(collector.trees()).toEqual([
@@ -81,8 +81,8 @@ it('a task whose model breaks ends its span with the status Error, and the error
   const { system, stop } = await openSystem({
     model: { provider: 'test', name: 'broken', next: () => Promise.reject(new Error('secret')) },
   });
-  await ends(system, system.open(payment));
-  stop();
+  await ends(system, await system.open(payment));
+  await stop();
   await tracing.stop();
   expect(collector.trees()).toEqual([
     {

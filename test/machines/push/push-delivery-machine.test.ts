@@ -12,7 +12,7 @@ import { ManualClock } from '../../helpers/manual-clock.ts';
 import { aTask } from '../../helpers/stored-tasks.ts';
 
 /** A receiver that answers when and how a test says. */
-function startDelivery() {
+function startDelivery({ told: known = 0 } = {}) {
   const clock = new ManualClock(0);
   const posts: { task: Task; end: PromiseWithResolvers<void> }[] = [];
   const told: number[] = [];
@@ -31,7 +31,7 @@ function startDelivery() {
         noteGivenUp: (_, { task, error }) => void givenUp.push([task.revision, error]),
       },
     }),
-    { clock },
+    { clock, input: { told: known } },
   ).start();
   return {
     clock,
@@ -61,6 +61,16 @@ describe('the delivery of push notifications', () => {
       posts: [],
       timers: 0,
     });
+  });
+
+  it('posts nothing that the receiver knows, nor what is older than what it took in', () => {
+    const delivery = startDelivery({ told: 2 });
+    delivery.change('working', 1);
+    delivery.change('deferred', 2);
+    delivery.change('working', 4);
+    delivery.change('deferred', 3);
+    delivery.change('completed', 4);
+    expect(revisions(delivery.posts)).toEqual([4]);
   });
 
   it('posts one change after the other, and ends with the end of the task', async () => {

@@ -2,11 +2,14 @@ import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstat
 import { conversationMachine } from '../../../machines/channels/conversation-machine.ts';
 import type { Asked, Spoken, Turn, Utterance } from '../../../machines/channels/turn.ts';
 import { isTaskId } from '../../../machines/task/task-id.ts';
+import { NewestWrites } from '../../newest-writes.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { ConversationRows } from '../../records/records.ts';
 import type { ChatMessage } from '../conversation-port.ts';
+import { within } from '../time-limit.ts';
 import type { AgentSurface } from './agent-surface.ts';
 import { followTurn } from './follow-turn.ts';
+import { MessageIntake } from './message-intake.ts';
 import { type SpeakPorts, speak } from './speak.ts';
 
 export interface ConversationsOptions extends SpeakPorts {
@@ -22,11 +25,14 @@ type Thread = ActorRefFrom<typeof conversationMachine>;
 
 const usualThreads = 200;
 
-/** Messages that may wait for that. */
+/** Messages that may wait for that, or to be stored. */
 const mostWaiting = 1_000;
 
-/** Milliseconds for which a message that comes again is known. */
-const remembered = 86_400_000;
+/** Pause after the store failed, in milliseconds. */
+const storePause = 5_000;
+
+/** How long messages that are being stored are waited for at the end, in milliseconds. */
+const storePatience = 5_000;
 
 /**
  * Turns chat messages into tasks, and their results into answers. Every message is stored until its last answer is
@@ -36,53 +42,79 @@ export class Conversations {
   readonly #options: ConversationsOptions;
   readonly #threads = new Map<string, Thread>();
   readonly #speaking = new Set<Promise<unknown>>();
+  readonly #intake: MessageIntake;
+  readonly #writes: NewestWrites;
   #waiting: Turn[] = [];
+  /** Resolves with whether the messages of an earlier start are in their threads; those that come go behind them. */
+  #resumed: Promise<boolean> = Promise.resolve(true);
+  #nextStart: unknown = null;
   #isStopped = false;
 
   constructor(options: ConversationsOptions) {
     this.#options = options;
+    this.#writes = new NewestWrites(options.clock);
+    this.#intake = new MessageIntake({ ...options, onNew: (turn) => this.#hand(turn) });
   }
 
-  /** Goes on with the messages that have not had their last word. */
+  /** Goes on with the messages that have not had their last word, as soon as the store can be read. */
   start(): void {
-    this.#attempt(() => {
-      for (const turn of this.#options.rows.open()) this.#hand(turn);
-    });
+    this.#resumed = this.#resume();
   }
 
   /**
    * Takes a message in; one that was heard before is dropped, and one that comes while the agent stops is answered
-   * after the next start. Returns false when it could not be kept, so that it may be delivered again. Never throws.
+   * after the next start. Resolves with false when it could not be kept, so that it may be delivered again. Never
+   * rejects.
    */
-  receive(message: ChatMessage): boolean {
-    const { rows, clock, log } = this.#options;
+  async receive(message: ChatMessage): Promise<boolean> {
+    const { log } = this.#options;
     const { adapter, id, thread } = message;
     if (!isTaskId(thread)) {
       log.error({ adapter }, 'conversation: a thread has no name that a task may have; report it');
       return true;
     }
-    if (this.#waiting.length >= mostWaiting) {
+    if (this.#waiting.length + this.#intake.size >= mostWaiting) {
       log.warn({ adapter, id }, 'conversation: a message was not taken, as too many threads wait');
       return false;
     }
-    return this.#attempt(() => {
-      const now = clock.now();
-      rows.prune(now - remembered);
-      const turn: Turn = { message, heldId: null, isLate: false };
-      if (rows.take(turn, now) && !this.#isStopped) this.#hand(turn);
-    });
+    try {
+      // One that is stored before those of an earlier start are read would be among them.
+      return await this.#intake.take(message, () => this.#resumed);
+    } catch (error) {
+      this.#noteFailure(error);
+      return false;
+    }
   }
 
   /** Stops every thread; unanswered messages resume after the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#waiting = [];
+    this.#options.clock.clearTimeout(this.#nextStart);
     for (const thread of this.#threads.values()) thread.stop();
     this.#threads.clear();
     await Promise.allSettled(this.#speaking);
+    await Promise.all([
+      this.#writes.stop(),
+      within(this.#options.clock, storePatience, this.#intake.over()),
+    ]);
+  }
+
+  async #resume(): Promise<boolean> {
+    const { rows, clock } = this.#options;
+    try {
+      const turns = await rows.open();
+      for (const turn of turns) this.#hand(turn);
+      return true;
+    } catch (error) {
+      this.#noteFailure(error);
+      if (!this.#isStopped) this.#nextStart = clock.setTimeout(() => this.start(), storePause);
+      return false;
+    }
   }
 
   #hand(turn: Turn): void {
+    if (this.#isStopped) return;
     const { thread } = turn.message;
     const { mostThreads = usualThreads } = this.#options;
     const found = this.#threads.get(thread);
@@ -124,8 +156,10 @@ export class Conversations {
         ),
       },
       actions: {
-        keepTurn: (_, turn) => this.#attempt(() => rows.keep(turn)),
-        closeTurn: (_, message) => this.#attempt(() => message !== null && rows.close(message)),
+        keepTurn: (_, turn) => this.#write(turn.message, () => rows.keep(turn)),
+        closeTurn: (_, message) => {
+          if (message !== null) this.#write(message, () => rows.close(message));
+        },
         noteUnsaid: (_, { utterance: { kind, to }, error }) =>
           log.warn(
             { adapter: to.adapter, task_id: to.thread, error: reasonOf(error) },
@@ -160,16 +194,19 @@ export class Conversations {
     }
   }
 
-  /** The daemon and its chats go on when the store fails. */
-  #attempt(run: () => unknown): boolean {
-    try {
-      run();
-      return true;
-    } catch (error) {
-      this.#options.log.error({ error }, 'conversation: the store failed');
-      return false;
-    }
+  #write(message: ChatMessage, write: () => Promise<void>): void {
+    this.#writes.keep(nameOf(message), write, (error) => this.#noteFailure(error));
   }
+
+  /** The daemon and its chats go on when the store fails. */
+  #noteFailure(error: unknown): void {
+    this.#options.log.error({ error }, 'conversation: the store failed');
+  }
+}
+
+/** Unique among the messages of all adapters. */
+function nameOf({ adapter, id }: ChatMessage): string {
+  return `${adapter}:${id}`;
 }
 
 function reasonOf(error: unknown): string {

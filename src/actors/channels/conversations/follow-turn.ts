@@ -1,5 +1,6 @@
 import type { Turn } from '../../../machines/channels/turn.ts';
 import type { Clock } from '../../ports.ts';
+import { rest } from '../../rest.ts';
 import type { AgentSurface, TaskEar } from './agent-surface.ts';
 
 /** Milliseconds until a task is followed for the first time, when most have ended. */
@@ -38,16 +39,4 @@ export async function followTurn(turn: Turn, ear: TaskEar, ports: FollowPorts): 
     // The request for the task reports the fault of the agent; the follower only tries again.
     await surface.follow(turn, hearing, signal).catch(() => undefined);
   }
-}
-
-function rest(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener('abort', wake);
-      resolve();
-    };
-    const timer = clock.setTimeout(wake, milliseconds);
-    signal.addEventListener('abort', wake);
-  });
 }

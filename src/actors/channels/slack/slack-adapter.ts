@@ -31,7 +31,7 @@ export interface SlackOptions {
   clock: Clock;
   log: Log;
   /** Takes chat messages, and resolves with whether they were stored; without it the adapter ignores them. */
-  conversations?: { receive(message: ChatMessage): boolean } | null;
+  conversations?: { receive(message: ChatMessage): Promise<boolean> } | null;
   /** A part of chance from 0 to 1 for pauses; Math.random unless given. */
   random?: () => number;
   /** Maximum silence of a socket; the library's own by default. */
@@ -169,7 +169,7 @@ export class SlackAdapter implements ChannelAdapter {
       }
       const message = await this.conversation.read(envelope);
       // What was not taken in is delivered again.
-      if (message !== null && conversations.receive(message)) await envelope.ack();
+      if (message !== null && (await conversations.receive(message))) await envelope.ack();
     } catch (error) {
       const { message } = deliveryError(error, 'hearing an event');
       log.warn({ envelope: envelope.id }, message);

@@ -6,9 +6,9 @@ import { hearMessage, type TelegramRef, type TelegramSelf } from './hear-message
 import { SentenceQueue } from './sentence-queue.ts';
 import type { TelegramMessage } from './telegram-update.ts';
 
-/** Takes messages in; `false` means that one was not, and is to come again. */
+/** Takes messages in; resolves with `false` for one that could not be kept, and is to come again. */
 export interface Listener {
-  receive(message: ChatMessage): boolean | void;
+  receive(message: ChatMessage): Promise<boolean>;
 }
 
 export interface ReceptionOptions {
@@ -39,16 +39,16 @@ export class Reception {
   }
 
   /**
-   * Stores a message; run the returned function once Telegram cannot send it again. Throws DeliveryError when it cannot
-   * be stored, such as while the agent stops.
+   * Stores a message; run the returned function once Telegram cannot send it again. Rejects with DeliveryError when it
+   * cannot be stored, such as while the agent stops.
    */
-  take(message: TelegramMessage, self: TelegramSelf): (() => void) | null {
+  async take(message: TelegramMessage, self: TelegramSelf): Promise<(() => void) | null> {
     const { conversations, allowedUsers } = this.#options;
     if (conversations === null || this.#isMoreOfAlbum(message)) return null;
     const heard = hearMessage(message, { self, allowedUsers });
     if (heard === null) return null;
     if (heard.kind === 'task') {
-      if (conversations.receive(heard.message) === false) throw closed();
+      if (!(await conversations.receive(heard.message))) throw closed();
       return null;
     }
     if (heard.kind === 'refusal') {

@@ -1,4 +1,5 @@
 import type { Clock, Log } from '../../ports.ts';
+import { rest } from '../../rest.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { TelegramClient } from './telegram-client.ts';
 import { readUpdates, type TelegramMessage, type UpdatesReading } from './telegram-update.ts';
@@ -22,10 +23,10 @@ export interface UpdateReaderOptions {
 }
 
 /**
- * Handles one message; the returned function runs once Telegram has the acknowledgement. A DeliveryError that it throws
- * makes the message come again, any other error only a few times.
+ * Handles one message; the returned function runs once Telegram has the acknowledgement. A DeliveryError that
+ * it rejects with makes the message come again, any other error only a few times.
  */
-export type TakeMessage = (message: TelegramMessage) => (() => void) | null;
+export type TakeMessage = (message: TelegramMessage) => Promise<(() => void) | null>;
 
 /**
  * Asks Telegram for new messages, again and again. A message is acknowledged by the question after it, so
@@ -53,9 +54,9 @@ export class UpdateReader {
       const isEmpty = found.updates.length === 0 && found.unreadable === 0;
       // A number may come anew after a week of silence, and it may then be a smaller one.
       if (isEmpty) this.#next = null;
-      else this.#takeAll(found, take);
+      else await this.#takeAll(found, take, signal);
       const isEarly = timeout > 0 && clock.now() - askedAt < restlessness;
-      if (isEmpty && isEarly) await this.#rest(signal);
+      if (isEmpty && isEarly) await rest(restlessness, clock, signal);
     }
   }
 
@@ -68,21 +69,27 @@ export class UpdateReader {
     );
   }
 
-  #takeAll({ updates, unreadable }: UpdatesReading, take: TakeMessage): void {
+  async #takeAll(
+    { updates, unreadable }: UpdatesReading,
+    take: TakeMessage,
+    signal: AbortSignal,
+  ): Promise<void> {
     const fresh = updates.filter(({ id }) => this.#next === null || id >= this.#next);
     if (fresh.length === 0) throw later('Telegram repeats itself, or its answer cannot be read');
     if (unreadable > 0) {
       this.#options.log.warn({ unreadable }, 'telegram: messages in no known shape were left out');
     }
     for (const { id, message } of fresh) {
-      if (message !== null) this.#take(id, message, take);
+      if (message !== null) await this.#take(id, message, take);
       this.#next = Math.max(this.#next ?? 0, id + 1);
+      // Those behind it come again.
+      signal.throwIfAborted();
     }
   }
 
-  #take(id: number, message: TelegramMessage, take: TakeMessage): void {
+  async #take(id: number, message: TelegramMessage, take: TakeMessage): Promise<void> {
     try {
-      const afterwards = take(message);
+      const afterwards = await take(message);
       if (afterwards !== null) this.#afterwards.push(afterwards);
     } catch (error) {
       if (error instanceof DeliveryError) throw error;
@@ -91,20 +98,6 @@ export class UpdateReader {
       this.#options.log.error({ error, times }, 'telegram: a message could not be taken in');
       if (times < mostTries) throw later('a message could not be taken in');
     }
-  }
-
-  #rest(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    return new Promise((done) => {
-      const finish = () => {
-        clock.clearTimeout(timer);
-        signal.removeEventListener('abort', finish);
-        done();
-      };
-      const timer = clock.setTimeout(finish, restlessness);
-      signal.addEventListener('abort', finish);
-      if (signal.aborted) finish();
-    });
   }
 }
 

@@ -1,17 +1,21 @@
+import { LRUCache } from 'lru-cache';
 import { type ActorRefFrom, createActor, fromPromise } from 'xstate';
 import { pushDeliveryMachine } from '../../../machines/push/push-delivery-machine.ts';
 import { isFinal, type Task } from '../../../machines/task/task.ts';
+import { InOrder } from '../../in-order.ts';
+import { NewestWrites } from '../../newest-writes.ts';
 import {
   type Clock,
   type EgressScope,
   type Log,
-  type PushNotification,
   type PushTarget,
   PushTargetError,
   type PushTargets,
   type ScopedOutbound,
 } from '../../ports.ts';
-import type { PushRows } from '../../records/records.ts';
+import type { OpenTarget, PushRows } from '../../records/records.ts';
+import { rest } from '../../rest.ts';
+import { type PostPorts, postNotification, scopeOf } from './post-notification.ts';
 import { PostTurns } from './post-turns.ts';
 import { targetFault } from './target-fault.ts';
 
@@ -21,22 +25,25 @@ export interface PushEgress extends ScopedOutbound {
   refusalOf(url: URL, scope: EgressScope): Promise<string | null>;
 }
 
-export interface PushOptions {
+export interface PushOptions extends PostPorts {
   rows: PushRows;
   /** Returns a task as it stands on disk. */
-  find: (id: string) => Task | undefined;
-  /** Puts a task into the words of a version of A2A. */
-  write: (task: Task, version: string) => Promise<PushNotification>;
+  find: (id: string) => Promise<Task | undefined>;
   /** Checks every URL when it is set and each time it is called. */
   egress: PushEgress;
+  /** True when other daemons tell receivers of the same tasks, and this one when it is started. */
+  isShared?: boolean;
   clock: Clock;
   log: Log;
 }
 
-/** How long a receiver may take, in milliseconds. */
-const patience = 10_000;
-
 const mostTargets = 16;
+
+/** Receivers without a delivery of which it is remembered what they were told. */
+const mostRemembered = 1_000;
+
+/** Pause after the store failed, in milliseconds. */
+const storePause = 5_000;
 
 type Delivery = ActorRefFrom<typeof pushDeliveryMachine>;
 
@@ -46,74 +53,79 @@ export class PushNotifications implements PushTargets {
   readonly #deliveries = new Map<string, Map<string, Delivery>>();
   /** After a restart thousands of receivers may be behind. */
   readonly #turns = new PostTurns();
-  #isStopped = false;
+  /** What concerns one task is done in the order in which it came, while rows are read as well. */
+  readonly #ofTask = new InOrder();
+  readonly #told: NewestWrites;
+  /** The last revision that receivers were told of, or will not be: a change that was read may be heard after that. */
+  readonly #revisions = new LRUCache<string, number>({ max: mostRemembered });
+  readonly #stopped = new AbortController();
+  #isDelivering: boolean;
+  /** Resolves once what an earlier start left has its place before whatever is set or deleted. */
+  #opened: Promise<void> = Promise.resolve();
 
   constructor(options: PushOptions) {
     this.#options = options;
+    this.#isDelivering = options.isShared !== true;
+    this.#told = new NewestWrites(options.clock);
   }
 
-  /** Resumes the receivers that do not know yet how their task ended. */
+  /** Delivers nothing until it is started again; what is not told stays in the store. */
+  pause(): void {
+    this.#isDelivering = false;
+    this.#stopDeliveries();
+  }
+
+  /** Resumes the receivers that do not know yet how their task ended, as soon as the store can be read. */
   start(): void {
-    const { rows, find } = this.#options;
-    rows.deleteOrphans();
-    for (const { target, told } of rows.open()) {
-      const task = find(target.taskId);
-      // Who was told of a change since the daemon began to answer is up to date.
-      if (this.#deliveries.get(target.taskId)?.has(target.id)) continue;
-      const delivery = this.#deliver(target);
-      if (task !== undefined && task.revision > told) delivery.send({ type: 'task.changed', task });
-    }
+    const { rows } = this.#options;
+    this.#isDelivering = true;
+    this.#opened = this.#persist({}, async () => {
+      await rows.deleteOrphans();
+      for (const open of await rows.open()) {
+        void this.#inTask(open.target.taskId, () => this.#resume(open));
+      }
+    });
   }
 
   async set(target: PushTarget): Promise<PushTarget> {
-    const { rows, find } = this.#options;
     await this.#vet(target);
-    const others = rows.list(target.taskId).filter(({ id }) => id !== target.id);
-    if (others.length >= mostTargets) {
-      throw new PushTargetError(`a task may have ${mostTargets} push notification configs at most`);
-    }
-    const task = find(target.taskId);
-    const isBehind = this.#forget(target);
-    rows.put(target, task?.revision ?? 0);
-    if (task !== undefined && isFinal(task.state) && !isBehind) {
-      rows.keepTold(target, task.revision, true);
-      return target;
-    }
-    const delivery = this.#deliver(target);
-    if (task !== undefined && isBehind) delivery.send({ type: 'task.changed', task });
-    return target;
+    await this.#opened;
+    return this.#ofTask.run(target.taskId, () => this.#put(target));
   }
 
-  find(taskId: string, id: string): PushTarget | undefined {
+  find(taskId: string, id: string): Promise<PushTarget | undefined> {
     return this.#options.rows.find(taskId, id);
   }
 
-  list(taskId: string): PushTarget[] {
+  list(taskId: string): Promise<PushTarget[]> {
     return this.#options.rows.list(taskId);
   }
 
-  delete(taskId: string, id: string): boolean {
-    this.#forget({ taskId, id });
-    return this.#options.rows.delete(taskId, id);
+  async delete(taskId: string, id: string): Promise<boolean> {
+    await this.#opened;
+    return this.#ofTask.run(taskId, async () => {
+      const isDeleted = await this.#options.rows.delete(taskId, id);
+      this.#forget({ taskId, id });
+      this.#told.forget(nameOf({ taskId, id }));
+      this.#revisions.delete(nameOf({ taskId, id }));
+      return isDeleted;
+    });
   }
 
   /** Notifies the receivers of a task of a change that is on disk. */
   changed(task: Task): void {
-    if (this.#isStopped) return;
-    // A task that ended may run again; then its receivers are told again.
-    if (!this.#deliveries.has(task.id)) this.#attempt(task.id, () => this.#resume(task.id));
-    for (const delivery of this.#deliveries.get(task.id)?.values() ?? []) {
-      delivery.send({ type: 'task.changed', task });
-    }
+    if (this.#stopped.signal.aborted || !this.#isDelivering) return;
+    const { isShared = false } = this.#options;
+    if (!isShared && this.#deliveries.has(task.id) && !this.#ofTask.isBusy(task.id))
+      this.#send(task);
+    else void this.#inTask(task.id, () => this.#tell(task));
   }
 
-  /** Stops every delivery; the next start resumes them. */
-  stop(): void {
-    this.#isStopped = true;
-    for (const deliveries of this.#deliveries.values()) {
-      for (const delivery of deliveries.values()) delivery.stop();
-    }
-    this.#deliveries.clear();
+  /** Stops every delivery; the next start resumes them. Resolves once the store has what was told. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#stopDeliveries();
+    await this.#told.stop();
   }
 
   async #vet(target: PushTarget): Promise<void> {
@@ -123,23 +135,107 @@ export class PushNotifications implements PushTargets {
     if (fault !== null) throw new PushTargetError(fault);
   }
 
-  #resume(taskId: string): void {
-    for (const target of this.#options.rows.list(taskId)) this.#deliver(target);
+  /** Does something for a task when its turn comes. Never rejects. */
+  #inTask(taskId: string, run: () => Promise<void>): Promise<void> {
+    return this.#ofTask.run(taskId, () => this.#persist({ task_id: taskId }, run));
   }
 
-  /** Logs a failure of the store, which must end neither the task nor other deliveries. */
-  #attempt(taskId: string, run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      this.#options.log.error({ error, task_id: taskId }, 'push: the store failed');
+  /** Tries again, after pauses, what the store fails at, until it stops. Never rejects. */
+  async #persist(fields: object, run: () => Promise<void>): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      try {
+        return await run();
+      } catch (error) {
+        log.error({ error, ...fields }, 'push: the store failed');
+      }
+      await rest(storePause, clock, signal);
     }
   }
 
-  #deliver(target: PushTarget): Delivery {
+  async #resume({ target, told }: OpenTarget): Promise<void> {
+    const task = await this.#options.find(target.taskId);
+    // Who was told of a change since the daemon began to answer is up to date.
+    if ((this.#revisions.get(nameOf(target)) ?? 0) > told) return;
+    if (this.#deliveries.get(target.taskId)?.has(target.id)) return;
+    const delivery = this.#deliver(target, told);
+    if (task !== undefined) delivery?.send({ type: 'task.changed', task });
+  }
+
+  async #put(target: PushTarget): Promise<PushTarget> {
+    const { rows, find } = this.#options;
+    const others = (await rows.list(target.taskId)).filter(({ id }) => id !== target.id);
+    if (others.length >= mostTargets) {
+      throw new PushTargetError(`a task may have ${mostTargets} push notification configs at most`);
+    }
+    const task = await find(target.taskId);
+    // What one before it was told must not be written over what this one is.
+    await this.#told.answered(nameOf(target));
+    const told = task?.revision ?? 0;
+    await rows.put(target, told);
+    const isBehind = this.#forget(target);
+    if (task !== undefined && isFinal(task.state) && !isBehind) {
+      this.#keepTold(target, task);
+      return target;
+    }
+    const delivery = this.#deliver(target, isBehind ? 0 : told);
+    if (task !== undefined) delivery?.send({ type: 'task.changed', task });
+    return target;
+  }
+
+  /** A task that ended may run again; then its receivers are told again. */
+  async #tell(task: Task): Promise<void> {
+    if (this.#options.isShared === true || !this.#deliveries.has(task.id)) {
+      await this.#renew(task.id);
+    }
+    this.#send(task);
+  }
+
+  /** Has the receivers that the store knows of a task, and no others. */
+  async #renew(taskId: string): Promise<void> {
+    const targets = await this.#options.rows.list(taskId);
+    const live = this.#deliveries.get(taskId);
+    for (const id of [...(live?.keys() ?? [])]) {
+      if (!targets.some((target) => target.id === id)) this.#forget({ taskId, id });
+    }
+    for (const target of targets) {
+      if (live?.has(target.id) === true) continue;
+      this.#deliver(target, this.#revisions.get(nameOf(target)) ?? 0);
+    }
+  }
+
+  #stopDeliveries(): void {
+    for (const deliveries of this.#deliveries.values()) {
+      for (const delivery of deliveries.values()) delivery.stop();
+    }
+    this.#deliveries.clear();
+  }
+
+  #send(task: Task): void {
+    for (const delivery of this.#deliveries.get(task.id)?.values() ?? []) {
+      delivery.send({ type: 'task.changed', task });
+    }
+  }
+
+  #keepTold(target: PushTarget, { revision, state }: Task): void {
+    const { rows, log } = this.#options;
+    const { taskId } = target;
+    const name = nameOf(target);
+    this.#revisions.set(name, revision);
+    this.#told.keep(
+      name,
+      () => rows.keepTold(target, revision, isFinal(state)),
+      (error) => log.error({ error, task_id: taskId }, 'push: the store failed'),
+    );
+  }
+
+  /** Starts to deliver what comes after a revision; `null` once it is stopped. */
+  #deliver(target: PushTarget, told: number): Delivery | null {
+    if (this.#stopped.signal.aborted || !this.#isDelivering) return null;
     const { clock, log } = this.#options;
     const { taskId, id } = target;
-    const delivery = createActor(this.#logic(target), { clock });
+    const delivery = createActor(this.#logic(target), { clock, input: { told } });
     const deliveries = this.#deliveries.get(taskId) ?? new Map<string, Delivery>();
     this.#deliveries.set(taskId, deliveries.set(id, delivery));
     delivery.subscribe({
@@ -160,18 +256,17 @@ export class PushNotifications implements PushTargets {
   }
 
   #logic(target: PushTarget) {
-    const { rows, log } = this.#options;
+    const { log } = this.#options;
     return pushDeliveryMachine.provide({
       actors: {
         post: fromPromise<void, { task: Task }>(({ input, signal }) =>
           this.#turns.take(new URL(target.url).host, signal, () =>
-            this.#post(target, input.task, signal),
+            postNotification(target, input.task, { ...this.#options, signal }),
           ),
         ),
       },
       actions: {
-        keepTold: (_, task: Task) =>
-          this.#attempt(task.id, () => rows.keepTold(target, task.revision, isFinal(task.state))),
+        keepTold: (_, task: Task) => this.#keepTold(target, task),
         noteGivenUp: (_, { task, error }) =>
           log.warn(
             { task_id: task.id, error: reasonOf(error) },
@@ -180,34 +275,11 @@ export class PushNotifications implements PushTargets {
       },
     });
   }
-
-  async #post(target: PushTarget, task: Task, signal: AbortSignal): Promise<void> {
-    const { write, egress } = this.#options;
-    const { body, contentType } = await write(task, target.version);
-    const response = await egress.within(scopeOf(target), () =>
-      egress.fetch(target.url, {
-        method: 'POST',
-        redirect: 'manual',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
-        headers: { 'Content-Type': contentType, ...authentication(target) },
-        body,
-      }),
-    );
-    await response.body?.cancel();
-    if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
-  }
 }
 
-/** Returns the scope of a task: a caller named the receiver, so it is checked like a request of a tool. */
-function scopeOf({ taskId }: PushTarget): EgressScope {
-  return { taskId, correlationId: null, tags: {} };
-}
-
-function authentication({ token, authentication: auth }: PushTarget): Record<string, string> {
-  return {
-    ...(auth?.credentials ? { Authorization: `${auth.scheme} ${auth.credentials}` } : {}),
-    ...(token === '' ? {} : { 'X-A2A-Notification-Token': token }),
-  };
+/** Unique among the receivers of all tasks; an id of a task has no space. */
+function nameOf({ taskId, id }: Pick<PushTarget, 'taskId' | 'id'>): string {
+  return `${taskId} ${id}`;
 }
 
 /** What fetch says of a failure is in its cause. */

@@ -193,11 +193,11 @@ describe('more threads than are worked on at once', () => {
     });
     onTestFinished(async () => {
       await conversations.stop();
-      store.close();
+      await store.close();
     });
     const more = 7;
     for (let room = 0; room < mostThreads + more; room += 1) {
-      conversations.receive(
+      void conversations.receive(
         aSaying({ id: `m-${room}`, thread: `memory.room.${room}`, ref: { room } }),
       );
     }
@@ -209,6 +209,6 @@ describe('more threads than are worked on at once', () => {
     }
     const said = () => chat.noted.filter(([, words]) => words === 'ok').length;
     await vi.waitUntil(() => said() === mostThreads + more, waits);
-    await vi.waitUntil(() => store.conversations.open().length === 0, waits);
+    await vi.waitUntil(async () => (await store.conversations.open()).length === 0, waits);
   });
 });

@@ -38,7 +38,7 @@ async function openOffice(settings: ServiceSettings = {}) {
       conversations: true,
     },
     outbound: egress,
-    approvals: { find: () => [], decide: () => Promise.reject(new Error('nothing waits')) },
+    approvals: { find: async () => [], decide: () => Promise.reject(new Error('nothing waits')) },
     conversations,
     clock,
     log,
@@ -49,7 +49,7 @@ async function openOffice(settings: ServiceSettings = {}) {
     await slack.close();
     await own.close();
     await egress.close();
-    store.close();
+    await store.close();
   });
   adapter.start(() => undefined);
   await slack.connected();

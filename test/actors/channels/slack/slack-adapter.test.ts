@@ -77,7 +77,7 @@ describe('the Slack adapter', () => {
     const attempted = Promise.withResolvers<[string, DecisionAttempt]>();
     const { slack, adapter, clock, told, connect } = await openSlackRig({
       approvals: {
-        find: () => kept,
+        find: async () => kept,
         decide: async (taskId, attempt) => {
           attempted.resolve([taskId, attempt]);
           const { approver, verb: decision } = attempt;
@@ -118,7 +118,7 @@ describe('the Slack adapter', () => {
   it('asks for a reason at once, however much else Slack leaves unanswered', async () => {
     const kept: KeptNotice[] = [];
     const { slack, adapter, clock, connect } = await openSlackRig({
-      approvals: { find: () => kept },
+      approvals: { find: async () => kept },
     });
     await connect();
     kept.push({ notice: aNotice(), ref: await adapter.deliver(aNotice(), never) });

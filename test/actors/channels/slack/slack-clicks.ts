@@ -94,7 +94,7 @@ export class SlackClicks {
   /** Parks a task and posts what asks for its release, as the adapter does. */
   async ask(channel = 'refunds', context = '5', requester: Caller = rita): Promise<Asked> {
     const asked = await this.askUnkept(channel, context, requester);
-    this.keep(asked.task, asked.message);
+    await this.keep(asked.task, asked.message);
     return asked;
   }
 
@@ -102,13 +102,13 @@ export class SlackClicks {
   async askUnkept(channel = 'refunds', context = '5', requester: Caller = rita): Promise<Asked> {
     const steps = [{ tool: 'pay', args: { amount: context } }, { say: 'done' }];
     const task = await parks(this.rig.system, playing(steps, { requester }));
-    return { task, message: this.post(task, channel) };
+    return { task, message: await this.post(task, channel) };
   }
 
   /** Posts a message of a task without keeping where it is. */
-  post({ deferral }: Task, channel: string): FakeMessage {
+  async post({ deferral }: Task, channel: string): Promise<FakeMessage> {
     const { workspace } = this.slack;
-    const [row] = this.rig.store.approvals.find(deferral?.id ?? '', 'slack');
+    const [row] = await this.rig.store.approvals.find(deferral?.id ?? '', 'slack');
     if (row === undefined) throw new Error('nothing is kept of the deferral');
     const { text, blocks } = messageOf(row.notice, { dashboardUrl: null });
     return workspace.say({
@@ -120,15 +120,15 @@ export class SlackClicks {
   }
 
   /** Keeps where the message of a task is. */
-  keep({ deferral }: Task, { channel, ts }: FakeMessage): void {
+  async keep({ deferral }: Task, { channel, ts }: FakeMessage): Promise<void> {
     const { approvals } = this.rig.store;
-    const rows = approvals.find(deferral?.id ?? '', 'slack');
+    const rows = await approvals.find(deferral?.id ?? '', 'slack');
     const writes = rows.map(({ position, version, notice }) => ({
       position,
       version,
       told: notice,
     }));
-    approvals.keep(writes.map((row) => ({ ...row, ref: { channel, ts }, isClosed: false })));
+    await approvals.keep(writes.map((row) => ({ ...row, ref: { channel, ts }, isClosed: false })));
   }
 
   /** Makes what Slack says of a click; `changes` are made at the top of it. */

@@ -73,7 +73,7 @@ export async function openSlackRig(options: SlackRigOptions = {}): Promise<Slack
     clock,
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     conversations: {
-      receive(message) {
+      async receive(message) {
         speech.resolve(message);
         return options.takeIn?.(message) ?? true;
       },
@@ -127,7 +127,7 @@ function answering(egress: Egress, answer: NonNullable<SlackRigOptions['answer']
 }
 
 const nothingKept: ApprovalAuthority = {
-  find: () => [],
+  find: async () => [],
   decide: () => Promise.reject(new Error('nothing waits')),
 };
 

@@ -69,7 +69,7 @@ describe('a click on Reject', () => {
         },
       },
     ]);
-    expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+    expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
     expect(clicks.decisions(task)).toEqual([]);
     expect(clicks.calls).toEqual(['views.open']);
   });
@@ -83,7 +83,7 @@ describe('a click on Reject', () => {
       { ...rejectedByAnn, ...vouchedInSlack('U0EVE00001'), approver, authorized: false },
     ]);
     expect(clicks.calls).toEqual(['chat.postEphemeral']);
-    expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+    expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
   });
 
   it.each<Fault>([
@@ -244,7 +244,7 @@ describe('a reason', () => {
     expect(clicks.decisions(asked.task)).toEqual(
       Array.from({ length: audited }, () => ({ ...rejectedByAnn, note: 'no', authorized: false })),
     );
-    expect(clicks.rig.system.reads.find(asked.task.id)?.state).toBe('deferred');
+    expect((await clicks.rig.system.reads.find(asked.task.id))?.state).toBe('deferred');
   });
 
   it.each([

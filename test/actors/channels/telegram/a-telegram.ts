@@ -35,7 +35,7 @@ export async function startTelegram(wishes: TelegramWishes = {}) {
     outbound: options.outbound ?? { fetch: globalThis.fetch },
     conversations:
       options.conversations === undefined
-        ? { receive: (message) => void heard.push(message) }
+        ? { receive: async (message) => heard.push(message) > 0 }
         : options.conversations,
     clock,
     log: { info: at('info'), warn: at('warn'), error: at('error') },

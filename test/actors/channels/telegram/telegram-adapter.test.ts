@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type ApprovalNotice } from '../../../../src/machines/channels/approval-notice.ts';
@@ -308,12 +309,36 @@ describe('the connection to Telegram', () => {
     await fake.reached('getUpdates', 2);
   });
 
-  it('takes a message again that could not be taken in, and leaves it out after five times', async () => {
+  it('acknowledges a message, and takes the next one in, once it was kept', async () => {
     const tried: string[] = [];
+    const keeping = Promise.withResolvers<boolean>();
     const conversations = {
       receive: ({ text }: { text: string }) => {
         tried.push(text);
+        return keeping.promise;
+      },
+    };
+    const { fake } = await startTelegram({ conversations });
+    fake.say({ text: 'one' });
+    fake.say({ text: 'two' });
+    await until(() => tried.length > 0);
+    await setImmediate();
+    const before = [[...tried], polls(fake).length];
+    keeping.resolve(true);
+    await until(() => polls(fake).at(-1)?.['offset'] === 103);
+    expect([before, tried]).toEqual([
+      [['one'], 1],
+      ['one', 'two'],
+    ]);
+  });
+
+  it('takes a message again that could not be taken in, and leaves it out after five times', async () => {
+    const tried: string[] = [];
+    const conversations = {
+      receive: async ({ text }: { text: string }) => {
+        tried.push(text);
         if (text === 'bad') throw new Error('disk full');
+        return true;
       },
     };
     const { adapter, fake, clock, logged } = await startTelegram({ conversations });
@@ -330,7 +355,7 @@ describe('the connection to Telegram', () => {
 
   it('takes a message again for as long as nobody takes messages in', async () => {
     const tried: string[] = [];
-    const conversations = { receive: ({ text }: { text: string }) => tried.push(text) > 7 };
+    const conversations = { receive: async ({ text }: { text: string }) => tried.push(text) > 7 };
     const { adapter, fake, clock, logged } = await startTelegram({ conversations });
     fake.say({ text: 'Hi' });
     for (let times = 1; times <= 7; times += 1) {

@@ -71,12 +71,12 @@ export class SlackDecisions {
     this.#options = options;
   }
 
-  /** Tells how a message stands; one that is just being posted is waited for. Never rejects. */
+  /** Tells how a message stands; one that is just being posted is waited for. Rejects when the store cannot be read. */
   async standing({ deferralId, channel, ts }: MessagePlace): Promise<Standing> {
     const { approvals, clock } = this.#options;
     const until = clock.now() + posting.patience;
     for (;;) {
-      const kept = approvals.find(deferralId, 'slack');
+      const kept = await approvals.find(deferralId, 'slack');
       const [first] = kept;
       if (first === undefined) return { kind: 'unknown' };
       const nearby = kept.filter(({ ref }) => ref?.['channel'] === channel);
@@ -110,7 +110,7 @@ export class SlackDecisions {
       if (isMisplaced && answer.kind === 'forbidden') {
         return { words: refusalWords.misplaced, isRecorded: true };
       }
-      const counted = this.#approvals(notice, answer);
+      const counted = await this.#approvals(notice, answer);
       const words = answerWords(answer, { notice, approver, approvals: counted });
       return { words, isRecorded: true };
     } catch (error) {
@@ -141,9 +141,11 @@ export class SlackDecisions {
   }
 
   /** Counts the approvals there are after an answer, whether or not they have been kept by now. */
-  #approvals({ request }: ApprovalNotice, answer: DecisionAnswer): number {
+  async #approvals({ request }: ApprovalNotice, answer: DecisionAnswer): Promise<number> {
     if (answer.kind !== 'recorded') return 0;
-    const [kept] = this.#options.approvals.find(request.deferralId, 'slack');
+    // The decision is on disk, whatever becomes of this reading.
+    const found = this.#options.approvals.find(request.deferralId, 'slack').catch(() => []);
+    const [kept] = await found;
     const names = [...request.approvals, ...(kept?.notice.request.approvals ?? [])].map(
       ({ approver }) => approver,
     );

@@ -13,9 +13,9 @@ export interface ChannelDirectoryOptions {
 
 /** The ids that names were first found to stand for. */
 export interface KeptNames {
-  find(name: string): string | undefined;
+  find(name: string): Promise<string | undefined>;
   /** Keeps the id of a name that has none. */
-  keep(name: string, id: string): void;
+  keep(name: string, id: string): Promise<void>;
 }
 
 /** The channels of one name, and until when that is taken for true. */
@@ -58,7 +58,7 @@ export class ChannelDirectory {
     if (name === '' || name === '*') {
       throw targetError('the target names no channel; write its name or id in "to"');
     }
-    const kept = this.#options.names?.find(name);
+    const kept = await this.#recalled(name);
     const [id = kept, ...others] = await this.#idsOf(name);
     if (id === undefined) {
       throw targetError(
@@ -76,8 +76,24 @@ export class ChannelDirectory {
         `${JSON.stringify(name)} is another channel (${id}) than the one that was asked so far (${kept}), as after one was renamed; write the id of the one you mean in "to"`,
       );
     }
-    this.#options.names?.keep(name, id);
+    if (kept === undefined) await this.#keep(name, id);
     return id;
+  }
+
+  async #recalled(name: string): Promise<string | undefined> {
+    try {
+      return await this.#options.names?.find(name);
+    } catch (error) {
+      throw storeError(name, error);
+    }
+  }
+
+  async #keep(name: string, id: string): Promise<void> {
+    try {
+      await this.#options.names?.keep(name, id);
+    } catch (error) {
+      throw storeError(name, error);
+    }
   }
 
   async #idsOf(name: string): Promise<string[]> {
@@ -129,4 +145,9 @@ export class ChannelDirectory {
 
 function targetError(words: string): DeliveryError {
   return new DeliveryError(`slack: ${words}`, { fault: 'target' });
+}
+
+function storeError(name: string, cause: unknown): DeliveryError {
+  const words = `the store failed at which channel is called ${JSON.stringify(name)}; it is asked again`;
+  return new DeliveryError(`slack: ${words}`, { fault: 'later', cause });
 }

@@ -51,7 +51,7 @@ describe('a click on Approve', () => {
       authorized: false,
     };
     expect(clicks.decisions(task)).toEqual([refused]);
-    expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+    expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
     await clicks.click(message, 'Approve', 'ann');
     expect(clicks.decisions(task)).toEqual([refused, approvedByAnn]);
   });
@@ -67,7 +67,7 @@ describe('a click on Approve', () => {
         { decision: 'approve', authorized: false },
         { decision: 'reject', authorized: false },
       ]);
-      expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+      expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
     },
   );
 
@@ -87,7 +87,7 @@ describe('a click on Approve', () => {
       'You may not decide this, so it still waits. Slack told us no email address of yours. ' +
         'May decide: ann@example.com, bob@example.com',
     ]);
-    expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+    expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
   });
 
   it.each([{ quorum: 2 }, { four_eyes: true }])(
@@ -106,7 +106,7 @@ describe('a click on Approve', () => {
           text: 'You may not decide this, so it still waits. Slack told us no email address of yours.',
         },
       ]);
-      expect(clicks.rig.system.reads.find(task.id)?.deferral?.approvals).toEqual([]);
+      expect((await clicks.rig.system.reads.find(task.id))?.deferral?.approvals).toEqual([]);
     },
   );
 
@@ -125,7 +125,7 @@ describe('a click on Approve', () => {
       await clicks.click(second.message, 'Approve', 'bob');
       expect(clicks.decisions(first.task)).toMatchObject([{ approver: 'bob@example.com' }]);
       expect(clicks.decisions(second.task)).toMatchObject([{ authorized: false }]);
-      expect(clicks.rig.system.reads.find(second.task.id)?.state).toBe('deferred');
+      expect((await clicks.rig.system.reads.find(second.task.id))?.state).toBe('deferred');
     },
   );
 
@@ -143,7 +143,7 @@ describe('a click on Approve', () => {
         text: 'You may not decide this, so it still waits. Whoever asked may not decide.',
       },
     ]);
-    expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+    expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
   });
 
   it('refuses whoever asked in Slack under four eyes, though no email of theirs was known then', async () => {
@@ -154,7 +154,7 @@ describe('a click on Approve', () => {
     expect(clicks.decisions(task)).toMatchObject([
       { approver: 'bob@example.com', authorized: false },
     ]);
-    expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+    expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
     await clicks.click(message, 'Approve', 'ann');
     expect((await ends(clicks.rig.system, task.id)).state).toBe('completed');
   });
@@ -164,7 +164,7 @@ describe('a click on Approve', () => {
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Approve', 'ann');
     await clicks.click(message, 'Approve', 'ann');
-    expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+    expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
     await clicks.click(message, 'Approve', 'bob');
     expect(clicks.told).toEqual([
       { user: ann, text: 'Your approval counts: 1 of 2.' },
@@ -189,7 +189,7 @@ describe('a click on Approve', () => {
       clicks.click(message, 'Approve', 'ann'),
       clicks.click(message, 'Approve', 'bob'),
     ]);
-    const settled = clicks.rig.system.reads.find(task.id)?.settled;
+    const settled = (await clicks.rig.system.reads.find(task.id))?.settled;
     const winner = settled?.approver === 'ann@example.com' ? ann : bob;
     expect(clicks.told).toEqual([
       { user: winner === ann ? bob : ann, text: `Already approved by ${settled?.approver}` },
@@ -212,7 +212,7 @@ describe('what a click puts to the task', () => {
     });
     const { task, message } = await clicks.ask();
     const { id: deferralId, argsSha256 } = task.deferral!;
-    await clicks.click(clicks.post(task, 'general'), 'Approve', 'guest');
+    await clicks.click(await clicks.post(task, 'general'), 'Approve', 'guest');
     await clicks.click(message, 'Approve');
     const approval = {
       verb: 'approve',
@@ -266,7 +266,7 @@ describe('a click on a message that is not the one that was posted', () => {
     async (channel) => {
       const clicks = await SlackClicks.open();
       const { task } = await clicks.ask();
-      const other = clicks.post(task, channel);
+      const other = await clicks.post(task, channel);
       const bodies = (['Approve', 'Reject'] as const).map((action) =>
         clicks.clickOf(other, action),
       );
@@ -277,14 +277,14 @@ describe('a click on a message that is not the one that was posted', () => {
       ]);
       expect(clicks.told.map(({ text }) => text)).toEqual([misplaced, misplaced]);
       expect(clicks.slack.views).toEqual([]);
-      expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+      expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
     },
   );
 
   it('has its buttons taken off and leads to the one that counts', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
-    const other = clicks.post(task, 'refunds');
+    const other = await clicks.post(task, 'refunds');
     await clicks.click(other, 'Approve');
     const link = `https://holdpoint-demo.slack.com/archives/${message.channel}/p${message.ts.replace('.', '')}`;
     expect(other).toMatchObject({
@@ -314,7 +314,7 @@ describe('a click on a message that is not the one that was posted', () => {
     const handled = clicks.click(other.message, 'Approve');
     await turn();
     expect(clicks.decisions(other.task)).toEqual([]);
-    clicks.keep(other.task, other.message);
+    await clicks.keep(other.task, other.message);
     clock.advance(100);
     await handled;
     expect(clicks.decisions(other.task)).toEqual([{ ...approvedByAnn, wait_ms: 100 }]);
@@ -398,7 +398,7 @@ describe('a click after the end', () => {
   it('leaves a message alone in a channel where nobody was asked', async () => {
     const clicks = await SlackClicks.open();
     const { task } = await clicks.ask();
-    const other = clicks.post(task, 'general');
+    const other = await clicks.post(task, 'general');
     const body = clicks.clickOf(other, 'Approve');
     await clicks.rig.system.cancel(task.id, 'not needed');
     await clicks.handle(body);
@@ -420,8 +420,11 @@ describe('a click after the end', () => {
       const clicks: SlackClicks = await SlackClicks.open({
         approvals: ({ find, decide }) => ({
           find,
-          decide: (taskId, attempt) => {
-            if (!isClickFirst) clicks.rig.clock.advance(300_000);
+          decide: async (taskId, attempt) => {
+            if (!isClickFirst) {
+              clicks.rig.clock.advance(300_000);
+              await ends(clicks.rig.system, taskId);
+            }
             const answer = decide(taskId, attempt);
             if (isClickFirst) clicks.rig.clock.advance(300_000);
             return answer;

@@ -131,7 +131,7 @@ describe('a click that is not for us', () => {
     const [view] = views;
     const body = viewClosed(workspace, view!, workspace.user('ann')!);
     expect(await clicks.handle(body)).toEqual(acknowledgedOnce);
-    expect(clicks.rig.system.reads.find(task.id)?.state).toBe('deferred');
+    expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
   });
 });
 

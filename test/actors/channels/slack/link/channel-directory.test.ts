@@ -119,11 +119,23 @@ describe('the channels of a workspace', () => {
     ]);
   });
 
+  it('asks again later when the store fails, rather than take a channel that may be another one', async () => {
+    const words = 'slack: the store failed at which channel is called "refunds"; it is asked again';
+    const gone = () => Promise.reject(new Error('the server is gone'));
+    const unread = await openDirectory(undefined, { find: gone, keep: async () => undefined });
+    const unkept = await openDirectory(undefined, { find: async () => undefined, keep: gone });
+    expect([await unread.failure('#refunds'), unread.lists()]).toEqual([
+      { message: words, fault: 'later' },
+      0,
+    ]);
+    expect(await unkept.failure('#refunds')).toEqual({ message: words, fault: 'later' });
+  });
+
   it('holds a name to the channel that it was first found to mean', async () => {
     const kept = new Map<string, string>();
     const names: KeptNames = {
-      find: (name) => kept.get(name),
-      keep: (name, id) => void (kept.has(name) || kept.set(name, id)),
+      find: async (name) => kept.get(name),
+      keep: async (name, id) => void (kept.has(name) || kept.set(name, id)),
     };
     const first = await openDirectory(undefined, names);
     const before = await first.resolve('#Refunds');

@@ -1,0 +1,15 @@
+import type { Clock } from './ports.ts';
+
+/** Resolves after so many milliseconds, or as soon as the signal aborts. Never rejects. */
+export function rest(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clock.clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = clock.setTimeout(wake, milliseconds);
+    signal.addEventListener('abort', wake);
+    if (signal.aborted) wake();
+  });
+}

@@ -1,0 +1,35 @@
+import { expect, it, vi } from 'vitest';
+import { createActor } from 'xstate';
+import { createWatchDeadlines } from '../../../src/actors/tasks/watch-deadlines.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+import { patient } from '../../helpers/patient.ts';
+import { nine } from '../../helpers/test-system.ts';
+
+it('a store that cannot be read is asked for deadlines again, and none is missed', async () => {
+  const clock = new ManualClock(nine);
+  const logged: string[] = [];
+  const woken: string[] = [];
+  let reads = 0;
+  const rows = {
+    overdue: async (): Promise<string[]> => {
+      reads += 1;
+      if (reads === 1) throw new Error('the store is gone');
+      return ['t-1'];
+    },
+    nextDeadline: async () => null,
+  };
+  const log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (_: object, message: string) => void logged.push(message),
+  };
+  const wake = (id: string): void => void woken.push(id);
+  const watching = createActor(createWatchDeadlines({ rows: rows as never, clock, log, wake }));
+  watching.start();
+  await vi.waitFor(() => expect(logged).toHaveLength(1), patient);
+  await vi.waitFor(() => expect(clock.pending).toBe(1), patient);
+  clock.advance(5_000);
+  await vi.waitFor(() => expect(woken).toEqual(['t-1']), patient);
+  expect(logged).toEqual(['tasks: the deadlines cannot be read; they are looked for again']);
+  watching.stop();
+});
