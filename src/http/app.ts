@@ -59,7 +59,7 @@ import {
 import { noDecision } from './wire/decision-json.ts';
 
 type AuditPorts = Parameters<typeof auditKeys>[0] &
-  Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels'>;
+  Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels' | 'shared'>;
 
 export interface AppPorts
   extends AdmitPorts,

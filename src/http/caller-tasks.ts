@@ -26,6 +26,7 @@ import {
   type TaskScope,
 } from '../machines/task/task-access.ts';
 import type { MessageAnswer } from '../machines/task/task-events.ts';
+import { HeardSince } from './heard-since.ts';
 import { TaskChanges } from './task-changes.ts';
 
 export interface CallerTasksPorts {
@@ -45,6 +46,10 @@ export class CallerTasks {
   readonly #caller: Caller | null;
   readonly #scope: TaskScope;
   readonly #push: PushTargets | null;
+  /** Tasks that this request has begun or been shown, and may follow. */
+  readonly #known = new Set<string>();
+  /** What the task has done that this request has begun, until somebody follows it. */
+  #heard: HeardSince | null = null;
   /** What changes of the caller's tasks. */
   readonly changes: TaskChanges;
 
@@ -62,21 +67,35 @@ export class CallerTasks {
   }
 
   /**
-   * Starts work for the caller and returns the id of its task. Throws SystemError; `unknown_task` for the id
+   * Starts work for the caller and returns the id of its task; `isFollowed` keeps what the task does for who follows it
+   * as soon as that is known. Throws SystemError; `unknown_task` for the id
    * of another owner's task, which stays untouched and undisclosed.
    */
-  open(request: Omit<TaskRequest, 'requester'>): string {
-    if (request.id !== undefined) this.#refuseForeign(request.id);
-    const id = this.#system.open({ ...request, requester: this.#caller });
-    // The task of an earlier message of the caller may have another owner by now.
-    if (request.isKnownById === true && id !== request.id) this.#refuseForeign(id);
-    return id;
+  async open(
+    request: Omit<TaskRequest, 'requester' | 'onBegun'>,
+    isFollowed = false,
+  ): Promise<string> {
+    if (request.id !== undefined) await this.#refuseForeign(request.id);
+    const heard = isFollowed ? new HeardSince(this.#system.watchers) : null;
+    const onBegun = heard === null ? {} : { onBegun: (begun: string) => heard.listen(begun) };
+    try {
+      const id = await this.#system.open({ ...request, requester: this.#caller, ...onBegun });
+      // The task of an earlier message of the caller may have another owner by now.
+      if (request.isKnownById === true && id !== request.id) await this.#refuseForeign(id);
+      this.#known.add(id);
+      this.#heard = heard;
+      if (id !== request.id && request.id !== undefined) heard?.forget();
+      return id;
+    } catch (error) {
+      heard?.forget();
+      throw error;
+    }
   }
 
   /** Returns the id of the task that an earlier message of the caller with the same id led to. Throws SystemError. */
-  findBySent(message: Message): string | undefined {
-    const id = this.#system.reads.findBySent({ message, requester: this.#caller });
-    if (id !== undefined) this.#refuseForeign(id);
+  async findBySent(message: Message): Promise<string | undefined> {
+    const id = await this.#system.reads.findBySent({ message, requester: this.#caller });
+    if (id !== undefined) await this.#refuseForeign(id);
     return id;
   }
 
@@ -88,20 +107,20 @@ export class CallerTasks {
     id: string,
     said: Omit<SaidMessage, 'requester'>,
   ): Promise<{ taskId: string; answer: MessageAnswer }> {
-    this.#refuseForeign(id);
+    await this.#refuseForeign(id);
     const { taskId, answer } = await this.#system.say(id, { ...said, requester: this.#caller });
-    if (taskId !== id) this.#refuseForeign(taskId);
+    if (taskId !== id) await this.#refuseForeign(taskId);
     return { taskId, answer };
   }
 
   /** Returns a task as committed to disk. */
-  find(id: string): Task | undefined {
-    return this.#visible(this.#system.reads.find(id));
+  async find(id: string): Promise<Task | undefined> {
+    return this.#visible(await this.#system.reads.find(id));
   }
 
   /** Returns the states of the chart that a task of the caller has entered, as they stand on disk. Throws SystemError. */
-  statesOf(id: string): StateHistory {
-    this.#refuseForeign(id);
+  async statesOf(id: string): Promise<StateHistory> {
+    await this.#refuseForeign(id);
     return this.#system.reads.statesOf(id);
   }
 
@@ -109,14 +128,14 @@ export class CallerTasks {
    * Returns the way of a task of the caller as inspection events, redacted; `null` while the inspector is off. Throws
    * SystemError.
    */
-  inspectionOf(id: string): object[] | null {
-    this.#refuseForeign(id);
+  async inspectionOf(id: string): Promise<object[] | null> {
+    await this.#refuseForeign(id);
     return this.#system.reads.inspectionOf(id);
   }
 
   /** Returns the task that waits on a deferral. */
-  findByDeferral(deferralId: string): Task | undefined {
-    return this.#visible(this.#system.reads.findByDeferral(deferralId));
+  async findByDeferral(deferralId: string): Promise<Task | undefined> {
+    return this.#visible(await this.#system.reads.findByDeferral(deferralId));
   }
 
   /** Lists tasks, the one that was made last first. */
@@ -140,77 +159,96 @@ export class CallerTasks {
   }
 
   /** Counts the tasks that a listing without its pages would show, up to a limit of its own. */
-  total(filter: TaskFilter): number {
+  total(filter: TaskFilter): Promise<number> {
     return this.#system.reads.total(filter, this.#scope);
   }
 
-  /** Follows a task; the returned function stops it. Access is checked here, once. Throws SystemError. */
+  /**
+   * Follows a task from now on, which this request has begun or found before; the returned function stops it. Throws
+   * SystemError.
+   */
   watch(id: string, watcher: Watcher): () => void {
-    this.#refuseForeign(id);
-    return this.#system.watchers.watch(id, watcher);
+    this.#refuseUnknown(id);
+    const leave = this.#system.watchers.watch(id, watcher);
+    this.#heard?.tell(id, watcher);
+    return leave;
   }
 
-  /** Returns the turn that the model of a task of the caller is taking. Throws SystemError. */
+  /** Returns the turn that the model of a task is taking, which this request has begun or found. Throws SystemError. */
   spoken(id: string): SpokenTurn | undefined {
-    this.#refuseForeign(id);
+    this.#refuseUnknown(id);
     return this.#system.watchers.spoken(id);
   }
 
   /** Resolves with a task once it is final. Rejects with the signal's reason, or with SystemError. */
   async settled(id: string, signal: AbortSignal): Promise<Task> {
-    this.#refuseForeign(id);
+    await this.#refuseForeign(id);
+    this.#heard?.forget();
     return this.#system.watchers.settled(id, signal);
   }
 
   /** Resolves with a task once it goes on no further by itself. Rejects as `settled` does. */
   async standing(id: string, signal: AbortSignal): Promise<Task> {
-    this.#refuseForeign(id);
+    await this.#refuseForeign(id);
+    this.#heard?.forget();
     return this.#system.watchers.settled(id, signal, isStanding);
   }
 
   /** Puts a decision to a task and returns its answer. Rejects with SystemError. */
   async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
-    if (this.#isForeign(id, mayDecide)) return { kind: 'notPending' };
+    if (await this.#isForeign(id, mayDecide)) return { kind: 'notPending' };
     return this.#system.decide(id, attempt);
   }
 
   /** Calls a task off and returns it; a final one is returned as it is. Rejects with SystemError. */
   async cancel(id: string, reason: string): Promise<Task | undefined> {
-    return this.#isForeign(id) ? undefined : this.#system.cancel(id, reason);
+    return (await this.#isForeign(id)) ? undefined : this.#system.cancel(id, reason);
   }
 
   /** Tells a task that the caller of its stream has left. */
   async callerLeft(id: string): Promise<void> {
-    if (!this.#isForeign(id)) await this.#system.callerLeft(id);
+    if (!(await this.#isForeign(id))) await this.#system.callerLeft(id);
   }
 
   #visible(task: Task | undefined): Task | undefined {
-    return task !== undefined && isWithin(this.#scope, task) ? task : undefined;
+    if (task === undefined || !isWithin(this.#scope, task)) return undefined;
+    this.#known.add(task.id);
+    return task;
   }
 
   /** Tells whether another owner has a task of that id. */
-  #isForeign(
+  async #isForeign(
     id: string,
     isAllowed: (scope: TaskScope, task: OwnedTask) => boolean = isWithin,
-  ): boolean {
+  ): Promise<boolean> {
     if (this.#scope.kind === 'all') return false;
-    const task = this.#system.reads.whose(id);
+    const task = await this.#system.reads.whose(id);
     return task !== undefined && !isAllowed(this.#scope, task);
   }
 
-  #refuseForeign(id: string): void {
-    if (this.#isForeign(id)) throw new SystemError('unknown_task', 'task not found');
+  async #refuseForeign(id: string): Promise<void> {
+    if (!this.#known.has(id) && (await this.#isForeign(id))) throw unknownTask();
+    this.#known.add(id);
+  }
+
+  #refuseUnknown(id: string): void {
+    if (!this.#known.has(id)) throw unknownTask();
   }
 
   #own(push: PushTargets): PushTargets {
     return {
       set: async (target: PushTarget) => {
-        this.#refuseForeign(target.taskId);
+        await this.#refuseForeign(target.taskId);
         return push.set(target);
       },
-      find: (taskId, id) => (this.#isForeign(taskId) ? undefined : push.find(taskId, id)),
-      list: (taskId) => (this.#isForeign(taskId) ? [] : push.list(taskId)),
-      delete: (taskId, id) => !this.#isForeign(taskId) && push.delete(taskId, id),
+      find: async (taskId, id) =>
+        (await this.#isForeign(taskId)) ? undefined : push.find(taskId, id),
+      list: async (taskId) => ((await this.#isForeign(taskId)) ? [] : push.list(taskId)),
+      delete: async (taskId, id) => !(await this.#isForeign(taskId)) && push.delete(taskId, id),
     };
   }
+}
+
+function unknownTask(): SystemError {
+  return new SystemError('unknown_task', 'task not found');
 }

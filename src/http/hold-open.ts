@@ -5,8 +5,8 @@ import type { RoutedContext } from './request-state.ts';
 export interface HeldAnswer {
   /** Its media type; that of every JSON answer when absent. */
   type?: string;
-  /** The current task, which may wait already. */
-  task?: Task | undefined;
+  /** True for a task that was there before and may wait already. */
+  isRunning?: boolean;
 }
 
 /**
@@ -18,7 +18,7 @@ export interface HeldAnswer {
 export function holdOpen(
   ctx: RoutedContext,
   id: string,
-  { type = 'json', task }: HeldAnswer = {},
+  { type = 'json', isRunning = false }: HeldAnswer = {},
 ): () => void {
   const { tasks, keepAlive, traffic } = ctx.state;
   const { blanks } = keepAlive;
@@ -37,13 +37,20 @@ export function holdOpen(
     left = stop();
     stop = null;
   };
-  const follow = ({ state }: Task): void => {
+  let revision = -1;
+  let isOver = false;
+  const follow = (task: Task | undefined): void => {
+    if (isOver || task === undefined || task.revision < revision) return;
+    const { state } = task;
+    revision = task.revision;
     if (state === 'deferred') stop ??= blanks.start(beat, left);
     else if (!ctx.headerSent) pause();
   };
   const leave = tasks.watch(id, { onTask: follow, onLost: () => undefined });
-  if (task !== undefined) follow(task);
+  // Who waits for the task hears of it when it cannot be read.
+  if (isRunning) tasks.find(id).then(follow, () => undefined);
   return () => {
+    isOver = true;
     leave();
     pause();
   };

@@ -7,22 +7,29 @@ import { tenancyOf } from './wire/request-envelope.ts';
 import { readSubmission } from './wire/task-request.ts';
 
 /** Starts the task that a legacy send asks for and returns its id. Throws a 400 Problem or SystemError. */
-export function openTask({ ids }: { ids: Ids }, { state }: RoutedContext, body: unknown): string {
+export async function openTask(
+  { ids }: { ids: Ids },
+  { state }: RoutedContext,
+  body: unknown,
+  isFollowed = false,
+): Promise<string> {
   return openTaskFor(
     state,
     readSubmission(body, () => ids.next()),
+    isFollowed,
   );
 }
 
 /** Starts a task on behalf of a request, and names it in the span of that. Throws SystemError. */
-export function openTaskFor(
+export async function openTaskFor(
   { caller, tasks, correlationId, tags: said, span }: RequestState,
   asked: Pick<TaskRequest, 'id' | 'contextId' | 'message' | 'isKnownById' | 'surface'>,
-): string {
+  isFollowed = false,
+): Promise<string> {
   const tags = { ...said, ...tenancyOf(caller) };
   const at = span.spanContext();
   const trace = isSpanContextValid(at) ? writeTraceParent(at) : null;
-  const id = tasks.open({ ...asked, correlationId, tags, trace });
+  const id = await tasks.open({ ...asked, correlationId, tags, trace }, isFollowed);
   span.setAttribute('a2a.task.id', id);
   return id;
 }

@@ -54,18 +54,19 @@ export class TaskChanges {
   }
 
   /** Returns what has become of the tasks since an event; `null` when nobody knows where that stood. */
-  since(id: string): SeenChange[] | null {
+  async since(id: string): Promise<SeenChange[] | null> {
     const [, epoch, position] = /^([0-9a-f]{8})\.(\d{1,16})$/.exec(id) ?? [];
     const { feed } = this.#system;
     const known = epoch === feed.epoch ? feed.since(Number(position)) : null;
     if (known === null) return null;
-    return known.flatMap((change): SeenChange[] => {
-      const task = this.#system.reads.find(change.taskId);
-      if (task === undefined) return [];
-      const isAsked = task.deferral !== null;
-      const seen = this.#seen({ ...change, task, isAsked });
-      return seen === null ? [] : [seen];
-    });
+    const changes: SeenChange[] = [];
+    for (const change of known) {
+      const task = await this.#system.reads.find(change.taskId);
+      if (task === undefined) continue;
+      const seen = this.#seen({ ...change, task, isAsked: task.deferral !== null });
+      if (seen !== null) changes.push(seen);
+    }
+    return changes;
   }
 
   #seen({ position, task, waited, isAsked }: FeedChange): SeenChange | null {

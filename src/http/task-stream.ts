@@ -26,9 +26,32 @@ export interface TaskStreamOptions {
  * that comes back with it is shown what the task has become since, one that joins without it also what the model has
  * said so far in its turn.
  */
-export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamOptions): void {
+export async function streamTask(
+  ctx: RoutedContext,
+  { id, seen, onGone }: TaskStreamOptions,
+): Promise<void> {
   const { tasks } = ctx.state;
-  const current = seen === 'start' ? undefined : tasks.find(id);
+  let waiting: (() => void)[] | null = [];
+  const tellLater = (run: () => void): void => {
+    if (waiting === null) run();
+    else waiting.push(run);
+  };
+  const leave = tasks.watch(id, {
+    onTask: (task) => tellLater(() => show(task)),
+    onStep: (task) => tellLater(() => show(task)),
+    onProgress: (progress) => {
+      // Whoever joins is told what the model has said up to then as one.
+      if (waiting !== null && seen === 'nothing' && progress.phase === 'token') return;
+      tellLater(() => hear(progress));
+    },
+    onLost: () =>
+      tellLater(() => {
+        leave();
+        stream.end();
+      }),
+  });
+  const current = seen === 'start' ? undefined : await currentTask(tasks, id, leave);
+  if (ctx.res.destroyed) return leave();
   let position = positionOf(seen, current);
   let shown: Task | null = null;
   // What a run does before its first state is on disk; that state is told first.
@@ -38,6 +61,7 @@ export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamO
     if (why === 'left') onGone?.();
   });
   const show = (task: Task): void => {
+    if (shown !== null && task.revision < shown.revision) return;
     const isToldAnew = task.revision > position.revision && hasChanged(shown, task);
     if (task.revision > position.revision) position = { revision: task.revision, event: 0 };
     shown = task;
@@ -45,9 +69,9 @@ export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamO
     const status = isToldAnew ? [{ id: `${position.revision}.0`, event: 'status', data }] : [];
     if (!isFinal(task.state)) {
       for (const event of status) stream.send(event);
-      const waiting = early;
+      const first = early;
       early = [];
-      return waiting.forEach(tell);
+      return first.forEach(tell);
     }
     leave();
     const hasEnd = position.event > 0;
@@ -62,23 +86,31 @@ export function streamTask(ctx: RoutedContext, { id, seen, onGone }: TaskStreamO
     if (text === undefined) stream.send({ ...event, data: { task_id: id, ...progress } });
     else stream.sendText({ ...event, data: { task_id: id, ...progress, text } });
   };
-  const leave = tasks.watch(id, {
-    onTask: show,
-    onStep: show,
-    onProgress: (progress) => {
-      if (shown === null) early.push(progress);
-      else tell(progress);
-    },
-    onLost: () => {
-      leave();
-      stream.end();
-    },
-  });
-  if (current === undefined) return;
-  show(current);
+  const hear = (progress: Progress): void => {
+    if (shown === null) early.push(progress);
+    else tell(progress);
+  };
   // Whoever joins in the middle of a turn has not heard how it began.
   const text = seen === 'nothing' ? (tasks.spoken(id)?.pieces.join('') ?? '') : '';
+  if (current !== undefined) show(current);
   if (text !== '') tell({ phase: 'token', text });
+  const missed = waiting;
+  waiting = null;
+  for (const run of missed) run();
+}
+
+/** Reads the task that a client joins; whoever follows it leaves when it cannot be read. */
+async function currentTask(
+  tasks: RoutedContext['state']['tasks'],
+  id: string,
+  leave: () => void,
+): Promise<Task | undefined> {
+  try {
+    return await tasks.find(id);
+  } catch (error) {
+    leave();
+    throw error;
+  }
 }
 
 /** Reads a `Last-Event-ID`; one of foreign format counts as having seen nothing. */

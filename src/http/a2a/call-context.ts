@@ -60,7 +60,7 @@ export function callRequest(ctx: RoutedContext, restType: string | null): CallRe
     state: ctx.state,
     gone: gone.signal,
     isRead: false,
-    holdOpen: (id) => holdOpen(ctx, id, { ...type, task: ctx.state.tasks.find(id) }),
+    holdOpen: (id) => holdOpen(ctx, id, { ...type, isRunning: true }),
     tellUsage: (task) => tellUsage(ctx, task),
     canChallenge: () => restType === null || !ctx.headerSent,
   };

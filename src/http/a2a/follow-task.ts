@@ -58,7 +58,7 @@ export async function* followTask(
   const abort = (): void => wake();
   signal.addEventListener('abort', abort);
   try {
-    const first = tasks.find(id);
+    const first = await tasks.find(id);
     if (first !== undefined) waiting.unshift(first);
     while (!signal.aborted) {
       if (said !== null) {

@@ -13,13 +13,13 @@ export interface IntakePorts {
   sdk: Sdk;
   ids: Ids;
   /** Returns a task that the caller may know of. Throws an error of the SDK. */
-  find: (id: string, context: ServerCallContext) => Task;
+  find: (id: string, context: ServerCallContext) => Promise<Task>;
   /** Registers the push receiver that a message names, if any; resolves with a function that removes it again. */
   tell: (
     taskId: string,
     config: TaskPushNotificationConfig | undefined,
     context: ServerCallContext,
-  ) => Promise<() => void>;
+  ) => Promise<() => Promise<void>>;
 }
 
 /** The task that a message started or answered. */
@@ -41,7 +41,7 @@ export class Intake {
   async take(params: SendMessageRequest, context: ServerCallContext): Promise<TakenMessage> {
     const submission = readMessage(params, () => this.#ports.ids.next());
     const taken = await this.#taken(params, submission, context);
-    if (!taken.isNewRun) this.#refuseElsewhere(taken.id, params, submission, context);
+    if (!taken.isNewRun) await this.#refuseElsewhere(taken.id, params, submission, context);
     return taken;
   }
 
@@ -54,23 +54,23 @@ export class Intake {
     const { taskId = '' } = params.message ?? {};
     const config = params.configuration?.taskPushNotificationConfig;
     if (submission.isKnownById && (taskId !== '' || config !== undefined)) {
-      const earlier = requestOf(context).state.tasks.findBySent(submission.message);
+      const earlier = await requestOf(context).state.tasks.findBySent(submission.message);
       if (earlier !== undefined) return { id: earlier, isNewRun: false };
     }
     return taskId === ''
       ? this.#open(submission, config, context)
-      : this.#say(find(taskId, context), submission, config, context);
+      : this.#say(await find(taskId, context), submission, config, context);
   }
 
   /** A message that names a task or context means it, even when the same message id went elsewhere before. */
-  #refuseElsewhere(
+  async #refuseElsewhere(
     id: string,
     { message }: SendMessageRequest,
     { contextId }: SentSubmission,
     context: ServerCallContext,
-  ): void {
+  ): Promise<void> {
     const { taskId = '', messageId = '' } = message ?? {};
-    const task = requestOf(context).state.tasks.find(id);
+    const task = await requestOf(context).state.tasks.find(id);
     const isThere = taskId === '' || taskId === id;
     const isInContext = contextId === undefined || (task?.contextId ?? contextId) === contextId;
     if (isThere && isInContext) return;
@@ -87,12 +87,13 @@ export class Intake {
     const id = this.#ports.ids.next();
     const forget = await this.#ports.tell(id, config, context);
     try {
-      const taken = openTaskFor(requestOf(context).state, { ...submission, id, surface: 'a2a' });
+      const { state } = requestOf(context);
+      const taken = await openTaskFor(state, { ...submission, id, surface: 'a2a' }, true);
       // The message that came first has its own receiver.
-      if (taken !== id) forget();
+      if (taken !== id) await forget();
       return { id: taken, isNewRun: taken === id };
     } catch (error) {
-      forget();
+      await forget();
       throw error;
     }
   }
@@ -115,10 +116,10 @@ export class Intake {
     const forget = await tell(id, config, context);
     try {
       const { taskId, answer } = await tasks.say(id, { message, isKnownById });
-      if (answer.kind !== 'kept') throw refusalOf(sdk, answer, tasks.find(id) ?? task);
+      if (answer.kind !== 'kept') throw refusalOf(sdk, answer, (await tasks.find(id)) ?? task);
       return { id: taskId, isNewRun: false };
     } catch (error) {
-      forget();
+      await forget();
       throw error;
     }
   }

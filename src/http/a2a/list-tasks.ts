@@ -51,6 +51,6 @@ export async function listedTasks(
     }),
     nextPageToken: page.cursor ?? '',
     pageSize,
-    totalSize: isWhole ? page.tasks.length : tasks.total(filter),
+    totalSize: isWhole ? page.tasks.length : await tasks.total(filter),
   };
 }

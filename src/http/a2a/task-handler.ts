@@ -112,7 +112,7 @@ export class TaskHandler implements A2ARequestHandler {
     { id, historyLength }: GetTaskRequest,
     context: ServerCallContext,
   ): Promise<CoreTask> {
-    return this.#tasks.task(this.#find(id, context), this.#checkedLength(historyLength));
+    return this.#tasks.task(await this.#find(id, context), this.#checkedLength(historyLength));
   }
 
   async listTasks(
@@ -127,7 +127,7 @@ export class TaskHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<CoreTask> {
     const { TaskNotCancelableError } = this.#sdk;
-    const before = this.#find(id, context);
+    const before = await this.#find(id, context);
     if (isFinal(before.state)) {
       throw new TaskNotCancelableError(`task ${id} is ${before.state} and cannot be canceled`);
     }
@@ -145,7 +145,7 @@ export class TaskHandler implements A2ARequestHandler {
     { id }: SubscribeToTaskRequest,
     context: ServerCallContext,
   ): AsyncGenerator<StreamResponse, void, undefined> {
-    const { state } = this.#find(id, context);
+    const { state } = await this.#find(id, context);
     if (isFinal(state)) {
       const { UnsupportedOperationError } = this.#sdk;
       throw new UnsupportedOperationError(`task ${id} is ${state}; get it instead of following it`);
@@ -158,7 +158,7 @@ export class TaskHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
     const push = this.#push(context);
-    this.#find(params.taskId, context);
+    await this.#find(params.taskId, context);
     return this.#refusing(context, async () => {
       const kept = await this.#tell(push, params, context);
       // The answer alone shows the token, to who has just said it.
@@ -171,9 +171,9 @@ export class TaskHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
     const push = this.#push(context);
-    this.#find(taskId, context);
+    await this.#find(taskId, context);
     // Version 0.3.0 may leave the id out and then means the first.
-    const found = id === '' ? push.list(taskId).at(0) : push.find(taskId, id);
+    const found = id === '' ? (await push.list(taskId)).at(0) : await push.find(taskId, id);
     if (found === undefined) throw this.#noConfig(taskId, id);
     return configOf(found);
   }
@@ -183,8 +183,8 @@ export class TaskHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<ListTaskPushNotificationConfigsResponse> {
     const push = this.#push(context);
-    this.#find(taskId, context);
-    return { configs: push.list(taskId).map(configOf), nextPageToken: '' };
+    await this.#find(taskId, context);
+    return { configs: (await push.list(taskId)).map(configOf), nextPageToken: '' };
   }
 
   async deleteTaskPushNotificationConfig(
@@ -192,9 +192,9 @@ export class TaskHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<void> {
     const push = this.#push(context);
-    this.#find(taskId, context);
+    await this.#find(taskId, context);
     // Gone is what was asked for, also when it was gone before (A2A 1.0 section 3.1.10).
-    push.delete(taskId, id);
+    await push.delete(taskId, id);
   }
 
   #card(): AgentCard {
@@ -219,12 +219,14 @@ export class TaskHandler implements A2ARequestHandler {
     taskId: string,
     config: TaskPushNotificationConfig | undefined,
     context: ServerCallContext,
-  ): Promise<() => void> {
-    if (config === undefined) return () => undefined;
+  ): Promise<() => Promise<void>> {
+    if (config === undefined) return async () => undefined;
     const push = this.#push(context);
-    const before = push.find(taskId, config.id);
+    const before = await push.find(taskId, config.id);
     const kept = await this.#tell(push, { ...config, taskId }, context);
-    return () => void (before === undefined && push.delete(taskId, kept.id));
+    return async () => {
+      if (before === undefined) await push.delete(taskId, kept.id);
+    };
   }
 
   async *#follow(
@@ -241,9 +243,9 @@ export class TaskHandler implements A2ARequestHandler {
     }
   }
 
-  #find(id: string, context: ServerCallContext): Task {
+  async #find(id: string, context: ServerCallContext): Promise<Task> {
     const { TaskNotFoundError } = this.#sdk;
-    const task = isTaskId(id) ? tasksOf(context).find(id) : undefined;
+    const task = isTaskId(id) ? await tasksOf(context).find(id) : undefined;
     if (task === undefined) throw new TaskNotFoundError('task not found');
     return task;
   }
@@ -332,7 +334,7 @@ async function held({ state, gone, holdOpen }: CallRequest, id: string): Promise
 /** Waits until a task is committed and returns it. */
 async function saved(tasks: CallerTasks, id: string, gone: AbortSignal): Promise<Task> {
   for await (const { task } of followTask(tasks, id, gone)) {
-    if (task !== undefined) return tasks.find(id) ?? task;
+    if (task !== undefined) return (await tasks.find(id)) ?? task;
   }
   throw new Error('the caller left');
 }

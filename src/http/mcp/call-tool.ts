@@ -2,6 +2,7 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Ids, Log } from '../../actors/ports.ts';
 import { SystemError } from '../../actors/system-error.ts';
+import type { Task } from '../../machines/task/task.ts';
 import type { Heartbeats } from '../heartbeats.ts';
 import type { RequestState } from '../request-state.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
@@ -44,7 +45,7 @@ export async function callTool(
   const { log, onDisconnect } = ports;
   let id: string | null = null;
   try {
-    id = beginCall(state, call, () => ports.ids.next());
+    id = await beginCall(state, call, () => ports.ids.next());
     const settled = state.tasks.settled(id, AbortSignal.any([gone, extra.signal]));
     const rest = tellOfHold(ports, state, id, extra);
     return presentCall(await settled.finally(rest));
@@ -89,18 +90,26 @@ function tellOfHold(
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => undefined;
   let progress = 0;
+  let isOver = false;
+  let task: Task | undefined;
   const tell = (): void => {
-    const task = tasks.find(id);
-    if (task?.state !== 'deferred') return;
+    if (isOver || task?.state !== 'deferred') return;
     progress += 1;
     const message = `${task.text ?? 'held'} (task ${id})`;
     const params = { progressToken, progress, message, _meta: { task_id: id } };
     sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
   };
-  const unwatch = tasks.watch(id, { onTask: tell, onLost: () => undefined });
+  const see = (seen: Task | undefined): void => {
+    if ((seen?.revision ?? 0) < (task?.revision ?? 0)) return;
+    task = seen;
+    tell();
+  };
+  const unwatch = tasks.watch(id, { onTask: see, onLost: () => undefined });
   const rest = beats.start(tell);
-  tell();
+  // Who waits for the call hears of it when it cannot be read.
+  tasks.find(id).then(see, () => undefined);
   return () => {
+    isOver = true;
     unwatch();
     rest();
   };

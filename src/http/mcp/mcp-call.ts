@@ -31,10 +31,14 @@ export function readCall(params: {
  * Begins a call, or finds the one that the client names: the same call under the id of its task is never made twice.
  * Returns the id of the task. Throws RpcError for a task that is another call, and SystemError.
  */
-export function beginCall(state: RequestState, call: McpCall, newMessageId: () => string): string {
+export async function beginCall(
+  state: RequestState,
+  call: McpCall,
+  newMessageId: () => string,
+): Promise<string> {
   const { tool, args, taskId } = call;
   const data = { tool, args };
-  const known = taskId === null ? undefined : state.tasks.find(taskId);
+  const known = taskId === null ? undefined : await state.tasks.find(taskId);
   if (known !== undefined) {
     if (known.surface === 'mcp' && isDeepStrictEqual(calledIn(known), data)) return known.id;
     throw new RpcError(

@@ -17,8 +17,8 @@ export function deferralsList() {
 
 /** `GET /deferrals/{id}`: one pending deferral, with the arguments that would run (contract section 5). */
 export function deferralsGet() {
-  return function get(ctx: RoutedContext) {
-    const task = ctx.state.tasks.findByDeferral(ctx.params['id'] ?? '');
+  return async function get(ctx: RoutedContext) {
+    const task = await ctx.state.tasks.findByDeferral(ctx.params['id'] ?? '');
     const deferral = task === undefined ? null : presentDeferral(task);
     if (deferral === null) throw new Problem(404, { error: 'no pending deferral with this id' });
     ctx.body = deferral;

@@ -9,9 +9,9 @@ import { EventStream, type StreamEvent } from '../wire/sse.ts';
  * `Last-Event-ID` begins with `reset`: whatever the client has read of the lists may be out of date.
  */
 export function eventsFollow() {
-  return function follow(ctx: RoutedContext) {
+  return async function follow(ctx: RoutedContext) {
     const { changes } = ctx.state.tasks;
-    const seen = changes.since(ctx.get('Last-Event-ID'));
+    const seen = await changes.since(ctx.get('Last-Event-ID'));
     const { position } = changes;
     const stream = new EventStream(ctx, () => leave());
     const tell = (change: SeenChange): void => {

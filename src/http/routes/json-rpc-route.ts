@@ -45,7 +45,7 @@ export function jsonRpc(ports: JsonRpcPorts) {
     try {
       if (ctx.request.body === undefined) throw emptyBody();
       request = readRpcRequest(ctx.request.body);
-      const version = versionFor(ctx, request);
+      const version = await versionFor(ctx, request);
       if (version !== null) {
         return await ports.a2a(ctx, { ...request, body: ctx.request.body as JsonObject }, version);
       }
@@ -72,13 +72,14 @@ export function jsonRpc(ports: JsonRpcPorts) {
  * Tells in which version of A2A a call is answered; `null` for a legacy one. `tasks/get` and `tasks/cancel`
  * have the same name on two surfaces: without an `A2A-Version`, the one that made the task is meant.
  */
-function versionFor(ctx: RoutedContext, call: RpcRequest): string | null {
+async function versionFor(ctx: RoutedContext, call: RpcRequest): Promise<string | null> {
   const said = readVersion(ctx.get('A2A-Version'));
   const version = versionOf(call.method);
   if (version === null || said !== '') return version === null ? null : said;
   if (call.method !== 'tasks/get' && call.method !== 'tasks/cancel') return version;
   const id = fieldOf(call.params, 'id');
-  return isTaskId(id) && ctx.state.tasks.find(id)?.surface === 'a2a' ? version : null;
+  const task = isTaskId(id) ? await ctx.state.tasks.find(id) : undefined;
+  return task?.surface === 'a2a' ? version : null;
 }
 
 /** Answers a body that could not be read in the words of JSON-RPC (contract section 5). */
@@ -105,7 +106,7 @@ export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method
       {
         checkParams: checkSubmission,
         async run(ctx, params) {
-          const task = await awaitTask(ctx, openTask(ports, ctx, params));
+          const task = await awaitTask(ctx, await openTask(ports, ctx, params));
           if (task === null) {
             ctx.respond = false;
             return undefined;
@@ -124,8 +125,8 @@ export function legacyMethods(ports: SubscribePorts): ReadonlyMap<string, Method
       'tasks/get',
       {
         checkParams: (params) => [readTaskId(params), readLength(params)],
-        run({ state }, params) {
-          const task = state.tasks.find(readTaskId(params));
+        async run({ state }, params) {
+          const task = await state.tasks.find(readTaskId(params));
           if (task === undefined) throw taskNotFound();
           return presentTask(task, {
             historyLength: readLength(params),

@@ -14,7 +14,13 @@ export interface MetricsPorts {
   /** The state of the audit sinks. */
   auditSinks?: () => { name: string; delivered: number; dropped: number; lag: number }[];
   /** The state of the channels. */
-  channels?: () => { adapter: string; state: string; pending: number; oldestAt: number | null }[];
+  channels?: () => Promise<
+    { adapter: string; state: string; pending: number; oldestAt: number | null }[]
+  >;
+  /** How the work of several daemons goes; absent for the only one. */
+  shared?:
+    | (() => { conflicts: number; lag: number; takeovers: number; isKeeper: boolean })
+    | undefined;
   clock: { now(): number };
 }
 
@@ -48,6 +54,7 @@ async function createRegistry(ports: MetricsPorts, counts: MeasuredCounts) {
   const observeWaits = addWaits(loaded, registry, counts);
   addCalls(loaded, registry, counts);
   addAccess(loaded, registry, ports);
+  if (ports.shared !== undefined) addShared(loaded, registry, ports.shared);
   if (ports.channels !== undefined) addChannels(loaded, registry, ports.channels, ports.clock);
   return { registry, observeWaits };
 }
@@ -58,8 +65,8 @@ function addTasks({ Gauge }: Library, registry: Registry, tasks: TaskSystem['met
     name: 'holdpoint_deferrals_pending',
     help: 'Tool calls that wait for a decision.',
     registers,
-    collect() {
-      this.set(tasks.load().deferred);
+    async collect() {
+      this.set((await tasks.load()).deferred);
     },
   });
   new Gauge({
@@ -67,8 +74,8 @@ function addTasks({ Gauge }: Library, registry: Registry, tasks: TaskSystem['met
     help: 'Tasks in the store, by state.',
     labelNames: ['state'],
     registers,
-    collect() {
-      const census = tasks.census();
+    async collect() {
+      const census = await tasks.census();
       for (const state of taskStates) this.set({ state }, census[state] ?? 0);
     },
   });
@@ -76,16 +83,16 @@ function addTasks({ Gauge }: Library, registry: Registry, tasks: TaskSystem['met
     name: 'holdpoint_tasks_of_other_releases',
     help: 'Tasks that have not ended and that another release alone can go on with.',
     registers,
-    collect() {
-      this.set(tasks.strangers());
+    async collect() {
+      this.set(await tasks.strangers());
     },
   });
   new Gauge({
     name: 'holdpoint_tasks_live',
     help: 'Tasks that have an actor in memory.',
     registers,
-    collect() {
-      this.set(tasks.load().live);
+    async collect() {
+      this.set((await tasks.load()).live);
     },
   });
 }
@@ -156,8 +163,8 @@ function addChannels(
     ...common,
     name: 'holdpoint_channel_up',
     help: 'Whether the way to approvers and other people is open.',
-    collect() {
-      for (const { adapter, state } of status()) {
+    async collect() {
+      for (const { adapter, state } of await status()) {
         this.set({ adapter }, state === 'connected' || state === 'draining' ? 1 : 0);
       }
     },
@@ -166,19 +173,63 @@ function addChannels(
     ...common,
     name: 'holdpoint_channel_pending_messages',
     help: 'Messages about releases that are not delivered yet.',
-    collect() {
-      for (const { adapter, pending } of status()) this.set({ adapter }, pending);
+    async collect() {
+      for (const { adapter, pending } of await status()) this.set({ adapter }, pending);
     },
   });
   new Gauge({
     ...common,
     name: 'holdpoint_channel_oldest_pending_seconds',
     help: 'How long ago the oldest call was held that a message not delivered yet tells of.',
-    collect() {
+    async collect() {
       const now = clock.now();
-      for (const { adapter, oldestAt } of status()) {
+      for (const { adapter, oldestAt } of await status()) {
         this.set({ adapter }, oldestAt === null ? 0 : Math.max(0, now - oldestAt) / 1_000);
       }
+    },
+  });
+}
+
+function addShared(
+  { Counter, Gauge }: Pick<Library, 'Counter' | 'Gauge'>,
+  registry: Registry,
+  figures: NonNullable<MetricsPorts['shared']>,
+): void {
+  const registers = [registry];
+  for (const [name, key, help] of [
+    [
+      'holdpoint_store_conflicts_total',
+      'conflicts',
+      'Changes refused, as another daemon came first.',
+    ],
+    [
+      'holdpoint_store_takeovers_total',
+      'takeovers',
+      'Tasks of daemons that were gone, taken up here.',
+    ],
+  ] as const) {
+    new Counter({
+      ...{ name, help, registers },
+      collect() {
+        this.reset();
+        this.inc(figures()[key]);
+      },
+    });
+  }
+  new Gauge({
+    name: 'holdpoint_store_lag_seconds',
+    help: 'How long changes of other daemons have waited to be taken in.',
+    registers,
+    collect() {
+      this.set(figures().lag / 1_000);
+    },
+  });
+  new Gauge({
+    name: 'holdpoint_store_keeper',
+    help: 'Whether this daemon keeps the chats, the pushes and the log file of the agent.',
+    registers,
+    collect() {
+      this.set(figures().isKeeper ? 1 : 0);
     },
   });
 }

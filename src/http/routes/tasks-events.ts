@@ -5,11 +5,11 @@ import { Problem } from '../wire/problem.ts';
 
 /** `GET /tasks/{id}/events`: joins the stream of a task, or goes on where a client left off (contract section 5). */
 export function tasksEvents() {
-  return function join(ctx: RoutedContext) {
+  return async function join(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';
-    if (!isTaskId(id) || ctx.state.tasks.find(id) === undefined) {
+    if (!isTaskId(id) || (await ctx.state.tasks.find(id)) === undefined) {
       throw new Problem(404, { error: 'task not found' });
     }
-    streamTask(ctx, { id, seen: readSeen(ctx.get('Last-Event-ID')) });
+    await streamTask(ctx, { id, seen: readSeen(ctx.get('Last-Event-ID')) });
   };
 }

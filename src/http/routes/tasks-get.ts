@@ -7,16 +7,16 @@ import { presentTask } from '../wire/task-json.ts';
 
 /** `GET /tasks/{id}`: the task as committed to disk (contract section 5). */
 export function tasksGet() {
-  return function get(ctx: RoutedContext) {
+  return async function get(ctx: RoutedContext) {
     const { id } = ctx.params;
-    const task = isTaskId(id) ? ctx.state.tasks.find(id) : undefined;
+    const task = isTaskId(id) ? await ctx.state.tasks.find(id) : undefined;
     if (task === undefined) throw new Problem(404, { error: 'task not found' });
     const withStates = readHistory(ctx.query);
     ctx.body = presentTask(task, {
       historyLength: readHistoryLength(ctx.query),
       withDecisions: readFlag(ctx.query, 'decisions'),
       withOrigin: withStates,
-      states: withStates ? presentStates(task, ctx.state.tasks.statesOf(task.id)) : undefined,
+      states: withStates ? presentStates(task, await ctx.state.tasks.statesOf(task.id)) : undefined,
     });
   };
 }

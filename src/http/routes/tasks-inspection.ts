@@ -4,11 +4,11 @@ import { Problem } from '../wire/problem.ts';
 
 /** `GET /tasks/{id}/inspection`: the way of a task in the format of the Stately inspector, while that is on. */
 export function tasksInspection() {
-  return function inspect(ctx: RoutedContext) {
+  return async function inspect(ctx: RoutedContext) {
     const { id } = ctx.params;
-    const task = isTaskId(id) ? ctx.state.tasks.find(id) : undefined;
+    const task = isTaskId(id) ? await ctx.state.tasks.find(id) : undefined;
     if (task === undefined) throw new Problem(404, { error: 'task not found' });
-    const events = ctx.state.tasks.inspectionOf(task.id);
+    const events = await ctx.state.tasks.inspectionOf(task.id);
     if (events === null) throw new Problem(409, { error: off });
     ctx.body = { events };
   };

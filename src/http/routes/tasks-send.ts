@@ -9,7 +9,7 @@ import { presentTask, type TaskJson } from '../wire/task-json.ts';
 /** `POST /tasks/send`: starts a task and answers with it once it is final (document 1 section 4.2). */
 export function tasksSend(ports: { ids: Ids }) {
   return async function send(ctx: RoutedContext) {
-    const task = await awaitTask(ctx, openTask(ports, ctx, ctx.request.body));
+    const task = await awaitTask(ctx, await openTask(ports, ctx, ctx.request.body));
     if (task === null) ctx.respond = false;
     else ctx.body = presentEnded(task, ctx.headerSent);
   };

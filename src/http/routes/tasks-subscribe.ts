@@ -12,16 +12,20 @@ export interface SubscribePorts {
 }
 
 /** Starts a task and streams it to the caller, whose going may end its wait. Throws before the stream begins. */
-export function subscribe(ports: SubscribePorts, ctx: RoutedContext, body: unknown): void {
+export async function subscribe(
+  ports: SubscribePorts,
+  ctx: RoutedContext,
+  body: unknown,
+): Promise<void> {
   const { log, onDisconnect } = ports;
-  const id = openTask(ports, ctx, body);
+  const id = await openTask(ports, ctx, body, true);
   forgetMessage(ctx);
   const abandon = (): void => {
     ctx.state.tasks
       .callerLeft(id)
       .catch((error: unknown) => log.error({ error, task_id: id }, 'task: could not be abandoned'));
   };
-  streamTask(ctx, {
+  await streamTask(ctx, {
     id,
     seen: 'start',
     ...(onDisconnect === 'abandon' ? { onGone: abandon } : {}),
@@ -30,7 +34,7 @@ export function subscribe(ports: SubscribePorts, ctx: RoutedContext, body: unkno
 
 /** `POST /tasks/sendSubscribe`: starts a task and streams it (document 1 section 4.2). */
 export function tasksSubscribe(ports: SubscribePorts) {
-  return function sendSubscribe(ctx: RoutedContext) {
-    subscribe(ports, ctx, ctx.request.body);
+  return async function sendSubscribe(ctx: RoutedContext) {
+    await subscribe(ports, ctx, ctx.request.body);
   };
 }

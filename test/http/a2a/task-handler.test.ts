@@ -52,5 +52,5 @@ it('forgets the receiver of a send that starts no task', async () => {
   await expect(handler.sendMessage(send, callContext(sdk, request, '1.0'))).rejects.toThrow(
     'service is starting; try again in a moment',
   );
-  expect([store.push.open(), told, clock.pending]).toEqual([[], [], 0]);
+  expect([await store.push.open(), told, clock.pending]).toEqual([[], [], 0]);
 });
