@@ -34,8 +34,10 @@ export async function connectChannels(parts: ConnectionParts): Promise<Channels>
     defer: defer.enabled ? defer : { default_approvers: [], tools: {} },
     store,
     decide: (taskId, attempt) => system.decide(taskId, attempt),
-    waiting: () =>
-      store.rows.listing.made({ state: 'deferred', limit: mostShown }).tasks.toReversed(),
+    waiting: async () => {
+      const { tasks } = await store.rows.listing.made({ state: 'deferred', limit: mostShown });
+      return tasks.toReversed();
+    },
     surface,
     publicUrl,
     outbound: egress,
@@ -43,6 +45,12 @@ export async function connectChannels(parts: ConnectionParts): Promise<Channels>
     clock,
     log,
   });
-  system.watchers.onChanged((task) => channels.changed(task));
-  return channels;
+  const hearNothing = system.watchers.onEachChange((task) => channels.changed(task));
+  return {
+    ...channels,
+    async stop() {
+      hearNothing();
+      await channels.stop();
+    },
+  };
 }

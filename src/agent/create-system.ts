@@ -26,7 +26,7 @@ export interface SystemParts {
   ids: Ids;
   log: Log;
   egress: Egress;
-  audit: Pick<AgentRecords, 'store' | 'entity'>;
+  audit: Pick<AgentRecords, 'store' | 'entity' | 'shared'>;
   /** Sees every event of every chart; `undefined` while the inspector is off. */
   inspect: Observer<InspectionEvent> | undefined;
 }
@@ -39,6 +39,7 @@ export function createSystem(parts: SystemParts): TaskSystem {
   const prompt = systemPrompt(parts.instructions, skills);
   return new TaskSystem({
     store: audit.store,
+    shared: audit.shared?.shared ?? null,
     model: createModel(config.model, {
       env: parts.env,
       clock: parts.clock,
@@ -48,7 +49,7 @@ export function createSystem(parts: SystemParts): TaskSystem {
     }),
     ...createGovernance({ ...parts, tools, scrub, outbound: egress }),
     tools,
-    clock: parts.clock,
+    clock: audit.shared?.clock(parts.clock) ?? parts.clock,
     ids: parts.ids,
     log: parts.log,
     egress,

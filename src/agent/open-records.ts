@@ -12,10 +12,12 @@ import {
   lastSignedLine,
   logFilesOf,
   openAuditKeys,
-  TaskStore,
+  SqliteStore,
+  type TaskStore,
 } from '../actors/records/records.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
 import { namedTools } from './named-tools.ts';
+import { keepCopies, type OpenedShared, openShared } from './open-shared.ts';
 import { openTogether } from './open-together.ts';
 import { policyEvent } from './policy-event.ts';
 
@@ -25,6 +27,8 @@ export type DaemonEvent = Pick<AuditEvent, 'event' | 'fields'>;
 /** The store of an agent with its audit log, which is kept inside the same commits. */
 export interface AgentRecords {
   store: TaskStore;
+  /** How the work on the tasks is shared with other daemons; `null` for the only one. */
+  shared: OpenedShared | null;
   sinks: AuditSinks;
   keys: AuditKeys;
   path: string;
@@ -79,24 +83,32 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
     record: (event) => void record(event).catch(() => undefined),
   });
   const sinks = stack.adopt(configured, (opened) => opened.close());
-  const opening = TaskStore.open({
-    path: resolve(directory, config.store.path),
-    onDamaged: (error) => log.error({}, `store: ${error.message}`),
-    audit: {
-      path,
-      chain: audit.chain,
-      signer: keys.signer,
-      keys: keys.published,
-      entity,
-      keepLog: parts.keepLog,
-      rotation: {
-        maxBytes: audit.rotation.max_bytes,
-        daily: audit.rotation.daily,
-        keep: audit.rotation.keep,
-      },
-      onCommitted: (lines) => sinks.offer(lines),
-    },
-  });
+  const shared =
+    config.store.kind === 'postgres'
+      ? await openShared({ config, env, signer: keys.signer, log })
+      : null;
+  if (shared !== null) keepCopies(shared, { path, sinks, log });
+  const opening: Promise<TaskStore> =
+    shared === null
+      ? SqliteStore.open({
+          path: resolve(directory, config.store.path),
+          onDamaged: (error) => log.error({}, `store: ${error.message}`),
+          audit: {
+            path,
+            chain: audit.chain,
+            signer: keys.signer,
+            keys: keys.published,
+            entity,
+            keepLog: parts.keepLog,
+            rotation: {
+              maxBytes: audit.rotation.max_bytes,
+              daily: audit.rotation.daily,
+              keep: audit.rotation.keep,
+            },
+            onCommitted: (lines) => sinks.offer(lines),
+          },
+        })
+      : Promise.resolve(shared.store);
   const record = async (...events: DaemonEvent[]): Promise<void> => {
     const ts = new Date(clock.now()).toISOString();
     const said = events.map((event) => ({ ...entity, ts, ...event }));
@@ -111,7 +123,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
       policyEvent(config, parts.guardrails, namedTools(config, parts.toolbox), parts.sandbox),
     );
   };
-  return { store, sinks, keys, path, entity, record, recordStart };
+  return { store, shared, sinks, keys, path, entity, record, recordStart };
 }
 
 /** Logs what had to be mended. */

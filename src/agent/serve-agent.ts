@@ -35,7 +35,7 @@ export interface ServingParts extends AccessSettings {
   card: CardSource;
   /** Answers a challenge that came in at a port. */
   prove: (challenge: string, port: number) => string | null;
-  channels: () => ChannelStatus[];
+  channels: () => Promise<ChannelStatus[]>;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -87,6 +87,7 @@ async function serveOn(
     auditKeys: keys.published,
     auditLag: () => store.unsynced,
     auditSinks: () => sinks.stats(),
+    shared: audit.shared?.figures,
     channels: parts.channels,
   });
   const listening = {

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { configuredVerifiers, createAuthenticator } from '../actors/access/access.ts';
 import { CardPublisher } from '../actors/card/card.ts';
-import { type Channels, hearsPeople } from '../actors/channels/channels.ts';
+import { hearsPeople } from '../actors/channels/channels.ts';
 import type { ConfigProblem } from '../actors/config/config.ts';
 import { PushNotifications } from '../actors/outbound/outbound.ts';
 import type { Authenticator, EgressRecord, Log, Outbound, RateLimits } from '../actors/ports.ts';
@@ -23,8 +23,8 @@ import { namedUrl } from '../named-url.ts';
 import { version } from '../version.ts';
 import { cardBasis } from './card-basis.ts';
 import { checkFileAccess } from './check-file-access.ts';
-import { connectChannels } from './connect-channels.ts';
 import { createSystem } from './create-system.ts';
+import { type KeptChannels, keepChannels } from './keep-channels.ts';
 import { lockFiles } from './lock-files.ts';
 import { openEgress } from './open-egress.ts';
 import { openInspector } from './open-inspector.ts';
@@ -71,7 +71,7 @@ export interface Agent {
   token: string;
   auditPath: string;
   /** How many calls wait for a decision, and whether the store takes what happens. Throws when it cannot be read. */
-  health(): { deferred: number; isWritable: boolean };
+  health(): Promise<{ deferred: number; isWritable: boolean }>;
   /** Releases held requests, gives tasks at work some seconds to end, and closes everything. */
   stop(): Promise<void>;
 }
@@ -127,6 +127,7 @@ async function openAgent(
     new PushNotifications({
       rows: audit.store.push,
       find: (id) => system.reads.find(id),
+      isShared: audit.shared !== null,
       write: writePush,
       egress,
       clock,
@@ -134,7 +135,6 @@ async function openAgent(
     }),
     (opened) => opened.stop(),
   );
-  system.watchers.onChanged((task) => push.changed(task));
   await audit.recordStart();
   const { record: recordEvent } = audit;
   const mcp = stack.adopt(await openMcp({ ...start, egress, record: recordEvent }), (opened) =>
@@ -151,7 +151,7 @@ async function openAgent(
   const chatToken = hearsPeople(start.channels) ? randomToken() : null;
   const proofKey = randomToken();
   // The channels need the address, and the metrics ask for the channels.
-  let connected: Channels | null = null;
+  let connected: KeptChannels | null = null;
   const { port } = stack.use(
     await serveAgent({
       ...{ ...start, system, push, audit, egress, mcp, card },
@@ -161,16 +161,16 @@ async function openAgent(
       }),
       prove: (challenge, at) =>
         challengePattern.test(challenge) ? agentProof(proofKey, challenge, at) : null,
-      channels: () => connected?.status() ?? [],
+      channels: async () => (await connected?.status()) ?? [],
     }),
   );
   stack.defer(() => removeServeFile(stateFolder, process.pid));
   const url = urlOf(host, port);
   const publicUrl = namedUrl({ host, port, publicUrl: config.server.public_url, log });
   const channels = stack.adopt(
-    await connectChannels({
+    await keepChannels({
       ...{ config, settings: start.channels, clock, log, console: start.console },
-      ...{ system, store: audit.store, egress, publicUrl },
+      ...{ system, store: audit.store, egress, publicUrl, push, shared: audit.shared },
       surface: { url, token: chatToken },
     }),
     (opened) => opened.stop(),
@@ -184,7 +184,6 @@ async function openAgent(
   await mcp.tried();
   // From here on requests are answered, with 503 `starting` until recovery has finished.
   await system.start();
-  push.start();
   channels.start();
   if (audit.store.damage !== null) throw audit.store.damage;
   writeServeFile(stateFolder, {
@@ -207,8 +206,8 @@ async function openAgent(
     warnings: start.warnings,
     token: runtime.token,
     auditPath: audit.path,
-    health: () => ({
-      deferred: system.metrics.load().deferred,
+    health: async () => ({
+      deferred: (await system.metrics.load()).deferred,
       isWritable: audit.store.isWritable(),
     }),
   };

@@ -20,6 +20,7 @@ import { serveCommand } from './serve/serve-command.ts';
 import type { Session } from './session.ts';
 import { skillsCommand } from './skills/skills-command.ts';
 import { slackCommand } from './slack/slack-command.ts';
+import { storeCommand } from './store/store-command.ts';
 import { taskCommand } from './task/task-command.ts';
 import type { TryOptions } from './try/try.ts';
 import type { UiOptions } from './ui/ui.ts';
@@ -75,6 +76,7 @@ function createProgram(session: Session): Command {
     buildCommand(session),
     policyCommand(session),
     auditCommand(session),
+    storeCommand(session),
     cardCommand(session),
     mcpCommand(session),
     keyCommand(session),

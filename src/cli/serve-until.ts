@@ -6,7 +6,7 @@ export interface Attendance {
   list: () => () => void;
   announce: () => void;
   /** Tells the service manager of the agent; returns how to tell it of the end. */
-  tellServiceManager: () => { stopping: () => void; end: () => void };
+  tellServiceManager: () => Promise<{ stopping: () => void; end: () => void }>;
   /** Resolves when the agent is to stop. */
   stopped: Promise<void>;
 }
@@ -17,11 +17,11 @@ export async function serveUntil(
   { list, announce, tellServiceManager, stopped }: Attendance,
 ): Promise<void> {
   let unlist: (() => void) | null = null;
-  let service: ReturnType<Attendance['tellServiceManager']> | null = null;
+  let service: Awaited<ReturnType<Attendance['tellServiceManager']>> | null = null;
   try {
     unlist = list();
     announce();
-    service = tellServiceManager();
+    service = await tellServiceManager();
     await stopped;
   } finally {
     try {

@@ -1,7 +1,7 @@
 import type { Notify, NotifySettings } from '../actors/process/process.ts';
 import type { Agent } from '../agent/start-agent.ts';
 
-type Health = ReturnType<Agent['health']>;
+type Health = Awaited<ReturnType<Agent['health']>>;
 
 /** Milliseconds between two looks at the pending calls, where systemd does not ask for more. */
 const usualPause = 60_000;
@@ -10,10 +10,10 @@ const usualPause = 60_000;
  * Notifies systemd of readiness, as a watchdog while the store can be read, and of the number of pending calls; returns
  * a function that announces the stop. A process that hangs sends nothing, and systemd restarts it.
  */
-export function tellServiceManager(
+export async function tellServiceManager(
   agent: Pick<Agent, 'url' | 'health'>,
   { settings, notify }: { settings: NotifySettings | null; notify: Notify },
-): { stopping: () => void; end: () => void } {
+): Promise<{ stopping: () => void; end: () => void }> {
   if (settings === null) return { stopping: () => undefined, end: () => undefined };
   const { watchdog } = settings;
   const sign = watchdog === null ? {} : { WATCHDOG: '1' };
@@ -27,15 +27,15 @@ export function tellServiceManager(
     said = status;
     return { STATUS: status };
   };
-  const look = (): void => {
-    const health = healthOf(agent);
+  const look = async (): Promise<void> => {
+    const health = await healthOf(agent);
     if (health === null) return;
     const news = { ...sign, ...statusOf(health) };
     if (Object.keys(news).length > 0) void notify(news);
   };
-  const atStart = healthOf(agent) ?? { deferred: 0, isWritable: true };
+  const atStart = (await healthOf(agent)) ?? { deferred: 0, isWritable: true };
   void notify({ READY: '1', ...sign, ...statusOf(atStart) });
-  const pulse = setInterval(look, watchdog === null ? usualPause : watchdog / 2);
+  const pulse = setInterval(() => void look(), watchdog === null ? usualPause : watchdog / 2);
   return {
     stopping: () => {
       isStopping = true;
@@ -45,9 +45,9 @@ export function tellServiceManager(
   };
 }
 
-function healthOf(agent: Pick<Agent, 'health'>): Health | null {
+async function healthOf(agent: Pick<Agent, 'health'>): Promise<Health | null> {
   try {
-    return agent.health();
+    return await agent.health();
   } catch {
     return null;
   }

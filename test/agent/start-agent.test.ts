@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { CardPublisher } from '../../src/actors/card/card.ts';
 import { PushNotifications } from '../../src/actors/outbound/push/push-notifications.ts';
-import { TaskStore } from '../../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import { startAgent } from '../../src/agent/start-agent.ts';
 import { AuthLog } from '../../src/http/auth-log.ts';
@@ -20,7 +20,7 @@ const parts = [
   [CardPublisher.prototype, 'stop'],
   [PushNotifications.prototype, 'stop'],
   [TaskSystem.prototype, 'stop'],
-  [TaskStore.prototype, 'close'],
+  [SqliteStore.prototype, 'close'],
 ] as const;
 
 /** Notes what is closed of an agent, in that order, once where it happens twice in a row; `failing` ones then throw. */
@@ -74,7 +74,7 @@ const whole = [
   'CardPublisher.stop',
   'PushNotifications.stop',
   'TaskSystem.stop',
-  'TaskStore.close',
+  'SqliteStore.close',
   'Server.close',
 ];
 

@@ -15,7 +15,7 @@ function attendance(failing: string | null = null) {
       return note('unlist');
     },
     announce: note('announce'),
-    tellServiceManager: () => {
+    tellServiceManager: async () => {
       note('tell')();
       return { stopping: note('stopping'), end: note('end') };
     },

@@ -5,20 +5,20 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 /** An agent whose health can be set, and what systemd has heard of it. */
-function anAgent(watchdog: number | null) {
+async function anAgent(watchdog: number | null) {
   const health = { deferred: 0, isWritable: true, isReadable: true };
   const heard: object[] = [];
   const agent = {
     url: 'http://127.0.0.1:8080',
-    health: () => {
+    health: async () => {
       if (!health.isReadable) throw new Error('the store is gone');
       return health;
     },
   };
   const notify = async (news: object): Promise<void> => void heard.push(news);
-  const service = tellServiceManager(agent, { settings: { socket: '/n', watchdog }, notify });
-  const pass = (milliseconds: number): object[] => {
-    vi.advanceTimersByTime(milliseconds);
+  const service = await tellServiceManager(agent, { settings: { socket: '/n', watchdog }, notify });
+  const pass = async (milliseconds: number): Promise<object[]> => {
+    await vi.advanceTimersByTimeAsync(milliseconds);
     return heard.splice(0);
   };
   return { health, service, pass };
@@ -27,43 +27,45 @@ function anAgent(watchdog: number | null) {
 const ready = 'ready at http://127.0.0.1:8080, ';
 
 describe('what systemd hears', () => {
-  it('is that the agent is ready, what waits when that changes, and that it stops', () => {
-    const { health, service, pass } = anAgent(null);
-    expect(pass(0)).toEqual([{ READY: '1', STATUS: `${ready}nothing waits for a release` }]);
-    expect(pass(60_000)).toEqual([]);
+  it('is that the agent is ready, what waits when that changes, and that it stops', async () => {
+    const { health, service, pass } = await anAgent(null);
+    expect(await pass(0)).toEqual([{ READY: '1', STATUS: `${ready}nothing waits for a release` }]);
+    expect(await pass(60_000)).toEqual([]);
     health.deferred = 1;
-    expect(pass(60_000)).toEqual([{ STATUS: `${ready}1 call waits for a release` }]);
+    expect(await pass(60_000)).toEqual([{ STATUS: `${ready}1 call waits for a release` }]);
     health.deferred = 2;
-    expect(pass(180_000)).toEqual([{ STATUS: `${ready}2 calls wait for a release` }]);
+    expect(await pass(180_000)).toEqual([{ STATUS: `${ready}2 calls wait for a release` }]);
     service.stopping();
     health.deferred = 0;
-    expect(pass(120_000)).toEqual([{ STOPPING: '1', STATUS: 'letting go of what is under way' }]);
+    expect(await pass(120_000)).toEqual([
+      { STOPPING: '1', STATUS: 'letting go of what is under way' },
+    ]);
     service.end();
   });
 
-  it('is a sign of life twice in the time it asks for, while the store can be read, also where it cannot be written', () => {
-    const { health, service, pass } = anAgent(30_000);
-    expect(pass(0)).toMatchObject([{ READY: '1', WATCHDOG: '1' }]);
-    expect(pass(30_000)).toEqual([{ WATCHDOG: '1' }, { WATCHDOG: '1' }]);
+  it('is a sign of life twice in the time it asks for, while the store can be read, also where it cannot be written', async () => {
+    const { health, service, pass } = await anAgent(30_000);
+    expect(await pass(0)).toMatchObject([{ READY: '1', WATCHDOG: '1' }]);
+    expect(await pass(30_000)).toEqual([{ WATCHDOG: '1' }, { WATCHDOG: '1' }]);
     health.isWritable = false;
     const full = 'cannot record anything, so it takes no work, at http://127.0.0.1:8080, ';
-    expect(pass(30_000)).toEqual([
+    expect(await pass(30_000)).toEqual([
       { WATCHDOG: '1', STATUS: `${full}nothing waits for a release` },
       { WATCHDOG: '1' },
     ]);
     health.isWritable = true;
-    expect(pass(15_000)).toEqual([
+    expect(await pass(15_000)).toEqual([
       { WATCHDOG: '1', STATUS: `${ready}nothing waits for a release` },
     ]);
     health.isReadable = false;
-    expect(pass(60_000)).toEqual([]);
+    expect(await pass(60_000)).toEqual([]);
     health.isReadable = true;
     service.stopping();
-    expect(pass(15_000)).toEqual([
+    expect(await pass(15_000)).toEqual([
       { STOPPING: '1', WATCHDOG: '1', STATUS: 'letting go of what is under way' },
       { WATCHDOG: '1' },
     ]);
     service.end();
-    expect(pass(60_000)).toEqual([]);
+    expect(await pass(60_000)).toEqual([]);
   });
 });

@@ -16,6 +16,9 @@ const commands = [
   ['audit'],
   ['audit', 'verify'],
   ['audit', 'tail'],
+  ['store'],
+  ['store', 'migrate'],
+  ['store', 'copy'],
   ['secret'],
   ...['set', 'get', 'list', 'delete'].map((name) => ['secret', name]),
   ['task'],
@@ -54,6 +57,10 @@ describe.concurrent('the command line', () => {
     [
       ['run', '--port', '65536'],
       "option '--port <port>' argument '65536' is invalid: it must be a whole number from 0 to 65535; see holdpoint run --help",
+    ],
+    [
+      ['store', 'copy'],
+      "required option '--from <file>' not specified; see holdpoint store copy --help",
     ],
     [['task', 'get'], "missing required argument 'id'; see holdpoint task get --help"],
     [

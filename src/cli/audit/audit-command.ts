@@ -12,7 +12,8 @@ export function auditCommand(session: Session): Command {
   audit
     .command('verify')
     .description('check that no line was changed, added or removed; exit 6 when one was')
-    .argument('<file...>', 'the files of one log, oldest first')
+    .argument('[file...]', 'the files of one log, oldest first')
+    .option('--dir <dir>', 'the folder of an agent whose log is meant, in place of files')
     .option('--keys <file>', 'public keys to check signatures with: a JWKS file or its address')
     .option('--require-signed', 'fail unless every line is signed')
     .option(

@@ -7,7 +7,7 @@ import type { TerminalStream } from '../output.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
-import { auditPathOf } from './audit-path.ts';
+import { auditSourceOf, withLog } from './audit-source.ts';
 
 export interface AuditExportOptions {
   task: string;
@@ -22,21 +22,38 @@ export interface AuditExportOptions {
  * document that says where each stands, its hash, and how long the log was and its last hash. Nothing is written
  * unless there is something to write, and of a proof nothing unless the chain is intact.
  */
-export async function auditExport(
+export async function auditExport(session: Session, options: AuditExportOptions): Promise<void> {
+  const { task, dir, file, proof: withProof = false } = options;
+  const source = file === undefined ? await auditSourceOf(dir, session) : { path: file };
+  const exporting = { task, withProof };
+  if ('path' in source) {
+    await writeOut(session, (take) => exportTask({ ...source, ...exporting }, take), options);
+    return;
+  }
+  await withLog(source.address, async (log) => {
+    await log.check();
+    await writeOut(session, (take) => log.exportTask(exporting, take), options);
+  });
+}
+
+/** Reads the log from its first line on, and hands out the lines of the task. */
+type ReadLog = (take: (line: ExportedLine) => Promise<void>) => Promise<ExportSummary>;
+
+async function writeOut(
   session: Session,
-  { task, dir, file, output: target, proof: withProof = false }: AuditExportOptions,
+  read: ReadLog,
+  { task, output: target, proof: withProof = false }: AuditExportOptions,
 ): Promise<void> {
   const { output, interruption } = session;
   const signal = interruption.listen();
-  const source = { path: file ?? (await auditPathOf(dir, session)), task, withProof };
   const stop = showProgress(output, 'reading the log');
   const nothing = async (): Promise<void> => signal.throwIfAborted();
-  refuse(await exportTask(source, nothing).finally(stop), task);
+  refuse(await read(nothing).finally(stop), task);
   const sink = target === undefined ? sinkOf(output.stdout, signal) : await openFile(target);
   try {
     const form = withProof ? proofForm(task) : plainForm;
     await sink.write(form.head);
-    const summary = await exportTask(source, async (line) => {
+    const summary = await read(async (line) => {
       signal.throwIfAborted();
       await sink.write(form.line(line));
     });

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { loadConfig } from '../../actors/config/config.ts';
 import { SecretsError } from '../../actors/secrets/secrets.ts';
 import { agentEnvironment } from '../../agent/agent-environment.ts';
 import { chooseFolder } from '../choose-agent.ts';
@@ -14,15 +13,14 @@ export function auditFolderOf(
   return resolve(chooseFolder(dir, env, (line) => output.note(line)).dir);
 }
 
-/** Returns the path of an agent's log; the default while its configuration cannot be read. Asks for no passphrase. */
-export async function auditPathOf(dir: string | undefined, session: Session): Promise<string> {
-  const directory = auditFolderOf(dir, session);
-  const loaded = loadConfig(directory, await withGivenSecrets(session, directory));
-  return resolve(directory, loaded.ok ? loaded.config.audit.path : '.service/audit.ndjson');
-}
-
-/** A log can be read without the secrets, so nothing that is wrong with them keeps anybody from it. */
-async function withGivenSecrets(session: Session, directory: string): Promise<NodeJS.ProcessEnv> {
+/**
+ * Answers the variables that an agent's log is found with, without a question for a passphrase. A log can be read
+ * without the secrets, so nothing that is wrong with them keeps anybody from it.
+ */
+export async function withGivenSecrets(
+  session: Session,
+  directory: string,
+): Promise<NodeJS.ProcessEnv> {
   const { env } = session;
   const passphrase = await givenPassphrase(session);
   try {

@@ -1,7 +1,14 @@
 import { systemClock } from '../../actors/clock.ts';
-import { formatBadLine, formatEvent, tailLines } from '../../actors/records/records.ts';
+import {
+  formatBadLine,
+  formatEvent,
+  loadSharedStore,
+  type TailedLine,
+  type Tailing,
+  tailLines,
+} from '../../actors/records/records.ts';
 import type { Session } from '../session.ts';
-import { auditPathOf } from './audit-path.ts';
+import { auditSourceOf, withLog } from './audit-source.ts';
 
 export interface AuditTailOptions {
   dir?: string;
@@ -20,26 +27,37 @@ export async function auditTail(
   session: Session,
   { dir, file, task, event, lines, follow = false }: AuditTailOptions,
 ): Promise<void> {
-  const { output, interruption } = session;
-  const signal = interruption.listen();
-  const tailed = tailLines({
-    path: file ?? (await auditPathOf(dir, session)),
+  const signal = session.interruption.listen();
+  const tailing: Tailing = {
     limit: lines,
     follow,
     signal,
     clock: systemClock(),
     ...(task === undefined ? {} : { task }),
     ...(event === undefined ? {} : { event }),
-  });
-  for await (const { text, event: recorded } of tailed) {
-    if (recorded === null) {
+  };
+  const source = file === undefined ? await auditSourceOf(dir, session) : { path: file };
+  if ('path' in source) await show(tailLines({ ...source, ...tailing }), session, signal);
+  else {
+    const { tailDatabase } = await loadSharedStore();
+    await withLog(source.address, (log) => show(tailDatabase(log, tailing), session, signal));
+  }
+  signal.throwIfAborted();
+}
+
+async function show(
+  tailed: AsyncIterable<TailedLine>,
+  { output }: Session,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const { text, event } of tailed) {
+    if (event === null) {
       output.line(formatBadLine(text));
       output.json({ bad_line: text });
     } else {
-      output.line(formatEvent(recorded));
+      output.line(formatEvent(event));
       if (output.isJson) output.stdout.write(`${text}\n`);
     }
     signal.throwIfAborted();
   }
-  signal.throwIfAborted();
 }

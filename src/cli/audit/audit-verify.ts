@@ -4,6 +4,8 @@ import {
   type ChainVerdict,
   type IntactLog,
   type LineBreak,
+  logFilesOf,
+  type VerifyFilesOptions,
   verdictSentence,
   verifyFiles,
 } from '../../actors/records/records.ts';
@@ -11,10 +13,12 @@ import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
+import { auditSourceOf, withLog } from './audit-source.ts';
 import { keptCheckpoint } from './kept-checkpoint.ts';
 import { readKeys } from './read-keys.ts';
 
 export interface AuditVerifyOptions {
+  dir?: string;
   keys?: string;
   requireSigned?: boolean;
   requireGenesis?: boolean;
@@ -31,12 +35,17 @@ const copyHint = 'keep the files as they are and compare them with a copy';
 /** Bad lines that `--all` lists; the others are counted. */
 const maximumListed = 1_000;
 
-/** `audit verify FILE…`: checks lines, chain and signatures across the files in order (contract section 10). */
+/**
+ * `audit verify FILE…`, `audit verify --dir DIR`: checks lines, chain and signatures across the files in order, or of the
+ * log of an agent wherever that is kept (contract section 10).
+ */
 export async function auditVerify(
-  { output }: Session,
+  session: Session,
   files: readonly string[],
   options: AuditVerifyOptions,
 ): Promise<void> {
+  const { output } = session;
+  if ((files.length === 0) === (options.dir === undefined)) throw unclear(files);
   const { keys, requireSigned = false, continuedFrom, checkpoint, all = false } = options;
   if (options.requireGenesis === true && continuedFrom !== undefined) throw contradictory();
   const checks = {
@@ -47,7 +56,7 @@ export async function auditVerify(
   };
   const breaks = new BreakList();
   const stop = showProgress(output, 'reading the log');
-  const verdict = await verifyFiles(files, {
+  const verdict = await verifyLogOf(session, files, options.dir, {
     ...checks,
     ...(all ? { onBreak: (broken) => breaks.add(broken) } : {}),
   }).finally(stop);
@@ -58,6 +67,24 @@ export async function auditVerify(
   output.line(verdictSentence(verdict));
   if (verdict.checkpoint !== undefined) output.line(completeness(verdict.checkpoint));
   output.json({ ...verdict, checked: checks.keys === null ? 0 : verdict.signed });
+}
+
+async function verifyLogOf(
+  session: Session,
+  files: readonly string[],
+  dir: string | undefined,
+  checks: VerifyFilesOptions,
+): Promise<ChainVerdict> {
+  if (dir === undefined) return verifyFiles(files, checks);
+  const source = await auditSourceOf(dir, session);
+  if ('path' in source) {
+    const found = logFilesOf(source.path);
+    return verifyFiles(found.length === 0 ? [source.path] : found, checks);
+  }
+  return withLog(source.address, async (log) => {
+    await log.check();
+    return log.verify(checks);
+  });
 }
 
 class BreakList {
@@ -121,6 +148,18 @@ function unchecked(): CliError {
     exitCode: exitCodes.usage,
     hint: `give the public keys with --keys, as ${commandLine('audit keys')} prints them`,
   });
+}
+
+function unclear(files: readonly string[]): CliError {
+  const isNothing = files.length === 0;
+  return new CliError(
+    isNothing ? "missing required argument 'file'" : 'files and --dir exclude each other',
+    {
+      code: 'usage',
+      exitCode: exitCodes.usage,
+      hint: 'name the files of one log, oldest first, or an agent with --dir',
+    },
+  );
 }
 
 function contradictory(): CliError {

@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
+import { readStoreSettings, type ServiceConfig } from '../../actors/config/config.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import type { Session } from '../session.ts';
+import { databaseAddress, urlVariable } from '../store/database-address.ts';
 import { checkAgent } from '../validate.ts';
 import type { Check, Finding, Subject } from './check.ts';
 import { checkAdmission } from './check-admission.ts';
@@ -13,6 +15,7 @@ import { checkLog } from './check-log.ts';
 import { checkConnections, checkNode, checkPort } from './check-machine.ts';
 import { checkModel } from './check-model.ts';
 import { checkSecrets, secretFiles } from './check-secrets.ts';
+import { checkSharedStore } from './check-shared-store.ts';
 import { checkPermissions, checkStateFolder } from './check-state.ts';
 import { checkStore } from './check-store.ts';
 
@@ -46,27 +49,57 @@ const withoutProviders = { auth: { required: false, providers: [] } };
 async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
   const { directory, env } = subject;
   const findings = await checkAgent(directory, env);
-  const audit = findings.config?.audit ?? { path: '.service/audit.ndjson', chain: true };
-  const store = resolve(directory, findings.config?.store.path ?? '.service/tasks.db');
+  const { config } = findings;
+  const audit = config?.audit ?? { path: '.service/audit.ndjson', chain: true };
+  const store = config?.store ?? readStoreSettings(directory, env);
   const log = resolve(directory, audit.path);
+  const files = store.kind === 'sqlite' ? [resolve(directory, store.path)] : [];
   const found: [check: string, finding: Finding][] = [
     ['node', checkNode()],
     ['port', await checkPort(subject)],
     ['connections', checkConnections()],
     ['secrets', secrets],
     ['config', checkConfig(subject, findings)],
-    ['state', await checkStateFolder(subject, [store, log])],
-    ['audit', await checkAudit(log, audit.chain)],
-    ['log', await checkLog({ store, log, chain: audit.chain })],
-    ['store', checkStore(store)],
-    ['permissions', checkPermissions(subject, [store, ...secretFiles(directory, env)])],
-    ['admission', await checkAdmission(subject, findings.config?.agent_id ?? null)],
-    ['model', await checkModel(subject, findings.config)],
-    ['identity', await checkIdentity(findings.config ?? withoutProviders)],
+    ['state', await checkStateFolder(subject, [...files, log])],
+    ...(await checkRecords(subject, {
+      ...{ store, audit, log },
+      agentId: config?.agent_id ?? null,
+    })),
+    ['permissions', checkPermissions(subject, [...files, ...secretFiles(directory, env)])],
+    ['admission', await checkAdmission(subject, config?.agent_id ?? null)],
+    ['model', await checkModel(subject, config)],
+    ['identity', await checkIdentity(config ?? withoutProviders)],
     ...(await checkChannels(subject, findings)),
     ['daemon', await checkDaemon(subject)],
   ];
   return found.map(([check, finding]) => ({ check, ...finding }));
+}
+
+/** What is kept of an agent, as far as its configuration says where. */
+interface Records {
+  store: ServiceConfig['store'];
+  audit: Pick<ServiceConfig['audit'], 'chain'>;
+  /** The current file of its log. */
+  log: string;
+  agentId: string | null;
+}
+
+async function checkRecords(
+  { directory, env }: Subject,
+  { store, audit, log, agentId }: Records,
+): Promise<[check: string, finding: Finding][]> {
+  if (store.kind === 'sqlite') {
+    const path = resolve(directory, store.path);
+    return [
+      ['audit', await checkAudit(log, audit.chain)],
+      ['log', await checkLog({ store: path, log, chain: audit.chain })],
+      ['store', checkStore(path)],
+    ];
+  }
+  // What lacks is said of the configuration.
+  if ((env[urlVariable(store)] ?? '') === '') return [];
+  const address = databaseAddress({ store, agentId }, env);
+  return checkSharedStore({ directory, address, isChained: audit.chain });
 }
 
 function printCheck(output: Output, { check, status, message, fix }: Check): void {

@@ -58,7 +58,7 @@ it('fails a store that is lost, and a log that lost lines', async () => {
   const clean = temporaryFolder();
   const again = await openStore(clean);
   await again.record([anEvent('t-1', 1)]);
-  again.close();
+  await again.close();
   truncateSync(subjectIn(clean).log, 10);
   expect(await checkLog(subjectIn(clean))).toMatchObject({
     status: 'fail',

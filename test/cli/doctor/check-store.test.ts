@@ -11,7 +11,7 @@ async function aStore(): Promise<{ directory: string; path: string }> {
   const store = await openStore(directory);
   for (const id of ['one', 'two']) void store.save(id, () => aWrite(aParkedTask(id, 5_000)));
   void store.save('ended', () => aWrite(aTask({ id: 'ended', state: 'failed' })));
-  store.close();
+  await store.close();
   return { directory, path: storeFiles(directory).path };
 }
 

@@ -1,0 +1,28 @@
+import { Command } from 'commander';
+import type { Session } from '../session.ts';
+import type { StoreCopyOptions } from './store-copy.ts';
+import type { StoreMigrateOptions } from './store-migrate.ts';
+
+/** Defines `store migrate` and `store copy`. */
+export function storeCommand(session: Session): Command {
+  const store = new Command('store').description('look after a store in PostgreSQL');
+  store
+    .command('migrate')
+    .description("bring the tables of an agent up to date, before its daemons' next start")
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (options: StoreMigrateOptions) => {
+      const { storeMigrate } = await import('./store-migrate.ts');
+      await storeMigrate(session, options);
+    });
+  store
+    .command('copy')
+    .description('copy the SQLite store of a stopped agent, with its log, into its PostgreSQL')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .requiredOption('--from <file>', 'the SQLite file, such as .service/tasks.db')
+    .option('--log <file>', "the current file of its log (default: the agent's own)")
+    .action(async (options: StoreCopyOptions) => {
+      const { storeCopy } = await import('./store-copy.ts');
+      await storeCopy(session, options);
+    });
+  return store;
+}

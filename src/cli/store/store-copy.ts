@@ -1,0 +1,40 @@
+import { resolve } from 'node:path';
+import { copyAgentStore } from '../../agent/copy-agent-store.ts';
+import { plainLine } from '../plain-text.ts';
+import { showProgress } from '../progress.ts';
+import type { Session } from '../session.ts';
+import { sharedAgent } from './shared-agent.ts';
+
+export interface StoreCopyOptions {
+  dir: string;
+  from: string;
+  log?: string;
+}
+
+/** `store copy`: copies the SQLite store of a stopped agent, with its log, into its empty PostgreSQL, and says how much that was. */
+export async function storeCopy(
+  session: Session,
+  { dir, from, log }: StoreCopyOptions,
+): Promise<void> {
+  const { output } = session;
+  const agent = await sharedAgent(session, dir);
+  const { config, address } = agent;
+  const stop = showProgress(output, 'copying the store');
+  const { rows, jobs, lines } = await copyAgentStore({
+    ...agent,
+    from: resolve(from),
+    log: log === undefined ? config.audit.path : resolve(log),
+  }).finally(stop);
+  const tasks = rows['tasks'] ?? 0;
+  const others = Object.values(rows).reduce((sum, count) => sum + count, 0) - tasks;
+  output.line(
+    plainLine(
+      `copied to postgres:${address.schema}: ${counted(tasks, 'task')} (${jobs.working} at work, ${jobs.waiting} with a deadline), ${counted(others, 'other row')}, ${counted(lines, 'line')} of the audit log`,
+    ),
+  );
+  output.json({ schema: address.schema, rows, jobs, lines });
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
