@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { TaskStore } from '../../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import type { Message, Task } from '../../src/machines/task/task.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { aParkedTask, aTask, aWrite } from '../helpers/stored-tasks.ts';
@@ -52,12 +52,12 @@ let agent: TestAgent;
 
 beforeAll(async () => {
   const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
-  const store = await TaskStore.open({
+  const store = await SqliteStore.open({
     path: join(folder.path, '.service/tasks.db'),
     audit: { path: join(folder.path, '.service/audit.ndjson'), chain: true },
   });
   for (const task of [...talks, ...texts, ...held]) void store.save(task.id, () => aWrite(task));
-  store.close();
+  await store.close();
   agent = await launchAgent({}, { folder });
   return () => agent.close();
 });

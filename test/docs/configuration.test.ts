@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import { absentKeys } from '../../scripts/configuration/absent-keys.ts';
 import {
   exampleOf,
   isContainer,
@@ -29,6 +28,8 @@ const env = {
   LOG_TOKEN: 'token-of-the-log',
   SHOP_TOKEN: 'token-of-the-shop',
   ANTHROPIC_API_KEY: 'key-of-the-model',
+  SERVICE_DATABASE_URL: 'postgres://agent@db.example.com/agents',
+  REFUNDS_DATABASE_URL: 'postgres://agent@db.example.com/refunds',
   SERVICE_AUDIT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({
     type: 'pkcs8',
     format: 'pem',
@@ -56,6 +57,9 @@ const beside: readonly (readonly [string, object])[] = [
     'security.defer.tools.<name>.quorum',
     { security: { defer: { default_approvers: ['ann@example.com', 'bob@example.com'] } } },
   ],
+  ...['url_env', 'schema', 'pool'].map(
+    (key) => [`store.${key}`, { store: { kind: 'postgres' } }] as const,
+  ),
   ['mcp.servers[].url', servers({ tools: { deny: [] } })],
   ['mcp.servers[].headers', servers({ url: 'https://a.example', tools: { deny: [] } })],
   ['mcp.servers[].tools', servers({ command: 'node' })],
@@ -143,13 +147,6 @@ describe('the reference of the configuration', () => {
         : [];
     });
     expect(refused).toEqual([]);
-  });
-
-  it.each(absentKeys)('says of $key what becomes of it', ({ file }) => {
-    const reading = parseConfig(file, { file: 'service.yaml', env });
-    expect(reading).toMatchObject({ ok: true });
-    expect(reading.warnings).toHaveLength(1);
-    expect(reading.warnings[0]?.message).toContain('not known');
   });
 
   it('takes no key without an example', () => {

@@ -11,6 +11,7 @@ import { clone, type Fence, fencesOf, pages, readPage } from './fences.ts';
 const env = {
   SERVICE_TOKEN: 'token-of-ops',
   SHOP_KEY: 'key-of-the-shop',
+  SERVICE_DATABASE_URL: 'postgres://agent@db.example.com/agents',
   OPS_WEBHOOK_SECRET: `whsec_${'a'.repeat(44)}`,
 };
 

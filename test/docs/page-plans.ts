@@ -112,6 +112,7 @@ export const pagePlans: Record<string, PagePlan> = {
       'holdpoint task send "What time': 'it needs a model that thinks',
     },
   },
+  'docs/scaling.md': { skipped: { 'kubectl apply': 'it needs a cluster of Kubernetes' } },
   'docs/secrets.md': { before: `${refunds}\nexport KEY_OF_THE_SHOP=shop-key` },
   'docs/skills.md': { before: `${refunds}\nexport TOKEN_OF_THE_BOT=token` },
   'docs/telegram.md': {

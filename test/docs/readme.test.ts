@@ -30,6 +30,10 @@ describe('what it says is not there yet', () => {
     return [...list.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? '');
   }
 
+  function storedIn(kind: string): string {
+    return `agent_id: a\nstore: {kind: ${kind}}\n`;
+  }
+
   it('is no command of this version', async () => {
     const { stdout } = await holdpoint(['--help']);
     const commands = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);
@@ -39,8 +43,15 @@ describe('what it says is not there yet', () => {
   });
 
   it('is refused where service.yaml asks for it', () => {
-    const asked = 'agent_id: a\nstore: {kind: postgres}\n';
-    const reading = parseConfig(asked, { file: 'service.yaml', env: {} });
+    const reading = parseConfig(storedIn('mysql'), { file: 'service.yaml', env: {} });
     expect(reading).toMatchObject({ ok: false, problems: [{ path: 'store.kind' }] });
+  });
+
+  it('is neither of the stores that there are', () => {
+    const env = { SERVICE_DATABASE_URL: 'postgres://agent@db.example.com/agents' };
+    for (const kind of ['sqlite', 'postgres']) {
+      const reading = parseConfig(storedIn(kind), { file: 'service.yaml', env });
+      expect(reading).toMatchObject({ ok: true, warnings: [], config: { store: { kind } } });
+    }
   });
 });

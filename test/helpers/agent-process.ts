@@ -61,18 +61,19 @@ export function runAgent(
 
 /**
  * Like `runAgent`, for an agent that outlives a test: `later` is given what kills it. `options` are for
- * Node, such as `--max-old-space-size=512`.
+ * Node, such as `--max-old-space-size=512`, and `own` is added to its environment.
  */
 export async function launchAgentProcess(
   folder: AgentFolder,
   later: (kill: () => Promise<void>) => void,
   flags: readonly string[] = [],
   options: readonly string[] = [],
+  own: NodeJS.ProcessEnv = {},
 ): Promise<AgentProcess> {
   const args = [...options, commandFile(), 'run', '--dir', folder.path, '--port', '0', ...flags];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache() },
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache(), ...own },
   });
   const ended = once(child, 'exit');
   later(async () => {

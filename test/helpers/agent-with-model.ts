@@ -5,7 +5,7 @@ import { createAuthenticator } from '../../src/actors/access/auth/authenticator.
 import { systemClock } from '../../src/actors/clock.ts';
 import { randomIds } from '../../src/actors/ids.ts';
 import type { LanguageModel, Log, Turn } from '../../src/actors/ports.ts';
-import { TaskStore } from '../../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import { createGovernance } from '../../src/agent/agent-governance.ts';
 import { readAgent } from '../../src/agent/read-agent.ts';
@@ -44,7 +44,7 @@ export async function startAgentWithModel(
   const { tools } = toolbox;
   mkdirSync(join(directory, '.service'));
   const auditPath = join(directory, config.audit.path);
-  const store = await TaskStore.open({
+  const store = await SqliteStore.open({
     path: join(directory, config.store.path),
     audit: { path: auditPath, chain: true },
   });
@@ -64,6 +64,7 @@ export async function startAgentWithModel(
       log,
     }),
     egress: null,
+    shared: null,
     clock,
     ids,
     log,
@@ -95,12 +96,15 @@ export async function startAgentWithModel(
     warnings: [],
     token: 'x',
     auditPath,
-    health: () => ({ deferred: system.metrics.load().deferred, isWritable: store.isWritable() }),
+    health: async () => ({
+      deferred: (await system.metrics.load()).deferred,
+      isWritable: store.isWritable(),
+    }),
     async stop() {
       await system.drain(5_000);
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
-      system.stop();
+      await system.stop();
     },
   };
 }

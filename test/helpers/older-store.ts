@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { schemaSteps } from '../../src/actors/records/store/schema-steps.ts';
+import { schemaSteps } from '../../src/actors/records/sqlite/schema-steps.ts';
 
 /** Turns a closed store, or a copy of one, into what an earlier version of the store would have written. */
 export function makeOlder(path: string, version: number): void {

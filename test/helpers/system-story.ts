@@ -4,6 +4,7 @@ import type { TaskRequest, TaskSystem } from '../../src/actors/tasks/tasks.ts';
 import type { DecisionAttempt } from '../../src/machines/governance/approvers.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { isFinal, type Task, type TaskState } from '../../src/machines/task/task.ts';
+import type { TestSystem } from './test-system.ts';
 
 /** A step of the scripted model. */
 export type Step = { tool: string; args?: JsonObject } | { say: string };
@@ -74,15 +75,16 @@ export function reaches(system: TaskSystem, id: string, state: TaskState): Promi
       else if (isFinal(task.state)) reject(new Error(`${id} ended ${task.state}: ${task.text}`));
       return isThere || isFinal(task.state);
     };
-    const found = system.reads.find(id);
-    if (found !== undefined && judge(found)) return;
-    const leave = system.watchers.watch(id, {
-      onTask: (task) => judge(task) && leave(),
-      onLost: (error) => {
-        leave();
-        reject(error);
-      },
-    });
+    const see = (task: Task | undefined): void => {
+      if (task !== undefined && judge(task)) leave();
+    };
+    const lose = (error: Error): void => {
+      leave();
+      reject(error);
+    };
+    const leave = system.watchers.watch(id, { onTask: see, onLost: lose });
+    // What changes while it is read is heard all the same.
+    system.reads.find(id).then(see, lose);
   });
 }
 
@@ -91,9 +93,36 @@ export function ends(system: TaskSystem, id: string): Promise<Task> {
   return system.watchers.settled(id, new AbortController().signal);
 }
 
+/** Resolves with a task once it has ended, whose timers that are set too late for their time fire all the same. */
+export async function endsInTime({ system, clock }: TestSystem, id: string): Promise<Task> {
+  const ended = ends(system, id);
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  ended.then(end, end);
+  while (!isOver) {
+    clock.advance(0);
+    await turn();
+  }
+  return ended;
+}
+
+/** Resolves as soon as something of a task waits for the next commit, and before that. */
+export function saves({ store }: TestSystem): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const save = store.save.bind(store);
+  store.save = (id, collect) => {
+    store.save = save;
+    resolve();
+    return save(id, collect);
+  };
+  return promise;
+}
+
 /** Opens a task and resolves with it once it waits for a decision. */
-export function parks(system: TaskSystem, request: TaskRequest = payment): Promise<Task> {
-  return reaches(system, system.open(request), 'deferred');
+export async function parks(system: TaskSystem, request: TaskRequest = payment): Promise<Task> {
+  return reaches(system, await system.open(request), 'deferred');
 }
 
 /** Lets everything that is ready run: one turn of the event loop. */

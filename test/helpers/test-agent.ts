@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Log } from '../../src/actors/ports.ts';
 import { verifyFiles } from '../../src/actors/records/log/audit.ts';
 import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
+import { keepLogIn, readLog } from './kept-log.ts';
 
 /** One line of the audit log. */
 export interface AuditLine {
@@ -107,12 +107,22 @@ export function logTo(lines: TestAgent['log']): Log {
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }
 
+/** What has an agent of a test keep its tasks in PostgreSQL, where `HOLDPOINT_TEST_STORE` asks for that. */
+async function overPostgres(): Promise<{ settings: ServiceSettings; env: NodeJS.ProcessEnv }> {
+  if (process.env['HOLDPOINT_TEST_STORE'] !== 'postgres') return { settings: {}, env: {} };
+  const { sharedPostgres } = await import('./postgres-server.ts');
+  const server = await sharedPostgres();
+  const url = server.url(await server.createDatabase());
+  return { settings: { store: { kind: 'postgres' } }, env: { SERVICE_DATABASE_URL: url } };
+}
+
 /** Starts an agent that the caller closes. */
 export async function launchAgent(
   settings: ServiceSettings = {},
   options: TestAgentOptions = {},
 ): Promise<TestAgent> {
-  const folder = options.folder ?? new AgentFolder(settings);
+  const over = await overPostgres();
+  const folder = options.folder ?? new AgentFolder({ ...settings, ...over.settings });
   const log: TestAgent['log'] = [];
   const agent = await startAgent({
     directory: folder.path,
@@ -120,10 +130,12 @@ export async function launchAgent(
     port: 0,
     noAuth: options.noAuth ?? false,
     inspectPort: options.inspectPort ?? null,
-    env: options.env ?? {},
+    env: { ...over.env, ...options.env },
     keepLog: options.keepLog ?? false,
     log: logTo(log),
   });
+  const url = over.env['SERVICE_DATABASE_URL'];
+  if (url !== undefined) keepLogIn(url, agent.auditPath);
   return new TestAgent(agent, folder, log);
 }
 
@@ -141,7 +153,7 @@ export function reached(client: AgentClient, id: string, state: string): Promise
 
 /** Reads the lines of an audit log, of one task when it is named. */
 export function readAudit(path: string, taskId?: string): AuditLine[] {
-  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  const lines = readLog(path).split('\n').filter(Boolean);
   const events = lines.map((line) => JSON.parse(line) as AuditLine);
   return taskId === undefined ? events : events.filter((event) => event.task_id === taskId);
 }

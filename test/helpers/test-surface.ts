@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { createAuthenticator } from '../../src/actors/access/auth/authenticator.ts';
 import { systemClock } from '../../src/actors/clock.ts';
 import type { Clock, Log, Tool } from '../../src/actors/ports.ts';
-import { TaskStore } from '../../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import { scriptedModel } from '../../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import { type AppPorts, createApp } from '../../src/http/app.ts';
@@ -58,7 +58,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     Object.entries(options.tools ?? {}).map(([name, run]) => [name, toolOf(name, run)]),
   );
   const system = new TaskSystem({
-    store: await TaskStore.open({
+    store: await SqliteStore.open({
       path: join(folder, 'tasks.db'),
       audit: { path: join(folder, 'audit.ndjson'), chain: true },
     }),
@@ -68,6 +68,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     scorer: null,
     issuer: null,
     egress: null,
+    shared: null,
     clock,
     ids,
     log,
@@ -107,7 +108,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     await system.drain(0);
     server.closeAllConnections();
     await new Promise((closed) => server.close(closed));
-    system.stop();
+    await system.stop();
     rmSync(folder, { recursive: true, force: true });
   });
   const { port } = server.address() as AddressInfo;

@@ -17,7 +17,7 @@ import {
   type RecordedEvent,
   verifyFiles,
 } from '../../src/actors/records/log/audit.ts';
-import { TaskStore } from '../../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import { scriptedModel } from '../../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import { defaultLimits, type TaskLimits } from '../../src/machines/task/limits.ts';
@@ -54,7 +54,7 @@ export interface TestSystemOptions {
 export interface TestSystem {
   directory: string;
   clock: ManualClock;
-  store: TaskStore;
+  store: SqliteStore;
   system: TaskSystem;
   /** What the daemon's log was told. */
   logged: { level: string; fields: Record<string, unknown>; message: string }[];
@@ -63,7 +63,7 @@ export interface TestSystem {
   verify(): Promise<ChainVerdict>;
   /** Does at once what the system does every second. */
   lookAround(): void;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** 2026-07-01T09:00:00.000Z, when every manual clock starts. */
@@ -90,8 +90,8 @@ export function storeFiles(directory: string, chain = true) {
 }
 
 /** Opens a store in a folder; the test closes it. */
-export function openStore(directory: string, chain = true): Promise<TaskStore> {
-  return TaskStore.open(storeFiles(directory, chain));
+export function openStore(directory: string, chain = true): Promise<SqliteStore> {
+  return SqliteStore.open(storeFiles(directory, chain));
 }
 
 /** The events of the audit log in a folder, oldest first. */
@@ -122,6 +122,7 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     ids: randomIds(),
     log: { info: log('info'), warn: log('warn'), error: log('error') },
     envelope: { entity_id: 'test', entity_type: 'agent' },
+    shared: null,
     onRestart: options.onRestart ?? 'resume',
     restAfter: options.restAfter ?? 3_000,
     release: '0.0.0-test',
@@ -131,10 +132,10 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     ...(onActorStart === undefined ? {} : { inspect: observerOf(onActorStart) }),
     ...(onInspected === undefined ? {} : { inspect: { next: onInspected } }),
   });
-  let isStopped = false;
-  const stop = (): void => {
-    if (!isStopped) system.stop();
-    isStopped = true;
+  let stopped: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    stopped ??= system.stop();
+    return stopped;
   };
   onTestFinished(stop);
   const intervals = options.isStarted === false ? [] : await startAndCatchIntervals(system);

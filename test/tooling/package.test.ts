@@ -63,6 +63,7 @@ describe('the package', () => {
       'LICENSE',
       'README.md',
       'bin',
+      'deploy',
       'dist',
       'docs',
       'examples',

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { DashboardProcess } from '../../../helpers/dashboard-process.ts';
+import { patient } from '../../../helpers/patient.ts';
 import { TalkingModel } from '../../../helpers/talking-model.ts';
 import { deferring } from '../../../helpers/test-agent.ts';
 import { WorkspaceAgent } from '../../../helpers/workspace-agents.ts';
@@ -116,7 +117,9 @@ it('goes on after a reload in the middle of an answer', async () => {
   await page.locator('.markdown', { hasText: 'One, two, three,' }).waitFor();
   answer.end('four.');
   await page.getByRole('link', { name: 'What happened' }).waitFor();
-  expect(await page.locator('.markdown').innerText()).toBe('One, two, three, four.');
+  // The link to the task may be there before the last words are.
+  const said = (): Promise<string> => page.locator('.markdown').innerText();
+  await vi.waitFor(async () => expect(await said()).toBe('One, two, three, four.'), patient);
   expect(await page.locator('.asked').count()).toBe(1);
 });
 

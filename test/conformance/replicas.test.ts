@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { patient } from '../helpers/patient.ts';
+import { PostgresServer } from '../helpers/postgres-server.ts';
+import { startReplicas } from '../helpers/replicas.ts';
+import { deferring, textOf } from '../helpers/test-agent.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server.remove());
+
+const paying = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+
+describe('three daemons of one agent', () => {
+  it('are one agent: held at one, decided at another, read at the third', async () => {
+    const { a, b, c } = await startReplicas(server, deferring());
+    const held = a.send('order-1', paying);
+    await c.reached('order-1', 'deferred');
+    const decided = await b.decide('order-1', { decision: 'approve', approver: 'ann' });
+    expect([decided.status, decided.body.decision]).toEqual([200, 'approve']);
+    // Whoever was told so sees it everywhere.
+    for (const { body } of await Promise.all([a, b, c].map((at) => at.get('/tasks/order-1')))) {
+      expect(body.status.state).not.toBe('deferred');
+    }
+    const answer = await held;
+    expect([answer.status, textOf(answer)]).toEqual([200, 'paid']);
+    expect([a, b, c].map(({ folder }) => folder.paid.length)).toEqual([0, 1, 0]);
+    expect((await c.get('/tasks/order-1')).body.status.state).toBe('completed');
+  });
+
+  it('let exactly one of sixty decisions count', async () => {
+    const { a, b, c } = await startReplicas(server, deferring());
+    for (let round = 0; round < 5; round += 1) {
+      const id = `race-${round}`;
+      const held = a.send(id, paying);
+      await b.reached(id, 'deferred');
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, (_, index) => {
+          const decision = (index + round) % 3 === 0 ? 'reject' : 'approve';
+          const at = [a, b, c][index % 3] ?? a;
+          return at.decide(id, { decision, approver: `p${index}` });
+        }),
+      );
+      const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
+      expect(statuses).toEqual([200, ...Array.from({ length: 59 }, () => 409)]);
+      const winner = answers.find(({ status }) => status === 200)?.body;
+      expect(textOf(await held)).toBe(
+        winner.decision === 'approve' ? 'paid' : `defer: rejected by ${winner.approver}`,
+      );
+    }
+  });
+
+  it('end a wait in time, wherever it began, and follow it everywhere', async () => {
+    const settings = deferring({ timeout: '2s' });
+    const { a, b } = await startReplicas(server, settings);
+    const held = a.send('late', paying);
+    await b.reached('late', 'deferred');
+    const stream = await b.stream('/tasks/late/events');
+    expect(textOf(await held)).toBe('defer: no decision within 2s (auto-deny)');
+    const told = await stream.until(({ event }) => event === 'result');
+    expect(told.at(-1)?.data.status.state).toBe('failed');
+  });
+
+  it('call a task off that is at work elsewhere, whose tool ends with it', async () => {
+    const { a, b } = await startReplicas(server);
+    const held = a.send('long', [{ tool: 'hold' }, { say: 'never' }]);
+    await vi.waitFor(() => expect(a.folder.held.length).toBe(1), patient);
+    const canceled = await b.post('/tasks/long/cancel');
+    expect([canceled.status, canceled.body.status.state]).toEqual([200, 'canceled']);
+    expect((await held).body.status.state).toBe('canceled');
+  });
+});
