@@ -73,6 +73,8 @@ const productPackages = [
   'mdast-util-from-markdown',
   'oauth4webapi',
   'p-limit',
+  'pg',
+  'pg-boss',
   'picocolors',
   'picomatch',
   'pino',

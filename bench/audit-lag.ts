@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { redactSecrets } from '../src/actors/governance/credentials/credentials.ts';
 import { compileGuardrails } from '../src/actors/governance/guardrails/guardrails.ts';
 import { auditEventOf, type Capture, createCapture } from '../src/actors/records/log/audit.ts';
-import { TaskStore } from '../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
 import type { TaskFact } from '../src/machines/task/facts.ts';
 import type { Figure } from './figure.ts';
 
@@ -22,7 +22,7 @@ export async function auditLagFigures(): Promise<Figure[]> {
 
 async function lagFigure(what: string, contents: Capture | null): Promise<Figure> {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
-  const store = await TaskStore.open({
+  const store = await SqliteStore.open({
     path: join(directory, 'tasks.db'),
     audit: { path: join(directory, 'audit.ndjson'), chain: true },
   });
@@ -34,13 +34,13 @@ async function lagFigure(what: string, contents: Capture | null): Promise<Figure
       aim: '20 ms',
     };
   } finally {
-    store.close();
+    await store.close();
     rmSync(directory, { recursive: true });
   }
 }
 
 async function lagWhile(
-  store: TaskStore,
+  store: SqliteStore,
   contents: Capture | null,
 ): Promise<{ p99: number; p50: number; recorded: number }> {
   // The monitor's own timer is part of what it measures, so its period is taken off.
@@ -64,7 +64,7 @@ async function lagWhile(
     }, 1);
   });
   delay.disable();
-  store.flush();
+  await store.flush();
   await new Promise((next) => setImmediate(next));
   const milliseconds = (percentile: number) =>
     Math.max(0, delay.percentile(percentile) / 1e6 - period);

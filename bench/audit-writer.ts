@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { AuditEvent } from '../src/actors/ports.ts';
 import type { LineSigner } from '../src/actors/records/log/line-signer.ts';
-import type { TaskChange } from '../src/actors/records/store/task-rows.ts';
-import { TaskStore } from '../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
+import { type TaskChange } from '../src/actors/records/store/task-rows.ts';
 import type { Task } from '../src/machines/task/task.ts';
 import type { Figure } from './figure.ts';
 import { measure, medianOf, percentile } from './load.ts';
@@ -65,7 +65,7 @@ export async function auditLoopFigures(): Promise<Figure[]> {
   ];
 }
 
-async function saveTimes(store: TaskStore): Promise<{ plain: number[]; audited: number[] }> {
+async function saveTimes(store: SqliteStore): Promise<{ plain: number[]; audited: number[] }> {
   const times = { plain: [] as number[], audited: [] as number[] };
   for (let number = 0; number < 3_000; number += 1) {
     const isAudited = number % 2 === 1;
@@ -81,7 +81,7 @@ async function saveTimes(store: TaskStore): Promise<{ plain: number[]; audited: 
 }
 
 /** Writes one event each millisecond of three seconds, together when the loop comes late; in milliseconds. */
-async function loopLag(store: TaskStore): Promise<number> {
+async function loopLag(store: SqliteStore): Promise<number> {
   const seconds = 3;
   // The monitor's own timer is part of what it measures, so its period is taken off.
   const period = 1;
@@ -105,10 +105,10 @@ async function loopLag(store: TaskStore): Promise<number> {
 
 async function withStore<Result>(
   signer: LineSigner | null,
-  run: (store: TaskStore) => Promise<Result>,
+  run: (store: SqliteStore) => Promise<Result>,
 ): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
-  const store = await TaskStore.open({
+  const store = await SqliteStore.open({
     path: join(directory, 'tasks.db'),
     audit: {
       path: join(directory, 'audit.ndjson'),
@@ -120,7 +120,7 @@ async function withStore<Result>(
   try {
     return await run(store);
   } finally {
-    store.close();
+    await store.close();
     rmSync(directory, { recursive: true });
   }
 }

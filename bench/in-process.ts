@@ -4,7 +4,7 @@ import { securitySchema } from '../src/actors/config/schema-security.ts';
 import { createPolicy } from '../src/actors/governance/policy/policy.ts';
 import { randomIds } from '../src/actors/ids.ts';
 import type { Tool } from '../src/actors/ports.ts';
-import { TaskStore } from '../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
 import { scriptedModel } from '../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../src/actors/tasks/task-system.ts';
 import { defaultLimits } from '../src/machines/task/limits.ts';
@@ -22,7 +22,7 @@ export async function cyclesInProcess(): Promise<Figure[]> {
   for (let round = 0; round < 3; round += 1) {
     runs.push(await measure(64, 10_000, () => cycle(system)));
   }
-  system.stop();
+  await system.stop();
   folder.remove();
   const { perSecond } = medianOf(runs);
   return [
@@ -38,7 +38,7 @@ export async function cyclesInProcess(): Promise<Figure[]> {
 export async function parkInProcess(directory: string, tasks: number): Promise<void> {
   const system = await openSystem(directory);
   await measure(256, tasks, () => park(system).then(() => undefined));
-  system.stop();
+  await system.stop();
 }
 
 const noop: Tool = {
@@ -63,7 +63,7 @@ export async function openSystem(
     return noop.run(...call);
   };
   const tools = new Map([[noop.name, { ...noop, run }]]);
-  const store = await TaskStore.open({
+  const store = await SqliteStore.open({
     path: join(directory, '.service/tasks.db'),
     audit: { path: join(directory, '.service/audit.ndjson'), chain: true },
   });
@@ -76,6 +76,7 @@ export async function openSystem(
     tools,
     policy: createPolicy({ security, isAuthOn: false, tools, ...off }),
     scorer: null,
+    shared: null,
     issuer: null,
     egress: null,
     clock,
@@ -95,7 +96,7 @@ export async function openSystem(
 
 /** Starts a task and resolves with its identifier once it waits. */
 export async function park(system: TaskSystem): Promise<string> {
-  const id = system.open({
+  const id = await system.open({
     message: { role: 'user', parts: [{ kind: 'text', text: 'go' }], messageId: 'm' },
     requester: null,
     correlationId: 'bench',

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { openDatabase } from '../src/actors/records/store/database.ts';
-import { TaskRows } from '../src/actors/records/store/task-rows.ts';
+import { openDatabase } from '../src/actors/records/sqlite/database.ts';
+import { SqliteTaskRows } from '../src/actors/records/sqlite/sqlite-task-rows.ts';
 import type { Task } from '../src/machines/task/task.ts';
 import { taskMachineVersion } from '../src/machines/task/task-machine.ts';
 import { makeAgentFolder, startDaemon } from './daemon.ts';
@@ -71,7 +71,7 @@ async function timed(url: string): Promise<number> {
 /** A week of tasks at ten a minute; every hundredth waits. */
 function fill(directory: string): void {
   const database = openDatabase(join(directory, '.service/tasks.db'));
-  const rows = new TaskRows(database);
+  const rows = new SqliteTaskRows(database);
   database.exec('BEGIN');
   for (let index = 0; index < kept; index += 1) {
     const task = aTask(index, Date.now() - (kept - index) * 6_000);

@@ -19,6 +19,7 @@ import { listFigures } from './lists.ts';
 import { mcpHeldFigures } from './mcp-held.ts';
 import { longListFigures, manyAgentsFigures, pageFigures } from './page.ts';
 import { peersSection } from './peers.ts';
+import { replicaFigures } from './replicas.ts';
 import {
   coldStartFigures,
   cycleFigures,
@@ -64,6 +65,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   resting10k: () => restingFigures(10_000),
   resume10k: () => resumeFigures(10_000),
   resume100k: () => resumeFigures(100_000),
+  replicas: replicaFigures,
 };
 
 /** Parts that write a section of their own. */

@@ -5,7 +5,6 @@ import type { JsonSchema } from '../../src/actors/config/service-json-schema.ts'
 import { serviceSchema } from '../../src/actors/config/service-schema.ts';
 import { describeKeys } from '../../src/actors/config/unknown-keys.ts';
 import { frontmatterSchema } from '../../src/actors/tools/skills/frontmatter-schema.ts';
-import { absentKeys } from './absent-keys.ts';
 import { exampleOf, isContainer, type Key, keysOf, optionsOf, pathText } from './keys.ts';
 import { beginning, seeAlso, skillNote } from './prose.ts';
 
@@ -33,8 +32,6 @@ export function configurationPage(): string {
     '## The agent',
     table(keys.filter(isTop)),
     ...rest.flatMap(([name, section]) => chapter(name, section)),
-    '## Not in this version',
-    absent(),
     ...Object.entries(others).flatMap(([file, schema]) => [
       `## ${file}`,
       ...(file === 'SKILL.md' ? [skillNote] : []),
@@ -157,13 +154,6 @@ function range({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
     ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? [] : [`at most ${maximum}`]),
   ];
   return words.length === 0 ? '' : `, ${words.join(', ')}`;
-}
-
-function absent(): string {
-  const rows = absentKeys.map(({ key, what, outcome }) => row([code(key), what, outcome]));
-  return [row(['Key', 'What it is for', 'This version']), row(['---', '---', '---']), ...rows].join(
-    '\n',
-  );
 }
 
 /** Writes a value on one line of YAML; a map at the top without its braces. */

@@ -39,7 +39,7 @@ export const seeAlso: Record<string, string> = {
   security: 'See [governance.md](governance.md), which has an example with every layer.',
   audit: 'See [audit-log.md](audit-log.md).',
   observability: 'See [observability.md](observability.md).',
-  store: 'See [store.md](store.md).',
+  store: 'See [store.md](store.md), and [scaling.md](scaling.md) for `postgres`.',
 };
 
 /** What comes before the keys of a skill. */

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RecordedEvent, verifyFiles } from '../../src/actors/records/log/audit.ts';
 import { logFilesOf } from '../../src/actors/records/log/log-files.ts';
-import { TaskStore } from '../../src/actors/records/store/task-store.ts';
+import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import type { Task } from '../../src/machines/task/task.ts';
 
 /** Opens the store of a soak, whose log goes on in a further file every few commits. */
-export function rotatingStore(directory: string): Promise<TaskStore> {
-  return TaskStore.open({
+export function rotatingStore(directory: string): Promise<SqliteStore> {
+  return SqliteStore.open({
     path: join(directory, 'tasks.db'),
     audit: {
       path: join(directory, 'audit.ndjson'),
@@ -39,7 +39,7 @@ export async function whatIsWrong(
 ): Promise<string[]> {
   const store = await rotatingStore(directory);
   await store.record([{ event: 'tool_exec', ts: new Date().toISOString(), task_id: 'looked' }]);
-  store.close();
+  await store.close();
   const files = logFilesOf(join(directory, 'audit.ndjson')).slice(standing.files);
   const verdict = await verifyFiles(
     files,
@@ -95,10 +95,13 @@ async function storedTasks(directory: string): Promise<Map<string, number>> {
   const tasks: Task[] = [];
   let cursor: string | null = null;
   do {
-    const page = store.rows.listing.made({ limit: 1_000, ...(cursor === null ? {} : { cursor }) });
+    const page = await store.rows.listing.made({
+      limit: 1_000,
+      ...(cursor === null ? {} : { cursor }),
+    });
     tasks.push(...page.tasks);
     ({ cursor } = page);
   } while (cursor !== null);
-  store.close();
+  await store.close();
   return new Map(tasks.map(({ id, revision }) => [id, revision]));
 }

@@ -1,4 +1,4 @@
-import { hearDisk } from '../../test/actors/records/store/disk-steps.ts';
+import { hearDisk } from '../../test/actors/records/sqlite/disk-steps.ts';
 import { aTask, aWrite } from '../../test/helpers/stored-tasks.ts';
 import { rotatingStore } from './log-of-soak.ts';
 

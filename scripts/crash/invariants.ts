@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { breakSentence, logFilesOf, verifyFiles } from '../../src/actors/records/records.ts';
+import { type AuditLine, readAudit } from '../../test/helpers/test-agent.ts';
+import type { Cluster } from './cluster.ts';
+import type { Load } from './load.ts';
+
+const final = new Set(['completed', 'failed', 'canceled']);
+
+/** Returns what of the invariants does not hold, each as a sentence; none when all do (ux-and-security C.4). */
+export async function brokenInvariants(cluster: Cluster, load: Load): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdpoint-crash-'));
+  try {
+    const files = await logOf(cluster, folder);
+    const verdict = await verifyFiles(files);
+    const lines = files.flatMap((file) => readAudit(file));
+    return [
+      ...(verdict.ok ? [] : [breakSentence(verdict)]),
+      ...brokenSequences(lines),
+      ...brokenDecisions(lines, load),
+      ...brokenRuns(lines, cluster.paid, load),
+      ...(await brokenTasks(cluster, load)),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function logOf({ server, database, folders }: Cluster, folder: string): Promise<string[]> {
+  if (server === null) return logFilesOf(join(folders[0]?.path ?? '', '.service/audit.ndjson'));
+  const sql = 'SELECT text FROM holdpoint.audit_lines ORDER BY line';
+  const rows = await server.query(sql, [], database);
+  const file = join(folder, 'audit.ndjson');
+  writeFileSync(file, rows.map(({ text }) => `${String(text)}\n`).join(''));
+  return [file];
+}
+
+function brokenSequences(lines: readonly AuditLine[]): string[] {
+  const last = new Map<string, number>();
+  return lines.flatMap(({ task_id: id, seq }) => {
+    if (id === undefined || seq === undefined) return [];
+    const expected = (last.get(id) ?? 0) + 1;
+    last.set(id, seq);
+    return seq === expected ? [] : [`task ${id} has line ${seq} where ${expected} was due`];
+  });
+}
+
+function brokenDecisions(lines: readonly AuditLine[], { decisions }: Load): string[] {
+  const made = lines.filter(
+    ({ event, fields }) => event === 'task_deferred_decision' && fields?.['authorized'] !== false,
+  );
+  const byTask = Map.groupBy(made, ({ task_id }) => task_id ?? '');
+  const twice = [...byTask].filter(([, events]) => events.length > 1);
+  const lost = decisions.filter(({ taskId, decision, approver }) => {
+    const fields = byTask.get(taskId)?.[0]?.fields;
+    return fields?.['decision'] !== decision || fields?.['approver'] !== approver;
+  });
+  return [
+    ...twice.map(([id, { length }]) => `task ${id} was decided ${length} times`),
+    ...lost.map(
+      ({ taskId }) => `a decision of task ${taskId} was acknowledged and is not in the log`,
+    ),
+  ];
+}
+
+/** A call that was held has the id of its deferral, and its tool leaves a trace of each run. */
+function brokenRuns(
+  lines: readonly AuditLine[],
+  paid: readonly string[],
+  { calls }: Load,
+): string[] {
+  const approved = new Set(
+    lines
+      .filter(({ fields }) => fields?.['decision'] === 'approve' && fields['authorized'] !== false)
+      .map(({ task_id: id }) => id),
+  );
+  const runs = Map.groupBy(paid, (call) => call);
+  return [...runs].flatMap(([call, { length }]) => {
+    const id = calls.get(call);
+    return [
+      ...(length > 1 ? [`call ${call} ran ${length} times`] : []),
+      ...(id !== undefined && !approved.has(id) ? [`call ${call} ran without an approval`] : []),
+    ];
+  });
+}
+
+async function brokenTasks({ alive }: Cluster, { accepted, answered }: Load): Promise<string[]> {
+  const broken: string[] = [];
+  for (const id of accepted) {
+    const answer = await alive[0]?.get(`/tasks/${id}`);
+    const { status } = (answer?.body ?? {}) as { status?: { state?: string } };
+    const state = status?.state ?? 'unknown';
+    const told = answered.get(id);
+    if (!final.has(state)) broken.push(`task ${id} is ${state} in the end`);
+    else if (told !== undefined && told !== state) {
+      broken.push(`task ${id} was answered as ${told} and is ${state}`);
+    }
+  }
+  return broken;
+}

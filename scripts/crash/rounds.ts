@@ -1,0 +1,139 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Answer } from '../../test/helpers/agent-client.ts';
+import { Cluster, type ClusterOptions } from './cluster.ts';
+import { brokenInvariants } from './invariants.ts';
+import { Load } from './load.ts';
+
+export interface RoundsOptions extends ClusterOptions {
+  rounds: number;
+  /** What every choice is drawn from, so that a run can be had again. */
+  seed: number;
+  /** Hears of each fault. */
+  tell?: (line: string) => void;
+}
+
+/** What came of the rounds. */
+export interface RoundsResult {
+  faults: number;
+  accepted: number;
+  decisions: number;
+  runs: number;
+  /** Invariants that do not hold. */
+  broken: string[];
+}
+
+/** Puts a cluster under load through a number of faults and looks at what is left. */
+export async function runRounds({
+  rounds,
+  seed,
+  tell = () => undefined,
+  ...options
+}: RoundsOptions): Promise<RoundsResult> {
+  const random = randomOf(seed);
+  const cluster = await Cluster.start(options);
+  try {
+    const load = new Load(cluster, random);
+    load.start(12);
+    for (let round = 1; round <= rounds; round += 1) {
+      await wait(50 + random() * 400);
+      const fault = faultOf(cluster, random);
+      tell(`${round}: ${fault.name}`);
+      await fault.happen();
+    }
+    await wait(1_000);
+    await load.stop();
+    await settle(cluster);
+    const broken = [...cluster.fallen, ...(await brokenInvariants(cluster, load))];
+    const { size: accepted } = load.accepted;
+    return {
+      faults: rounds,
+      accepted,
+      decisions: load.decisions.length,
+      runs: cluster.paid.length,
+      broken,
+    };
+  } finally {
+    await cluster.close();
+  }
+}
+
+interface Fault {
+  name: string;
+  happen: () => Promise<void>;
+}
+
+function faultOf(cluster: Cluster, random: () => number): Fault {
+  const index = Math.floor(random() * cluster.folders.length);
+  const kill: Fault = {
+    name: `daemon ${index} is killed and comes back`,
+    async happen() {
+      await cluster.kill(index);
+      await wait(random() * 600);
+      await cluster.launch(index);
+    },
+  };
+  const { server } = cluster;
+  if (server === null) return kill;
+  const others: Fault[] = [
+    {
+      name: 'every connection of the database is ended',
+      async happen() {
+        await server.query(
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
+          [cluster.database],
+        );
+      },
+    },
+    {
+      name: 'the database falls over and comes back',
+      async happen() {
+        await server.stop('immediate');
+        await wait(random() * 800);
+        await server.start();
+      },
+    },
+    {
+      name: `daemon ${index} stands still for a while`,
+      async happen() {
+        cluster.at(index)?.signal('SIGSTOP');
+        await wait(500 + random() * 2_500);
+        cluster.at(index)?.signal('SIGCONT');
+      },
+    },
+  ];
+  const choice = random();
+  if (choice < 0.5) return kill;
+  return others[Math.floor((choice - 0.5) * 2 * others.length)] ?? kill;
+}
+
+/** Approves what waits until no task is under way. */
+async function settle(cluster: Cluster): Promise<void> {
+  const latest = Date.now() + 60_000;
+  while (Date.now() < latest) {
+    const [agent] = cluster.alive;
+    if (agent === undefined) return;
+    const [waiting, working] = await Promise.all(
+      ['deferred', 'working'].map((state) => agent?.get(`/tasks?state=${state}&limit=100`)),
+    );
+    const parked = tasksOf(waiting);
+    for (const { id } of parked) await agent?.decide(id, { decision: 'approve', approver: 'last' });
+    if (parked.length + tasksOf(working).length === 0) return;
+    await wait(100);
+  }
+}
+
+function tasksOf(answer: Answer | undefined): { id: string }[] {
+  const { tasks } = (answer?.body ?? {}) as { tasks?: { id: string }[] };
+  return tasks ?? [{ id: '' }];
+}
+
+/** Mulberry32: numbers from 0 up to 1 that a seed gives again. */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
