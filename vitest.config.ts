@@ -27,7 +27,7 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
-    setupFiles: ['test/tooling/leave-as-found.ts'],
+    setupFiles: ['test/tooling/ask-the-same.ts', 'test/tooling/leave-as-found.ts'],
     projects: [
       {
         extends: true,
