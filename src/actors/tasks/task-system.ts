@@ -291,6 +291,8 @@ export class TaskSystem {
         return answer;
       } catch (error) {
         if (!(error instanceof ConflictError) || tries === maximumTries) throw unrecorded(error);
+        // What was begun here never came to be, and what has its id may be somebody else's.
+        if (!hasBegun(task)) throw stillRunning(id);
       }
     }
   }
@@ -304,6 +306,10 @@ export class TaskSystem {
   #refuseLive(id: string): void {
     if (this.#tasks.find(id) !== undefined) throw stillRunning(id);
   }
+}
+
+function hasBegun({ committed }: LiveTask): boolean {
+  return committed !== null && !isFinal(committed.state);
 }
 
 function stillRunning(id: string): SystemError {

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { briefly, decision, ends, gate, parks, toolCalled } from '../../helpers/system-story.ts';
+import { SystemError } from '../../../src/actors/system-error.ts';
+import {
+  briefly,
+  decision,
+  ends,
+  gate,
+  parks,
+  payment,
+  reaches,
+  toolCalled,
+} from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
 /** Two systems over the same files, as two processes have them. */
@@ -64,5 +74,22 @@ describe('a task that another process has decided', () => {
       text: 'defer: rejected by ann: too much',
     });
     expect(pay.runs).toEqual([]);
+  });
+});
+
+describe('an id that two callers begin a task by at once', () => {
+  it('is the task of one of them, which the other cannot call off', async () => {
+    const { here, there } = await twoSystems();
+    const named = { ...payment, id: 'mine' };
+    await Promise.all([here, there].map(({ system }) => system.open(named)));
+    // What it began is not on disk yet, and will not be.
+    await expect(there.system.cancel('mine', 'not mine')).rejects.toEqual(
+      new SystemError(
+        'task_running',
+        'task mine is still running; wait for it to end, cancel it, or leave the id out',
+      ),
+    );
+    expect(await reaches(here.system, 'mine', 'deferred')).toMatchObject({ state: 'deferred' });
+    expect(briefly(here.events('mine'))).toEqual(['session_start', 'llm_call', 'task_deferred']);
   });
 });
