@@ -20,7 +20,7 @@ export async function brokenInvariants(cluster: Cluster, load: Load): Promise<st
       ...brokenSequences(lines),
       ...brokenDecisions(lines, load),
       ...brokenRuns(lines, cluster.paid, load),
-      ...(await brokenTasks(cluster, load)),
+      ...(await brokenTasks(cluster, load, lines)),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -85,15 +85,27 @@ function brokenRuns(
   });
 }
 
-async function brokenTasks({ alive }: Cluster, { accepted, answered }: Load): Promise<string[]> {
+async function brokenTasks(
+  { alive }: Cluster,
+  { accepted, answered }: Load,
+  lines: readonly AuditLine[],
+): Promise<string[]> {
   const broken: string[] = [];
   for (const id of accepted) {
     const answer = await alive[0]?.get(`/tasks/${id}`);
     const { status } = (answer?.body ?? {}) as { status?: { state?: string } };
     const state = status?.state ?? 'unknown';
     const told = answered.get(id);
-    if (!final.has(state)) broken.push(`task ${id} is ${state} in the end`);
-    else if (told !== undefined && told !== state) {
+    if (!final.has(state)) {
+      const decided = await Promise.all(
+        alive.map((agent) => agent.decide(id, { decision: 'approve', approver: 'nobody' })),
+      );
+      const answers = decided.map(({ status, body }) => `${status} ${JSON.stringify(body)}`);
+      const own = lines.filter(({ task_id: task }) => task === id).map(({ event }) => event);
+      broken.push(
+        `task ${id} is ${state} in the end; its log: ${own.join(', ')}; a decision is answered with ${answers.join(', ')}`,
+      );
+    } else if (told !== undefined && told !== state) {
       broken.push(`task ${id} was answered as ${told} and is ${state}`);
     }
   }
