@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from '../../test/helpers/agent-client.ts';
+import { Chance } from '../../test/helpers/chance.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { brokenInvariants } from './invariants.ts';
 import { Load } from './load.ts';
@@ -29,7 +30,8 @@ export async function runRounds({
   tell = () => undefined,
   ...options
 }: RoundsOptions): Promise<RoundsResult> {
-  const random = randomOf(seed);
+  const chance = new Chance(seed);
+  const random = () => chance.next();
   const cluster = await Cluster.start(options);
   try {
     const load = new Load(cluster, random);
@@ -125,15 +127,4 @@ async function settle(cluster: Cluster): Promise<void> {
 function tasksOf(answer: Answer | undefined): { id: string }[] {
   const { tasks } = (answer?.body ?? {}) as { tasks?: { id: string }[] };
   return tasks ?? [{ id: '' }];
-}
-
-/** Mulberry32: numbers from 0 up to 1 that a seed gives again. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

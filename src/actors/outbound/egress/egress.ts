@@ -62,6 +62,8 @@ export interface EgressOptions extends HopSettings {
   listeners?: OwnListeners;
   /** What a tool's request may take, and what opening a connection may. */
   limits?: Partial<EgressLimits & DialLimits>;
+  /** Makes what dials and speaks under a policy; pools of undici unless given. */
+  pool?: (policy: ConnectPolicy) => Dispatcher;
 }
 
 /** The egress of the daemon: every request goes out here (contract section 11). */
@@ -121,7 +123,8 @@ export function createEgress(options: EgressOptions): Egress {
   const sendings = new AsyncLocalStorage<Sending>();
   const scope = () => sendings.getStore()?.scope ?? null;
   const limits = { ...toolLimits, ...options.limits };
-  const pools = { own: agentOf(connectPolicy(null)), tasks: agentOf(connectPolicy(aTask)) };
+  const { pool = agentOf } = options;
+  const pools = { own: pool(connectPolicy(null)), tasks: pool(connectPolicy(aTask)) };
   const dispatcher = pools.own.compose(
     poolOfTasks(pools.tasks, () => !isDaemons(scope())),
     policyInterceptor({
@@ -178,7 +181,7 @@ const aTask: EgressScope = { taskId: '', correlationId: null, tags: {} };
 
 /** Sends what a task asks for over connections of their own, as what the daemon may dial is more. */
 function poolOfTasks(
-  pool: Agent,
+  pool: Dispatcher,
   isForTask: () => boolean,
 ): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (request, handler) =>

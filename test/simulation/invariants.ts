@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import {
+  breakSentence,
+  logFilesOf,
+  type RecordedEvent,
+  verifyFiles,
+} from '../../src/actors/records/records.ts';
+import type { JsonObject } from '../../src/machines/json.ts';
+import { canary } from './simulated-agent.ts';
+import type { SimulatedRequest } from './simulated-network.ts';
+import type { ToolSeen } from './simulated-world.ts';
+import type { Told } from './told.ts';
+
+/** What is looked at when the invariants are. */
+export interface Evidence {
+  /** The path of the log. */
+  log: string;
+  seen: readonly ToolSeen[];
+  requests: readonly SimulatedRequest[];
+  logged: readonly string[];
+  told: Told;
+}
+
+/** The ways in which a wait ends. */
+const resolutions = ['task_deferred_decision', 'task_deferred_timeout', 'task_deferred_abandoned'];
+
+/** The hosts that the configuration opens, but for the one whose address no policy lets pass. */
+const open = new Set(['desk', 'hook', 'api', 'platform'].map((name) => `${name}.example.com`));
+
+/** For how long an answer of the platform counts, in milliseconds (document 1 section 2.4). */
+const admissionWindow = 5_000;
+
+/** Returns which of the nine invariants do not hold, a sentence each; none when all do. */
+export async function brokenInvariants(evidence: Evidence): Promise<string[]> {
+  const files = logFilesOf(evidence.log);
+  const text = files.map((file) => readFileSync(file, 'utf8')).join('');
+  const events = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as RecordedEvent);
+  const verdict = await verifyFiles(files);
+  const byTask = Map.groupBy(events, ({ task_id: id }) => id ?? '');
+  byTask.delete('');
+  return [
+    ...(verdict.ok ? [] : [breakSentence(verdict)]),
+    ...[...byTask].flatMap(([id, own]) => brokenTask(own).map((what) => `task ${id}: ${what}`)),
+    ...brokenRuns(byTask, evidence.seen),
+    ...brokenDecisions(byTask, evidence.told),
+    ...leaks(text, evidence),
+    ...brokenAdmission(evidence.requests),
+    ...brokenDials(evidence.requests),
+  ];
+}
+
+/** Plays the log of one task and returns what cannot have been. */
+export function brokenTask(events: readonly RecordedEvent[]): string[] {
+  const broken: string[] = [];
+  const claim = (holds: boolean, what: string): void => {
+    if (!holds) broken.push(what);
+  };
+  let [isPending, isReleased, isRunning, hasEnded] = [false, false, false, false];
+  let due = 1;
+  for (const { event, seq, ...rest } of events) {
+    // What channels and receivers were told is no step of the task.
+    if (seq === undefined) continue;
+    const fields = (rest['fields'] ?? {}) as JsonObject;
+    claim(seq === due, `line ${seq} stands where ${due} was due`);
+    due += 1;
+    claim(!hasEnded || event === 'session_start', `${event} after the end`);
+    if (event === 'session_start') hasEnded = false;
+    else if (event === 'task_deferred') {
+      claim(!isPending && !isReleased && !isRunning, 'a wait began in the middle of another step');
+      isPending = true;
+    } else if (resolutions.includes(event) && fields['authorized'] !== false) {
+      claim(isPending, `${event} without a wait`);
+      isPending = false;
+      isReleased = fields['decision'] === 'approve';
+    } else if (event === 'tool_exec' && fields['phase'] === 'start') {
+      claim(fields['tool'] !== 'wipe', 'a tool that is denied was started');
+      claim(fields['tool'] !== 'pay' || isReleased, 'a held tool was started without an approval');
+      claim(!isRunning, 'a tool was started while another ran');
+      [isReleased, isRunning] = [false, true];
+    } else if (event === 'tool_exec') {
+      claim(isRunning, 'a tool ended that did not run');
+      isRunning = false;
+    } else if (event === 'session_end') {
+      claim(!isPending && !isRunning, 'the end came in the middle of a step');
+      hasEnded = true;
+    }
+  }
+  return broken;
+}
+
+function brokenRuns(
+  byTask: ReadonlyMap<string, readonly RecordedEvent[]>,
+  seen: readonly ToolSeen[],
+): string[] {
+  const calls = Map.groupBy(seen, ({ callId }) => callId);
+  const twice = [...calls].filter(([, runs]) => runs.length > 1);
+  const unlogged = [...Map.groupBy(seen, ({ taskId, tool }) => `${taskId} ${tool}`)].filter(
+    ([name, runs]) => {
+      const [id = '', tool] = name.split(' ');
+      const starts = (byTask.get(id) ?? []).filter(({ event, ...rest }) => {
+        const fields = (rest['fields'] ?? {}) as JsonObject;
+        return event === 'tool_exec' && fields['phase'] === 'start' && fields['tool'] === tool;
+      });
+      return starts.length < runs.length;
+    },
+  );
+  return [
+    ...twice.map(([id, { length }]) => `call ${id} ran ${length} times`),
+    ...unlogged.map(([name]) => `a run of ${name} is not in the log`),
+  ];
+}
+
+function brokenDecisions(
+  byTask: ReadonlyMap<string, readonly RecordedEvent[]>,
+  { decisions }: Told,
+): string[] {
+  return [...decisions].flatMap(([callId, told]) => {
+    const twice = told.length > 1 ? [`call ${callId} was decided ${told.length} times`] : [];
+    const lost = told.filter(
+      ({ taskId, decision, approver }) =>
+        !(byTask.get(taskId) ?? []).some(({ event, ...rest }) => {
+          const fields = (rest['fields'] ?? {}) as JsonObject;
+          return (
+            event === 'task_deferred_decision' &&
+            fields['decision'] === decision &&
+            fields['approver'] === approver
+          );
+        }),
+    );
+    return [
+      ...twice,
+      ...lost.map(({ taskId }) => `a decision of task ${taskId} was told and is not in the log`),
+    ];
+  });
+}
+
+function leaks(log: string, { logged }: Evidence): string[] {
+  return [
+    ...(log.includes(canary) ? ['a secret is in the audit log'] : []),
+    ...logged.filter((line) => line.includes(canary)).map((line) => `a secret was logged: ${line}`),
+  ];
+}
+
+function brokenAdmission(requests: readonly SimulatedRequest[]): string[] {
+  const asked = requests.filter(({ host }) => host === 'platform.example.com');
+  return asked.flatMap(({ at, process }, index) => {
+    const before = asked[index - 1];
+    const isSoon = before !== undefined && before.process === process;
+    return isSoon && at - before.at < admissionWindow
+      ? [`the platform was asked again after ${at - before.at} ms`]
+      : [];
+  });
+}
+
+function brokenDials(requests: readonly SimulatedRequest[]): string[] {
+  return requests
+    .filter(({ host, address }) => !open.has(host) || address.startsWith('169.254.'))
+    .map(({ host, address }) => `${host} was dialled at ${address}`);
+}

@@ -1,0 +1,154 @@
+import { join } from 'node:path';
+import { Admission } from '../../src/actors/access/admission/admission.ts';
+import { parseConfig } from '../../src/actors/config/config.ts';
+import { createEgress, type Egress } from '../../src/actors/outbound/egress/egress.ts';
+import { PushNotifications } from '../../src/actors/outbound/push/push-notifications.ts';
+import type { Clock, Ids, Log, Tool } from '../../src/actors/ports.ts';
+import { agentEntity, SqliteStore } from '../../src/actors/records/records.ts';
+import type { TaskSystem } from '../../src/actors/tasks/tasks.ts';
+import { createSystem } from '../../src/agent/create-system.ts';
+import { type KeptChannels, keepChannels } from '../../src/agent/keep-channels.ts';
+import { writePush } from '../../src/http/a2a/push-writer.ts';
+import type { SimulatedNetwork } from './simulated-network.ts';
+
+/** What must never be read anywhere. */
+export const canary = 'canary-7f3a';
+
+/** Where the log of a simulated agent is in its folder. */
+export const logPath = (folder: string): string => join(folder, 'audit.ndjson');
+
+/** What a simulated agent is made of. */
+export interface SimulatedParts {
+  folder: string;
+  onRestart: 'abandon' | 'resume';
+  network: SimulatedNetwork;
+  tools: Tool[];
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}
+
+const configText = (onRestart: string) => `
+agent_id: simulated
+model: {provider: scripted, max_time: 5m}
+security:
+  defer:
+    enabled: true
+    on_restart: ${onRestart}
+    tools:
+      pay: {to: "channel:webhook:desk", timeout: 5m}
+  guardrails: {enabled: true, denied_tools: [wipe]}
+egress:
+  mode: allowlist
+  allowed_domains: [api.example.com, hook.example.com, rebound.example.com]
+`;
+
+/**
+ * An agent put together as the daemon does it, without what listens: the same store, log, charts, policy, egress,
+ * admission, channels and push notifications, over a simulated disk, network and clock.
+ */
+export class SimulatedAgent {
+  readonly system: TaskSystem;
+  readonly push: PushNotifications;
+  readonly admission: Admission;
+  readonly #channels: KeptChannels;
+  readonly #egress: Egress;
+
+  private constructor(
+    parts: { system: TaskSystem; push: PushNotifications; egress: Egress; admission: Admission },
+    channels: KeptChannels,
+  ) {
+    this.system = parts.system;
+    this.push = parts.push;
+    this.admission = parts.admission;
+    this.#channels = channels;
+    this.#egress = parts.egress;
+  }
+
+  /** Starts an agent in a folder. Rejects when its disk refuses. */
+  static async start(parts: SimulatedParts): Promise<SimulatedAgent> {
+    const { folder, network, clock, log } = parts;
+    const reading = parseConfig(configText(parts.onRestart), { file: 'service.yaml', env: {} });
+    if (!reading.ok) throw new Error(reading.problems.map(({ message }) => message).join('\n'));
+    const { config, layers } = reading;
+    const entity = agentEntity(config.agent_id, {});
+    const store = await SqliteStore.open({
+      path: join(folder, 'tasks.db'),
+      audit: {
+        path: logPath(folder),
+        chain: true,
+        entity,
+        rotation: { maxBytes: 24_000, daily: true, keep: 0 },
+      },
+    });
+    const own = ['desk.example.com', 'platform.example.com'];
+    const egress = createEgress({
+      mode: config.egress.mode,
+      allowedDomains: config.egress.allowed_domains,
+      allowPrivateIps: false,
+      allowedPrivateCidrs: [],
+      propagateTo: [],
+      endpoints: own.map((host) => ({ host, port: 443, source: 'simulation' })),
+      record: (hop) => system.egress.record(hop),
+      lookup: network.lookup,
+      pool: network.pool,
+    });
+    const system: TaskSystem = createSystem({
+      ...{ ...parts, config, egress, guardrails: layers.guardrails, modify: layers.modify },
+      toolbox: {
+        tools: new Map(parts.tools.map((tool) => [tool.name, tool])),
+        skills: [],
+        problems: [],
+        warnings: [],
+      },
+      audit: { store, entity, shared: null },
+      instructions: '',
+      isAuthOn: false,
+      directory: folder,
+      env: {},
+      secretValues: [canary],
+      inspect: undefined,
+    });
+    const push = new PushNotifications({
+      ...{ rows: store.push, find: (id) => system.reads.find(id), write: writePush },
+      ...{ egress, clock, log },
+    });
+    const admission = new Admission({
+      settings: {
+        url: 'https://platform.example.com/check',
+        token: canary,
+        orgId: '',
+        workspaceId: '',
+      },
+      ...{ agentId: config.agent_id, clock, log, outbound: egress },
+    });
+    const secret = `whsec_${Buffer.from(canary.repeat(3)).toString('base64')}`;
+    const channels = await keepChannels({
+      ...{ config, system, store, egress, push, clock, log, shared: null },
+      settings: {
+        slack: null,
+        telegram: null,
+        webhook: {
+          dashboardUrl: null,
+          targets: { desk: { url: 'https://desk.example.com/approvals', secret } },
+        },
+      },
+      surface: { url: 'http://127.0.0.1:8080', token: null },
+      publicUrl: 'http://127.0.0.1:8080',
+    });
+    await system.start();
+    channels.start();
+    return new SimulatedAgent({ system, push, egress, admission }, channels);
+  }
+
+  /** Stops as the daemon does, giving tasks at work five seconds. */
+  async stop(): Promise<void> {
+    await this.#channels.stopListening();
+    await this.system.drain(5_000);
+    await this.#channels.stop();
+    await this.push.stop();
+    this.admission.stop();
+    await this.system.stop();
+    await this.#egress.close();
+  }
+}

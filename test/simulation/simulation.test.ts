@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { simulate } from './simulation.ts';
+
+/** How many seeds each test plays; `npm run simulate` plays as many as it is asked to. */
+const portion = 25;
+
+const firsts = Array.from({ length: 8 }, (_, index) => 1 + index * portion);
+
+describe('a story with faults of the disk, the network and the process', () => {
+  it.each(firsts)('breaks no invariant, whatever happens in it: seeds from %i', async (first) => {
+    let decisions = 0;
+    for (let seed = first; seed < first + portion; seed += 1) {
+      const simulated = await simulate(seed);
+      expect(simulated.broken, `npm run simulate -- --first ${seed} --seeds 1`).toEqual([]);
+      decisions += simulated.decisions;
+    }
+    expect(decisions).toBeGreaterThan(portion);
+  });
+
+  it('is the same to the last byte of the log when its seed is played again', async () => {
+    expect(await simulate(3)).toEqual(await simulate(3));
+    expect((await simulate(3)).fingerprint).not.toBe((await simulate(11)).fingerprint);
+  });
+});

@@ -1,0 +1,14 @@
+/** What callers and approvers were told, which has to be so from then on. */
+export class Told {
+  /** Tasks that somebody was told of. */
+  readonly accepted = new Set<string>();
+  /** Final states as they were answered, by task. */
+  readonly ended = new Map<string, string>();
+  /** Decisions that were answered as the one that counts, by the call that waited. */
+  readonly decisions = new Map<string, { taskId: string; decision: string; approver: string }[]>();
+
+  /** Notes a decision that was answered as the one that counts. */
+  decided(callId: string, made: { taskId: string; decision: string; approver: string }): void {
+    this.decisions.set(callId, [...(this.decisions.get(callId) ?? []), made]);
+  }
+}
