@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RecordedEvent } from '../../src/actors/records/records.ts';
+import type { JsonObject } from '../../src/machines/json.ts';
 import { brokenInvariants, brokenTask, type Evidence } from './invariants.ts';
 import { canary } from './simulated-agent.ts';
 import type { SimulatedRequest } from './simulated-network.ts';
 import { Told } from './told.ts';
 
-const story: [event: string, fields?: object][] = [
+const story: [event: string, fields?: JsonObject][] = [
   ['session_start'],
   ['task_deferred', { tool: 'pay' }],
   ['task_deferred_decision', { decision: 'approve', approver: 'ann' }],
@@ -81,7 +82,7 @@ describe('the other invariants', () => {
     const log = join(folder, 'audit.ndjson');
     writeFileSync(log, '{"event":"session_start"}\n');
     const evidence = { log, seen: [], requests: [], logged: [], told: new Told() };
-    expect(await brokenInvariants(evidence)).toEqual([expect.stringContaining('line 1')]);
+    expect(await brokenInvariants(evidence)).toEqual([expect.stringContaining('audit.ndjson:1 ')]);
   });
 
   it('are broken by a call that ran twice, and by one that the log does not have', async () => {

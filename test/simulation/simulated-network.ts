@@ -81,7 +81,7 @@ class SimulatedPool extends Dispatcher {
     const controller = new Answering(handler);
     handler.onRequestStart?.(controller, {});
     if (!controller.aborted) {
-      this.#speak(options, controller).catch((error: Error) => controller.fail(error));
+      this.#speak(options, controller).catch((error: unknown) => controller.fail(error as Error));
     }
     return true;
   }

@@ -35,6 +35,7 @@ export class SimulatedWorld {
   processes = 0;
   /** The agent; `null` while no process runs. */
   agent: SimulatedAgent | null = null;
+  #copies = 0;
   readonly #root = mkdtempSync(join(tmpdir(), 'holdpoint-simulated-'));
 
   constructor(seed: number) {
@@ -72,12 +73,17 @@ export class SimulatedWorld {
     this.disk.kill(folder);
     this.processes += 1;
     this.agent = null;
-    mkdirSync(this.folder);
-    for (const name of readdirSync(folder)) {
-      if (!name.endsWith('-shm')) copyFileSync(join(folder, name), join(this.folder, name));
-    }
+    copyFiles(folder, this.folder);
     if (what === 'power') this.#tear(synced);
     this.time.forgetTimers();
+  }
+
+  /** Copies the files of the process as they are, and returns the folder of the copy. */
+  copy(): string {
+    this.#copies += 1;
+    const folder = join(this.#root, `copy-${this.#copies}`);
+    copyFiles(this.folder, folder);
+    return folder;
   }
 
   /** Stops the process in good order. */
@@ -164,6 +170,14 @@ export class SimulatedWorld {
     if (how === 'later') setTimeout(() => resolve('done late'), this.chance.below(20_000));
     signal.addEventListener('abort', () => reject(new ToolError('called off')), { once: true });
     return promise;
+  }
+}
+
+/** Copies what a process that has ended leaves; the index of the write-ahead log is its memory. */
+function copyFiles(from: string, to: string): void {
+  mkdirSync(to);
+  for (const name of readdirSync(from)) {
+    if (!name.endsWith('-shm')) copyFileSync(join(from, name), join(to, name));
   }
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { logFilesOf } from '../../src/actors/records/records.ts';
 import { isFinal } from '../../src/machines/task/task.ts';
 import { decision, playing, type Step } from '../helpers/system-story.ts';
-import { brokenInvariants } from './invariants.ts';
+import { brokenInvariants, type Evidence } from './invariants.ts';
 import { canary, logPath, type SimulatedAgent } from './simulated-agent.ts';
 import { diskFaults } from './simulated-disk.ts';
 import { type NetworkMood, networkMoods } from './simulated-network.ts';
@@ -75,6 +75,7 @@ class Story {
   readonly #told = new Told();
   readonly #lines: string[] = [];
   readonly #broken = new Set<string>();
+  readonly #evidence: Evidence[] = [];
   #ids: string[] = [];
   #kills = 0;
   #people = 0;
@@ -97,7 +98,11 @@ class Story {
     }
     await this.#settle();
     await this.#world.stop();
-    await this.#look();
+    this.#gather();
+    // Reading takes turns of the event loop, in which nothing may go on.
+    for (const evidence of this.#evidence) {
+      for (const what of await brokenInvariants(evidence)) this.#broken.add(what);
+    }
     return {
       seed: this.#seed,
       broken: [...this.#broken],
@@ -125,8 +130,8 @@ class Story {
     this.#lines.push('the process has ended');
     this.#world.time.pass(this.#world.chance.below(600_000));
     await this.#begin();
-    // A start mends what was torn.
-    await this.#look();
+    // A start mends what was torn, and a disk that refuses has the rest mended later.
+    if (this.#world.disk.isSound) this.#gather();
   }
 
   async #act(act: Act): Promise<void> {
@@ -243,12 +248,16 @@ class Story {
     }
   }
 
-  async #look(): Promise<void> {
-    const { folder, seen, network, logged } = this.#world;
-    const evidence = { log: logPath(folder), seen, requests: network.requests, logged };
-    for (const what of await brokenInvariants({ ...evidence, told: this.#told })) {
-      this.#broken.add(what);
-    }
+  /** Keeps what there is to see at this moment. */
+  #gather(): void {
+    const { seen, network, logged } = this.#world;
+    this.#evidence.push({
+      log: logPath(this.#world.copy()),
+      seen: [...seen],
+      requests: [...network.requests],
+      logged: [...logged],
+      told: this.#told.asItIs(),
+    });
   }
 
   #fingerprint(): string {

@@ -7,6 +7,15 @@ export class Told {
   /** Decisions that were answered as the one that counts, by the call that waited. */
   readonly decisions = new Map<string, { taskId: string; decision: string; approver: string }[]>();
 
+  /** Returns what was told until now. */
+  asItIs(): Told {
+    const told = new Told();
+    for (const id of this.accepted) told.accepted.add(id);
+    for (const [id, state] of this.ended) told.ended.set(id, state);
+    for (const [id, decisions] of this.decisions) told.decisions.set(id, decisions);
+    return told;
+  }
+
   /** Notes a decision that was answered as the one that counts. */
   decided(callId: string, made: { taskId: string; decision: string; approver: string }): void {
     this.decisions.set(callId, [...(this.decisions.get(callId) ?? []), made]);
