@@ -1,30 +1,24 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BundledPackage } from './bundled-packages.ts';
 
 /** The files of a package that say under which terms it is passed on. */
 const terms = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 
-/** The folder of the package that a module belongs to. */
-const packageFolder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
-
-interface BundledPackage {
-  name: string;
-  license: string;
-  texts: string[];
-}
-
 /**
- * Writes one file with the terms of every package that `modules` belong to, each text once, and at its end what `pages`
- * says of those in the pages. Throws where a package names no terms at all.
+ * Writes one file with the terms of every package, each text once, and at its end what `pages` says of those in the
+ * pages. Throws where a package names no terms at all.
  */
-export function writeNotices(file: string, modules: readonly string[], pages: string): void {
-  const folders = new Set(modules.flatMap((path) => packageFolder.exec(path)?.[0] ?? []));
-  const packages = [...folders].map(readPackage);
-  const texts = Map.groupBy(
-    packages.flatMap(({ name, texts: own }) => own.map((text) => ({ name, text }))),
-    ({ text }) => text,
-  );
-  const listed = packages.map(({ name, license }) => `- ${name}: ${license}`);
+export function writeNotices(
+  file: string,
+  packages: readonly BundledPackage[],
+  pages: string,
+): void {
+  const listed = packages.map(({ name, version, license }) => {
+    if (license === null) throw new Error(`${name} ${version} names no license; ask its author`);
+    return `- ${name} ${version}: ${license}`;
+  });
+  const texts = Map.groupBy(packages.flatMap(termsOf), ({ text }) => text);
   const said = [...texts].map(([text, owners]) => {
     const names = [...new Set(owners.map(({ name }) => name))].toSorted().join(', ');
     return `## ${names}\n\n${text}`;
@@ -34,13 +28,11 @@ export function writeNotices(file: string, modules: readonly string[], pages: st
   writeFileSync(file, `${[...parts, '# In the pages of the dashboard', pages].join('\n\n')}\n`);
 }
 
-function readPackage(folder: string): BundledPackage {
-  const { name, version, license } = JSON.parse(
-    readFileSync(join(folder, 'package.json'), 'utf8'),
-  ) as { name: string; version: string; license?: string };
-  const texts = readdirSync(folder)
+function termsOf({ name, version, folder }: BundledPackage): { name: string; text: string }[] {
+  return readdirSync(folder)
     .filter((file) => terms.test(file))
-    .map((file) => readFileSync(join(folder, file), 'utf8').trim());
-  if (license === undefined) throw new Error(`${name} ${version} names no license; ask its author`);
-  return { name: `${name} ${version}`, license, texts };
+    .map((file) => ({
+      name: `${name} ${version}`,
+      text: readFileSync(join(folder, file), 'utf8').trim(),
+    }));
 }

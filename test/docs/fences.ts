@@ -21,6 +21,7 @@ export function pages(): string[] {
   return [
     'README.md',
     'CONTRIBUTING.md',
+    'SECURITY.md',
     'examples/refunds/README.md',
     'examples/releases/README.md',
     ...docs.toSorted().map((name) => `docs/${name}`),

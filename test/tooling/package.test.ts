@@ -28,6 +28,19 @@ builtin_tools: [math_calculate]
 egress: {sandbox: env}
 `;
 
+/** What is read of the list of what ships. */
+interface Sbom {
+  bomFormat: string;
+  serialNumber?: string;
+  metadata: { timestamp?: string };
+  components: {
+    'bom-ref': string;
+    name: string;
+    hashes: object[];
+    licenses: { license?: { id: string }; expression?: string }[];
+  }[];
+}
+
 /** Puts the tarball where npm would, and beside it what npm installs with it: nothing that only a clone has. */
 beforeAll(async () => {
   const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', folder], root);
@@ -130,6 +143,46 @@ describe('the package', () => {
     expect(notices).toContain(`\n- zod ${version}: MIT\n`);
     expect(notices).toContain(readFileSync(join(root, 'node_modules/zod/LICENSE'), 'utf8').trim());
     expect(notices).toContain('# In the pages of the dashboard');
+  });
+
+  it('lists all that ships, with the hashes of the lock file, under terms that let it be passed on', () => {
+    const text = readFileSync(join(installed, 'dist/sbom.cdx.json'), 'utf8');
+    const { bomFormat, components, serialNumber, metadata } = JSON.parse(text) as Sbom;
+    expect([bomFormat, serialNumber, metadata.timestamp]).toEqual([
+      'CycloneDX',
+      undefined,
+      undefined,
+    ]);
+    const notices = readFileSync(join(installed, 'dist/licenses.md'), 'utf8');
+    const inside = [...notices.matchAll(/^- (\S+) (\S+): /gm)].map(([, ...of]) => of.join('@'));
+    const inPages = [...notices.matchAll(/^## (\S+) - (\S+) \(/gm)].map(([, ...of]) =>
+      of.join('@'),
+    );
+    const refs = components.map((component) => component['bom-ref']);
+    expect([...inside, ...inPages, 'piscina@5.3.2'].filter((name) => !refs.includes(name))).toEqual(
+      [],
+    );
+    expect(refs.filter((ref) => /^(vitest|typescript|@biomejs)/.test(ref))).toEqual([]);
+    const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { integrity: string }>;
+    };
+    const [, hash = ''] = lock.packages['node_modules/zod']?.integrity.split('-') ?? [];
+    expect(components.find(({ name }) => name === 'zod')?.hashes).toEqual([
+      { alg: 'SHA-512', content: Buffer.from(hash, 'base64').toString('hex') },
+    ]);
+    const terms = components.flatMap(({ licenses }) =>
+      licenses.map(({ license, expression }) => license?.id ?? expression),
+    );
+    expect([...new Set(terms)].toSorted()).toEqual([
+      '(MPL-2.0 OR Apache-2.0)',
+      'Apache-2.0',
+      'BSD-2-Clause',
+      'BSD-3-Clause',
+      'BlueOak-1.0.0',
+      'ISC',
+      'MIT',
+      'Unlicense',
+    ]);
   });
 
   it('brings the built page of the dashboard, whole', () => {

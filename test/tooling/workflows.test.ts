@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { root } from './run-command.ts';
+
+interface Workflow {
+  on: Record<string, unknown>;
+  permissions: Record<string, string>;
+  jobs: Record<
+    string,
+    {
+      permissions?: Record<string, string>;
+      environment?: string;
+      'timeout-minutes': number;
+      steps: { uses?: string; run?: string; with?: Record<string, unknown> }[];
+    }
+  >;
+}
+
+const folder = join(root, '.github/workflows');
+const files = readdirSync(folder).map((name) => {
+  const text = readFileSync(join(folder, name), 'utf8');
+  return { name, text, workflow: parse(text) as Workflow };
+});
+const jobs = files.flatMap(({ name, workflow }) =>
+  Object.entries(workflow.jobs).map(([job, value]) => ({ job: `${name} ${job}`, ...value })),
+);
+
+describe('the workflows', () => {
+  it('use actions as they were at one commit, named by its release', () => {
+    const used = files.flatMap(({ text }) => text.match(/^.*uses:.*$/gm) ?? []);
+    expect(used.length).toBeGreaterThan(4);
+    const loose = used.filter(
+      (line) => !/uses: actions\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line),
+    );
+    expect(loose).toEqual([]);
+  });
+
+  it('may read, and nothing else, but for the one that publishes, which a person lets go on', () => {
+    expect(files.map(({ workflow }) => workflow.permissions)).toEqual([{ contents: 'read' }, {}]);
+    const more = jobs.filter(({ permissions = {} }) =>
+      Object.values(permissions).some((right) => right === 'write'),
+    );
+    expect(
+      more.map(({ job, permissions, environment }) => ({ job, permissions, environment })),
+    ).toEqual([
+      {
+        job: 'release.yml publish',
+        permissions: { contents: 'read', 'id-token': 'write' },
+        environment: 'npm',
+      },
+    ]);
+  });
+
+  it('hold no secret, trust no text of a stranger, and end', () => {
+    for (const { text, workflow } of files) {
+      expect(text).not.toMatch(/secrets\.|\$\{\{\s*github\.(?:event|head_ref)/);
+      expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
+    }
+    expect(jobs.filter((job) => !(job['timeout-minutes'] <= 40))).toEqual([]);
+  });
+
+  it('publish what was tested, from what the lock file names', () => {
+    const packing = jobs.find(({ job }) => job === 'release.yml pack');
+    const runs = packing?.steps.flatMap(({ run }) => run?.split('\n') ?? []) ?? [];
+    const order = [
+      'npm ci',
+      'npm audit signatures',
+      'npm test',
+      'npm pack --pack-destination packed',
+    ];
+    expect(runs.filter((line) => order.includes(line))).toEqual(order);
+    const publishing = jobs.find(({ job }) => job === 'release.yml publish');
+    expect(publishing?.steps.flatMap(({ run }) => run ?? [])).toEqual([
+      'npm publish packed/holdpoint-*.tgz --provenance --access public',
+    ]);
+  });
+});
