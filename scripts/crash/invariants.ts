@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { breakSentence, logFilesOf, verifyFiles } from '../../src/actors/records/records.ts';
 import { type AuditLine, readAudit } from '../../test/helpers/test-agent.ts';
 import type { Cluster } from './cluster.ts';
@@ -21,6 +22,7 @@ export async function brokenInvariants(cluster: Cluster, load: Load): Promise<st
       ...brokenDecisions(lines, load),
       ...brokenRuns(lines, cluster.paid, load),
       ...(await brokenTasks(cluster, load, lines)),
+      ...(await leftWithout(cluster, load)),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -110,4 +112,21 @@ async function brokenTasks(
     }
   }
   return broken;
+}
+
+/** How long people may be told later, in milliseconds. */
+const patience = 60_000;
+
+async function leftWithout({ people, alive }: Cluster, { followed }: Load): Promise<string[]> {
+  const states = new Map<string, string>();
+  for (const id of followed) {
+    const answer = await alive[0]?.get(`/tasks/${id}`);
+    const { status } = (answer?.body ?? {}) as { status?: { state?: string } };
+    states.set(id, status?.state ?? 'unknown');
+  }
+  const look = () => people.leftWithout(followed, (id) => states.get(id) ?? 'unknown');
+  for (const latest = Date.now() + patience; Date.now() < latest; await wait(200)) {
+    if (look().length === 0) return [];
+  }
+  return look();
 }

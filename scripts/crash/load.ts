@@ -25,6 +25,8 @@ export class Load {
   readonly decisions: Acknowledged[] = [];
   /** Which task a call belongs to that waited, by its id. */
   readonly calls = new Map<string, string>();
+  /** Tasks that have a receiver, which was accepted. */
+  readonly followed = new Set<string>();
   readonly #cluster: Cluster;
   readonly #random: () => number;
   #running: Promise<void>[] = [];
@@ -83,6 +85,7 @@ export class Load {
     const { task_id: taskId, deferral_id: callId } = found;
     this.calls.set(callId, taskId);
     this.accepted.add(taskId);
+    if (this.#random() < 0.3) await this.#follow(agent, taskId);
     await Promise.all(
       this.#cluster.alive.map(async (at) => {
         const approver = `p${Math.floor(this.#random() * 1e9)}`;
@@ -93,5 +96,17 @@ export class Load {
         if (status === 200) this.decisions.push({ taskId, decision, approver });
       }),
     );
+  }
+
+  /** Has a receiver told of a task. */
+  async #follow(agent: AgentProcess, taskId: string): Promise<void> {
+    const pushNotificationConfig = { id: 'one', url: this.#cluster.people.receiver };
+    const params = { taskId, pushNotificationConfig };
+    const answer = await agent.rpc('tasks/pushNotificationConfig/set', params);
+    if ((answer.body as { result?: object }).result === undefined) return;
+    const task = await agent.get(`/tasks/${taskId}`);
+    const { status } = task.body as { status?: { state: string } };
+    // Who comes after the end is told nothing.
+    if (status?.state === 'deferred') this.followed.add(taskId);
   }
 }

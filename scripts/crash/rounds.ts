@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from '../../test/helpers/agent-client.ts';
 import { Chance } from '../../test/helpers/chance.ts';
-import { Cluster, type ClusterOptions } from './cluster.ts';
+import { Cluster, type ClusterOptions, killPoints } from './cluster.ts';
 import { brokenInvariants } from './invariants.ts';
 import { Load } from './load.ts';
 
@@ -19,6 +19,10 @@ export interface RoundsResult {
   accepted: number;
   decisions: number;
   runs: number;
+  /** Tasks that had a receiver. */
+  followed: number;
+  /** Calls that the desk was asked for. */
+  asked: number;
   /** Invariants that do not hold. */
   broken: string[];
 }
@@ -52,6 +56,8 @@ export async function runRounds({
       accepted,
       decisions: load.decisions.length,
       runs: cluster.paid.length,
+      followed: load.followed.size,
+      asked: cluster.people.desk.size,
       broken,
     };
   } finally {
@@ -74,8 +80,17 @@ function faultOf(cluster: Cluster, random: () => number): Fault {
       await cluster.launch(index);
     },
   };
+  const point = killPoints[Math.floor(random() * killPoints.length)] ?? 'before-commit';
+  const killAt: Fault = {
+    name: `daemon ${index} is killed at ${point} and comes back`,
+    async happen() {
+      await cluster.killAt(index, point);
+      await wait(random() * 600);
+      await cluster.launch(index);
+    },
+  };
   const { server } = cluster;
-  if (server === null) return kill;
+  if (server === null) return random() < 0.5 ? kill : killAt;
   const others: Fault[] = [
     {
       name: 'every connection of the database is ended',
@@ -104,7 +119,8 @@ function faultOf(cluster: Cluster, random: () => number): Fault {
     },
   ];
   const choice = random();
-  if (choice < 0.5) return kill;
+  if (choice < 0.25) return kill;
+  if (choice < 0.5) return killAt;
   return others[Math.floor((choice - 0.5) * 2 * others.length)] ?? kill;
 }
 

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+/** What signs the posts to the desk. */
+export const peopleSecret = {
+  DESK_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 'desk').toString('base64')}`,
+};
+
+/** What the desk is told of a call. */
+interface DeskEvent {
+  type: string;
+  data: { task_id: string };
+}
+
+/** The ends of a wait. */
+const outcomes = new Set(
+  ['approved', 'rejected', 'timed_out', 'canceled', 'abandoned'].map((name) => `approval.${name}`),
+);
+
+/** What a receiver is told of a task, in 0.3.0. */
+interface TaskNews {
+  id: string;
+  status: { state: string };
+}
+
+/** Those outside who are told: the desk that is asked for releases, and the receivers of tasks. */
+export class People {
+  /** What the desk was told of, by task: the types of the events. */
+  readonly desk = new Map<string, string[]>();
+  /** States that receivers were told of, by task. */
+  readonly receivers = new Map<string, string[]>();
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        this.#hear(request.url ?? '', Buffer.concat(chunks).toString());
+        response.writeHead(204).end();
+      });
+    });
+  }
+
+  /** Listens on loopback. */
+  static async open(): Promise<People> {
+    const people = new People();
+    people.#server.listen(0, '127.0.0.1');
+    await once(people.#server, 'listening');
+    return people;
+  }
+
+  /** The address of the receivers. */
+  get receiver(): string {
+    return `http://127.0.0.1:${this.#port}/receiver`;
+  }
+
+  /** Has the agent of a folder ask the desk. */
+  introduceTo(folder: string): void {
+    const url = `http://127.0.0.1:${this.#port}/desk`;
+    const settings = { targets: { desk: { url, secret_env: 'DESK_WEBHOOK_SECRET' } } };
+    writeFileSync(
+      join(folder, 'webhook-config.yaml'),
+      JSON.stringify({ adapter: 'webhook', settings }),
+    );
+  }
+
+  /** Returns what they were left without: whoever was asked hears how it ended, and receivers of the last state. */
+  leftWithout(followed: ReadonlySet<string>, stateOf: (id: string) => string): string[] {
+    const asked = [...this.desk].filter(([, types]) => types.includes('approval.requested'));
+    const unheard = asked.filter(([, types]) => types.every((type) => !outcomes.has(type)));
+    const behind = [...followed].filter((id) => this.receivers.get(id)?.at(-1) !== stateOf(id));
+    return [
+      ...unheard.map(([id]) => `the desk was asked for task ${id} and does not know how it ended`),
+      ...behind.map((id) => {
+        const told = this.receivers.get(id)?.join(', ') ?? 'nothing';
+        return `the receiver of task ${id} was told ${told}, and it is ${stateOf(id)}`;
+      }),
+    ];
+  }
+
+  /** Hears no more. */
+  async close(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close').catch(() => undefined);
+  }
+
+  get #port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  #hear(path: string, body: string): void {
+    if (path === '/desk') {
+      const { type, data } = JSON.parse(body) as DeskEvent;
+      this.desk.set(data.task_id, [...(this.desk.get(data.task_id) ?? []), type]);
+      return;
+    }
+    const { id, status } = JSON.parse(body) as TaskNews;
+    this.receivers.set(id, [...(this.receivers.get(id) ?? []), status.state]);
+  }
+}
