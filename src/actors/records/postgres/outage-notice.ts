@@ -16,8 +16,7 @@ export class OutageNotice {
   failed(error: unknown): void {
     if (this.#isOut) return;
     this.#isOut = true;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#log.warn({ error: reason }, `${this.#what} cannot be asked`);
+    this.#log.warn({ error: reasonOf(error) }, `${this.#what} cannot be asked`);
   }
 
   /** Takes in that it works. */
@@ -26,4 +25,10 @@ export class OutageNotice {
     this.#isOut = false;
     this.#log.info({}, `${this.#what} can be asked again`);
   }
+}
+
+/** The job engine tells of an error as an object that is none. */
+function reasonOf(error: unknown): string {
+  const { message } = Object(error) as { message?: unknown };
+  return typeof message === 'string' ? message : String(error);
 }

@@ -1,21 +1,22 @@
 import { expect, it } from 'vitest';
 import { OutageNotice } from '../../../../src/actors/records/postgres/outage-notice.ts';
 
-it('an outage is told when it begins and when it is over, once each', () => {
-  const told: [string, object, string][] = [];
-  const at = (level: string) => (fields: object, message: string) =>
-    void told.push([level, fields, message]);
-  const outage = new OutageNotice(
-    { info: at('info'), warn: at('warn'), error: at('error') },
-    'jobs: the engine',
-  );
-  outage.worked();
-  for (const reason of ['gone', 'still gone']) outage.failed(new Error(reason));
-  for (const _ of [1, 2]) outage.worked();
-  outage.failed('gone again');
-  expect(told).toEqual([
-    ['warn', { error: 'gone' }, 'jobs: the engine cannot be asked'],
-    ['info', {}, 'jobs: the engine can be asked again'],
-    ['warn', { error: 'gone again' }, 'jobs: the engine cannot be asked'],
+it('says once why something fails, also of what is no error, and once that it works again', () => {
+  const said: [object, string][] = [];
+  const note = (fields: object, message: string) => void said.push([fields, message]);
+  const notice = new OutageNotice({ info: note, warn: note, error: note }, 'jobs: the engine');
+  notice.worked();
+  notice.failed({ message: 'Connection terminated', queue: 'work' });
+  notice.failed(new Error('again'));
+  notice.worked();
+  notice.failed(new Error('gone'));
+  notice.worked();
+  notice.failed('nowhere');
+  expect(said).toEqual([
+    [{ error: 'Connection terminated' }, 'jobs: the engine cannot be asked'],
+    [{}, 'jobs: the engine can be asked again'],
+    [{ error: 'gone' }, 'jobs: the engine cannot be asked'],
+    [{}, 'jobs: the engine can be asked again'],
+    [{ error: 'nowhere' }, 'jobs: the engine cannot be asked'],
   ]);
 });
