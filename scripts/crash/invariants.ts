@@ -22,7 +22,7 @@ export async function brokenInvariants(cluster: Cluster, load: Load): Promise<st
       ...brokenDecisions(lines, load),
       ...brokenRuns(lines, cluster.paid, load),
       ...(await brokenTasks(cluster, load, lines)),
-      ...(await leftWithout(cluster, load)),
+      ...(await receiversBehind(cluster, load)),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -114,17 +114,17 @@ async function brokenTasks(
   return broken;
 }
 
-/** How long people may be told later, in milliseconds. */
+/** How long receivers may be told later, in milliseconds. */
 const patience = 60_000;
 
-async function leftWithout({ people, alive }: Cluster, { followed }: Load): Promise<string[]> {
+async function receiversBehind({ people, alive }: Cluster, { followed }: Load): Promise<string[]> {
   const states = new Map<string, string>();
   for (const id of followed) {
     const answer = await alive[0]?.get(`/tasks/${id}`);
     const { status } = (answer?.body ?? {}) as { status?: { state?: string } };
     states.set(id, status?.state ?? 'unknown');
   }
-  const look = () => people.leftWithout(followed, (id) => states.get(id) ?? 'unknown');
+  const look = () => people.receiversBehind(followed, (id) => states.get(id) ?? 'unknown');
   for (const latest = Date.now() + patience; Date.now() < latest; await wait(200)) {
     if (look().length === 0) return [];
   }

@@ -68,18 +68,22 @@ export class People {
     );
   }
 
-  /** Returns what they were left without: whoever was asked hears how it ended, and receivers of the last state. */
-  leftWithout(followed: ReadonlySet<string>, stateOf: (id: string) => string): string[] {
-    const asked = [...this.desk].filter(([, types]) => types.includes('approval.requested'));
-    const unheard = asked.filter(([, types]) => types.every((type) => !outcomes.has(type)));
+  /** Returns which receivers do not know the last state of their task, a sentence each. */
+  receiversBehind(followed: ReadonlySet<string>, stateOf: (id: string) => string): string[] {
     const behind = [...followed].filter((id) => this.receivers.get(id)?.at(-1) !== stateOf(id));
-    return [
-      ...unheard.map(([id]) => `the desk was asked for task ${id} and does not know how it ended`),
-      ...behind.map((id) => {
-        const told = this.receivers.get(id)?.join(', ') ?? 'nothing';
-        return `the receiver of task ${id} was told ${told}, and it is ${stateOf(id)}`;
-      }),
-    ];
+    return behind.map((id) => {
+      const told = this.receivers.get(id)?.join(', ') ?? 'nothing';
+      return `the receiver of task ${id} was told ${told}, and it is ${stateOf(id)}`;
+    });
+  }
+
+  /**
+   * Counts calls that the desk was asked for without being told how they ended: a post that was not recorded before
+   * its daemon ended, of a call that was decided before the next daemon could post it again.
+   */
+  get unheard(): number {
+    const asked = [...this.desk.values()].filter((types) => types.includes('approval.requested'));
+    return asked.filter((types) => types.every((type) => !outcomes.has(type))).length;
   }
 
   /** Hears no more. */

@@ -23,6 +23,8 @@ export interface RoundsResult {
   followed: number;
   /** Calls that the desk was asked for. */
   asked: number;
+  /** Those whose end it does not know, for no fault of the log. */
+  unheard: number;
   /** Invariants that do not hold. */
   broken: string[];
 }
@@ -58,6 +60,7 @@ export async function runRounds({
       runs: cluster.paid.length,
       followed: load.followed.size,
       asked: cluster.people.desk.size,
+      unheard: cluster.people.unheard,
       broken,
     };
   } finally {
