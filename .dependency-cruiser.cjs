@@ -108,6 +108,9 @@ const sharedWithPage = [
   '^src/machines/(governance/kept-changes|kebab-case|shell-word)\\.ts$',
 ];
 
+/** What takes fast-check, a peer of the package. */
+const propertyTests = '^src/testing/arbitraries\\.ts$';
+
 /** The rooms of src/ and the arrows between them; CONTRIBUTING.md tells why they point this way. */
 module.exports = {
   forbidden: [
@@ -117,6 +120,14 @@ module.exports = {
       severity: 'error',
       from: { path: core },
       to: { pathNot: [core, '(^|/)node_modules/xstate/'] },
+    },
+    {
+      name: 'charts-are-offered-to-others',
+      comment:
+        'src/machines/machines.ts is for other programs; src takes what it needs from its files.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^src/machines/machines\\.ts$' },
     },
     {
       name: 'actors-know-no-transport',
@@ -206,10 +217,33 @@ module.exports = {
     },
     {
       name: 'only-the-command-line-puts-agents-together',
-      comment: 'src/agent is the composition root; only src/cli.ts and src/cli/ import it.',
+      comment:
+        'src/agent is the composition root; only src/cli.ts, src/cli/ and src/testing import it.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/cli(\\.ts$|/)', '^src/agent/'] },
+      from: { path: '^src/', pathNot: ['^src/cli(\\.ts$|/)', '^src/(agent|testing)/'] },
       to: { path: '^src/agent/' },
+    },
+    {
+      name: 'testing-is-offered-to-others',
+      comment: 'src/testing is for the tests of other programs; nothing of the product imports it.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/testing/' },
+      to: { path: '^src/testing/' },
+    },
+    {
+      name: 'testing-tests-the-agent-itself',
+      comment:
+        'src/testing imports src/agent, src/actors by its faces, src/machines, and of src/http whose tasks are whose, how a decision is answered, and the tenant of a caller.',
+      severity: 'error',
+      from: { path: '^src/testing/' },
+      to: {
+        path: '^src/',
+        pathNot: [
+          '^src/(testing|agent|actors)/',
+          core,
+          '^src/http/(caller-tasks|wire/(decision-json|problem|request-envelope))\\.ts$',
+        ],
+      },
     },
     {
       name: 'nobody-imports-the-command-line',
@@ -261,9 +295,9 @@ module.exports = {
     {
       name: 'product-runs-without-development-packages',
       comment:
-        'A package that src imports is one of those of the product, which its bundle holds; the dashboard is built apart.',
+        'A package that src imports is one of those of the product, which its bundle holds; the dashboard is built apart, and what property tests ask with takes the fast-check of whoever has them.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/ui/dashboard/' },
+      from: { path: '^src/', pathNot: ['^src/ui/dashboard/', propertyTests] },
       to: {
         dependencyTypes: npm,
         dependencyTypesNot: ['type-only'],

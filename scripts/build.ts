@@ -3,12 +3,14 @@ import { globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundledPackages } from './build/bundled-packages.ts';
 import { writeBundle } from './build/write-bundle.ts';
+import { writeLibrary } from './build/write-library.ts';
 import { writeNotices } from './build/write-notices.ts';
 import { writeSbom } from './build/write-sbom.ts';
 
 /**
  * Writes `dist`, which is what the package runs: the command with its packages inside, their terms, a list of all that
- * ships, and the page of the dashboard, which is built by `build-page.ts` and stays when it is newer than its sources.
+ * ships, the modules for other programs with their types, and the page of the dashboard, which is built by
+ * `build-page.ts` and stays when it is newer than its sources.
  */
 const root = join(import.meta.dirname, '..');
 const built = join(root, 'dist');
@@ -22,6 +24,7 @@ for (const path of globSync(['*', 'ui/*'], { cwd: built })) {
   rmSync(join(built, path), { recursive: true, force: true });
 }
 const packages = bundledPackages(await writeBundle(built));
+await writeLibrary(built);
 const pages = readFileSync(join(built, 'ui/dashboard/licenses.md'), 'utf8');
 writeNotices(join(built, 'licenses.md'), packages, pages);
 writeSbom(join(built, 'sbom.cdx.json'), { root, packages, pages });

@@ -9,16 +9,19 @@ const source = join(root, 'src');
 /** Packages that find their own files by path; npm installs them beside the bundle. */
 const external = ['piscina'];
 
+/** The command, and what tests of others start an agent with. */
+const inputs = { cli: join(source, 'cli.ts'), testing: join(source, 'testing/testing.ts') };
+
 /** Begins the names under which modules of Node stand in the bundle. */
 const builtinMark = '\0node:';
 
 /**
- * Writes the command as JavaScript with its packages inside, in files that are loaded when they are needed. Workers are
+ * Writes the command, and the module that tests its agents, as JavaScript with its packages inside, in files that are loaded when they are needed. Workers are
  * files of their own; what is read as text lies where it lies in `src`. Returns the modules that went in, by path.
  */
 export async function writeBundle(folder: string): Promise<string[]> {
   const bundle = await rolldown({
-    ...{ cwd: root, input: { cli: join(source, 'cli.ts') }, platform: 'node', external },
+    ...{ cwd: root, input: inputs, platform: 'node', external },
     ...{ plugins: [workers, builtins], tsconfig: false, checks: { eval: false }, onLog: refuse },
   });
   try {

@@ -33,6 +33,10 @@ export interface GovernanceParts {
   env: NodeJS.ProcessEnv;
   clock: Clock;
   log: Log;
+  /** Scores calls, where intent alignment is on, in place of the configured embedder. */
+  scorer?: IntentScorer;
+  /** Makes the credentials of calls, where some have any, in place of the configured providers. */
+  issuer?: CredentialIssuer;
   /** How the embedder and the token service are asked; directly when absent. */
   outbound?: Outbound;
 }
@@ -43,7 +47,7 @@ const keptEmbeddings = 1_000;
 /** Assembles every layer that governs the calls of an agent (contract section 7). */
 export function createGovernance(parts: GovernanceParts): Governance {
   const { security, credentials } = parts.config;
-  const issuer = credentials.length === 0 ? null : createCredentialIssuer(credentials, parts);
+  const issuer = issuerOf(credentials, parts);
   const policy = createPolicy({
     security,
     isAuthOn: parts.isAuthOn,
@@ -56,11 +60,20 @@ export function createGovernance(parts: GovernanceParts): Governance {
   return { policy, scorer: intentScorerOf(security.intent_alignment, parts), issuer };
 }
 
+function issuerOf(
+  credentials: ServiceConfig['credentials'],
+  parts: GovernanceParts,
+): CredentialIssuer | null {
+  if (credentials.length === 0) return null;
+  return parts.issuer ?? createCredentialIssuer(credentials, parts);
+}
+
 function intentScorerOf(
   alignment: ServiceConfig['security']['intent_alignment'],
   parts: GovernanceParts,
 ): IntentScorer | null {
   if (!alignment.enabled) return null;
+  if (parts.scorer !== undefined) return parts.scorer;
   const { threshold, hard_threshold: hardThreshold } = alignment;
   const { env, clock, outbound } = parts;
   const ports = { env, clock, ...(outbound === undefined ? {} : { fetch: outbound.fetch }) };

@@ -1,14 +1,28 @@
 import type { InspectionEvent, Observer } from 'xstate';
 import type { ServiceConfig } from '../actors/config/config.ts';
-import type { Guardrails, Modify } from '../actors/governance/governance.ts';
+import type { Every } from '../actors/every.ts';
+import type {
+  CredentialIssuer,
+  Guardrails,
+  IntentScorer,
+  Modify,
+} from '../actors/governance/governance.ts';
 import type { Egress } from '../actors/outbound/outbound.ts';
-import type { Clock, Ids, Log } from '../actors/ports.ts';
+import type { Clock, Ids, LanguageModel, Log } from '../actors/ports.ts';
 import { createModel, systemPrompt, TaskSystem } from '../actors/tasks/tasks.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
 import { version } from '../version.ts';
 import { createAgentCapture, createAgentScrub } from './agent-capture.ts';
 import { createGovernance } from './agent-governance.ts';
 import type { AgentRecords } from './open-records.ts';
+
+/** What stands for the parts of an agent that reach out, or go by the time of the machine. */
+export interface StandIns {
+  model: LanguageModel;
+  scorer: IntentScorer;
+  issuer: CredentialIssuer;
+  every: Every;
+}
 
 export interface SystemParts {
   config: ServiceConfig;
@@ -29,25 +43,20 @@ export interface SystemParts {
   audit: Pick<AgentRecords, 'store' | 'entity' | 'shared'>;
   /** Sees every event of every chart; `undefined` while the inspector is off. */
   inspect: Observer<InspectionEvent> | undefined;
+  /** For a test of the agent; all is as it is configured when absent. */
+  standIns?: StandIns;
 }
 
 /** Creates the task system of an agent as its configuration says; it does not work yet. */
 export function createSystem(parts: SystemParts): TaskSystem {
-  const { config, toolbox, egress, audit, inspect } = parts;
+  const { config, toolbox, egress, audit, inspect, standIns } = parts;
   const { tools, skills } = toolbox;
   const scrub = createAgentScrub({ ...parts, skills });
-  const prompt = systemPrompt(parts.instructions, skills);
   return new TaskSystem({
     store: audit.store,
     shared: audit.shared?.shared ?? null,
-    model: createModel(config.model, {
-      env: parts.env,
-      clock: parts.clock,
-      fetch: egress.fetch,
-      tools: () => tools.values(),
-      instructions: () => prompt,
-    }),
-    ...createGovernance({ ...parts, tools, scrub, outbound: egress }),
+    model: standIns?.model ?? modelOf(parts),
+    ...createGovernance({ ...parts, tools, scrub, outbound: egress, ...standIns }),
     tools,
     clock: audit.shared?.clock(parts.clock) ?? parts.clock,
     ids: parts.ids,
@@ -67,6 +76,23 @@ export function createSystem(parts: SystemParts): TaskSystem {
     onRestart: config.security.defer.on_restart,
     retention: config.store.retention,
     ...(inspect === undefined ? {} : { inspect }),
+    ...(standIns === undefined ? {} : { every: standIns.every }),
+  });
+}
+
+function modelOf({
+  config,
+  toolbox,
+  egress,
+  env,
+  clock,
+  instructions,
+}: SystemParts): LanguageModel {
+  const prompt = systemPrompt(instructions, toolbox.skills);
+  return createModel(config.model, {
+    ...{ env, clock, fetch: egress.fetch },
+    tools: () => toolbox.tools.values(),
+    instructions: () => prompt,
   });
 }
 

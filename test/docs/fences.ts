@@ -24,6 +24,7 @@ export function pages(): string[] {
     'SECURITY.md',
     'examples/refunds/README.md',
     'examples/releases/README.md',
+    'examples/testing/README.md',
     ...docs.toSorted().map((name) => `docs/${name}`),
   ];
 }

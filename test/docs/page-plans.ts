@@ -70,6 +70,11 @@ export const pagePlans: Record<string, PagePlan> = {
       'bin/holdpoint task send --id r1': isHeld,
     },
   },
+  'examples/testing/README.md': {
+    skipped: {
+      'npm install': 'it needs a registry; the test of the package runs what it installs',
+    },
+  },
   'docs/running.md': { before: refunds },
   'docs/dashboard.md': {
     skipped: {
@@ -105,6 +110,11 @@ export const pagePlans: Record<string, PagePlan> = {
         'it names a folder of the reader, and runs until somebody stops it',
     },
   },
+  'docs/embedding.md': {
+    skipped: {
+      'npm install': 'it needs a registry; the test of the package runs what it installs',
+    },
+  },
   'docs/governance.md': { before: refunds },
   'docs/models.md': {
     skipped: {
@@ -115,6 +125,11 @@ export const pagePlans: Record<string, PagePlan> = {
   'docs/scaling.md': { skipped: { 'kubectl apply': 'it needs a cluster of Kubernetes' } },
   'docs/secrets.md': { before: `${refunds}\nexport KEY_OF_THE_SHOP=shop-key` },
   'docs/skills.md': { before: `${refunds}\nexport TOKEN_OF_THE_BOT=token` },
+  'docs/testing.md': {
+    skipped: {
+      'npm install': 'it needs a registry; the test of the package runs what it installs',
+    },
+  },
   'docs/telegram.md': {
     skipped: { "export TELEGRAM_BOT_TOKEN='<the token>'": 'it needs a bot of Telegram' },
   },

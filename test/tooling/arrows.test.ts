@@ -15,6 +15,9 @@ const planted = {
     ['src/machines/package.ts', "import { z } from 'zod';"],
     ['src/machines/port.ts', "import type { A } from '../actors/ports.ts';"],
   ],
+  'charts-are-offered-to-others': [
+    ['src/agent/charts.ts', "import { A } from '../machines/machines.ts';"],
+  ],
   'actors-know-no-transport': [['src/actors/wire.ts', "import type { A } from '../http/app.ts';"]],
   'tools-is-entered-by-its-face': [
     ['src/agent/deep.ts', "import type { A } from '../actors/tools/skills/skills.ts';"],
@@ -45,6 +48,12 @@ const planted = {
   'only-the-command-line-puts-agents-together': [
     ['src/start.ts', "import { A } from './agent/start-agent.ts';"],
   ],
+  'testing-is-offered-to-others': [
+    ['src/agent/simulated.ts', "import { A } from '../testing/simulated-clock.ts';"],
+  ],
+  'testing-tests-the-agent-itself': [
+    ['src/testing/surface.ts', "import type { A } from '../http/app.ts';"],
+  ],
   'nobody-imports-the-command-line': [['src/argv.ts', "import { A } from './cli/run.ts';"]],
   'fake-slack-stands-alone': [
     ['src/fake-slack/store.ts', "import type { A } from '../actors/store.ts';"],
@@ -66,6 +75,7 @@ const planted = {
 const allowed = [
   ['src/machines/a-machine.ts', "import { setup } from 'xstate';"],
   ['src/machines/a-graph.ts', "import { getShortestPaths } from 'xstate/graph';"],
+  ['src/machines/machines.ts', "export { A } from './b.ts';"],
   ['src/machines/b.ts', "import type { A } from './a-machine.ts';"],
   ['src/actors/ports.ts', "import type { A } from '../machines/b.ts';"],
   ['src/actors/store.ts', "import { open } from 'node:fs';\nimport { z } from 'zod';"],
@@ -87,6 +97,13 @@ const allowed = [
   ],
   ['src/cli/run.ts', "import { A } from '../agent/start-agent.ts';"],
   ['src/cli.ts', "import { A } from './cli/run.ts';"],
+  ['src/http/caller-tasks.ts', ''],
+  [
+    'src/testing/testing.ts',
+    "import { A } from '../agent/start-agent.ts';\nimport { B } from '../http/caller-tasks.ts';",
+  ],
+  ['src/testing/arbitraries.ts', "import fc from 'fast-check';"],
+  ['src/testing/simulated-clock.ts', ''],
   ['src/fake-slack/fake-slack.ts', "import type { A } from '../actors/ports.ts';"],
   ['src/fake-slack/screen/screen.ts', ''],
   ['src/cli/slack/run-fake.ts', "import { A } from '../../fake-slack/fake-slack.ts';"],

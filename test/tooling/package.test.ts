@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { cleanUp, type Running, startProcess } from '../cli/holdpoint.ts';
+import { testLibrary } from './library-of-package.ts';
 import { root, runCommand } from './run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'package-'));
@@ -194,6 +195,8 @@ describe('the package', () => {
     expect(named.length).toBeGreaterThan(1);
     for (const name of named) expect(existsSync(join(page, name!))).toBe(true);
   });
+
+  testLibrary(() => join(folder, 'holdpoint-0.1.0.tgz'));
 
   it('runs on the Node of its machine where npm has none for that, unless it is too old', async () => {
     rmSync(join(modules, `node-linux-${process.arch}`));

@@ -4,6 +4,7 @@ import { isFinal } from '../../machines/task/task.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';
+import type { Every } from '../every.ts';
 import type { EgressRecord } from '../ports.ts';
 import {
   ConflictError,
@@ -35,6 +36,8 @@ export interface LiveTasksOptions extends Omit<TaskLogicPorts, 'live' | 'onProgr
   onMeasured: (measured: Measured) => void;
   /** How long a parked task that nobody follows stays in memory, in milliseconds. */
   restAfter: number;
+  /** How what is done now and then is timed; by the time of this machine when absent. */
+  every?: Every;
   /** The release that runs, for whoever finds its tasks with another one. */
   release: string;
   /** True when other daemons work on the same tasks: one at work without an actor here is theirs. */

@@ -1,10 +1,6 @@
 import type { Snapshot, StateValue } from 'xstate';
-import {
-  isKnownVersion,
-  type KeptSnapshot,
-  migrateSnapshot,
-} from '../../machines/task/migrate-snapshot.ts';
-import { rewindCall } from '../../machines/task/rewind-call.ts';
+import { isKnownVersion } from '../../machines/task/migrate-snapshot.ts';
+import { restorableSnapshot } from '../../machines/task/restorable-snapshot.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
@@ -38,11 +34,11 @@ export function restoreTask<Restored>(
   stored: StoredTask,
   restore: (snapshot: RestorableSnapshot) => Restored,
 ): Restored {
-  const { task, machineVersion } = stored;
+  const { task, snapshot, machineVersion } = stored;
   const message = `task ${task.id} cannot be restored from version ${machineVersion}`;
   if (!isKnownVersion(machineVersion)) throw new UnrestorableError(message);
   try {
-    return restore(restorable(stored));
+    return restore(restorableSnapshot(snapshot, machineVersion) as RestorableSnapshot);
   } catch (error) {
     // It may be a defect of this release, so what is kept stays for another one.
     throw new UnrestorableError(message, { cause: error });
@@ -56,11 +52,6 @@ export function standingOf(
 ): StartStanding {
   if (startedAt === null || call === undefined) return 'first';
   return tools.get(call.tool)?.idempotent === true ? 'repeatable' : 'unknown';
-}
-
-function restorable({ snapshot, machineVersion }: StoredTask): RestorableSnapshot {
-  const migrated: unknown = rewindCall(migrateSnapshot(snapshot as KeptSnapshot, machineVersion));
-  return migrated as RestorableSnapshot;
 }
 
 /** Creates the SystemError `unknown_machine_version` for a task that cannot be restored, which names the release that can. */

@@ -1,3 +1,4 @@
+import { type Every, everyInterval } from '../every.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { TaskStore } from '../records/records.ts';
 
@@ -10,13 +11,15 @@ export interface RetentionPorts {
   /** How long a final task is kept, in milliseconds. */
   retention: number;
   clock: Clock;
+  /** The time of this machine when absent. */
+  every?: Every;
   log: Log;
 }
 
 /** Deletes final tasks that are older than the retention. */
 export class Retention {
   readonly #ports: RetentionPorts;
-  #timer: NodeJS.Timeout | null = null;
+  #stopLooking: () => void = () => undefined;
   #isStopped = false;
 
   constructor(ports: RetentionPorts) {
@@ -26,7 +29,8 @@ export class Retention {
   /** Deletes what has expired now, and from now on every ten minutes. */
   start(): void {
     void this.deleteExpired();
-    this.#timer = setInterval(() => void this.deleteExpired(), lookEvery).unref();
+    const { every = everyInterval } = this.#ports;
+    this.#stopLooking = every(lookEvery, () => void this.deleteExpired());
   }
 
   /** Deletes what has expired, some tasks in each turn of the event loop. */
@@ -44,6 +48,6 @@ export class Retention {
   /** Deletes nothing any more. */
   stop(): void {
     this.#isStopped = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopLooking();
   }
 }

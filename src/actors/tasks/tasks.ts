@@ -3,6 +3,7 @@
 export type { ChangedQuery, TaskFilter, TaskPage, TaskQuery } from '../records/records.ts';
 export { acceptCall } from './effects/accept-call.ts';
 export { createModel } from './models/create-model.ts';
+export { scriptedModel } from './models/scripted-model.ts';
 export { systemPrompt } from './models/system-prompt.ts';
 export type { Measured } from './run-measures.ts';
 export type { Session, SessionBrief, SessionPage } from './sessions.ts';

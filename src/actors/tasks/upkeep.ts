@@ -1,3 +1,4 @@
+import { type Every, everyInterval } from '../every.ts';
 import type { Clock } from '../ports.ts';
 import type { TaskStore } from '../records/records.ts';
 import type { LiveTask } from './live-task.ts';
@@ -9,6 +10,8 @@ const lookEvery = 1_000;
 export interface UpkeepPorts {
   store: Pick<TaskStore, 'isWritable'>;
   clock: Clock;
+  /** The time of this machine when absent. */
+  every?: Every;
   /** How long a parked task that nobody follows stays in memory, in milliseconds. */
   restAfter: number;
   live: ReadonlyMap<string, LiveTask>;
@@ -28,7 +31,7 @@ export class Upkeep {
   readonly #parked = new Map<string, number>();
   /** Tasks that were let go of because the disk did not take them. */
   readonly #unrecorded = new Set<string>();
-  #timer: NodeJS.Timeout | null = null;
+  #stopLooking: () => void = () => undefined;
 
   constructor(ports: UpkeepPorts) {
     this.#ports = ports;
@@ -36,7 +39,8 @@ export class Upkeep {
 
   /** Looks after the tasks from now on. */
   start(): void {
-    this.#timer = setInterval(() => this.#lookAround(), lookEvery).unref();
+    const { every = everyInterval } = this.#ports;
+    this.#stopLooking = every(lookEvery, () => this.#lookAround());
   }
 
   /** Marks a task that is parked from now on, or still. */
@@ -59,7 +63,7 @@ export class Upkeep {
 
   /** Looks after nothing any more. */
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopLooking();
   }
 
   #lookAround(): void {

@@ -23,6 +23,22 @@ export interface DeferRule {
   escalateTo: string | null;
 }
 
+/** Fills in how a tool is deferred that says no more than whom to ask and for how long. */
+export function deferRule(rule: Pick<DeferRule, 'to' | 'timeout'> & Partial<DeferRule>): DeferRule {
+  return {
+    contextTemplate: defaultContextTemplate,
+    approvers: null,
+    quorum: 1,
+    fourEyes: false,
+    bindApprover: false,
+    distinctCallers: false,
+    onReject: 'fail',
+    remind: false,
+    escalateTo: null,
+    ...rule,
+  };
+}
+
 /** What a context template may have filled in (document 1 section 2.4). */
 export const placeholders = ['tool', 'args'] as const;
 

@@ -28,6 +28,17 @@ export interface ToolRules {
   credential: CredentialProvider | null;
 }
 
+/** What governance demands of a call that nothing stands in the way of. */
+export const ungoverned: ToolRules = {
+  refusal: null,
+  judgesIntent: false,
+  drift: null,
+  requiredAcr: null,
+  acrHierarchy: [],
+  defer: null,
+  credential: null,
+};
+
 /** What the comparison of a call with the caller's words came to. */
 export interface IntentVerdict {
   decision: 'allow' | 'warn' | 'deny';

@@ -4,7 +4,7 @@ import type { StartStanding, TaskEvent } from './task-events.ts';
 import type { TaskContext } from './task-input.ts';
 
 /** What an action or a guard is given. */
-interface Given<Event> {
+export interface Given<Event> {
   context: TaskContext;
   event: Event;
 }

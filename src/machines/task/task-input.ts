@@ -1,6 +1,6 @@
 import type { CredentialProvider } from '../governance/ruling.ts';
 import { boundHistory } from './bound-history.ts';
-import { nothingSpent, type Spent, type TaskLimits } from './limits.ts';
+import { defaultLimits, nothingSpent, type Spent, type TaskLimits } from './limits.ts';
 import type {
   Caller,
   DecisionRecord,
@@ -50,6 +50,26 @@ export interface TaskRun {
 export interface TaskInput extends TaskRun {
   /** The decision of the last deferral of an earlier run. */
   settled: SettledDeferral | null;
+}
+
+/** Fills in what a task starts from that is the first of its session and asks for no more than this. */
+export function newTask(
+  asked: Pick<TaskInput, 'id' | 'request' | 'requester' | 'createdAt'> & Partial<TaskInput>,
+): TaskInput {
+  return {
+    contextId: asked.id,
+    correlationId: asked.id,
+    tags: {},
+    trace: null,
+    surface: 'legacy',
+    session: [],
+    history: [],
+    leftOut: 0,
+    limits: defaultLimits,
+    onToolError: 'fail',
+    settled: null,
+    ...asked,
+  };
 }
 
 /** What was asked for, and what has become of it; plain JSON, so that a snapshot of it can be stored. */

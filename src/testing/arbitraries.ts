@@ -1,0 +1,133 @@
+// What property tests of an agent ask with, as `holdpoint/testing/arbitraries`; it takes fast-check, which comes beside it.
+
+import fc, { type Arbitrary } from 'fast-check';
+import type { JsonObject } from '../machines/json.ts';
+import type { ModelCommand, ModelRules } from './model-command.ts';
+import type { DecideOptions, ScriptStep, SendOptions } from './test-agent.ts';
+
+/** People of whom each signs in by an email. */
+const usualPeople = ['ann@example.com', 'bob@example.com', 'eve@example.com'];
+
+/** Durations that a call waits. */
+const waits = ['1s', '1m', '5m', '2h'];
+
+/** How long a reference model waits, and by how much its time moves on, in milliseconds. */
+const timeouts = [1_000, 60_000, 300_000];
+const steps = [...timeouts, 1, 59_999];
+
+/** The arguments of the calls of each tool. */
+export type ToolArguments = { [tool: string]: Arbitrary<JsonObject> };
+
+/** Makes calls of tools, as steps of a script. */
+export function toolCalls(tools: ToolArguments): Arbitrary<{ tool: string; args: JsonObject }> {
+  const calls = Object.entries(tools).map(([tool, given]) => given.map((args) => ({ tool, args })));
+  return fc.oneof(...calls);
+}
+
+/** Makes tasks for `agent.send(text, options)`: who asks, and up to five calls with an answer behind them. */
+export function sentTasks(
+  tools: ToolArguments,
+  people: readonly string[] = usualPeople,
+): Arbitrary<{ text: string; options: SendOptions & { script: ScriptStep[] } }> {
+  return fc.record({
+    text: fc.string(),
+    options: fc.record({
+      as: fc.constantFrom(...people),
+      script: fc
+        .array(toolCalls(tools), { maxLength: 5 })
+        .map((calls): ScriptStep[] => [...calls, { say: 'done' }]),
+    }),
+  });
+}
+
+/** Makes decisions for `agent.decide(id, decision, options)`, also by people who claim to be somebody else. */
+export function decisions(
+  people: readonly string[] = usualPeople,
+): Arbitrary<{ decision: 'approve' | 'reject'; options: DecideOptions & { as: string } }> {
+  const claimed = fc.option(fc.constantFrom(...people, 'Ann@Example.com ', 'nobody'));
+  return fc.record({
+    decision: fc.constantFrom('approve', 'reject'),
+    options: fc.record(
+      { as: fc.constantFrom(...people), email: claimed, note: fc.string() },
+      { requiredKeys: ['as'] },
+    ),
+  });
+}
+
+/** Makes policies for some tools, as `security` of `service.yaml`: each is free, denied or held in its own way. */
+export function policies(
+  tools: readonly string[],
+  people: readonly string[] = usualPeople,
+): Arbitrary<JsonObject> {
+  const rule = fc.oneof(fc.constant(null), fc.constant('denied' as const), heldRule(people));
+  const rules = fc.tuple(...tools.map((tool) => rule.map((given) => ({ tool, given }))));
+  const layer = fc.record({ on_reject: fc.constantFrom('fail', 'tool_result') });
+  return fc.tuple(rules, layer).map(([given, how]) => {
+    const denied = given.flatMap(({ tool, given: one }) => (one === 'denied' ? [tool] : []));
+    const held = given.flatMap(({ tool, given: one }) =>
+      one === null || one === 'denied' ? [] : [[tool, one] as const],
+    );
+    const defer = { enabled: held.length > 0, ...how, tools: Object.fromEntries(held) };
+    return { guardrails: { enabled: denied.length > 0, denied_tools: denied }, defer };
+  });
+}
+
+function heldRule(people: readonly string[]): Arbitrary<JsonObject> {
+  const common = {
+    timeout: fc.constantFrom(...waits),
+    four_eyes: fc.boolean(),
+    remind: fc.boolean(),
+  };
+  const listed = fc.subarray([...people], { minLength: 1 }).chain((approvers) =>
+    fc.record({
+      ...common,
+      approvers: fc.constant(approvers),
+      quorum: fc.integer({ min: 1, max: approvers.length }),
+    }),
+  );
+  return fc.oneof(fc.record(common), listed).map((rule) => ({ to: 'channel:console:*', ...rule }));
+}
+
+/** Makes the rules of a reference model. */
+export function modelRules(people: readonly string[] = usualPeople): Arbitrary<ModelRules> {
+  const lists = fc.option(fc.subarray([...people], { minLength: 1 }));
+  return lists.chain((approvers) =>
+    fc.record({
+      approvers: fc.constant(approvers),
+      quorum: fc.integer({ min: 1, max: approvers?.length ?? 1 }),
+      fourEyes: fc.boolean(),
+      bindApprover: fc.boolean(),
+      onReject: fc.constantFrom('fail', 'tool_result'),
+      onRestart: fc.constantFrom('abandon', 'resume'),
+      timeout: fc.constantFrom(...timeouts),
+    }),
+  );
+}
+
+/** Makes commands for a reference model and the agent beside it, on a few tasks; `people` may hold `null` for no token. */
+export function modelCommands(
+  people: readonly (string | null)[] = usualPeople,
+  ids: readonly string[] = ['t1', 't2'],
+): Arbitrary<ModelCommand[]> {
+  const id = fc.constantFrom(...ids);
+  const by = fc.constantFrom(...people);
+  const email = fc.constantFrom(...people, null);
+  const decision = fc.constantFrom(
+    ...Array<string>(8).fill('approve'),
+    'reject',
+    'reject',
+    'maybe',
+  );
+  const type = <Type extends ModelCommand['type']>(...types: Type[]) => fc.constantFrom(...types);
+  const command = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ type: type('send'), id, by, calls: fc.nat({ max: 3 }) }) },
+    { weight: 12, arbitrary: fc.record({ type: type('decide'), id, decision, by, email }) },
+    { weight: 2, arbitrary: fc.record({ type: type('cancel', 'read'), id }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ type: type('pass'), milliseconds: fc.constantFrom(...steps) }),
+    },
+    { weight: 1, arbitrary: fc.record({ type: type('restart') }) },
+  );
+  return fc.array(command, { maxLength: 40, size: 'max' });
+}

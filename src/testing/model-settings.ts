@@ -1,0 +1,16 @@
+import { formatDuration } from '../machines/duration.ts';
+import type { ModelRules } from './model-command.ts';
+
+/** Returns what of `service.yaml` holds the calls of a tool by the rules of a reference model. */
+export function settingsOf(rules: ModelRules, tool: string) {
+  const { approvers, quorum, fourEyes, bindApprover, onReject, onRestart, timeout } = rules;
+  const held = {
+    to: 'channel:console:*',
+    timeout: formatDuration(timeout),
+    quorum,
+    four_eyes: fourEyes,
+    ...(approvers === null ? {} : { approvers: [...approvers] }),
+  };
+  const layer = { bind_approver: bindApprover, on_reject: onReject, on_restart: onRestart };
+  return { security: { defer: { enabled: true, ...layer, tools: { [tool]: held } } } };
+}

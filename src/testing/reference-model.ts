@@ -1,0 +1,79 @@
+import type { ModelAnswer, ModelCommand, ModelTask, ReferenceModel } from './model-command.ts';
+
+const noTask: ModelAnswer = { status: 200, state: null };
+
+/** Says what a command does and is answered with, by the rules of the contract and without the code of the daemon. */
+export function step(model: ReferenceModel, command: ModelCommand): [ReferenceModel, ModelAnswer] {
+  const { rules, tasks } = model;
+  if (!('id' in command)) {
+    const now = model.now + (command.type === 'pass' ? command.milliseconds : 0);
+    const isGivenUp = command.type === 'restart' && rules.onRestart === 'abandon';
+    const ended = [...tasks].map(([id, task]): [string, ModelTask] => {
+      const isOver = task.state === 'deferred' && (isGivenUp || task.expiresAt <= now);
+      return [id, isOver ? { ...task, state: 'failed' } : task];
+    });
+    return [{ rules, now, tasks: new Map(ended) }, noTask];
+  }
+  const task = tasks.get(command.id);
+  const [status, next = task] = outcome(model, task, command);
+  if (next === undefined) return [model, { status, state: null }];
+  const changed = new Map([...tasks, [command.id, next]]);
+  return [
+    { ...model, tasks: changed },
+    { status, state: next.state },
+  ];
+}
+
+type Outcome = [status: number, task?: ModelTask];
+
+function outcome(
+  model: ReferenceModel,
+  task: ModelTask | undefined,
+  command: Extract<ModelCommand, { id: string }>,
+): Outcome {
+  const waits = task?.state === 'deferred';
+  if (command.type === 'send') {
+    if (waits) return [409];
+    const { ran = 0, isDecided = false, askers = [] } = task ?? {};
+    const run = { ran, isDecided, askers: [...askers, command.by], calls: command.calls };
+    return [200, goOn(model, run)];
+  }
+  if (command.type === 'decide') return decided(model, task, command);
+  if (task === undefined) return [404];
+  return command.type === 'cancel' && waits ? [200, { ...task, state: 'canceled' }] : [200];
+}
+
+function decided(
+  model: ReferenceModel,
+  task: ModelTask | undefined,
+  { decision, by, email }: Extract<ModelCommand, { type: 'decide' }>,
+): Outcome {
+  const { approvers, quorum, fourEyes, bindApprover, onReject } = model.rules;
+  if (decision !== 'approve' && decision !== 'reject') return [400];
+  if (task?.state !== 'deferred') return [task?.isDecided === true ? 409 : 404];
+  const counted = bindApprover ? by : email;
+  const isForeign = bindApprover && (by === null || (email !== null && email !== by));
+  const isListed = approvers === null || (counted !== null && approvers.includes(counted));
+  const asked = task.askers.some((one) => one !== null && (one === by || one === counted));
+  if (isForeign || !isListed || (fourEyes && asked)) return [403];
+  const calls = task.calls - 1;
+  if (decision === 'reject' && onReject === 'fail')
+    return [200, { ...task, state: 'failed', isDecided: true }];
+  if (decision === 'reject') return [200, goOn(model, { ...task, calls, isDecided: true })];
+  const isCounted = task.approvals.some(
+    (one) => one.email === counted || (by !== null && one.by === by),
+  );
+  const approvals = isCounted ? task.approvals : [...task.approvals, { by, email: counted }];
+  if (approvals.length < quorum) return [200, { ...task, approvals }];
+  return [200, goOn(model, { ...task, calls, ran: task.ran + 1, isDecided: true })];
+}
+
+/** The next call waits, with a decision of its own, or the task has ended. */
+function goOn(
+  { now, rules }: ReferenceModel,
+  run: Pick<ModelTask, 'askers' | 'calls' | 'ran' | 'isDecided'>,
+): ModelTask {
+  const wait = { ...run, approvals: [], expiresAt: now + rules.timeout };
+  if (run.calls === 0) return { ...wait, state: 'completed' };
+  return { ...wait, state: 'deferred', isDecided: false };
+}

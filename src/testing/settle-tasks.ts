@@ -1,0 +1,16 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { TaskStore } from '../actors/records/records.ts';
+import type { SimulatedClock } from './simulated-clock.ts';
+
+/** Turns of the event loop after which whatever is still due is a defect. */
+const patience = 10_000;
+
+/** Resolves once all that has come due by a clock has happened, and is on disk. */
+export async function settleTasks(store: TaskStore, clock: SimulatedClock): Promise<void> {
+  for (let turns = 0; turns < patience; turns += 1) {
+    await turn();
+    await store.flush();
+    if ((await store.rows.overdue(clock.now())).length === 0) return;
+  }
+  throw new Error('a wait that is over does not end; this is a defect of holdpoint');
+}

@@ -1,0 +1,42 @@
+import { type Tool, ToolError } from '../actors/ports.ts';
+import type { StandInTool, TestAgentOptions, ToolRun } from './test-agent.ts';
+
+type StandIns = NonNullable<TestAgentOptions['tools']>;
+
+/**
+ * Puts something in the place of every tool of an agent; name, schema and what they promise stay. Throws a RangeError for
+ * something that stands for no tool of it.
+ */
+export function standInTools(
+  tools: ReadonlyMap<string, Tool>,
+  standIns: StandIns,
+  note: (run: ToolRun) => void,
+): Map<string, Tool> {
+  const stray = Object.keys(standIns).find((name) => !tools.has(name));
+  if (stray !== undefined) {
+    const known = tools.size === 0 ? 'it has none' : `it has ${[...tools.keys()].join(', ')}`;
+    throw new RangeError(`the agent has no tool ${stray} that could be stood in for; ${known}`);
+  }
+  return new Map(
+    [...tools].map(([name, tool]) => [name, { ...tool, run: runOf(name, standIns[name], note) }]),
+  );
+}
+
+function runOf(
+  tool: string,
+  standIn: StandIns[string] | undefined,
+  note: (run: ToolRun) => void,
+): Tool['run'] {
+  const given = typeof standIn === 'object' ? standIn.run : (standIn ?? 'ok');
+  const serve: StandInTool = typeof given === 'string' ? () => given : given;
+  return async (args, { taskId, callId, signal }) => {
+    const run = { taskId, callId, tool, args };
+    note(run);
+    try {
+      const result = await serve(args, { ...run, signal });
+      return typeof result === 'string' ? result : JSON.stringify(result);
+    } catch (error) {
+      throw new ToolError(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+  };
+}

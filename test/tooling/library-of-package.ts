@@ -1,0 +1,93 @@
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Fence, fencesOf, readPage } from '../docs/fences.ts';
+import { root, runCommand } from './run-command.ts';
+
+/** What a strict program checks its types with; those of XState fail where `undefined` is no absence. */
+const compilerOptions = {
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
+  noEmit: true,
+  module: 'nodenext',
+  moduleResolution: 'nodenext',
+  target: 'es2024',
+  verbatimModuleSyntax: true,
+  types: ['node'],
+};
+
+/** Makes a program of an example in a folder of its own, with the package and what its author installs beside it. */
+async function programOf(tarball: string, example: string, packages: string[]): Promise<string> {
+  const program = mkdtempSync(join(tmpdir(), 'program-'));
+  onTestFinished(() => rmSync(program, { recursive: true }));
+  const installed = join(program, 'node_modules/holdpoint');
+  mkdirSync(installed, { recursive: true });
+  const taken = ['-xzf', tarball, '--strip-components=1', '-C', installed];
+  expect((await runCommand('tar', taken)).status).toBe(0);
+  for (const name of ['@types/node', ...packages]) {
+    const place = join(program, 'node_modules', name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), place);
+  }
+  cpSync(join(installed, 'examples', example), program, { recursive: true });
+  const settings = { compilerOptions, include: ['*.ts'] };
+  writeFileSync(join(program, 'tsconfig.json'), JSON.stringify(settings));
+  return program;
+}
+
+/** Tests the modules that a package, packed as `tarball` says, has for the programs of others. */
+export function testLibrary(tarball: () => string): void {
+  it('runs the chart of a task in another program, as the page on embedding shows it', async () => {
+    const program = await programOf(tarball(), 'embedding', ['xstate']);
+    const fences = fencesOf(readPage('docs/embedding.md'));
+    const [whole = '', later = ''] = textsIn(fences, 'ts');
+    expect(whole).toBe(readFileSync(join(program, 'refund.ts'), 'utf8'));
+    expect(linesOf(whole)).toBeLessThan(60);
+    writeFileSync(join(program, 'later.ts'), `${whole}${later}`);
+    expect(await runCommand('tsc', [], program)).toEqual({ status: 0, stdout: '', stderr: '' });
+    const [stdout] = textsIn(fences, 'text');
+    for (const file of ['refund.ts', 'later.ts']) {
+      expect(await runCommand('node', [file], program)).toEqual({ status: 0, stdout, stderr: '' });
+    }
+  });
+
+  it('tests an agent in another program, as the page on testing shows it', async () => {
+    const program = await programOf(tarball(), 'testing', ['fast-check']);
+    const fences = textsIn(fencesOf(readPage('docs/testing.md')), 'ts');
+    const property = readFileSync(join(program, 'policy.test.ts'), 'utf8');
+    expect(fences).toContain(property);
+    expect(linesOf(property)).toBeLessThan(20);
+    for (const [index, text] of fences.entries()) {
+      writeFileSync(join(program, `page-${index}.test.ts`), text);
+    }
+    expect(await runCommand('tsc', [], program)).toEqual({ status: 0, stdout: '', stderr: '' });
+    const words = ['--disable-warning=ExperimentalWarning', '--test', '--test-reporter=tap'];
+    const { status, stdout } = await runCommand('node', words, program);
+    const [tally] = /^# pass \d+\n# fail \d+$/m.exec(stdout) ?? [stdout];
+    expect({ status, tally }).toEqual({ status: 0, tally: '# pass 4\n# fail 0' });
+    expect(readdirSync(program).toSorted()).toEqual(
+      ['README.md', 'agent', 'node_modules', 'package.json', 'tsconfig.json', 'policy.test.ts']
+        .concat(fences.map((_, index) => `page-${index}.test.ts`))
+        .toSorted(),
+    );
+  });
+}
+
+function linesOf(text: string): number {
+  return text.trimEnd().split('\n').length;
+}
+
+function textsIn(fences: readonly Fence[], language: string): string[] {
+  return fences.filter((fence) => fence.language === language).map(({ text }) => text);
+}
