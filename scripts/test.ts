@@ -13,7 +13,6 @@ const checks = [
   'configuration:check',
   'statecharts:check',
   'knip',
-  'publint',
 ];
 
 const folder = process.cwd();

@@ -25,7 +25,7 @@ export interface SimulatedRequest {
 }
 
 /** Addresses by host; a host that is not here is not found. */
-export const addressesOf: Readonly<Record<string, string>> = {
+const addressesOf: Readonly<Record<string, string>> = {
   'desk.example.com': '93.184.216.10',
   'hook.example.com': '93.184.216.11',
   'api.example.com': '93.184.216.12',
