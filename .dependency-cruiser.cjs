@@ -75,6 +75,7 @@ const productPackages = [
   'p-limit',
   'pg',
   'pg-boss',
+  'pgpass',
   'picocolors',
   'picomatch',
   'pino',

@@ -22,11 +22,8 @@ export function shuttingDown(): SystemError {
   return new SystemError('shutting_down', 'service is shutting down');
 }
 
-/** Refuses what cannot be recorded. */
-export function unrecorded(cause?: unknown): SystemError {
-  return new SystemError(
-    'unrecorded',
-    'the service cannot record anything at the moment, so it takes no work; free disk space and try again',
-    { cause },
-  );
+/** Refuses what cannot be recorded, and says what helps. */
+export function unrecorded({ remedy }: { remedy: string }, cause?: unknown): SystemError {
+  const message = `the service cannot record anything at the moment, so it takes no work; ${remedy}`;
+  return new SystemError('unrecorded', message, { cause });
 }

@@ -5,6 +5,15 @@ import { onTestFinished } from 'vitest';
 /** What a client sends of PostgreSQL to have its transaction kept. */
 const commit = Buffer.from('COMMIT\0');
 
+/** Ways on which nothing is passed on any more. */
+type Silence = { there: boolean; back: boolean };
+
+const silences = {
+  both: { there: true, back: true },
+  there: { there: true, back: false },
+  back: { there: false, back: true },
+} satisfies Record<string, Silence>;
+
 /** A way to a server on which answers are lost, or everything is. */
 export class LossyLink {
   readonly #server: Server;
@@ -12,7 +21,7 @@ export class LossyLink {
   readonly #servers = new Set<Socket>();
   readonly #target: number;
   #losing = 0;
-  #isSilent = false;
+  #silence: Silence = { there: false, back: false };
 
   private constructor(target: number) {
     this.#target = target;
@@ -43,46 +52,44 @@ export class LossyLink {
     this.#losing = count;
   }
 
-  /** Passes nothing on from now on and ends nothing, as when a cable is pulled. */
-  fallSilent(): void {
-    this.#isSilent = true;
+  /** Passes nothing on from now on, there or back or both, and ends nothing, as when a cable is pulled. */
+  fallSilent(way: keyof typeof silences = 'both'): void {
+    this.#silence = silences[way];
   }
 
   /** Passes new connections on again; those of the silence stay dead. */
   recover(): void {
-    this.#isSilent = false;
+    this.#silence = { there: false, back: false };
   }
 
   #pass(client: Socket): void {
-    const isDead = this.#isSilent;
     const server = connect(this.#target, '127.0.0.1');
     this.#clients.add(client);
     this.#servers.add(server);
-    let isCut = false;
-    const passes = () => !this.#isSilent && !isDead && !isCut;
-    const whenSilent = () => {
-      if (this.#isSilent) isCut = true;
+    // What was not passed on cannot be made up for later.
+    const lost = { there: false, back: false };
+    const passes = (way: keyof Silence): boolean => {
+      lost[way] ||= this.#silence[way];
+      return !lost[way];
     };
     client.on('data', (bytes) => {
-      whenSilent();
-      if (!passes()) return;
+      if (!passes('there')) return;
       server.write(bytes);
       if (this.#losing === 0 || !bytes.includes(commit)) return;
       this.#losing -= 1;
-      isCut = true;
+      Object.assign(lost, { there: true, back: true });
       client.destroy();
     });
     server.on('data', (bytes) => {
-      whenSilent();
-      if (passes()) client.write(bytes);
+      if (passes('back')) client.write(bytes);
     });
     for (const socket of [client, server]) socket.on('error', () => undefined);
     client.on('close', () => {
       // A server that is to commit first finds out later.
-      if (!isCut) server.destroy();
+      if (passes('there')) server.destroy();
     });
     server.on('close', () => {
-      if (passes()) client.destroy();
+      if (passes('back')) client.destroy();
     });
   }
 

@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -39,6 +40,13 @@ export function serverFolder(name: string, parent = tmpdir()): string {
   const { uid, gid } = serverUser();
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   return folder;
+}
+
+/** Writes a file for who runs a server, who alone may read it. */
+export function giveToServer(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 });
+  const { uid, gid } = serverUser();
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
 /** Runs a program as who runs a server; rejects with what it said. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -8,6 +8,7 @@ import { freePort } from '../../bench/peers/free-port.ts';
 import { patient } from './patient.ts';
 import {
   emptyData,
+  giveToServer,
   postgresPrograms,
   runAsServer,
   serverFolder,
@@ -20,6 +21,8 @@ export interface ServerOptions {
   fsync?: boolean;
   /** Where its folder is made; with the temporary files unless said otherwise. */
   parent?: string;
+  /** What is set besides, such as `max_connections=20`. */
+  settings?: readonly string[];
 }
 
 /** How a server ends: it lets go of its clients, or falls over as in a crash. */
@@ -59,13 +62,17 @@ export class PostgresServer {
   }
 
   /** Starts a new server without data. */
-  static async start({ fsync = false, parent }: ServerOptions = {}): Promise<PostgresServer> {
+  static async start({
+    fsync = false,
+    parent,
+    settings: own = [],
+  }: ServerOptions = {}): Promise<PostgresServer> {
     const template = await emptyData();
     const folder = join(serverFolder('holdpoint-postgres', parent), 'data');
     await runAsServer('cp', ['-R', template, folder]);
     writeFileSync(join(folder, 'pg_hba.conf'), signIns);
     const durable = fsync ? 'on' : 'off';
-    const settings = [`fsync=${durable}`, `full_page_writes=${durable}`];
+    const settings = [`fsync=${durable}`, `full_page_writes=${durable}`, ...own];
     const server = new PostgresServer(await freePort(), folder, settings);
     await server.start();
     return server;
@@ -185,11 +192,11 @@ export class PostgresServer {
       );
       rmSync(join(folder, 'postmaster.pid'), { force: true });
       rmSync(join(folder, 'postmaster.opts'), { force: true });
-      give(join(folder, 'backup_label'), rows[0]?.labelfile ?? '');
+      giveToServer(join(folder, 'backup_label'), rows[0]?.labelfile ?? '');
     } finally {
       await client.end();
     }
-    give(join(folder, 'standby.signal'), '');
+    giveToServer(join(folder, 'standby.signal'), '');
     const from = `host=127.0.0.1 port=${this.port} user=postgres`;
     appendFileSync(join(folder, 'postgresql.auto.conf'), `primary_conninfo = '${from}'\n`);
     const server = new PostgresServer(await freePort(), folder, this.#settings);
@@ -210,13 +217,6 @@ export class PostgresServer {
       return false;
     }
   }
-}
-
-/** Writes a file of the server as its own. */
-function give(path: string, text: string): void {
-  writeFileSync(path, text);
-  const { uid, gid } = serverUser();
-  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
 /** Who may sign in: the tests without a password, and others with one. */

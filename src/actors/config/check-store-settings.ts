@@ -34,10 +34,26 @@ function checkUrl(
     const message = `${variable} is not set; it holds the URL of the database, such as postgres://agent@db.example.com/agents`;
     return [{ path, message, severity: 'error' }];
   }
-  if (/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')) return [];
+  const url = URL.parse(text);
+  if (/^postgres(ql)?:$/.test(url?.protocol ?? '')) {
+    const message = tlsWarning(variable, url?.searchParams ?? new URLSearchParams());
+    return message === null ? [] : [{ path, message, severity: 'warning' }];
+  }
   // The text may hold a password, so nothing of it is said back.
   const message = `${variable} does not hold a URL of PostgreSQL; write postgres://USER:PASSWORD@HOST:PORT/DATABASE`;
   return [{ path, message, severity: 'error' }];
+}
+
+/** Says what of the wish for TLS in a URL is taken for something else than it says; `null` when nothing is. */
+function tlsWarning(variable: string, query: URLSearchParams): string | null {
+  const mode = query.get('sslmode') ?? '';
+  if (mode === 'no-verify') {
+    return `sslmode=no-verify in ${variable} trusts whoever answers; write sslmode=verify-full, with sslrootcert=/path/of/ca.pem for an authority of your own`;
+  }
+  if (!['prefer', 'require', 'verify-ca'].includes(mode) || query.has('uselibpqcompat')) {
+    return null;
+  }
+  return `sslmode=${mode} in ${variable} is taken for verify-full, which checks the certificate and its name; write sslmode=verify-full`;
 }
 
 function unusedSettings(store: ServiceConfig['store']): Finding[] {

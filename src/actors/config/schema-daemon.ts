@@ -171,6 +171,7 @@ export const storeSchema = z.object({
   schema: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,39}$/, 'use lower-case letters, digits and _, at most 40')
+    .regex(/^(?!pg_|information_schema$)/, 'PostgreSQL keeps that name to itself; use another')
     .optional()
     .meta({
       description: 'The schema of `postgres` that holds this agent; `holdpoint` when left out.',

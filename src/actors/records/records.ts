@@ -75,6 +75,7 @@ export {
   ConflictError,
   type TaskStore,
   type TaskWrite,
+  UnreachableError,
   UnrecordedError,
 } from './store/task-store.ts';
 export { waitedIn } from './store/waited-in.ts';

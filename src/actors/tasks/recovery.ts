@@ -56,7 +56,7 @@ async function abandonInterrupted(ports: RecoveryPorts): Promise<void> {
       await skipUnreadable(ports, () => tasks.abandon(id));
     }
     const failure = await store.flush();
-    if (failure !== null) throw unrecorded(failure);
+    if (failure !== null) throw unrecorded(store, failure);
     // Lets each task hear that it was saved before more of them come to life.
     await new Promise((next) => setImmediate(next));
   }

@@ -27,6 +27,7 @@ import { TaskMetrics } from './task-metrics.ts';
 import { TaskReads } from './task-reads.ts';
 import type { SaidMessage, TaskRequest } from './task-request.ts';
 import { Watchers } from './watchers.ts';
+import { whenReachable } from './when-reachable.ts';
 
 /** What the task system is made of. */
 export interface TaskSystemOptions
@@ -72,7 +73,10 @@ export class TaskSystem {
     const { rows } = store;
     const isShared = options.shared !== null;
     this.#options = options;
-    this.watchers = new Watchers((id) => this.reads.latestRun(id));
+    const { clock } = options;
+    this.watchers = new Watchers((id, signal) =>
+      whenReachable(() => this.reads.latestRun(id), { clock, signal }),
+    );
     this.feed = new TaskFeed(options.clock);
     this.watchers.onChanged((task, before) => this.feed.changed(task, before));
     this.metrics = new TaskMetrics({ rows, isShared, live: () => this.#tasks.size });
@@ -138,7 +142,9 @@ export class TaskSystem {
     return this.#sent.recalled(requester, message, async (sent) => {
       const { taskId } = sent;
       if (taskId === undefined) return this.#say(id, said, sent);
-      await this.#sent.saved(sent.key).catch((error: unknown) => Promise.reject(unrecorded(error)));
+      await this.#sent.saved(sent.key).catch((error: unknown) => {
+        throw unrecorded(this.#options.store, error);
+      });
       return { taskId, answer: { kind: 'kept' } };
     });
   }
@@ -235,7 +241,7 @@ export class TaskSystem {
       await task.saved();
       return task.id;
     } catch (error) {
-      if (!(error instanceof ConflictError)) throw unrecorded(error);
+      if (!(error instanceof ConflictError)) throw unrecorded(this.#options.store, error);
       const sent = isKnownById === true ? await this.#sent.recall(requester, message) : null;
       if (sent?.taskId === undefined) throw stillRunning(task.id);
       return sent.taskId;
@@ -290,7 +296,8 @@ export class TaskSystem {
         await task.saved();
         return answer;
       } catch (error) {
-        if (!(error instanceof ConflictError) || tries === maximumTries) throw unrecorded(error);
+        if (!(error instanceof ConflictError) || tries === maximumTries)
+          throw unrecorded(this.#options.store, error);
         // What was begun here never came to be, and what has its id may be somebody else's.
         if (!hasBegun(task)) throw stillRunning(id);
       }

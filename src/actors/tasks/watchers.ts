@@ -27,15 +27,18 @@ export type ChangeListener = (task: Task, before: Task | null) => void;
 
 /** Who follows which task. */
 export class Watchers {
-  readonly #latestRun: (id: string) => Promise<Task | undefined>;
+  readonly #latestRun: (id: string, signal: AbortSignal) => Promise<Task | undefined>;
   readonly #byTask = new Map<string, Set<Watcher>>();
   readonly #ofAll: ChangeListener[] = [];
   /** Those who hear of what other daemons have committed as well. */
   readonly #ofEach = new Set<(task: Task) => void>();
   readonly #spoken = new Map<string, SpokenTurn>();
 
-  /** `latestRun` returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. */
-  constructor(latestRun: (id: string) => Promise<Task | undefined>) {
+  /**
+   * `latestRun` returns the latest run of a task as it stands on disk; `undefined` as long as nothing of it does. The
+   * signal ends it once nobody waits for it.
+   */
+  constructor(latestRun: (id: string, signal: AbortSignal) => Promise<Task | undefined>) {
     this.#latestRun = latestRun;
   }
 
@@ -70,7 +73,9 @@ export class Watchers {
     isEnough: (state: TaskState) => boolean = isFinal,
   ): Promise<Task> {
     return new Promise((resolve, reject) => {
+      const left = new AbortController();
       const leave = (): void => {
+        left.abort();
         unwatch();
         signal.removeEventListener('abort', abort);
       };
@@ -87,7 +92,7 @@ export class Watchers {
       const unwatch = this.watch(id, { onTask: see, onLost: lose });
       signal.addEventListener('abort', abort);
       // What changes while it is read is heard all the same.
-      this.#latestRun(id).then((task) => {
+      this.#latestRun(id, left.signal).then((task) => {
         see(task);
         // Who comes with a signal that has gone off is still told of a task that is there already.
         if (signal.aborted) abort();

@@ -6,7 +6,7 @@ function findings(store: object, env: Record<string, string> = {}) {
   return checkStoreSettings(serviceSchema.parse({ agent_id: 'x', store }), env);
 }
 
-const url = 'postgres://agent:pass-word-9@db.example.com:5432/agents?sslmode=require';
+const url = 'postgres://agent:pass-word-9@db.example.com:5432/agents?sslmode=verify-full';
 
 describe('the database of the tasks', () => {
   it('is a file that needs nothing, unless another is named', () => {
@@ -46,6 +46,34 @@ describe('the database of the tasks', () => {
     },
   );
 
+  it.each(['prefer', 'require', 'verify-ca'])('has its certificate checked with %s too', (mode) => {
+    const found = findings(
+      { kind: 'postgres' },
+      { SERVICE_DATABASE_URL: `postgres://db.example.com/agents?sslmode=${mode}` },
+    );
+    expect(found).toEqual([
+      {
+        path: ['store', 'kind'],
+        message: `sslmode=${mode} in SERVICE_DATABASE_URL is taken for verify-full, which checks the certificate and its name; write sslmode=verify-full`,
+        severity: 'warning',
+      },
+    ]);
+    const asked = `postgres://db.example.com/agents?sslmode=${mode}&uselibpqcompat=true`;
+    expect(findings({ kind: 'postgres' }, { SERVICE_DATABASE_URL: asked })).toEqual([]);
+  });
+
+  it('is warned of that trusts whoever answers', () => {
+    const text = 'postgres://db.example.com/agents?sslmode=no-verify';
+    expect(findings({ kind: 'postgres' }, { SERVICE_DATABASE_URL: text })).toEqual([
+      {
+        path: ['store', 'kind'],
+        message:
+          'sslmode=no-verify in SERVICE_DATABASE_URL trusts whoever answers; write sslmode=verify-full, with sslrootcert=/path/of/ca.pem for an authority of your own',
+        severity: 'warning',
+      },
+    ]);
+  });
+
   it('keeps a log that is not rotated', () => {
     const config = serviceSchema.parse({ agent_id: 'x', store: { kind: 'postgres' } });
     const env = { SERVICE_DATABASE_URL: url };
@@ -70,10 +98,15 @@ describe('the database of the tasks', () => {
     );
   });
 
-  it.each(['Refunds', '1st', 'a-b', 'a"; DROP TABLE x; --', 'x'.repeat(41)])(
-    'has no schema of the name %j',
-    (schema) => {
-      expect(serviceSchema.safeParse({ agent_id: 'x', store: { schema } }).success).toBe(false);
-    },
-  );
+  it.each([
+    'Refunds',
+    '1st',
+    'a-b',
+    'a"; DROP TABLE x; --',
+    'x'.repeat(41),
+    'pg_refunds',
+    'information_schema',
+  ])('has no schema of the name %j', (schema) => {
+    expect(serviceSchema.safeParse({ agent_id: 'x', store: { schema } }).success).toBe(false);
+  });
 });

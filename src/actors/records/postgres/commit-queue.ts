@@ -10,6 +10,7 @@ import {
 } from '../store/task-store.ts';
 import type { Batch } from './commit-batch.ts';
 import type { JobWriter } from './job-writer.ts';
+import { OutageNotice } from './outage-notice.ts';
 import { writeCommit } from './postgres-commit.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { isServerGone, isUnkeepable } from './server-failure.ts';
@@ -65,6 +66,7 @@ export class CommitQueue {
   jobs: JobWriter = noJobs;
   readonly #database: PostgresDatabase;
   readonly #options: CommitQueueOptions;
+  readonly #outage: OutageNotice;
   #saves = new Map<string, PendingSave>();
   #events: AuditEvent[] = [];
   #recorded: Settle[] = [];
@@ -80,6 +82,12 @@ export class CommitQueue {
   constructor(database: PostgresDatabase, options: CommitQueueOptions) {
     this.#database = database;
     this.#options = options;
+    this.#outage = new OutageNotice({
+      log: options.log,
+      begins: 'store: a commit waits for the database',
+      ends: 'store: commits wait no more',
+      explain: (error) => database.explain(error),
+    });
   }
 
   /** How many changes were refused, as others came first. */
@@ -204,6 +212,7 @@ export class CommitQueue {
       try {
         const refused = await this.#write(batch, isUnsure);
         this.#failure = null;
+        this.#outage.worked();
         return refused;
       } catch (error) {
         if (!isServerGone(error)) throw error;
@@ -242,10 +251,7 @@ export class CommitQueue {
 
   #fail(error: unknown): void {
     const failure = new UnrecordedError('the task store cannot be written', { cause: error });
-    const reason = error instanceof Error ? error.message : String(error);
-    if (this.#failure === null) {
-      this.#options.log.warn({ error: reason }, 'store: a commit waits for the database');
-    }
+    this.#outage.failed(error);
     this.#failure = failure;
     this.#tellFlushed(failure);
   }

@@ -1,5 +1,7 @@
 import { causesOf, codeOf } from '../../../machines/error-code.ts';
 import { StoreError } from '../store/store-error.ts';
+import { UnreachableError } from '../store/task-store.ts';
+import { databaseWords } from './database-words.ts';
 
 /** A database that cannot be used: what is wrong and what to do, neither of which says an address or a password. */
 export class DatabaseError extends StoreError {
@@ -20,9 +22,6 @@ interface Named {
   schema: string;
 }
 
-/** What an error of the driver says, given its code and its words. */
-type Words = [when: RegExp, reason: string, remedy: string];
-
 /** Puts an error of the driver into a sentence that says what to do; one of ours stays as it is. */
 export function databaseError(
   error: unknown,
@@ -30,10 +29,13 @@ export function databaseError(
 ): StoreError {
   if (error instanceof StoreError) return error;
   // An error of ours around it says less.
-  const cause = causesOf(error).findLast((each) => codeOf(each) !== '') ?? error;
+  const causes = causesOf(error).filter((each) => !(each instanceof UnreachableError));
+  const cause = causes.findLast((each) => codeOf(each) !== '') ?? causes[0] ?? error;
   const code = codeOf(cause);
   const said = `${code} ${cause instanceof Error ? cause.message : ''}`;
-  const found = wordsFor(variable, schema).find(([when]) => when.test(said));
+  const isOutside = causesOf(error).length > causes.length;
+  const words = databaseWords({ variable, schema, isOutside });
+  const found = words.find(([when]) => when.test(said));
   if (found !== undefined) return new DatabaseError(found[1], found[2], error);
   // What could hold an address is left out.
   const which = /:\/\/|@/.test(said) ? code : said.trim();
@@ -43,70 +45,4 @@ export function databaseError(
     'look at the log of PostgreSQL, then try again',
     error,
   );
-}
-
-function wordsFor(variable: string, schema: string): Words[] {
-  const database = `the database of ${variable}`;
-  return [
-    [
-      /^ECONNREFUSED/,
-      `${database} cannot be reached, since nobody listens at its address`,
-      `start PostgreSQL, or correct host and port in ${variable}`,
-    ],
-    [
-      /^(ENOTFOUND|EAI_AGAIN)/,
-      `${database} cannot be reached, since the name of its host leads nowhere`,
-      `correct the host in ${variable}`,
-    ],
-    [
-      /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)|timeout e/,
-      `${database} cannot be reached, since it does not answer`,
-      `check the way there, or correct host and port in ${variable}`,
-    ],
-    [
-      /^(ENOENT|EACCES)/,
-      `${database} cannot be reached, since a file or a socket that its URL names cannot be opened`,
-      `correct ${variable}, or the permissions of that file`,
-    ],
-    [
-      /^28|SASL|password must be/,
-      `${database} lets nobody in with the user and the password there`,
-      `correct both in ${variable}, or let that user in on the server`,
-    ],
-    [
-      /^3D000/,
-      `there is no database of the name that ${variable} has`,
-      `create it on the server, or correct the name in ${variable}`,
-    ],
-    [
-      /^42501/,
-      `the user of ${variable} lacks rights on the schema ${schema}`,
-      `let that user create schemas in the database, or make it the owner of ${schema} and ${schema}_jobs`,
-    ],
-    [
-      /^25006/,
-      `${database} is on a standby, which takes no writes`,
-      `name the primary in ${variable}`,
-    ],
-    [
-      /^53300/,
-      `${database} has no connection left`,
-      'raise max_connections of PostgreSQL, or lower store.pool',
-    ],
-    [
-      /^(57P|08|ECONN|EPIPE)|connection (terminated|ended)/i,
-      `${database} ended the connection`,
-      'look at the log of PostgreSQL, then try again',
-    ],
-    [
-      /^(CERT|DEPTH|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO)|SSL|certificate/,
-      `${database} cannot be reached over TLS as its URL asks for`,
-      `correct sslmode and the certificates in ${variable}`,
-    ],
-    [
-      /^(55P03|57014)/,
-      `${database} did not answer in time`,
-      'try again once others no longer hold its tables',
-    ],
-  ];
 }

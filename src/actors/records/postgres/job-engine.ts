@@ -33,6 +33,8 @@ export interface JobEngineOptions {
   isAlive: (replica: string) => Promise<boolean>;
   /** Forgets a daemon whose work has been given out. */
   forgetReplica: (replica: string) => Promise<void>;
+  /** Puts an error of the database into a sentence. */
+  explain: (error: unknown) => string;
   log: Log;
 }
 
@@ -74,8 +76,12 @@ export class JobEngine implements JobWriter {
 
   /** Opens the engine and makes its tables and queues on first use. */
   static async open(options: JobEngineOptions): Promise<JobEngine> {
-    const { database, schema, log } = options;
-    const outage = new OutageNotice(log, 'jobs: the engine');
+    const { database, schema, log, explain } = options;
+    const outage = new OutageNotice({
+      ...{ log, explain },
+      begins: 'jobs: the engine cannot be asked',
+      ends: 'jobs: the engine can be asked again',
+    });
     const boss = await startEngine(database, schema, {
       superviseIntervalSeconds: 2,
       monitorIntervalSeconds: 2,

@@ -40,7 +40,7 @@ export async function startEngine(
     monitorVacuum: false,
     ...others,
   });
-  boss.on('error', onError);
+  boss.on('error', (error) => onError(errorOf(error)));
   await boss.start();
   await createQueues(boss);
   return boss;
@@ -67,4 +67,9 @@ async function createQueues(boss: PgBoss): Promise<void> {
     await boss.createQueue(queue, { ...soonGone, policy: 'stately' });
     await boss.schedule(queue, cron);
   }
+}
+
+/** The engine tells of what its workers ran into by objects that are no errors. */
+function errorOf(told: Error): Error {
+  return told instanceof Error ? told : Object.assign(new Error(), told);
 }

@@ -21,10 +21,10 @@ export async function openSchema(
   ]);
   // Who may not create schemas can have been given one.
   const { rows: there } = await client.query<{ name: string | null }>(
-    'SELECT to_regnamespace($1) AS name',
+    'SELECT to_regnamespace(quote_ident($1)) AS name',
     [schema],
   );
-  if (there[0]?.name === null) await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  if (there[0]?.name === null) await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
   await client.query(
     'CREATE TABLE IF NOT EXISTS store_info (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, agent_id TEXT NOT NULL)',
   );

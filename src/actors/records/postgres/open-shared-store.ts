@@ -20,6 +20,7 @@ export async function openSharedStore(options: PostgresStoreOptions): Promise<Sh
       deadReplicas: () => store.deadReplicas(),
       isAlive: (replica) => store.isAlive(replica),
       forgetReplica: (replica) => store.forgetReplica(replica),
+      explain: (error) => store.database.explain(error),
       log: options.log,
     });
     store.useJobs(engine);

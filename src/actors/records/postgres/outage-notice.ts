@@ -1,34 +1,41 @@
 import type { Log } from '../../ports.ts';
 
-/** Says once that something fails, and once that it works again, however often either is seen. */
-export class OutageNotice {
-  readonly #log: Log;
-  readonly #what: string;
-  #isOut = false;
+/** What an outage is told with. */
+export interface OutageParts {
+  log: Log;
+  /** What is said when it begins, and when it is over. */
+  begins: string;
+  ends: string;
+  /** Puts a failure into a sentence. */
+  explain: (error: unknown) => string;
+}
 
-  /** @param what what fails, as the beginning of a sentence */
-  constructor(log: Log, what: string) {
-    this.#log = log;
-    this.#what = what;
+/** Sentences about one outage at most. */
+const mostSentences = 10;
+
+/** Says once that something fails, once for each reason, and once that it works again, however often these are seen. */
+export class OutageNotice {
+  readonly #parts: OutageParts;
+  /** What was said since it failed. */
+  readonly #said = new Set<string>();
+
+  constructor(parts: OutageParts) {
+    this.#parts = parts;
   }
 
   /** Takes in a failure. */
   failed(error: unknown): void {
-    if (this.#isOut) return;
-    this.#isOut = true;
-    this.#log.warn({ error: reasonOf(error) }, `${this.#what} cannot be asked`);
+    const { log, begins, explain } = this.#parts;
+    const reason = explain(error);
+    if (this.#said.has(reason) || this.#said.size === mostSentences) return;
+    this.#said.add(reason);
+    log.warn({ error: reason }, begins);
   }
 
   /** Takes in that it works. */
   worked(): void {
-    if (!this.#isOut) return;
-    this.#isOut = false;
-    this.#log.info({}, `${this.#what} can be asked again`);
+    if (this.#said.size === 0) return;
+    this.#said.clear();
+    this.#parts.log.info({}, this.#parts.ends);
   }
-}
-
-/** The job engine tells of an error as an object that is none. */
-function reasonOf(error: unknown): string {
-  const { message } = Object(error) as { message?: unknown };
-  return typeof message === 'string' ? message : String(error);
 }

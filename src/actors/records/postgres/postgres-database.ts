@@ -1,8 +1,12 @@
-import type { Socket } from 'node:net';
 import type * as library from 'pg';
-import type { Client, ClientConfig, Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { Client, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { Log } from '../../ports.ts';
 import { UnreachableError } from '../store/task-store.ts';
-import { isServerGone } from './server-failure.ts';
+import { connectionConfig } from './connection-config.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import { databaseError } from './database-error.ts';
+import { useFiledPassword } from './filed-password.ts';
+import { isConnectionLost, isServerGone } from './server-failure.ts';
 
 /** How a database is reached. */
 export interface PostgresAddress {
@@ -14,80 +18,36 @@ export interface PostgresAddress {
   schema: string;
   /** Connections at most. */
   pool: number;
+  /** Where it is told that no further connection is to be had; nowhere when left out. */
+  log?: Log;
 }
 
-/** The time that a statement may take, in milliseconds; a lock is given up sooner. */
-const statementPatience = 10_000;
-
-/** The time after which a server that does not answer at all is taken for gone, in milliseconds. */
-const answerPatience = statementPatience + 2_000;
-
-/** The time that a connection may take to end in good order, in milliseconds. */
-const endPatience = 1_000;
-
-/** PostgreSQL tells of a client that is cut off after at most six seconds, and lets go of its locks. */
-const settings = (schema: string): string =>
-  Object.entries({
-    search_path: schema,
-    statement_timeout: statementPatience,
-    lock_timeout: statementPatience - 2_000,
-    idle_in_transaction_session_timeout: statementPatience,
-    tcp_keepalives_idle: 3,
-    tcp_keepalives_interval: 1,
-    tcp_keepalives_count: 3,
-    tcp_user_timeout: 6_000,
-  })
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ');
-
-/** The numbers of PostgreSQL that a driver reads as text: all that are kept here fit into a number. */
-const bigint = 20;
-
 const ignore = (): void => undefined;
+const silent: Log = { info: ignore, warn: ignore, error: ignore };
 
 type Library = typeof library;
 
 /** The connections to the database of an agent. */
 export class PostgresDatabase {
   readonly schema: string;
-  readonly #pool: Pool;
+  readonly #address: PostgresAddress;
+  readonly #pool: ConnectionPool;
   readonly #newClient: () => Client;
-  /** The connections for whoever asks, as long as they are there. */
-  readonly #pooled = new Set<Client>();
 
-  private constructor(driver: Library, { url, schema, pool }: PostgresAddress) {
+  private constructor(driver: Library, address: PostgresAddress) {
+    const { schema, pool: max, log = silent } = address;
     this.schema = schema;
-    const config = (): ClientConfig => ({
-      connectionString: url(),
-      options: settings(schema),
-      application_name: 'holdpoint',
-      connectionTimeoutMillis: 5_000,
-      query_timeout: answerPatience,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 3_000,
-      types: {
-        getTypeParser: ((oid: number, format: never) =>
-          oid === bigint ? Number : (driver.types.getTypeParser(oid, format) as unknown)) as never,
-      },
-    });
-    const pooled = this.#pooled;
-    // Whoever asks a connection next hears of its end, and it may come when nobody does any more.
-    const quiet = class extends driver.Client {
-      constructor() {
-        super(config());
-        this.on('error', ignore);
-      }
+    this.#address = address;
+    this.#newClient = () => {
+      const parserOf = (oid: number, format?: string): unknown =>
+        driver.types.getTypeParser(oid, format as never);
+      const client = new driver.Client(connectionConfig({ url: address.url(), schema, parserOf }));
+      useFiledPassword(client);
+      // Whoever asks a connection next hears of its end, and it may come when nobody does any more.
+      return client.on('error', ignore);
     };
-    const fresh = class extends quiet {
-      constructor() {
-        super();
-        pooled.add(this);
-        this.once('end', () => pooled.delete(this));
-      }
-    };
-    this.#newClient = () => new quiet();
-    this.#pool = new driver.Pool({ max: pool, idleTimeoutMillis: 30_000, Client: fresh as never });
-    this.#pool.on('error', ignore);
+    const explain = (error: unknown): string => this.explain(error);
+    this.#pool = new ConnectionPool({ driver, newClient: this.#newClient, max, log, explain });
   }
 
   /** Loads the driver; nothing is asked yet. */
@@ -103,63 +63,82 @@ export class PostgresDatabase {
   async query<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
     if (!text.trimStart().startsWith('INSERT') && values.some(hasNul)) return [];
     try {
-      return (await this.#pool.query<Row>(text, values)).rows;
+      return (await this.#lend((client) => client.query<Row>(text, values))).rows;
     } catch (error) {
       throw isServerGone(error) ? new UnreachableError(error) : error;
     }
   }
 
   /** Runs the statements of the job engine, which reads the driver's own results. */
-  executeSql = (text: string, values?: unknown[]): Promise<QueryResult> =>
-    this.#pool.query(text, values);
+  executeSql = (text: string, values?: unknown[]): Promise<QueryResult> => {
+    // It begins transactions within one text of several statements, and one that failed is still open.
+    const isLostBy = (): boolean => true;
+    return this.#lend((client) => client.query(text, values), isLostBy).catch((error: unknown) => {
+      // It keeps of an error its code and its words, and not what caused it.
+      throw error instanceof UnreachableError ? error.cause : error;
+    });
+  };
 
-  /** Runs statements in one transaction, which is rolled back when `run` rejects; its errors are the driver's own. */
-  async transaction<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    const client = await this.#pool.connect();
-    let failure: unknown = null;
-    try {
+  /**
+   * Runs statements in one transaction, which is rolled back when `run` rejects. Rejects with UnreachableError when there
+   * is no connection; any other error is the driver's own.
+   */
+  transaction<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    return this.#lend(async (client) => {
       await client.query('BEGIN');
-      const result = await run(client);
-      await client.query('COMMIT');
-      return result;
+      try {
+        const result = await run(client);
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        if (!isConnectionLost(error)) await client.query('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  /** Opens a connection of its own; the caller ends it. Rejects with UnreachableError. */
+  async connect(): Promise<Client> {
+    try {
+      const client = this.#newClient();
+      await client.connect();
+      return client;
     } catch (error) {
-      failure = error;
-      if (!isServerGone(error)) await client.query('ROLLBACK').catch(() => undefined);
-      throw error;
-    } finally {
-      client.release(failure !== null && isServerGone(failure));
+      throw new UnreachableError(error);
     }
   }
 
-  /** Opens a connection of its own; the caller ends it. */
-  async connect() {
-    const client = this.#newClient();
-    await client.connect();
-    return client;
+  /** Says in a sentence what is wrong and what to do, without an address or a password. */
+  explain(error: unknown): string {
+    return databaseError(error, this.#address).message;
+  }
+
+  /** Cuts every connection off but those that have a caller of their own; new ones are made when they are asked for. */
+  cutOff(): void {
+    this.#pool.cutOff();
   }
 
   /** Closes every connection but those that have a caller of their own. */
-  async close(): Promise<void> {
-    const timer = setTimeout(() => {
-      for (const client of this.#pooled) cutOff(client);
-    }, endPatience);
-    await this.#pool.end().finally(() => clearTimeout(timer));
+  close(): Promise<void> {
+    return this.#pool.close();
   }
-}
 
-/** Ends a connection in good order, or without it when the server does not answer. */
-export async function endConnection(client: Client): Promise<void> {
-  const timer = setTimeout(() => cutOff(client), endPatience);
-  await client
-    .end()
-    .catch(ignore)
-    .finally(() => clearTimeout(timer));
-}
-
-/** Ends a connection at once; whoever waits for an answer hears of its end. */
-export function cutOff(client: Client): void {
-  const { connection } = client as unknown as { connection: { stream: Socket } };
-  connection.stream.destroy();
+  /** Lends a connection; one that is lost by an error is not lent again. */
+  async #lend<Result>(
+    run: (client: PoolClient) => Promise<Result>,
+    isLostBy: (error: unknown) => boolean = isConnectionLost,
+  ): Promise<Result> {
+    const client = await this.#pool.connect();
+    let isLost = false;
+    try {
+      return await run(client);
+    } catch (error) {
+      isLost = isLostBy(error);
+      throw error;
+    } finally {
+      client.release(isLost);
+    }
+  }
 }
 
 function hasNul(value: unknown): boolean {

@@ -45,6 +45,7 @@ export class PostgresStore implements TaskStore {
   readonly releases: TaskStore['releases'];
   readonly conversations: PostgresConversationRows;
   readonly channelNames: TaskStore['channelNames'];
+  readonly remedy = 'try again in a moment; its log says what is wrong with the database';
   readonly damage = null;
   /** What is committed is in the database; files are copies. */
   readonly unsynced = 0;
@@ -101,11 +102,13 @@ export class PostgresStore implements TaskStore {
     let store: PostgresStore | null = null;
     try {
       return await database.transaction(async (client) => {
+        // It stands still while the other connection is made.
+        await client.query(`SET LOCAL idle_in_transaction_session_timeout = '30s'`);
         await openSchema(client, options);
         const { rows } = await client.query<Joined>(join, [database.schema, replica]);
         store = new PostgresStore(database, replica, rows[0] as Joined, options);
         // Others see this daemon with its lock, or not at all.
-        store.#session = await store.#openSession();
+        store.#session = await store.#openSession(options.log);
         return store;
       });
     } catch (error) {
@@ -276,8 +279,9 @@ export class PostgresStore implements TaskStore {
     return clock;
   }
 
-  #openSession(): Promise<ReplicaSession> {
+  #openSession(log: Log): Promise<ReplicaSession> {
     return ReplicaSession.open({
+      log,
       database: this.database,
       lock: { group: this.#group, number: this.number },
       replica: this.replica,

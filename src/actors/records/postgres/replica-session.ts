@@ -1,5 +1,9 @@
 import type { Client } from 'pg';
-import { cutOff, endConnection, type PostgresDatabase } from './postgres-database.ts';
+import type { Log } from '../../ports.ts';
+import { OutageNotice } from './outage-notice.ts';
+import { cutOff, endConnection, inTime, SilenceError } from './postgres-connection.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+import { isConnectionLost } from './server-failure.ts';
 
 /** What is heard of on the connection that a daemon keeps for its life. */
 export interface SessionPorts {
@@ -12,8 +16,9 @@ export interface SessionPorts {
   onCommit: (replica: string | null) => void;
   /** Hears what time it is at the database, in epoch milliseconds, now and then. */
   onTime: (serverTime: number) => void;
-  /** Hears that the database can be asked, or cannot. */
+  /** Hears that the database takes writes, or does not. */
   onConnected: (isConnected: boolean) => void;
+  log: Log;
 }
 
 /** Milliseconds between two tries to connect, at first and at most. */
@@ -22,6 +27,19 @@ const pause = { first: 100, most: 2_000 };
 /** Others may have given this daemon up, and deleted its row after a while. */
 const stillHere = `INSERT INTO replicas (number, id) OVERRIDING SYSTEM VALUE VALUES ($1, $2)
   ON CONFLICT (id) DO UPDATE SET gone_at = NULL, seen_at = now()`;
+
+/** The time in which the least of questions has an answer, in milliseconds; without one the way there is taken for dead. */
+const answerPatience = 5_000;
+
+/** Has the server end a connection on which it hears of no look for a while; those before version 14 cannot. */
+const endWhenUnheard = `SELECT set_config(name, '15s', false) FROM pg_settings
+  WHERE name = 'idle_session_timeout'`;
+
+/** Ends the connection that has the place of this daemon; nobody but this daemon takes it. */
+const endHolder = `SELECT pg_terminate_backend(pid) FROM pg_locks
+  WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND pid <> pg_backend_pid()
+    AND classid = $1::int::oid AND objid = $2::int::oid
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /** How often somebody looks for commits that nobody told of, and asks for the time, in milliseconds. */
 const lookEvery = 5_000;
@@ -32,19 +50,29 @@ const lookEvery = 5_000;
  */
 export class ReplicaSession {
   readonly #ports: SessionPorts;
+  readonly #outage: OutageNotice;
   #client: Client | null = null;
   #timer: NodeJS.Timeout;
   #isOver = false;
+  #isLooking = false;
+  /** What was told last of whether the database can be asked. */
+  #isConnected = false;
   #connectedAt = 0;
   /** What time it was at the database when this process began, by the last look at it, in epoch milliseconds. */
   #origin = 0;
 
   private constructor(ports: SessionPorts) {
     this.#ports = ports;
+    this.#outage = new OutageNotice({
+      log: ports.log,
+      begins: 'store: the database takes no writes',
+      ends: 'store: the database takes writes again',
+      explain: (error) => ports.database.explain(error),
+    });
     this.#timer = setInterval(() => void this.#look(), lookEvery).unref();
   }
 
-  /** Connects for the first time. Rejects with the driver's error. */
+  /** Connects for the first time. Rejects with UnreachableError, or the driver's error. */
   static async open(ports: SessionPorts): Promise<ReplicaSession> {
     const session = new ReplicaSession(ports);
     try {
@@ -74,10 +102,9 @@ export class ReplicaSession {
   }
 
   async #connect(isFirst: boolean): Promise<void> {
-    const { database, onConnected, onCommit } = this.#ports;
-    const client = await database.connect();
+    const client = await this.#ports.database.connect();
     try {
-      await this.#prepare(client, isFirst);
+      await this.#prepare(client);
     } catch (error) {
       cutOff(client);
       throw error;
@@ -87,30 +114,63 @@ export class ReplicaSession {
     this.#client = client;
     this.#connectedAt = performance.now();
     client.on('end', () => this.#ended(client));
-    onConnected(true);
-    onCommit(null);
+    // The first connection is there before this daemon can be seen.
+    if (isFirst) this.#accepted();
+    else await this.#look();
   }
 
-  async #prepare(client: Client, isFirst: boolean): Promise<void> {
-    const { lock, replica, channel, onCommit } = this.#ports;
+  async #prepare(client: Client): Promise<void> {
+    const { lock, channel, onCommit } = this.#ports;
     client.on('notification', ({ payload }) => onCommit(payload ?? null));
-    // Idle is what it is for.
+    // Idle is what it is for, as long as this daemon looks.
     await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
+    await client.query(endWhenUnheard);
     await client.query(`LISTEN "${channel}"`);
-    await client.query('SELECT pg_advisory_lock($1, $2)', [lock.group, lock.number]);
-    // The first connection is there before this daemon can be seen.
-    if (!isFirst) await client.query(stillHere, [lock.number, replica]);
+    const place = [lock.group, lock.number];
+    // The server may not know yet that the connection before is gone.
+    await client.query(endHolder, place);
+    await client.query('SELECT pg_advisory_lock($1, $2)', place);
     await this.#tellTime(client);
   }
 
+  /** Gives a sign of life, and asks for the time and for commits that nobody told of. */
   async #look(): Promise<void> {
     const client = this.#client;
-    if (client === null) return;
+    if (client === null || this.#isLooking) return;
+    this.#isLooking = true;
     const { lock, replica } = this.#ports;
-    await this.#tellTime(client)
-      .then(() => client.query(stillHere, [lock.number, replica]))
-      .catch(() => cutOff(client));
+    try {
+      await inTime(this.#tellTime(client), answerPatience);
+      await client.query(stillHere, [lock.number, replica]);
+      if (this.#client === client) this.#accepted();
+    } catch (error) {
+      this.#refused(client, error);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #accepted(): void {
+    this.#outage.worked();
+    this.#tell(true);
     this.#ports.onCommit(null);
+  }
+
+  /** A server that answers and takes nothing has the lock; one that is lost, or only follows another, has not. */
+  #refused(client: Client, error: unknown): void {
+    if (this.#client !== client) return;
+    this.#outage.failed(error);
+    this.#tell(false);
+    // What goes no way here goes none on other connections either, and each would have to find out for itself.
+    if (error instanceof SilenceError) this.#ports.database.cutOff();
+    if (isConnectionLost(error)) return cutOff(client);
+    setTimeout(() => void this.#look(), pause.most).unref();
+  }
+
+  #tell(isConnected: boolean): void {
+    if (this.#isConnected === isConnected) return;
+    this.#isConnected = isConnected;
+    this.#ports.onConnected(isConnected);
   }
 
   async #tellTime(client: Client): Promise<void> {
@@ -128,7 +188,7 @@ export class ReplicaSession {
     if (this.#client !== client) return;
     this.#client = null;
     if (this.#isOver) return;
-    this.#ports.onConnected(false);
+    this.#tell(false);
     void this.#comeBack();
   }
 
@@ -136,7 +196,8 @@ export class ReplicaSession {
     for (let wait = pause.first; !this.#isOver; wait = Math.min(wait * 2, pause.most)) {
       try {
         return await this.#connect(false);
-      } catch {
+      } catch (error) {
+        this.#outage.failed(error);
         await new Promise((next) => setTimeout(next, wait).unref());
       }
     }

@@ -1,4 +1,5 @@
-import { endConnection, type PostgresDatabase } from './postgres-database.ts';
+import { endConnection } from './postgres-connection.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
 
 /** Something that one daemon alone has, until its connection is gone. */
 export interface SessionLock {
@@ -7,7 +8,7 @@ export interface SessionLock {
   release(): Promise<void>;
 }
 
-/** Takes a lock of a name that one daemon over a schema can have; `null` while another one has it. Rejects with the driver's error. */
+/** Takes a lock of a name that one daemon over a schema can have; `null` while another one has it. Rejects with UnreachableError, or the driver's error. */
 export async function takeSessionLock(
   database: PostgresDatabase,
   name: string,

@@ -58,6 +58,8 @@ export class SqliteStore implements TaskStore {
   readonly conversations: SqliteConversationRows;
   /** Which channel of a chat a name stands for. */
   readonly channelNames: SqliteChannelNameRows;
+  /** What helps when it takes no writes. */
+  readonly remedy = 'free disk space and try again';
   readonly #database: DatabaseSync;
   readonly #audit: AuditFile;
   readonly #onCommitted: (lines: Uint8Array) => void;

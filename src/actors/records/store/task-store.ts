@@ -53,6 +53,8 @@ export interface TaskStore {
   readonly conversations: ConversationRows;
   /** Which channel of a chat a name stands for. */
   readonly channelNames: ChannelNameRows;
+  /** What helps when it takes no writes, as the end of a sentence. */
+  readonly remedy: string;
   /** What is wrong with the store, once a read or a write has run into it; `null` while it is sound. */
   readonly damage: StoreError | null;
   /** Events of the log that are committed, and whose file is not known to be on disk yet. */

@@ -18,15 +18,18 @@ describe('databaseError', () => {
     ['ENOTFOUND', 'correct the host in REFUNDS_URL'],
     ['ETIMEDOUT', 'check the way there'],
     ['ENOENT', 'correct REFUNDS_URL, or the permissions of that file'],
-    ['28P01', 'correct both in REFUNDS_URL'],
-    ['28000', 'correct both in REFUNDS_URL'],
+    ['28P01', 'correct them in REFUNDS_URL and restart the daemon'],
+    ['28000', 'in the file of PGPASSFILE'],
     ['3D000', 'create it on the server'],
     ['42501', 'make it the owner of refunds and refunds_jobs'],
     ['25006', 'name the primary in REFUNDS_URL'],
     ['53300', 'raise max_connections of PostgreSQL, or lower store.pool'],
     ['57P01', 'look at the log of PostgreSQL'],
     ['ECONNRESET', 'look at the log of PostgreSQL'],
-    ['SELF_SIGNED_CERT_IN_CHAIN', 'correct sslmode and the certificates in REFUNDS_URL'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'certificate of that authority to REFUNDS_URL'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'write the host in REFUNDS_URL'],
+    ['CERT_NOT_YET_VALID', 'set the clock of this machine right'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'correct sslmode and the certificates in REFUNDS_URL'],
     ['55P03', 'try again once others no longer hold its tables'],
     ['XX000', 'look at the log of PostgreSQL'],
     ['', 'look at the log of PostgreSQL'],
@@ -40,7 +43,8 @@ describe('databaseError', () => {
   it.each([
     ['timeout expired', 'since it does not answer'],
     ['Connection terminated unexpectedly', 'ended the connection'],
-    ['The server does not support SSL connections', 'over TLS as its URL asks for'],
+    ['The server does not support SSL connections', 'sslmode=disable in REFUNDS_URL'],
+    ['There was an error establishing an SSL connection', 'over TLS as its URL asks for'],
     ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'lets nobody in'],
     ['the schema of the engine is a later one', '(the schema of the engine is a later one)'],
   ])('reads what the driver says without a code: %s', (said, sentence) => {
@@ -52,6 +56,10 @@ describe('databaseError', () => {
     expect(refused).toBeInstanceOf(DatabaseError);
     expect(refused).toMatchObject({
       reason: 'the database of REFUNDS_URL lets nobody in with the user and the password there',
+    });
+    const unanswered = databaseError(new UnreachableError(failing('', 'timeout expired')), where);
+    expect(unanswered).toMatchObject({
+      reason: 'the database of REFUNDS_URL cannot be reached, since it does not answer',
     });
     const ours = new StoreError('the schema is not empty');
     expect(databaseError(ours, where)).toBe(ours);

@@ -1,22 +1,28 @@
 import { expect, it } from 'vitest';
 import { OutageNotice } from '../../../../src/actors/records/postgres/outage-notice.ts';
 
-it('says once why something fails, also of what is no error, and once that it works again', () => {
-  const said: [object, string][] = [];
-  const note = (fields: object, message: string) => void said.push([fields, message]);
-  const notice = new OutageNotice({ info: note, warn: note, error: note }, 'jobs: the engine');
-  notice.worked();
-  notice.failed({ message: 'Connection terminated', queue: 'work' });
-  notice.failed(new Error('again'));
-  notice.worked();
-  notice.failed(new Error('gone'));
-  notice.worked();
-  notice.failed('nowhere');
-  expect(said).toEqual([
-    [{ error: 'Connection terminated' }, 'jobs: the engine cannot be asked'],
-    [{}, 'jobs: the engine can be asked again'],
-    [{ error: 'gone' }, 'jobs: the engine cannot be asked'],
-    [{}, 'jobs: the engine can be asked again'],
-    [{ error: 'nowhere' }, 'jobs: the engine cannot be asked'],
+it('an outage is told when it begins, for each reason, and when it is over, once each', () => {
+  const told: [string, object, string][] = [];
+  const at = (level: string) => (fields: object, message: string) =>
+    void told.push([level, fields, message]);
+  const outage = new OutageNotice({
+    log: { info: at('info'), warn: at('warn'), error: at('error') },
+    begins: 'it is out',
+    ends: 'it is back',
+    explain: (error) => `${String(error)}, so wait`,
+  });
+  outage.worked();
+  for (const reason of ['gone', 'refused', 'gone', 'refused']) outage.failed(reason);
+  for (const _ of [1, 2]) outage.worked();
+  for (let reason = 0; reason < 20; reason += 1) outage.failed(`gone ${reason}`);
+  expect(told).toEqual([
+    ['warn', { error: 'gone, so wait' }, 'it is out'],
+    ['warn', { error: 'refused, so wait' }, 'it is out'],
+    ['info', {}, 'it is back'],
+    ...Array.from({ length: 10 }, (_, reason) => [
+      'warn',
+      { error: `gone ${reason}, so wait` },
+      'it is out',
+    ]),
   ]);
 });

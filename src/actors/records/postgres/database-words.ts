@@ -1,0 +1,113 @@
+/** What an error of the driver says, given its code and its words. */
+type Words = [when: RegExp, reason: string, remedy: string];
+
+/** What was tried. */
+export interface Tried {
+  /** The variable with the URL. */
+  variable: string;
+  schema: string;
+  /** True when there was no connection. */
+  isOutside: boolean;
+}
+
+/** Lists what errors of the driver mean and what to do; the first that fits counts. */
+export function databaseWords({ variable, schema, isOutside }: Tried): Words[] {
+  const database = `the database of ${variable}`;
+  return [
+    [
+      /^ECONNREFUSED/,
+      `${database} cannot be reached, since nobody listens at its address`,
+      `start PostgreSQL, or correct host and port in ${variable}`,
+    ],
+    [
+      /^(ENOTFOUND|EAI_AGAIN)/,
+      `${database} cannot be reached, since the name of its host leads nowhere`,
+      `correct the host in ${variable}`,
+    ],
+    [
+      /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)|timeout e/,
+      `${database} cannot be reached, since it does not answer`,
+      `check the way there, or correct host and port in ${variable}`,
+    ],
+    [
+      /^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|CERT_(UNTRUSTED|SIGNATURE))/,
+      `${database} shows a certificate of an authority that is not known here`,
+      `add sslrootcert=/path/of/ca.pem with the certificate of that authority to ${variable}`,
+    ],
+    [
+      /^ERR_TLS_CERT_ALTNAME/,
+      `the certificate of ${database} names another host than the URL`,
+      `write the host in ${variable} as the certificate has it, or give the server one for that host`,
+    ],
+    [
+      /^CERT_(HAS_EXPIRED|NOT_YET_VALID)/,
+      `the certificate of ${database} is not valid today`,
+      'renew it at the server, or set the clock of this machine right',
+    ],
+    [
+      /does not support SSL/,
+      `${database} takes no connection over TLS, as its URL asks for`,
+      `set ssl = on at the server, or sslmode=disable in ${variable} on a network of your own`,
+    ],
+    [
+      /^(CERT|ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO)|SSL connection/,
+      `${database} cannot be reached over TLS as its URL asks for`,
+      `correct sslmode and the certificates in ${variable}`,
+    ],
+    [
+      /^(ENOENT|EACCES)/,
+      `${database} cannot be reached, since a file or a socket that its URL names cannot be opened`,
+      `correct ${variable}, or the permissions of that file`,
+    ],
+    [
+      /^28000.*pg_hba/,
+      `${database} lets nobody in with this user, address and kind of connection`,
+      `add a line to its pg_hba.conf, or sslmode=verify-full to ${variable} where the server asks for TLS`,
+    ],
+    [
+      /^28|SASL|password must be/,
+      `${database} lets nobody in with the user and the password there`,
+      `correct them in ${variable} and restart the daemon, or in the file of PGPASSFILE, which is read with each connection`,
+    ],
+    [
+      /^3D000/,
+      `there is no database of the name that ${variable} has`,
+      `create it on the server, or correct the name in ${variable}`,
+    ],
+    ...(isOutside ? [noEntry(variable)] : []),
+    [
+      /^(42501|3F000)/,
+      `the user of ${variable} lacks rights on the schema ${schema}`,
+      `let that user create schemas in the database, or make it the owner of ${schema} and ${schema}_jobs`,
+    ],
+    [
+      /^25006/,
+      `${database} is on a standby, which takes no writes`,
+      `name the primary in ${variable}`,
+    ],
+    [/^53100/, `${database} has no room left on its disk`, 'free space there, or add some'],
+    [
+      /^53300/,
+      `${database} has no connection left`,
+      'raise max_connections of PostgreSQL, or lower store.pool',
+    ],
+    [
+      /^(57P|08|ECONN|EPIPE)|connection (terminated|ended)/i,
+      `${database} ended the connection`,
+      'look at the log of PostgreSQL, then try again',
+    ],
+    [
+      /^(55P03|57014)/,
+      `${database} did not answer in time`,
+      'try again once others no longer hold its tables',
+    ],
+  ];
+}
+
+function noEntry(variable: string): Words {
+  return [
+    /^42501/,
+    `the user of ${variable} may not connect to the database there`,
+    `grant it CONNECT, or correct the database in ${variable}`,
+  ];
+}
