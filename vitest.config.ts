@@ -50,6 +50,18 @@ export default defineConfig({
           },
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: ['test/conformance/**/*.test.ts'],
+          globalSetup: ['test/tooling/postgres-once.ts', 'test/tooling/compile-once.ts'],
+          env: {
+            NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/holdpoint-test'),
+            HOLDPOINT_TEST_STORE: 'postgres',
+          },
+        },
+      },
     ],
     coverage: {
       provider: 'v8',

@@ -52,7 +52,9 @@ function inTurn(
   { duties }: Pick<OpenedShared, 'duties'>,
 ): KeptChannels {
   let connected: Channels | null = null;
-  duties.add(async () => {
+  let kept: Promise<() => Promise<void>> | null = null;
+  let isOver = false;
+  const keep = async (): Promise<() => Promise<void>> => {
     const channels = await connectChannels(parts);
     connected = channels;
     const hearNothing = parts.system.watchers.onEachChange((task) => push.changed(task));
@@ -64,12 +66,26 @@ function inTurn(
       push.pause();
       await channels.stop();
     };
+  };
+  const leave = async (): Promise<void> => {
+    const keeping = kept;
+    kept = null;
+    // Who asked for them was told why they could not be kept.
+    const end = await keeping?.catch(() => null);
+    await end?.();
+  };
+  duties.add(async () => {
+    if (!isOver) await (kept = keep());
+    return leave;
   });
   return {
     status: async () => (await connected?.status()) ?? [],
     // It begins with the duty.
     start: () => undefined,
     stopListening: async () => connected?.stopListening(),
-    stop: () => duties.stop(),
+    stop() {
+      isOver = true;
+      return leave();
+    },
   };
 }

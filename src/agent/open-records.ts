@@ -73,6 +73,13 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
   const rotated =
     keys.signer === null ? null : await keyRotation(await lastSignedLine(logFilesOf(path)), keys);
   const entity = agentEntity(config.agent_id, env);
+  // A sink may have something to say before the store is open.
+  const opened = Promise.withResolvers<TaskStore>();
+  const record = async (...events: DaemonEvent[]): Promise<void> => {
+    const ts = new Date(clock.now()).toISOString();
+    const said = events.map((event) => ({ ...entity, ts, ...event }));
+    await (await opened.promise).record(said);
+  };
   const configured = createAuditSinks({
     sinks: audit.sinks,
     directory,
@@ -82,15 +89,15 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
     fetch: parts.fetch,
     record: (event) => void record(event).catch(() => undefined),
   });
-  const sinks = stack.adopt(configured, (opened) => opened.close());
+  const sinks = stack.adopt(configured, (open) => open.close());
   const shared =
     config.store.kind === 'postgres'
-      ? await openShared({ config, env, signer: keys.signer, log })
+      ? await openShared({ config, directory, env, signer: keys.signer, log })
       : null;
   if (shared !== null) keepCopies(shared, { path, sinks, log });
-  const opening: Promise<TaskStore> =
+  const opening: TaskStore =
     shared === null
-      ? SqliteStore.open({
+      ? await SqliteStore.open({
           path: resolve(directory, config.store.path),
           onDamaged: (error) => log.error({}, `store: ${error.message}`),
           audit: {
@@ -108,13 +115,9 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
             onCommitted: (lines) => sinks.offer(lines),
           },
         })
-      : Promise.resolve(shared.store);
-  const record = async (...events: DaemonEvent[]): Promise<void> => {
-    const ts = new Date(clock.now()).toISOString();
-    const said = events.map((event) => ({ ...entity, ts, ...event }));
-    await (await opening).record(said);
-  };
-  const store = stack.adopt(await opening, (opened) => opened.close());
+      : shared.store;
+  const store = stack.adopt(opening, (open) => open.close());
+  opened.resolve(store);
   tellOpening(store, log);
   const recordStart = async (): Promise<void> => {
     await record(

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { systemClock } from '../actors/clock.ts';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { usualUrlVariable } from '../actors/config/config.ts';
@@ -5,6 +6,7 @@ import type { Clock, Log } from '../actors/ports.ts';
 import {
   type AuditKeys,
   type AuditSinks,
+  type EndOfDuty,
   HeldDuty,
   loadSharedStore,
   type PostgresStore,
@@ -14,7 +16,11 @@ import type { SharedWork } from '../actors/tasks/tasks.ts';
 
 /** What opening a store that daemons share needs. */
 export interface SharedParts {
-  config: ServiceConfig;
+  config: Pick<ServiceConfig, 'agent_id' | 'store'> & {
+    audit: Pick<ServiceConfig['audit'], 'chain'>;
+  };
+  /** The folder of the agent, whose state this daemon has locked. */
+  directory: string;
   env: NodeJS.ProcessEnv;
   signer: AuditKeys['signer'];
   log: Log;
@@ -22,12 +28,10 @@ export interface SharedParts {
 
 /** Something that one daemon of several does at a time. */
 export interface Duties {
-  /** Adds something to do: `begin` resolves with what ends it. */
-  add(begin: () => Promise<() => Promise<void>>): void;
+  /** Adds something to do until the store is closed: `begin` resolves with what ends it. */
+  add(begin: () => Promise<EndOfDuty>): void;
   /** True while this daemon does them. */
   readonly isHeld: boolean;
-  /** Leaves them to others. */
-  stop(): Promise<void>;
 }
 
 /** How the work of several daemons goes, as one of them sees it. */
@@ -52,7 +56,13 @@ export interface OpenedShared {
 }
 
 /** Opens the PostgreSQL store of an agent, which other daemons may have open as well. Throws StoreError. */
-export async function openShared({ config, env, signer, log }: SharedParts): Promise<OpenedShared> {
+export async function openShared({
+  config,
+  directory,
+  env,
+  signer,
+  log,
+}: SharedParts): Promise<OpenedShared> {
   const { url_env: variable = usualUrlVariable, schema = 'holdpoint', pool = 10 } = config.store;
   const { openSharedStore } = await loadSharedStore();
   const { store, engine } = await openSharedStore({
@@ -60,14 +70,17 @@ export async function openShared({ config, env, signer, log }: SharedParts): Pro
     variable,
     ...{ schema, pool, log },
     agentId: config.agent_id,
+    folder: join(directory, '.service'),
     audit: { chain: config.audit.chain, signer },
   });
-  const begins: (() => Promise<() => Promise<void>>)[] = [];
+  const begins: (() => Promise<EndOfDuty>)[] = [];
   const duty = new HeldDuty({
     lock: () => store.lock('keeper'),
     begin: () => beginAll(begins),
     log,
   });
+  // What is committed last is copied and offered as well.
+  store.beforeClosing(() => duty.stop());
   let unfollow: () => void = () => undefined;
   return {
     store,
@@ -88,14 +101,12 @@ export async function openShared({ config, env, signer, log }: SharedParts): Pro
         duty.start();
       },
       async stop() {
-        await duty.stop();
         unfollow();
         await engine.stop();
       },
     },
     duties: {
       add: (begin) => void begins.push(begin),
-      stop: () => duty.stop(),
       get isHeld() {
         return duty.isHeld;
       },
@@ -109,16 +120,16 @@ export async function openShared({ config, env, signer, log }: SharedParts): Pro
   };
 }
 
-async function beginAll(begins: readonly (() => Promise<() => Promise<void>>)[]) {
-  const ends: (() => Promise<void>)[] = [];
-  const endAll = async (): Promise<void> => {
-    for (const end of ends.splice(0).toReversed()) await end();
+async function beginAll(begins: readonly (() => Promise<EndOfDuty>)[]): Promise<EndOfDuty> {
+  const ends: EndOfDuty[] = [];
+  const endAll: EndOfDuty = async (hasLock) => {
+    for (const end of ends.splice(0).toReversed()) await end(hasLock);
   };
   try {
     for (const begin of begins) ends.push(await begin());
     return endAll;
   } catch (error) {
-    await endAll();
+    await endAll(true);
     throw error;
   }
 }
@@ -135,21 +146,23 @@ export function keepCopies(
 ): void {
   duties.add(async () => {
     const { copyLog, offerLines } = await loadSharedStore();
-    const ended = new AbortController();
-    const { signal } = ended;
+    const lost = new AbortController();
+    const over = new AbortController();
+    const until = { lost: lost.signal, over: over.signal };
     const copying = [
-      () => copyLog({ store, path, signal }),
-      () => offerLines({ store, sinks, signal }),
+      () => copyLog({ store, path, log, until }),
+      () => offerLines({ store, sinks, until }),
     ].map(async (copy) => {
-      while (!signal.aborted) {
+      while (!over.signal.aborted) {
         await copy().catch((error: unknown) =>
           log.error({ error }, 'audit: a copy of the log stopped; it goes on in five seconds'),
         );
-        await rest(5_000, systemClock(), signal);
+        await rest(5_000, systemClock(), over.signal);
       }
     });
-    return async () => {
-      ended.abort();
+    return async (hasLock) => {
+      if (!hasLock) lost.abort();
+      over.abort();
       await Promise.all(copying);
     };
   });

@@ -6,17 +6,16 @@ import type { RequestState, RoutedContext } from './request-state.ts';
 import { tenancyOf } from './wire/request-envelope.ts';
 import { readSubmission } from './wire/task-request.ts';
 
-/** Starts the task that a legacy send asks for and returns its id. Throws a 400 Problem or SystemError. */
+/** Starts the task that a legacy send asks for, which follows it, and returns its id. Throws a 400 Problem or SystemError. */
 export async function openTask(
   { ids }: { ids: Ids },
   { state }: RoutedContext,
   body: unknown,
-  isFollowed = false,
 ): Promise<string> {
   return openTaskFor(
     state,
     readSubmission(body, () => ids.next()),
-    isFollowed,
+    true,
   );
 }
 

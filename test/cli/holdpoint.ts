@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { AgentClient } from '../../src/cli/agent-client.ts';
 import { findAgent } from '../../src/cli/find-agent.ts';
 import { untilDeferred } from '../../src/cli/try/until-deferred.ts';
+import { keepInPostgres, leaveStore, storeEnvironment } from '../helpers/kept-store.ts';
 import { commandFile, compileCache } from '../helpers/real-command.ts';
 
 const clone = fileURLToPath(new URL('../..', import.meta.url));
@@ -139,8 +140,19 @@ export async function refundAgent(service?: string): Promise<string> {
   const directory = await temporaryFolder();
   const filter = (path: string): boolean => !path.endsWith('.service');
   await cp(join(clone, 'examples', 'refunds'), directory, { recursive: true, filter });
-  if (service !== undefined) await writeFile(join(directory, 'service.yaml'), service);
+  const path = join(directory, 'service.yaml');
+  if (service !== undefined) await writeFile(path, service);
+  await keepItsStore(directory, await readFile(path, 'utf8'));
   return directory;
+}
+
+/** Has the agent of a folder, whose `service.yaml` is given, keep its tasks where tests want them. */
+async function keepItsStore(directory: string, service: string): Promise<void> {
+  const agentId = /^agent_id: *(\S+)/m.exec(service)?.[1];
+  if (agentId === undefined || /^store:/m.test(service)) return;
+  const store = keepInPostgres(directory, agentId);
+  if (store === null) return;
+  await writeFile(join(directory, 'service.yaml'), `${service}\nstore: ${JSON.stringify(store)}\n`);
 }
 
 /** Makes a folder that goes with the tests. */
@@ -153,7 +165,10 @@ export async function temporaryFolder(): Promise<string> {
 /** Ends every command that is still at work and removes the folders; for `afterAll`. */
 export async function cleanUp(): Promise<void> {
   for (const child of running) child.kill('SIGKILL');
-  for (const directory of folders) await rm(directory, { recursive: true, force: true });
+  for (const directory of folders) {
+    await rm(directory, { recursive: true, force: true });
+    leaveStore(directory);
+  }
   folders.clear();
 }
 
@@ -161,7 +176,8 @@ export async function cleanUp(): Promise<void> {
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const unwanted = /^(SERVICE_|NO_COLOR$|FORCE_COLOR$|TERM$|VITEST|CI$|\w+_API_KEY$)/;
   const wanted = Object.entries(process.env).filter(([name]) => !unwanted.test(name));
-  return { ...Object.fromEntries(wanted), NODE_COMPILE_CACHE: compileCache() };
+  const wantedHere = { ...Object.fromEntries(wanted), ...storeEnvironment() };
+  return { ...wantedHere, NODE_COMPILE_CACHE: compileCache() };
 }
 
 /** The folder of an agent that has ended two tasks, `t-1` and `t-2`, and was stopped; and its log. */

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type GovernedAgent, startGovernedAgent } from '../helpers/governed-agent.ts';
+import { readLog } from '../helpers/kept-log.ts';
 import { type AuditLine, expectIntact } from '../helpers/test-agent.ts';
 
 const everything = { tool_args: true, tool_result: true, llm_messages: true };
@@ -60,7 +60,7 @@ describe('contents in the audit log', () => {
       called,
       ['session_end', ['state']],
     ]);
-    expect(readFileSync(agent.auditPath, 'utf8')).not.toContain('ann');
+    expect(readLog(agent.auditPath)).not.toContain('ann');
     expect(agent.audit()[0]).toMatchObject({
       event: 'policy_loaded',
       fields: { deferred_tools: [] },
@@ -155,7 +155,7 @@ describe('a call that failed', () => {
     const { body } = await agent.send('t1', failing);
     expect(body.status.message.parts[0].text).toContain('card 4711');
     expect(failures(agent)).toEqual(['exit code 3']);
-    expect(readFileSync(agent.auditPath, 'utf8')).not.toContain('4711');
+    expect(readLog(agent.auditPath)).not.toContain('4711');
   });
 
   it('is in the log with the words of the script where results are captured', async () => {
@@ -195,7 +195,7 @@ describe('secrets', () => {
     await caller.send('t-fell', [{ tool: 'fall', args: { text: pin } }]);
     await agent.as('wrong-token-77777').get('/tasks');
     await caller.get(`/tasks?token=${ops}`);
-    return readFileSync(agent.auditPath, 'utf8');
+    return readLog(agent.auditPath);
   }
 
   it.each([

@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AgentFolder } from '../helpers/agent-folder.ts';
-import { failingDisk } from '../helpers/failing-disk.ts';
+import { fullStore } from '../helpers/full-store.ts';
+import { isOverPostgres } from '../helpers/kept-store.ts';
+import { patient } from '../helpers/patient.ts';
 import {
   deferring,
   expectIntact,
@@ -18,19 +20,20 @@ async function parked(agent: TestAgent, id = 't1') {
   return { held };
 }
 
-describe('a disk that takes no audit line', () => {
+// A commit to PostgreSQL waits for room, as below.
+describe.skipIf(isOverPostgres)('a disk that takes no audit line', () => {
   it.each(['approve', 'reject'])(
     'has a decision to %s refused with 503, and nothing is decided',
     async (decision) => {
       const agent = await startTestAgent(deferring());
       const { held } = await parked(agent);
       const before = agent.audit();
-      const disk = failingDisk();
+      const disk = await fullStore(agent);
       expect(await agent.decide('t1', { decision })).toMatchObject({ status: 503 });
       expect((await agent.get('/tasks/t1')).body).toMatchObject({ status: { state: 'deferred' } });
       expect(agent.audit()).toEqual(before);
       expect(agent.folder.paid).toEqual([]);
-      disk.mend();
+      await disk.mend();
       await held;
       expect(await agent.decide('t1', { decision })).toMatchObject({ status: 200 });
       const { status } = await agent.reached('t1', decision === 'approve' ? 'completed' : 'failed');
@@ -47,7 +50,7 @@ describe('a disk that takes no audit line', () => {
 
   it('has sends refused with 503 and /readyz fail, until it takes lines again', async () => {
     const agent = await startTestAgent();
-    const disk = failingDisk();
+    const disk = await fullStore(agent);
     for (let attempt = 0; attempt < 3; attempt += 1) {
       expect(await agent.send(`t${attempt}`, [{ say: 'hi' }])).toMatchObject({ status: 503 });
       expect(await agent.get('/readyz')).toMatchObject({ status: 503 });
@@ -55,7 +58,7 @@ describe('a disk that takes no audit line', () => {
     expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
     const rpc = await agent.rpc('tasks/send', { id: 'r', message: {} });
     expect(rpc.body.error).toBeDefined();
-    disk.mend();
+    await disk.mend();
     expect(await agent.get('/readyz')).toMatchObject({ status: 200 });
     expect(await agent.send('t9', [{ say: 'hi' }])).toMatchObject({ status: 200 });
     expect(
@@ -69,11 +72,11 @@ describe('a disk that takes no audit line', () => {
     const sent = agent.send('t1', [{ tool: 'hold' }, { tool: 'pay' }, { say: 'paid' }]);
     await agent.reached('t1', 'working');
     await expect.poll(() => agent.folder.held.length).toBe(1);
-    const disk = failingDisk();
+    const disk = await fullStore(agent);
     await agent.folder.openGate('held');
     expect((await sent).status).toBe(503);
     expect(agent.folder.paid).toEqual([]);
-    disk.mend();
+    await disk.mend();
     await expectIntact(agent.auditPath);
   });
 
@@ -81,9 +84,9 @@ describe('a disk that takes no audit line', () => {
     const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
     const before = await launchAgent({}, { folder });
     const { held } = await parked(before);
-    const disk = failingDisk();
+    const disk = await fullStore(before);
     expect(await before.decide('t1', { decision: 'approve' })).toMatchObject({ status: 503 });
-    disk.mend();
+    await disk.mend();
     await held;
     await before.stop();
     const agent = await startTestAgent({}, { folder });
@@ -91,6 +94,98 @@ describe('a disk that takes no audit line', () => {
     expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject({ status: 200 });
     await agent.reached('t1', 'completed');
     expect(folder.paid).toHaveLength(1);
+    await expectIntact(agent.auditPath);
+  });
+});
+
+describe.runIf(isOverPostgres)('a database that has no room for an audit line', () => {
+  const notReady = (agent: TestAgent): Promise<void> =>
+    vi.waitFor(async () => expect((await agent.get('/readyz')).status).toBe(503), patient);
+
+  const inOrder = (agent: TestAgent): void => {
+    const seqs = agent.audit('t1').map(({ seq }) => seq);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+  };
+
+  it.each([
+    ['approve', 'completed', 1],
+    ['reject', 'failed', 0],
+  ] as const)(
+    'has a decision to %s wait for its line, and nothing is decided before',
+    async (decision, state, paid) => {
+      const agent = await startTestAgent(deferring());
+      await parked(agent);
+      const before = agent.audit();
+      const disk = await fullStore(agent);
+      const decided = agent.decide('t1', { decision });
+      await notReady(agent);
+      expect((await agent.get('/tasks/t1')).body).toMatchObject({ status: { state: 'deferred' } });
+      expect([agent.audit(), agent.folder.paid]).toEqual([before, []]);
+      await disk.mend();
+      expect(await decided).toMatchObject({ status: 200 });
+      await agent.reached('t1', state);
+      expect(agent.folder.paid).toHaveLength(paid);
+      const lines = agent.audit('t1').filter(({ event }) => event === 'task_deferred_decision');
+      expect(lines).toHaveLength(1);
+      inOrder(agent);
+      await expectIntact(agent.auditPath);
+    },
+  );
+
+  it('has sends refused with 503 and /readyz fail, until it takes lines again', async () => {
+    const agent = await startTestAgent();
+    const disk = await fullStore(agent);
+    const first = agent.send('t1', [{ say: 'hi' }]);
+    await notReady(agent);
+    for (const id of ['t2', 't3']) {
+      expect(await agent.send(id, [{ say: 'hi' }])).toMatchObject({ status: 503 });
+    }
+    expect(await agent.get('/healthz')).toMatchObject({ status: 200 });
+    const rpc = await agent.rpc('tasks/send', { id: 'r', message: {} });
+    expect(rpc.body.error).toBeDefined();
+    await disk.mend();
+    expect(await first).toMatchObject({ status: 200 });
+    expect(await agent.send('t9', [{ say: 'hi' }])).toMatchObject({ status: 200 });
+    const tasks = agent.audit().flatMap(({ task_id: id }) => id ?? []);
+    expect([...new Set(tasks)]).toEqual(['t1', 't9']);
+    await expectIntact(agent.auditPath);
+  });
+
+  it('runs no tool whose start has no line', async () => {
+    const agent = await startTestAgent();
+    const sent = agent.send('t1', [{ tool: 'hold' }, { tool: 'pay' }, { say: 'paid' }]);
+    await agent.reached('t1', 'working');
+    await expect.poll(() => agent.folder.held.length).toBe(1);
+    const disk = await fullStore(agent);
+    await agent.folder.openGate('held');
+    await notReady(agent);
+    expect(agent.folder.paid).toEqual([]);
+    await disk.mend();
+    expect((await sent).body.status.state).toBe('completed');
+    expect(agent.folder.paid).toHaveLength(1);
+    inOrder(agent);
+    await expectIntact(agent.auditPath);
+  });
+
+  it('loses no deferral over a restart', async () => {
+    const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
+    const before = await launchAgent({}, { folder });
+    const { held } = await parked(before);
+    const disk = await fullStore(before);
+    const decided = before.decide('t1', { decision: 'approve' }).then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+    await notReady(before);
+    await before.stop();
+    expect([await decided, (await held).status]).toEqual(['cut off', 503]);
+    await disk.free();
+    const agent = await startTestAgent({}, { folder });
+    await agent.reached('t1', 'deferred');
+    expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject({ status: 200 });
+    await agent.reached('t1', 'completed');
+    expect(folder.paid).toHaveLength(1);
+    inOrder(agent);
     await expectIntact(agent.auditPath);
   });
 });

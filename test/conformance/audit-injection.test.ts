@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  formatEvent,
-  type RecordedEvent,
-  verifyFiles,
-} from '../../src/actors/records/log/audit.ts';
+import { formatEvent, type RecordedEvent } from '../../src/actors/records/log/audit.ts';
 import { legible, oneLine } from '../../src/machines/legible.ts';
 import { playing } from '../helpers/agent-client.ts';
+import { readLog, verifyKept } from '../helpers/kept-log.ts';
 import { rawRequest } from '../helpers/raw-request.ts';
 import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
@@ -50,10 +46,10 @@ const unprintable =
 
 /** Expects every line of the log to hold one event of this daemon, in an intact chain. */
 async function expectOneEventALine({ auditPath }: TestAgent): Promise<RecordedEvent[]> {
-  const text = readFileSync(auditPath, 'utf8');
+  const text = readLog(auditPath);
   const lines = text.split('\n').slice(0, -1);
   const events = lines.map((line) => JSON.parse(line) as RecordedEvent);
-  expect(await verifyFiles([auditPath])).toMatchObject({ ok: true, events: events.length });
+  expect(await verifyKept(auditPath)).toMatchObject({ ok: true, events: events.length });
   // RFC 8785 escapes the controls below U+0020 alone.
   expect(text.replaceAll('\n', '')).not.toMatch(/[^\P{Cc}\u007f-\u009f]/u);
   expect(events.map(({ event }) => event)).not.toContain('forged');

@@ -5,6 +5,7 @@ import { aServer } from '../actors/outbound/egress/a-server.ts';
 import { keyOf } from '../actors/records/log/log-of.ts';
 import { cleanUp, firstLine, holdpoint, startCommand } from '../cli/holdpoint.ts';
 import type { AgentFolder } from '../helpers/agent-folder.ts';
+import { isOverPostgres } from '../helpers/kept-store.ts';
 import type { TestAgent } from '../helpers/test-agent.ts';
 import { startInFolder } from '../helpers/test-agent.ts';
 import { outwardFolder } from './egress-agent.ts';
@@ -33,7 +34,8 @@ async function fill(agent: TestAgent, files: number, prefix = 't'): Promise<void
   }
 }
 
-describe('a log that rotates while the daemon works', () => {
+// The log in PostgreSQL is no file that could be rotated.
+describe.skipIf(isOverPostgres)('a log that rotates while the daemon works', () => {
   it('verifies over all its files, in order and across a restart', async () => {
     const folder = outwardFolder(rotating);
     const agent = await startInFolder(folder);

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { aServer, type SeenRequest } from '../actors/outbound/egress/a-server.ts
 import { cleanUp, startCommand } from '../cli/holdpoint.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
 import type { AgentFolder } from '../helpers/agent-folder.ts';
+import { readLog } from '../helpers/kept-log.ts';
 import { patient } from '../helpers/patient.ts';
 import { expectIntact, readAudit, startInFolder, type TestAgent } from '../helpers/test-agent.ts';
 import { outwardFolder, startOutward } from './egress-agent.ts';
@@ -82,7 +82,7 @@ describe('a collector', () => {
     const agent = await startOutward(settings, { COLLECTOR_TOKEN: token });
     for (const id of ['t', 'u']) expect((await agent.send(id, script)).status).toBe(200);
     await agent.stop();
-    const text = readFileSync(agent.auditPath, 'utf8');
+    const text = readLog(agent.auditPath);
     expect(receiver.taken).toBe(text);
     expect(readAudit(agent.auditPath).map(({ event }) => event)).toEqual(eventsOf(['t', 'u']));
     for (const { method, url, headers, body } of receiver.requests) {
@@ -117,7 +117,7 @@ describe('a collector', () => {
         { sink: 'http', state: 'down', dropped: 0, error },
         { sink: 'http', state: 'up', dropped: 0 },
       ]);
-      expect(receiver.taken).toBe(readFileSync(agent.auditPath, 'utf8'));
+      expect(receiver.taken).toBe(readLog(agent.auditPath));
       expect(receiver.requests.map(({ url }) => url)).not.toContain('/elsewhere');
       await expectIntact(agent.auditPath);
     },
@@ -137,7 +137,7 @@ describe('a collector', () => {
     expect(worked.map(({ event }) => event)).toEqual(eventsOf(['t', 'u', 'v']));
     expect([silent.requests.length, silent.taken]).toEqual([1, '']);
     await vi.waitFor(async () => {
-      const text = readFileSync(agent.auditPath, 'utf8');
+      const text = readLog(agent.auditPath);
       const count = text.split('\n').length - 1;
       expect(await metricsOf(agent)).toEqual([
         'holdpoint_audit_sink_delivered_total{sink="http"} 0',
@@ -175,7 +175,7 @@ describe('a collector', () => {
     await agent.stop();
     const dropped = flips().reduce((sum, flip) => sum + flip.dropped, 0);
     expect(dropped).toBeGreaterThan(0);
-    const all = readFileSync(agent.auditPath, 'utf8').split('\n').filter(Boolean);
+    const all = readLog(agent.auditPath).split('\n').filter(Boolean);
     const taken = receiver.taken.split('\n').filter(Boolean);
     expect(taken.length + dropped).toBe(all.length);
     const known = new Set(all);
@@ -201,7 +201,7 @@ describe('a socket', () => {
     await vi.waitUntil(() => flipsOf(agent.auditPath).length === 2, patient);
     expect((await agent.send('u', script)).status).toBe(200);
     await agent.stop();
-    await vi.waitFor(() => expect(taken).toBe(readFileSync(agent.auditPath, 'utf8')), patient);
+    await vi.waitFor(() => expect(taken).toBe(readLog(agent.auditPath)), patient);
     expect(flipsOf(agent.auditPath)).toEqual([
       {
         sink: 'unix',
@@ -231,6 +231,6 @@ describe('the output of the daemon', () => {
     const { code, stdout } = await ended;
     expect(code).toBe(0);
     const lines = stdout.split('\n').filter((line) => line.includes('"prev_hash"'));
-    expect(`${lines.join('\n')}\n`).toBe(readFileSync(logPath(folder), 'utf8'));
+    expect(`${lines.join('\n')}\n`).toBe(readLog(logPath(folder)));
   });
 });

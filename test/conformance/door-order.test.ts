@@ -5,6 +5,7 @@ import { denial, says, startFakePlatform } from '../actors/access/admission/fake
 import { startFakeService } from '../actors/access/auth/fake-service.ts';
 import { saying } from '../helpers/agent-client.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
+import { storeEnvironment } from '../helpers/kept-store.ts';
 import { TestAgent } from '../helpers/test-agent.ts';
 
 const plenty = { write_rps: 1_000_000, write_burst: 1_000_000 };
@@ -31,6 +32,7 @@ async function startBehindDoor(limits: object = plenty) {
     noAuth: false,
     inspectPort: null,
     env: {
+      ...storeEnvironment(),
       SERVICE_ADMISSION_URL: `${platform.url}/v1/admission`,
       SERVICE_PLATFORM_TOKEN: 'platform-token',
     },

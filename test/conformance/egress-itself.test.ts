@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startAgent } from '../../src/agent/start-agent.ts';
 import { aServer } from '../actors/outbound/egress/a-server.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
+import { storeEnvironment } from '../helpers/kept-store.ts';
 import { deferring, startInFolder, type TestAgent, textOf } from '../helpers/test-agent.ts';
 import { asking, outwardFolder, startOutward } from './egress-agent.ts';
 
@@ -152,7 +153,7 @@ describe('the inspector of an agent', () => {
     const quiet = { info() {}, warn() {}, error() {} };
     const agent = await startAgent({
       ...{ directory: folder.path, host: '127.0.0.1', port: 0, noAuth: false },
-      ...{ inspectPort: 0, env: {}, log: quiet },
+      ...{ inspectPort: 0, env: storeEnvironment(), log: quiet },
     });
     onTestFinished(() => agent.stop());
     const { port } = new URL(agent.inspectorUrl ?? '');

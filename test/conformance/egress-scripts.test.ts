@@ -5,6 +5,7 @@ import { probeSandbox } from '../../src/actors/tools/sandbox/sandbox.ts';
 import { aServer } from '../actors/outbound/egress/a-server.ts';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { cleanUp, holdpoint } from '../cli/holdpoint.ts';
+import { readLog } from '../helpers/kept-log.ts';
 import { type AuditLine, expectIntact, startInFolder, textOf } from '../helpers/test-agent.ts';
 import { loopbackOpen, outwardFolder } from './egress-agent.ts';
 
@@ -165,7 +166,7 @@ printf '%s' "$password" | tr 'A-Za-z' 'N-ZA-Mn-za-m'
       const password = rot13(/[\w-]{32}$/.exec(text)?.[0] ?? '');
       expect(text).toMatch(isShown);
       expect(password).toMatch(/^[\w-]{32}$/);
-      const log = readFileSync(agent.auditPath, 'utf8');
+      const log = readLog(agent.auditPath);
       for (const said of [text, JSON.stringify(agent.log), log]) {
         expect(said).not.toContain(password);
       }

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { cleanUp, refundAgent } from '../cli/holdpoint.ts';
+import { storeEnvironment } from '../helpers/kept-store.ts';
 import { type RawAnswer, rawRequest } from '../helpers/raw-request.ts';
 import { commandFile, compileCache } from '../helpers/real-command.ts';
 
@@ -16,7 +17,7 @@ async function runWithFiles(files: number): Promise<{ child: ChildProcess; url: 
   const args = ['run', '--no-auth', '--dir', directory, '--port', '0'];
   const child = spawn('sh', ['-c', run, process.execPath, commandFile(), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache() },
+    env: { ...process.env, ...storeEnvironment(), NODE_COMPILE_CACHE: compileCache() },
   });
   const ended = once(child, 'exit');
   onTestFinished(async () => {

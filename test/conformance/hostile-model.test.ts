@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { cleanUp, holdpoint } from '../cli/holdpoint.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { isOverPostgres } from '../helpers/kept-store.ts';
 import {
   deferring,
   expectIntact,
@@ -21,7 +22,7 @@ const canary = 'canary-of-the-operator';
 const secretFiles = [
   '.service/runtime.token',
   '.service/audit.ndjson',
-  '.service/tasks.db',
+  isOverPostgres ? '.service/replicas.json' : '.service/tasks.db',
   '.service/serve.json',
   '.env',
   'service.yaml',

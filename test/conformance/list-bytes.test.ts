@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import type { Message, Task } from '../../src/machines/task/task.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
+import { storeOfStopped } from '../helpers/opened-store.ts';
 import { aParkedTask, aTask, aWrite } from '../helpers/stored-tasks.ts';
 import { aDeferral } from '../helpers/task-fixtures.ts';
 import { deferring, launchAgent, type TestAgent } from '../helpers/test-agent.ts';
@@ -52,10 +51,7 @@ let agent: TestAgent;
 
 beforeAll(async () => {
   const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
-  const store = await SqliteStore.open({
-    path: join(folder.path, '.service/tasks.db'),
-    audit: { path: join(folder.path, '.service/audit.ndjson'), chain: true },
-  });
+  const store = await storeOfStopped(folder.path);
   for (const task of [...talks, ...texts, ...held]) void store.save(task.id, () => aWrite(task));
   await store.close();
   agent = await launchAgent({}, { folder });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { type AgentOptions, startAgent } from '../../src/agent/start-agent.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { storeEnvironment } from '../helpers/kept-store.ts';
 import { startTestAgent } from '../helpers/test-agent.ts';
 
 const settings = { token: 'a-token-of-some-length' };
@@ -20,7 +21,7 @@ function start(service: ServiceSettings, options: Partial<AgentOptions>) {
     port: 0,
     noAuth: false,
     inspectPort: null,
-    env: {},
+    env: storeEnvironment(),
     log: { info: note, warn: note, error: note },
     ...options,
   });

@@ -5,6 +5,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { runAgent } from '../helpers/agent-process.ts';
 import { overwritePages, pagesOf } from '../helpers/damaged-file.ts';
+import { isOverPostgres } from '../helpers/kept-store.ts';
+import { changeTables } from '../helpers/kept-tables.ts';
 import {
   deferring,
   launchAgent,
@@ -41,7 +43,8 @@ async function withTasks(settings: ServiceSettings = deferring()): Promise<TestA
 }
 
 describe('files that two daemons would share', () => {
-  it.each(['store', 'audit'] as const)(
+  // Several daemons may share a PostgreSQL, and none its folder.
+  it.each(isOverPostgres ? (['audit'] as const) : (['store', 'audit'] as const))(
     'are refused to the second, which says whose they are, and the first goes on: %s.path',
     async (shared) => {
       const place = temporaryFolder();
@@ -72,7 +75,8 @@ describe('files that two daemons would share', () => {
   });
 });
 
-describe('a damaged store', () => {
+// PostgreSQL looks after its own pages.
+describe.skipIf(isOverPostgres)('a damaged file of a store', () => {
   it('keeps the agent from starting, in a sentence that names the file', async () => {
     const agent = await launchAgent(deferring());
     for (let index = 0; index < 30; index += 1) await agent.send(`t${index}`, [{ say: 'x' }]);
@@ -112,7 +116,9 @@ describe('a damaged store', () => {
     await agent.stop();
     await held;
   });
+});
 
+describe('a damaged store', () => {
   it('with one row that is no JSON costs that task alone', async () => {
     const folder = folderOf(deferring({}, { on_restart: 'resume' }));
     const first = await runAgent(folder);
@@ -120,9 +126,7 @@ describe('a damaged store', () => {
       first.send(id, [{ tool: 'pay', args: {} }]).catch(() => undefined);
     for (const id of ['t1', 't2']) await reached(first, id, 'deferred');
     await first.kill();
-    const database = new DatabaseSync(join(folder.path, '.service/tasks.db'));
-    database.exec("UPDATE tasks SET task = 'no JSON' WHERE id = 't1'");
-    database.close();
+    changeTables(folder.path, "UPDATE tasks SET task = 'no JSON' WHERE id = 't1'");
     const second = await runAgent(folder);
     expect((await second.get('/tasks/t1')).body.status).toMatchObject({
       state: 'failed',

@@ -12,6 +12,7 @@ import {
 import { playing } from '../helpers/agent-client.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { startAgentWithModel } from '../helpers/agent-with-model.ts';
+import { storeEnvironment } from '../helpers/kept-store.ts';
 import {
   type AuditLine,
   deferring,
@@ -485,7 +486,11 @@ async function admitting(
     port: 0,
     noAuth: false,
     inspectPort: null,
-    env: { SERVICE_ADMISSION_URL: platform.url, SERVICE_PLATFORM_TOKEN: canary },
+    env: {
+      ...storeEnvironment(),
+      SERVICE_ADMISSION_URL: platform.url,
+      SERVICE_PLATFORM_TOKEN: canary,
+    },
     log: quiet,
   });
   const client = clientOf(agent, folder);

@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type RawPost, RawReceiver } from '../actors/channels/webhook/raw-receiver.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { readLog } from '../helpers/kept-log.ts';
 import { startInFolder, type TestAgent } from '../helpers/test-agent.ts';
 
 const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid {result}' }];
@@ -225,7 +226,7 @@ it('shows neither secret nor URL anywhere, and what was sent is an event of its 
   const agent = await anAgent({ pay: { timeout: '3s' } });
   const { body } = await agent.send('t1', script);
   await vi.waitUntil(() => agent.log.length > 0, { timeout: 5_000 });
-  const seen = [body, agent.log, readFileSync(agent.auditPath, 'utf8')];
+  const seen = [body, agent.log, readLog(agent.auditPath)];
   expect(JSON.stringify(seen)).not.toMatch(/canary|whsec/);
   expect(JSON.stringify(seen)).not.toContain(key);
   const sent = agent.audit('t1').filter(({ event }) => event.startsWith('egress'));

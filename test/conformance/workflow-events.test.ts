@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentClient, playing } from '../helpers/agent-client.ts';
 import { type GovernedAgent, startGovernedAgent } from '../helpers/governed-agent.ts';
+import { isOverPostgres } from '../helpers/kept-store.ts';
 import { type AuditLine, deferring, reached, startTestAgent } from '../helpers/test-agent.ts';
 import { remote, startScores } from './governance/alignment-story.ts';
 
@@ -63,7 +64,11 @@ const settings = (embeddings: string) => ({
       enabled: true,
       tools: {
         tell: defer({}),
-        encode: defer({ timeout: '400ms', remind: true, escalate_to: 'channel:console:boss' }),
+        encode: defer({
+          // PostgreSQL is asked twice a second for what is due.
+          ...{ timeout: isOverPostgres ? '4s' : '400ms', remind: true },
+          escalate_to: 'channel:console:boss',
+        }),
       },
     },
   },

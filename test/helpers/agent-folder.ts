@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
+import { keepInPostgres, leaveStore } from './kept-store.ts';
 
 /** The parts of `service.yaml` that a test may set. */
 export interface ServiceSettings {
@@ -24,7 +25,7 @@ export interface ServiceSettings {
   auth?: object;
   audit?: object;
   security?: { defer?: object; step_up?: object; modify?: object };
-  store?: object;
+  store?: { kind?: string; path?: string; [key: string]: unknown };
   server?: object;
   egress?: object;
 }
@@ -70,7 +71,9 @@ export class AgentFolder {
     const server = { rate_limit: unlimited };
     // The scripts leave their traces in the folder of the agent itself, which a sandbox would not let them.
     const egress = { sandbox: 'env', ...settings.egress };
-    const service = { agent_id: 'till', server, ...settings, egress };
+    const { agent_id = 'till' } = settings;
+    const store = storeOf(this.path, agent_id, settings.store);
+    const service = { agent_id, server, ...settings, ...store, egress };
     mkdirSync(join(this.path, 'scripts'));
     writeFileSync(join(this.path, 'service.yaml'), JSON.stringify(service, null, 2));
     writeFileSync(join(this.path, 'SKILL.md'), skill);
@@ -103,6 +106,7 @@ export class AgentFolder {
   remove(): void {
     this.leaveGate();
     rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });
+    leaveStore(this.path);
   }
 
   /** Tells whether anybody was at the gate. */
@@ -127,4 +131,17 @@ export class AgentFolder {
       return [];
     }
   }
+}
+
+/** What `service.yaml` says of the store: what a test asks for, in the kind of database that tests run over where it names none. */
+function storeOf(
+  folder: string,
+  agentId: string,
+  asked: ServiceSettings['store'],
+): Pick<ServiceSettings, 'store'> {
+  const own = asked?.kind === undefined ? keepInPostgres(folder, agentId) : null;
+  if (own === null) return asked === undefined ? {} : { store: asked };
+  // A path is that of a file.
+  const { path: _, ...rest } = asked ?? {};
+  return { store: { ...rest, ...own } };
 }

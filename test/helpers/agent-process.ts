@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { AgentClient } from './agent-client.ts';
 import type { AgentFolder } from './agent-folder.ts';
+import { storeEnvironment } from './kept-store.ts';
 import { commandFile, compileCache } from './real-command.ts';
 
 /** An agent that runs in a process of its own. */
@@ -73,7 +74,7 @@ export async function launchAgentProcess(
   const args = [...options, commandFile(), 'run', '--dir', folder.path, '--port', '0', ...flags];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache(), ...own },
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache(), ...storeEnvironment(), ...own },
   });
   const ended = once(child, 'exit');
   later(async () => {

@@ -5,7 +5,6 @@ import { createAuthenticator } from '../../src/actors/access/auth/authenticator.
 import { systemClock } from '../../src/actors/clock.ts';
 import { randomIds } from '../../src/actors/ids.ts';
 import type { LanguageModel, Log, Turn } from '../../src/actors/ports.ts';
-import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import { createGovernance } from '../../src/agent/agent-governance.ts';
 import { readAgent } from '../../src/agent/read-agent.ts';
@@ -13,7 +12,9 @@ import type { Agent } from '../../src/agent/start-agent.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/listen.ts';
 import { defaultLimits } from '../../src/machines/task/limits.ts';
+import { storeEnvironment } from './kept-store.ts';
 import { openDoor } from './open-door.ts';
+import { openedStore } from './opened-store.ts';
 
 /** A model that asks for these calls, in one turn and in whatever form, and then repeats the last result. */
 export function modelAsking(calls: { tool: string; args: unknown }[]): LanguageModel {
@@ -36,18 +37,14 @@ export async function startAgentWithModel(
   model: LanguageModel,
   log: Log,
 ): Promise<Agent> {
-  const clock = systemClock();
   const ids = randomIds();
-  const { agent, problems } = await readAgent(directory, {}, clock);
+  const { agent, problems } = await readAgent(directory, storeEnvironment(), systemClock());
   if (agent === null) throw new Error(JSON.stringify(problems));
   const { config, guardrails, modify, toolbox } = agent;
   const { tools } = toolbox;
   mkdirSync(join(directory, '.service'));
   const auditPath = join(directory, config.audit.path);
-  const store = await SqliteStore.open({
-    path: join(directory, config.store.path),
-    audit: { path: auditPath, chain: true },
-  });
+  const { store, shared, clock } = await openedStore(directory, config, log);
   const system = new TaskSystem({
     store,
     model,
@@ -64,7 +61,7 @@ export async function startAgentWithModel(
       log,
     }),
     egress: null,
-    shared: null,
+    shared,
     clock,
     ids,
     log,

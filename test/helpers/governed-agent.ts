@@ -5,6 +5,7 @@ import type { LanguageModel } from '../../src/actors/ports.ts';
 import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
 import { startAgentWithModel } from './agent-with-model.ts';
+import { storeEnvironment } from './kept-store.ts';
 import { logTo, TestAgent } from './test-agent.ts';
 
 /** All of `service.yaml` that governs calls. */
@@ -93,7 +94,10 @@ function start(
   const log = logTo(lines);
   if (model !== undefined) return startAgentWithModel(directory, model, log);
   const host = '127.0.0.1';
-  return startAgent({ directory, host, port: 0, noAuth: false, inspectPort: null, env, log });
+  return startAgent({
+    ...{ directory, host, port: 0, noAuth: false, inspectPort: null, log },
+    env: { ...storeEnvironment(), ...env },
+  });
 }
 
 function skill(metadata: string[]): string {

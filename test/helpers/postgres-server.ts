@@ -21,6 +21,8 @@ export interface ServerOptions {
   fsync?: boolean;
   /** Where its folder is made; with the temporary files unless said otherwise. */
   parent?: string;
+  /** How many connections it takes; 200 unless said otherwise. */
+  connections?: number;
   /** What is set besides, such as `max_connections=20`. */
   settings?: readonly string[];
 }
@@ -62,17 +64,19 @@ export class PostgresServer {
   }
 
   /** Starts a new server without data. */
-  static async start({
-    fsync = false,
-    parent,
-    settings: own = [],
-  }: ServerOptions = {}): Promise<PostgresServer> {
+  static async start(options: ServerOptions = {}): Promise<PostgresServer> {
+    const { fsync = false, parent, connections = 200, settings: own = [] } = options;
     const template = await emptyData();
     const folder = join(serverFolder('holdpoint-postgres', parent), 'data');
     await runAsServer('cp', ['-R', template, folder]);
     writeFileSync(join(folder, 'pg_hba.conf'), signIns);
     const durable = fsync ? 'on' : 'off';
-    const settings = [`fsync=${durable}`, `full_page_writes=${durable}`, ...own];
+    const settings = [
+      `fsync=${durable}`,
+      `full_page_writes=${durable}`,
+      `max_connections=${connections}`,
+      ...own,
+    ];
     const server = new PostgresServer(await freePort(), folder, settings);
     await server.start();
     return server;
@@ -229,7 +233,6 @@ host all all 127.0.0.1/32 scram-sha-256
 const always = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
-  'max_connections=200',
   'shared_buffers=32MB',
   'log_min_messages=fatal',
   'wal_level=replica',

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Log } from '../../src/actors/ports.ts';
-import { verifyFiles } from '../../src/actors/records/log/audit.ts';
 import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
-import { keepLogIn, readLog } from './kept-log.ts';
+import { readLog, verifyKept } from './kept-log.ts';
+import { storeEnvironment } from './kept-store.ts';
 
 /** One line of the audit log. */
 export interface AuditLine {
@@ -107,22 +107,12 @@ export function logTo(lines: TestAgent['log']): Log {
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** What has an agent of a test keep its tasks in PostgreSQL, where `HOLDPOINT_TEST_STORE` asks for that. */
-async function overPostgres(): Promise<{ settings: ServiceSettings; env: NodeJS.ProcessEnv }> {
-  if (process.env['HOLDPOINT_TEST_STORE'] !== 'postgres') return { settings: {}, env: {} };
-  const { sharedPostgres } = await import('./postgres-server.ts');
-  const server = await sharedPostgres();
-  const url = server.url(await server.createDatabase());
-  return { settings: { store: { kind: 'postgres' } }, env: { SERVICE_DATABASE_URL: url } };
-}
-
 /** Starts an agent that the caller closes. */
 export async function launchAgent(
   settings: ServiceSettings = {},
   options: TestAgentOptions = {},
 ): Promise<TestAgent> {
-  const over = await overPostgres();
-  const folder = options.folder ?? new AgentFolder({ ...settings, ...over.settings });
+  const folder = options.folder ?? new AgentFolder(settings);
   const log: TestAgent['log'] = [];
   const agent = await startAgent({
     directory: folder.path,
@@ -130,12 +120,10 @@ export async function launchAgent(
     port: 0,
     noAuth: options.noAuth ?? false,
     inspectPort: options.inspectPort ?? null,
-    env: { ...over.env, ...options.env },
+    env: { ...storeEnvironment(), ...options.env },
     keepLog: options.keepLog ?? false,
     log: logTo(log),
   });
-  const url = over.env['SERVICE_DATABASE_URL'];
-  if (url !== undefined) keepLogIn(url, agent.auditPath);
   return new TestAgent(agent, folder, log);
 }
 
@@ -170,7 +158,7 @@ export function story(lines: AuditLine[]): [string, Record<string, unknown>?][] 
 
 /** Expects the chain of an audit log to verify. */
 export async function expectIntact(path: string): Promise<void> {
-  expect(await verifyFiles([path])).toMatchObject({ ok: true });
+  expect(await verifyKept(path)).toMatchObject({ ok: true });
 }
 
 /** The text a task shows for its state. */

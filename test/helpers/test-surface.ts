@@ -6,9 +6,7 @@ import { join } from 'node:path';
 import { v7 } from 'uuid';
 import { onTestFinished } from 'vitest';
 import { createAuthenticator } from '../../src/actors/access/auth/authenticator.ts';
-import { systemClock } from '../../src/actors/clock.ts';
 import type { Clock, Log, Tool } from '../../src/actors/ports.ts';
-import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import { scriptedModel } from '../../src/actors/tasks/models/scripted-model.ts';
 import { TaskSystem } from '../../src/actors/tasks/task-system.ts';
 import { type AppPorts, createApp } from '../../src/http/app.ts';
@@ -17,7 +15,9 @@ import type { ToolRules } from '../../src/machines/governance/ruling.ts';
 import { defaultLimits } from '../../src/machines/task/limits.ts';
 import { aPolicy } from './a-policy.ts';
 import { AgentClient } from './agent-client.ts';
+import { keepInPostgres, leaveStore } from './kept-store.ts';
 import { openDoor } from './open-door.ts';
+import { openedStore } from './opened-store.ts';
 import { toolRules } from './task-fixtures.ts';
 
 /** The HTTP surface over a real task system whose tools are functions. */
@@ -52,23 +52,32 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
   const lines: string[] = [];
   const note = (_: object, message: string) => void lines.push(message);
   const log: Log = { info: note, warn: note, error: note };
-  const { clock = systemClock(), rules = {} } = options;
+  const { rules = {} } = options;
+  // Over PostgreSQL deadlines go by the clock of the database, which no test moves.
+  const kept = options.clock === undefined ? keepInPostgres(folder, 'test') : null;
+  const { store, shared, ...opened } = await openedStore(
+    folder,
+    {
+      agent_id: 'test',
+      store: { kind: 'sqlite', path: 'tasks.db', retention: 60_000, ...kept },
+      audit: { path: 'audit.ndjson', chain: true },
+    },
+    log,
+  );
+  const { clock = opened.clock } = options;
   const ids = { next: () => v7() };
   const tools = new Map(
     Object.entries(options.tools ?? {}).map(([name, run]) => [name, toolOf(name, run)]),
   );
   const system = new TaskSystem({
-    store: await SqliteStore.open({
-      path: join(folder, 'tasks.db'),
-      audit: { path: join(folder, 'audit.ndjson'), chain: true },
-    }),
+    store,
+    shared,
     model: scriptedModel('demo', []),
     tools,
     policy: aPolicy({ rulesFor: ({ tool }) => toolRules(rules[tool]) }),
     scorer: null,
     issuer: null,
     egress: null,
-    shared: null,
     clock,
     ids,
     log,
@@ -110,6 +119,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
     await new Promise((closed) => server.close(closed));
     await system.stop();
     rmSync(folder, { recursive: true, force: true });
+    leaveStore(folder);
   });
   const { port } = server.address() as AddressInfo;
   const client = new AgentClient(`http://127.0.0.1:${port}`, null);

@@ -44,7 +44,7 @@ export {
   verifyLog,
 } from './log/audit.ts';
 export { logFilesOf } from './log/log-files.ts';
-export { HeldDuty } from './postgres/held-duty.ts';
+export { type EndOfDuty, HeldDuty } from './postgres/held-duty.ts';
 export type { LogAddress, PostgresLog, StoreCopy, StoreReport } from './postgres/postgres.ts';
 export type { PostgresStore } from './postgres/postgres-store.ts';
 export { type AuditSinks, createAuditSinks } from './sinks/audit-sinks.ts';

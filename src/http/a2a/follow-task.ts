@@ -59,7 +59,7 @@ export async function* followTask(
   signal.addEventListener('abort', abort);
   try {
     const first = await tasks.find(id);
-    if (first !== undefined) waiting.unshift(first);
+    if (first !== undefined) waiting.splice(placeOf(first, waiting), 0, first);
     while (!signal.aborted) {
       if (said !== null) {
         const piece: SaidPiece = said;
@@ -91,4 +91,10 @@ export async function* followTask(
     if (listening !== null) clearImmediate(listening);
     signal.removeEventListener('abort', abort);
   }
+}
+
+/** Finds where a task that was read belongs among what was heard meanwhile: the store may know more than was told first. */
+function placeOf({ revision }: Task, heard: readonly Task[]): number {
+  const later = heard.findIndex((task) => task.revision >= revision);
+  return later === -1 ? heard.length : later;
 }

@@ -18,7 +18,7 @@ export async function subscribe(
   body: unknown,
 ): Promise<void> {
   const { log, onDisconnect } = ports;
-  const id = await openTask(ports, ctx, body, true);
+  const id = await openTask(ports, ctx, body);
   forgetMessage(ctx);
   const abandon = (): void => {
     ctx.state.tasks

@@ -4,7 +4,8 @@ import { denial, says, startFakePlatform } from '../../actors/access/admission/f
 import { playing } from '../../helpers/agent-client.ts';
 import { AgentFolder } from '../../helpers/agent-folder.ts';
 import { runAgent } from '../../helpers/agent-process.ts';
-import { failingDisk } from '../../helpers/failing-disk.ts';
+import { fullStore } from '../../helpers/full-store.ts';
+import { storeEnvironment } from '../../helpers/kept-store.ts';
 import { deferring, expectIntact, startTestAgent, TestAgent } from '../../helpers/test-agent.ts';
 import {
   type Asked,
@@ -70,7 +71,11 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
         port: 0,
         noAuth: false,
         inspectPort: null,
-        env: { SERVICE_ADMISSION_URL: `${platform.url}/v1/admission`, SERVICE_PLATFORM_TOKEN: 'x' },
+        env: {
+          ...storeEnvironment(),
+          SERVICE_ADMISSION_URL: `${platform.url}/v1/admission`,
+          SERVICE_PLATFORM_TOKEN: 'x',
+        },
         log: { info: quiet, warn: quiet, error: quiet },
       }),
       folder,
@@ -130,7 +135,8 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
 
   it('takes no send while the disk takes no line', async () => {
     const agent = await startTestAgent();
-    const disk = failingDisk();
+    const disk = await fullStore(agent);
+    await disk.noticed();
     for (const operation of ['send', 'stream'] as const) {
       const { status, body } = await ask(agent, surface, operation, {
         message: surface.saying('hi'),
@@ -141,7 +147,7 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
       const expected = refusedAtDoor(surface, 503, said, 1);
       expect({ status, body }).toEqual(expected);
     }
-    disk.mend();
+    await disk.mend();
     const sent = await ask(agent, surface, 'send', { message: surface.saying('hi') });
     expect(surface.taskOf(sent).status.state).toBe(surface.state('completed'));
     await expectIntact(agent.auditPath);

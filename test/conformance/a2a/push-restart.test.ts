@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { AgentFolder } from '../../helpers/agent-folder.ts';
 import { runAgent } from '../../helpers/agent-process.ts';
+import { readLog } from '../../helpers/kept-log.ts';
 import { deferring, startTestAgent } from '../../helpers/test-agent.ts';
 import { WebhookReceiver } from '../../helpers/webhook-receiver.ts';
 import { failureOf, officialClient, type Surface, sending, surfaces } from './official-client.ts';
@@ -125,7 +125,7 @@ it('lets what a receiver is signed in with into no log, no event and no answer',
     'x-a2a-notification-token': 'canary-token',
   });
   await agent.stop();
-  const events = readFileSync(agent.auditPath, 'utf8');
+  const events = readLog(agent.auditPath);
   const bodies = surfaces.flatMap((surface) =>
     receiver.all(pathOf(surface)).map(({ body }) => body),
   );

@@ -6,6 +6,7 @@ import { startServer, vectorsBody } from '../../actors/governance/alignment/embe
 import { assumedRole, fakeSts, refusal } from '../../actors/governance/credentials/fake-sts.ts';
 import type { Answer } from '../../helpers/agent-client.ts';
 import { type GovernedAgent, startGovernedAgent } from '../../helpers/governed-agent.ts';
+import { textOfTables } from '../../helpers/kept-tables.ts';
 
 /** Everything that nobody may ever read. */
 const secrets = {
@@ -100,7 +101,9 @@ function traces(agent: GovernedAgent, answers: Answer[]): Map<string, Buffer> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
+  const tables = textOfTables(agent.folder.path);
   return new Map([
+    ...(tables === null ? [] : [['tables', Buffer.from(tables)] as const]),
     ...files.map((path) => [path, readFileSync(path)] as const),
     ['log', Buffer.from(inspect(agent.log, { depth: Number.POSITIVE_INFINITY }))],
     ['answers', Buffer.from(inspect(answers, { depth: Number.POSITIVE_INFINITY }))],
@@ -180,7 +183,7 @@ describe('a run through every layer', () => {
       const found = traces(agent, answers);
       // What is no secret is found, so that the search is one.
       expect(holding(found, 'forbidden').map((path) => path.split('/').at(-1))).toEqual(
-        expect.arrayContaining([expect.stringMatching(/^tasks\.db/), 'answers']),
+        expect.arrayContaining([expect.stringMatching(/^(tasks\.db|tables$)/), 'answers']),
       );
       for (const value of values)
         expect({ moment, value, in: holding(found, value) }).toEqual({ moment, value, in: [] });

@@ -7,6 +7,14 @@ export interface CommittedLines {
   texts: string[];
 }
 
+/** How long lines are read. */
+export interface LinesUntil {
+  /** Nothing more is read from then on. */
+  lost: AbortSignal;
+  /** What is there by then is read to its end. */
+  over: AbortSignal;
+}
+
 const mostLines = 1_000;
 
 /** Reads the lines of the log after a number, a bounded count at once; the oldest of a log may be gone. */

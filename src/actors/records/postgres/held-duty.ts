@@ -3,12 +3,15 @@ import type { Log } from '../../ports.ts';
 import { rest } from '../../rest.ts';
 import type { SessionLock } from './session-lock.ts';
 
+/** Ends a duty; with the lock there is time to bring it to an end, without it another daemon may have it already. */
+export type EndOfDuty = (hasLock: boolean) => Promise<void>;
+
 /** What a duty needs that one daemon of several has at a time. */
 export interface DutyPorts {
   /** Takes the lock of the duty; `null` while another daemon has it. */
   lock: () => Promise<SessionLock | null>;
-  /** Begins the duty; resolves with what ends it. */
-  begin: () => Promise<() => Promise<void>>;
+  /** Begins the duty; resolves with what ends it, which is told whether the lock is still there meanwhile. */
+  begin: () => Promise<EndOfDuty>;
   log: Log;
 }
 
@@ -56,8 +59,7 @@ export class HeldDuty {
     this.#isHeld = true;
     try {
       const end = await begin();
-      await Promise.race([lock.lost, aborted(signal)]);
-      await end();
+      await end(await Promise.race([lock.lost.then(() => false), aborted(signal)]));
     } catch (error) {
       log.error({ error }, 'store: what one daemon of several does could not be done');
     } finally {
@@ -67,9 +69,9 @@ export class HeldDuty {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<true> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve());
+    if (signal.aborted) resolve(true);
+    else signal.addEventListener('abort', () => resolve(true));
   });
 }

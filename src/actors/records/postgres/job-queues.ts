@@ -38,6 +38,8 @@ export async function startEngine(
     persistWarnings: false,
     reindex: false,
     monitorVacuum: false,
+    // Its spans are about its own queues, and would stand in the traces of the agent.
+    openTelemetry: { enabled: false },
     ...others,
   });
   boss.on('error', (error) => onError(errorOf(error)));

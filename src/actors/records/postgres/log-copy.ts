@@ -1,30 +1,33 @@
 import { createReadStream, existsSync, mkdirSync, renameSync, truncateSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Log } from '../../ports.ts';
 import { checkpointEvent } from '../log/chain-format.ts';
 import { LineSplitter } from '../log/line-splitter.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
+import type { LinesUntil } from './committed-lines.ts';
 import type { PostgresStore } from './postgres-store.ts';
 
 /** What a copy of the log is written with. */
 export interface LogCopyPorts {
   store: Pick<PostgresStore, 'lines' | 'lineAt'>;
   path: string;
-  signal: AbortSignal;
+  log: Pick<Log, 'error'>;
+  until: LinesUntil;
 }
 
 const longestLine = 4 * 1024 * 1024;
 
 /**
- * Writes the log of the database to a file, line by line as it grows, until the signal is aborted; a file that is there
- * goes on where it ends. One that is no beginning of this log is moved aside. Rejects when the file cannot be written.
+ * Writes the log of the database to a file, line by line as it grows, as long as is said; a file that is there goes on
+ * where it ends. One that is no beginning of this log is moved aside. Rejects when the file cannot be written.
  */
-export async function copyLog({ store, path, signal }: LogCopyPorts): Promise<void> {
+export async function copyLog({ store, path, log, until }: LogCopyPorts): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const written = await beginningOf(store, path);
+  const written = await beginningOf({ store, path, log });
   const file = await open(path, 'a', 0o600);
   try {
-    for await (const { texts } of store.lines(written, signal)) {
+    for await (const { texts } of store.lines(written, until)) {
       await file.appendFile(texts.map((text) => `${text}\n`).join(''));
       await file.datasync();
     }
@@ -34,7 +37,11 @@ export async function copyLog({ store, path, signal }: LogCopyPorts): Promise<vo
 }
 
 /** Returns the number of the last line that a file has of the log, after what is torn at its end was cut off. */
-async function beginningOf(store: LogCopyPorts['store'], path: string): Promise<number> {
+async function beginningOf({
+  store,
+  path,
+  log,
+}: Pick<LogCopyPorts, 'store' | 'path' | 'log'>): Promise<number> {
   if (!existsSync(path)) return 0;
   const splitter = new LineSplitter(longestLine);
   let before = 0;
@@ -54,7 +61,12 @@ async function beginningOf(store: LogCopyPorts['store'], path: string): Promise<
     truncateSync(path, bytes);
     return before + lines;
   }
-  renameSync(path, `${path}.before-${new Date().toISOString().replace(/[:.]/g, '-')}`);
+  const aside = `${path}.before-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  renameSync(path, aside);
+  log.error(
+    { file: aside, lines: before + lines },
+    'audit: the file held another log than the database, which may be older; it was moved aside, so compare the two',
+  );
   return 0;
 }
 

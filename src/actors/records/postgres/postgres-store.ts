@@ -5,10 +5,11 @@ import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
 import type { TaskStore, TaskWrite } from '../store/task-store.ts';
 import { ChangeReader, type StoreChange } from './change-reader.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { type CommittedLines, readLines } from './committed-lines.ts';
+import { type CommittedLines, type LinesUntil, readLines } from './committed-lines.ts';
 import { databaseError } from './database-error.ts';
 import type { JobWriter } from './job-writer.ts';
 import { groupOf, living } from './living-replicas.ts';
+import { sinksMark } from './offer-lines.ts';
 import { openSchema } from './open-schema.ts';
 import { PostgresApprovalRows } from './postgres-approval-rows.ts';
 import { PostgresConversationRows } from './postgres-conversation-rows.ts';
@@ -16,12 +17,15 @@ import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
 import { postgresChannelNames, postgresReleases } from './postgres-names.ts';
 import { PostgresPushRows } from './postgres-push-rows.ts';
 import { PostgresTaskRows } from './postgres-task-rows.ts';
+import { ReplicaNote } from './replica-note.ts';
 import { ReplicaSession } from './replica-session.ts';
 import { ServerClock } from './server-clock.ts';
 import { type SessionLock, takeSessionLock } from './session-lock.ts';
 
 export interface PostgresStoreOptions extends PostgresAddress {
   agentId: string;
+  /** The folder of the agent's state, which this daemon has locked; nothing is known of who had it before when absent. */
+  folder?: string;
   audit: { chain: boolean; signer: LineSigner | null };
   log: Log;
 }
@@ -67,6 +71,7 @@ export class PostgresStore implements TaskStore {
   #session: ReplicaSession | null = null;
   #isConnected = true;
   #closing: Promise<void> | null = null;
+  #beforeClosing: () => Promise<void> = async () => undefined;
 
   private constructor(
     database: PostgresDatabase,
@@ -99,18 +104,26 @@ export class PostgresStore implements TaskStore {
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const database = await PostgresDatabase.load(options);
     const replica = randomUUID().slice(0, 8);
+    const note = options.folder === undefined ? null : new ReplicaNote(options.folder);
+    note?.joins(replica);
     let store: PostgresStore | null = null;
     try {
-      return await database.transaction(async (client) => {
+      const opened = await database.transaction(async (client) => {
         // It stands still while the other connection is made.
         await client.query(`SET LOCAL idle_in_transaction_session_timeout = '30s'`);
         await openSchema(client, options);
-        const { rows } = await client.query<Joined>(join, [database.schema, replica]);
+        await client.query(firstMark, [sinksMark]);
+        const { rows } = await client.query<Joined>(join, [
+          ...[database.schema, replica],
+          note?.gone ?? [],
+        ]);
         store = new PostgresStore(database, replica, rows[0] as Joined, options);
         // Others see this daemon with its lock, or not at all.
         store.#session = await store.#openSession(options.log);
         return store;
       });
+      note?.joined(replica);
+      return opened;
     } catch (error) {
       const opened = store as PostgresStore | null;
       if (opened !== null) await opened.#session?.close();
@@ -166,8 +179,14 @@ export class PostgresStore implements TaskStore {
     return this.#closing;
   }
 
+  /** Has something done once the last commit was made, while the database can still be asked. */
+  beforeClosing(end: () => Promise<void>): void {
+    this.#beforeClosing = end;
+  }
+
   async #close(): Promise<void> {
     await this.#queue.close();
+    await this.#beforeClosing();
     // Others give out what it had at work; it does not come back.
     const goodbye = `UPDATE replicas SET seen_at = 'epoch' WHERE id = $1`;
     if (this.#isConnected) {
@@ -185,34 +204,37 @@ export class PostgresStore implements TaskStore {
     return this.#onEachCommit(() => void reader.read());
   }
 
-  /** Yields the lines of the log after a number, and those to come until the signal is aborted. */
-  async *lines(after: number, signal: AbortSignal): AsyncGenerator<CommittedLines> {
+  /** Yields the lines of the log after a number, and those to come, as long as is said. */
+  async *lines(after: number, { lost, over }: LinesUntil): AsyncGenerator<CommittedLines> {
     let last = after;
     let isNew = true;
     let wake: () => void = () => undefined;
-    const stop = this.#onEachCommit(() => {
+    const look = (): void => {
       isNew = true;
       wake();
-    });
-    const abort = (): void => wake();
-    signal.addEventListener('abort', abort);
+    };
+    const stop = this.#onEachCommit(look);
+    for (const signal of [lost, over]) signal.addEventListener('abort', look);
     try {
-      while (!signal.aborted) {
+      while (!lost.aborted) {
         isNew = false;
+        const isOver = over.aborted;
         const found = await readLines(this.database, last).catch(() => null);
         if (found !== null && found.texts.length > 0) {
           last = found.first + found.texts.length - 1;
           yield found;
+        } else if (isOver) {
+          return;
         } else if (!isNew) {
           await new Promise<void>((resolve) => {
             wake = resolve;
-            if (signal.aborted || isNew) resolve();
+            if (isNew) resolve();
           });
         }
       }
     } finally {
       stop();
-      signal.removeEventListener('abort', abort);
+      for (const signal of [lost, over]) signal.removeEventListener('abort', look);
     }
   }
 
@@ -222,14 +244,10 @@ export class PostgresStore implements TaskStore {
     return (await this.database.query<{ text: string }>(sql, [line]))[0]?.text;
   }
 
-  /** Returns the number of the last line that somebody has taken note of under a name; the last one there is at first. */
+  /** Returns the number of the last line that somebody has taken note of under a name. */
   async mark(name: string): Promise<number> {
-    const [row] = await this.database.query<{ line: number }>(
-      `INSERT INTO audit_marks SELECT $1, events FROM audit_head
-        ON CONFLICT (name) DO UPDATE SET line = audit_marks.line RETURNING line`,
-      [name],
-    );
-    return row?.line ?? 0;
+    const sql = 'SELECT line FROM audit_marks WHERE name = $1';
+    return (await this.database.query<{ line: number }>(sql, [name]))[0]?.line ?? 0;
   }
 
   /** Keeps the number of the last line that somebody has taken note of under a name. */
@@ -339,12 +357,18 @@ const deleteEnded = `WITH gone AS (
     .join(', ')}
   DELETE FROM tasks WHERE id IN (SELECT id FROM gone) RETURNING id`;
 
+/** The connection of a daemon that is known to be gone may end a moment later. */
 const join = `WITH me AS (INSERT INTO replicas (id) VALUES ($2) RETURNING number)
   SELECT ${groupOf} AS "group", me.number, head.changes,
-    NOT EXISTS (${living(groupOf)})
-      AND NOT EXISTS (SELECT 1 FROM replicas WHERE gone_at IS NULL AND seen_at > 'epoch'
-        AND greatest(seen_at, pg_postmaster_start_time()) > ${lately}) AS "isFirst"
+    NOT EXISTS (${living(groupOf)}
+        AND objid::bigint NOT IN (SELECT number FROM replicas WHERE id = ANY ($3)))
+      AND NOT EXISTS (SELECT 1 FROM replicas WHERE gone_at IS NULL AND id <> ALL ($3)
+        AND seen_at > 'epoch' AND greatest(seen_at, pg_postmaster_start_time()) > ${lately})
+      AS "isFirst"
   FROM me, audit_head AS head`;
+
+const firstMark =
+  'INSERT INTO audit_marks SELECT $1, events FROM audit_head ON CONFLICT DO NOTHING';
 
 /** Where daemons over a schema hear of each other's commits. */
 function channelOf(schema: string): string {

@@ -161,7 +161,10 @@ describe('the lines of the log', () => {
     const stop = new AbortController();
     const seen: [number, string][] = [];
     const reading = (async () => {
-      for await (const { first, texts } of one.lines(1, stop.signal)) {
+      for await (const { first, texts } of one.lines(1, {
+        lost: stop.signal,
+        over: stop.signal,
+      })) {
         for (const [index, text] of texts.entries()) seen.push([first + index, text]);
       }
     })();
