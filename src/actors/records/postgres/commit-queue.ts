@@ -52,6 +52,9 @@ interface Loose {
 /** Milliseconds between two tries of a commit, at first and at most. */
 const pause = { first: 50, most: 2_000 };
 
+/** Milliseconds after which a database that has refused a commit is tried with an empty one. */
+const tryAgain = 1_000;
+
 /** Saves of one commit at most: after a long wait for the database it must not take longer than a statement may. */
 const mostSaves = 500;
 
@@ -77,6 +80,8 @@ export class CommitQueue {
   #failure: Error | null = null;
   #conflicts = 0;
   #isClosing = false;
+  #isTrying = false;
+  #trial: NodeJS.Timeout | undefined;
   #hurry: () => void = () => undefined;
 
   constructor(database: PostgresDatabase, options: CommitQueueOptions) {
@@ -95,7 +100,7 @@ export class CommitQueue {
     return this.#conflicts;
   }
 
-  /** Why the commit that is under way was not taken yet; `null` while nothing is wrong. */
+  /** Why the last commit was not taken, or not yet; `null` while nothing is wrong. */
   get failure(): Error | null {
     return this.#failure;
   }
@@ -141,6 +146,7 @@ export class CommitQueue {
   /** Commits what is pending; what the database does not take now is given up. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    clearTimeout(this.#trial);
     this.#hurry();
     await this.#running;
   }
@@ -152,7 +158,7 @@ export class CommitQueue {
   async #run(): Promise<void> {
     // What one turn of the event loop saves goes together.
     await turn();
-    while (this.#saves.size + this.#recorded.length > 0 || this.#checkpointAt !== null) {
+    while (this.#hasWork()) {
       const saves = [...this.#saves.values()].slice(0, mostSaves);
       for (const { id } of saves) this.#saves.delete(id);
       const rest = {
@@ -163,6 +169,7 @@ export class CommitQueue {
       this.#events = [];
       this.#recorded = [];
       this.#checkpointAt = null;
+      this.#isTrying = false;
       await this.#settle(collectAll(saves), rest);
       // Who hears of a commit may have more to save that knows of it.
       await turn();
@@ -171,8 +178,15 @@ export class CommitQueue {
     this.#tellFlushed(null);
   }
 
+  #hasWork(): boolean {
+    const { size } = this.#saves;
+    return size + this.#recorded.length > 0 || this.#checkpointAt !== null || this.#isTrying;
+  }
+
   async #settle(collected: Collected[], { events, recorded, checkpointAt }: Loose): Promise<void> {
-    if (collected.length + events.length === 0 && checkpointAt === null) {
+    const isEmpty = collected.length + events.length === 0 && checkpointAt === null;
+    // An empty commit shows whether the database takes one again.
+    if (isEmpty && this.#failure === null) {
       for (const { resolve } of recorded) resolve();
       return;
     }
@@ -190,9 +204,11 @@ export class CommitQueue {
       if (!isServerGone(error) && collected.length + (events.length === 0 ? 0 : 1) > 1) {
         return this.#settleEach(collected, { events, recorded, checkpointAt });
       }
+      const refusal = refusalOf(error);
       for (const settle of [...recorded, ...collected.map(({ save }) => save)]) {
-        settle.reject(refusalOf(error));
+        settle.reject(refusal);
       }
+      if (refusal instanceof UnrecordedError) this.#refused(refusal);
     }
   }
 
@@ -254,6 +270,22 @@ export class CommitQueue {
     this.#outage.failed(error);
     this.#failure = failure;
     this.#tellFlushed(failure);
+  }
+
+  /** Nothing new is begun until a commit is taken; an empty one is tried, as nothing else may come. */
+  #refused(refusal: UnrecordedError): void {
+    if (this.#failure === null) {
+      const { cause } = refusal;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      this.#options.log.error({ error: reason }, 'store: the database refuses a commit');
+    }
+    this.#failure = refusal;
+    clearTimeout(this.#trial);
+    if (this.#isClosing) return;
+    this.#trial = setTimeout(() => {
+      this.#isTrying = true;
+      this.#schedule();
+    }, tryAgain).unref();
   }
 
   #tellFlushed(failure: Error | null): void {
