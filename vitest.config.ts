@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { kindsOfTests } from './test/tooling/kinds-of-tests.ts';
 import { memoryFolder } from './test/tooling/memory-folder.ts';
+import { overPostgres } from './test/tooling/over-postgres.ts';
 
 const temporary = memoryFolder() ?? tmpdir();
 const { pure, sockets, processes } = kindsOfTests(import.meta.dirname);
@@ -54,7 +55,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: ['test/conformance/**/*.test.ts'],
+          include: overPostgres(),
           globalSetup: ['test/tooling/postgres-once.ts', 'test/tooling/compile-once.ts'],
           env: {
             NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/holdpoint-test'),

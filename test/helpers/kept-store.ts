@@ -125,8 +125,11 @@ function emptying(url: string): string {
   );
   const there = (table: string): string => table.replace(emptySchema, '$SCHEMA');
   return [
+    // Tables name each other, and all of them are emptied.
+    'SET session_replication_role = replica',
     ...tables.map((table) => `DELETE FROM ${there(table)}`),
     ...filled.map((table) => `INSERT INTO ${there(table)} SELECT * FROM ${table}`),
     `UPDATE $SCHEMA.store_info SET agent_id = '$AGENT'`,
+    'RESET session_replication_role',
   ].join(';');
 }
