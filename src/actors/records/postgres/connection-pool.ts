@@ -1,9 +1,8 @@
 import type * as library from 'pg';
 import type { Client, Pool, PoolClient } from 'pg';
 import type { Log } from '../../ports.ts';
-import { UnreachableError } from '../store/task-store.ts';
 import { OutageNotice } from './outage-notice.ts';
-import { cutOff } from './postgres-connection.ts';
+import { cutOff, UnconnectedError } from './postgres-connection.ts';
 
 /** What connections are lent from. */
 export interface PoolParts {
@@ -56,17 +55,17 @@ export class ConnectionPool {
     });
   }
 
-  /** Lends a connection, which the caller releases. Rejects with UnreachableError when there is none. */
+  /** Lends a connection, which the caller releases. Rejects with UnconnectedError when there is none. */
   async connect(): Promise<PoolClient> {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      if (this.#standing.size === 0) throw new UnreachableError(error);
+      if (this.#standing.size === 0) throw new UnconnectedError(error);
       this.#refusals.failed(error);
       this.#makeDo();
     }
     return this.#pool.connect().catch((error: unknown) => {
-      throw new UnreachableError(error);
+      throw new UnconnectedError(error);
     });
   }
 

@@ -2,6 +2,7 @@ import { causesOf, codeOf } from '../../../machines/error-code.ts';
 import { StoreError } from '../store/store-error.ts';
 import { UnreachableError } from '../store/task-store.ts';
 import { databaseWords } from './database-words.ts';
+import { UnconnectedError } from './postgres-connection.ts';
 
 /** A database that cannot be used: what is wrong and what to do, neither of which says an address or a password. */
 export class DatabaseError extends StoreError {
@@ -33,7 +34,7 @@ export function databaseError(
   const cause = causes.findLast((each) => codeOf(each) !== '') ?? causes[0] ?? error;
   const code = codeOf(cause);
   const said = `${code} ${cause instanceof Error ? cause.message : ''}`;
-  const isOutside = causesOf(error).length > causes.length;
+  const isOutside = causesOf(error).some((each) => each instanceof UnconnectedError);
   const words = databaseWords({ variable, schema, isOutside });
   const found = words.find(([when]) => when.test(said));
   if (found !== undefined) return new DatabaseError(found[1], found[2], error);

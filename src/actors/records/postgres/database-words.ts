@@ -82,8 +82,8 @@ export function databaseWords({ variable, schema, isOutside }: Tried): Words[] {
     ],
     [
       /^25006/,
-      `${database} is on a standby, which takes no writes`,
-      `name the primary in ${variable}`,
+      `${database} takes no writes, as a standby does, or one that is set to read only`,
+      `name the primary in ${variable}, or set default_transaction_read_only = off`,
     ],
     [/^53100/, `${database} has no room left on its disk`, 'free space there, or add some'],
     [

@@ -1,4 +1,4 @@
-import { codeOf } from '../../../machines/error-code.ts';
+import { causesOf, codeOf } from '../../../machines/error-code.ts';
 import { DatabaseError } from './database-error.ts';
 import { postgresSteps } from './postgres-steps.ts';
 
@@ -24,10 +24,14 @@ export async function findSchema(
     const rows = await query(`SELECT version, agent_id AS "agentId" FROM "${schema}".store_info`);
     return (rows[0] ?? null) as FoundSchema | null;
   } catch (error) {
-    // Neither the table nor its schema.
-    if (/^(42P01|3F000)$/.test(codeOf(error))) return null;
+    if (isMissing(error)) return null;
     throw error;
   }
+}
+
+/** Returns whether an error says that there is no table of that name, or no schema. */
+export function isMissing(error: unknown): boolean {
+  return causesOf(error).some((cause) => /^(42P01|3F000)$/.test(codeOf(cause)));
 }
 
 /** Throws DatabaseError for tables of a later version, and for those of an agent other than the one named. */

@@ -1,7 +1,6 @@
-import { codeOf } from '../../../machines/error-code.ts';
 import { databaseError } from './database-error.ts';
 import { jobSchemaOf, startEngine } from './job-queues.ts';
-import { knownVersion } from './known-schema.ts';
+import { isMissing, knownVersion } from './known-schema.ts';
 import { openSchema } from './open-schema.ts';
 import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
 
@@ -64,7 +63,7 @@ async function engineVersion(database: PostgresDatabase, schema: string): Promis
     const sql = `SELECT version FROM "${schema}".version`;
     return (await database.query<{ version: number }>(sql))[0]?.version ?? null;
   } catch (error) {
-    if (/^(42P01|3F000)$/.test(codeOf(error))) return null;
+    if (isMissing(error)) return null;
     throw error;
   }
 }

@@ -1,5 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Client } from 'pg';
+import { UnreachableError } from '../store/task-store.ts';
+
+/** No connection was to be had, so that nothing was asked. */
+export class UnconnectedError extends UnreachableError {}
 
 /** The time that a connection may take to end in good order, in milliseconds. */
 const endPatience = 1_000;

@@ -6,6 +6,7 @@ import { connectionConfig } from './connection-config.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { databaseError } from './database-error.ts';
 import { useFiledPassword } from './filed-password.ts';
+import { UnconnectedError } from './postgres-connection.ts';
 import { isConnectionLost, isServerGone } from './server-failure.ts';
 
 /** How a database is reached. */
@@ -65,7 +66,8 @@ export class PostgresDatabase {
     try {
       return (await this.#lend((client) => client.query<Row>(text, values))).rows;
     } catch (error) {
-      throw isServerGone(error) ? new UnreachableError(error) : error;
+      if (error instanceof UnreachableError || !isServerGone(error)) throw error;
+      throw new UnreachableError(error);
     }
   }
 
@@ -80,7 +82,7 @@ export class PostgresDatabase {
   };
 
   /**
-   * Runs statements in one transaction, which is rolled back when `run` rejects. Rejects with UnreachableError when there
+   * Runs statements in one transaction, which is rolled back when `run` rejects. Rejects with UnconnectedError when there
    * is no connection; any other error is the driver's own.
    */
   transaction<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
@@ -97,14 +99,14 @@ export class PostgresDatabase {
     });
   }
 
-  /** Opens a connection of its own; the caller ends it. Rejects with UnreachableError. */
+  /** Opens a connection of its own; the caller ends it. Rejects with UnconnectedError. */
   async connect(): Promise<Client> {
     try {
       const client = this.#newClient();
       await client.connect();
       return client;
     } catch (error) {
-      throw new UnreachableError(error);
+      throw new UnconnectedError(error);
     }
   }
 

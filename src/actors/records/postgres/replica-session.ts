@@ -55,6 +55,7 @@ export class ReplicaSession {
   #timer: NodeJS.Timeout;
   #isOver = false;
   #isLooking = false;
+  #isComingBack = false;
   /** What was told last of whether the database can be asked. */
   #isConnected = false;
   #connectedAt = 0;
@@ -72,7 +73,7 @@ export class ReplicaSession {
     this.#timer = setInterval(() => void this.#look(), lookEvery).unref();
   }
 
-  /** Connects for the first time. Rejects with UnreachableError, or the driver's error. */
+  /** Connects for the first time. Rejects with UnconnectedError, or the driver's error. */
   static async open(ports: SessionPorts): Promise<ReplicaSession> {
     const session = new ReplicaSession(ports);
     try {
@@ -113,7 +114,7 @@ export class ReplicaSession {
     if (this.#isOver) return endConnection(client);
     this.#client = client;
     this.#connectedAt = performance.now();
-    client.on('end', () => this.#ended(client));
+    client.on('end', () => this.#lost(client));
     // The first connection is there before this daemon can be seen.
     if (isFirst) this.#accepted();
     else await this.#look();
@@ -160,11 +161,15 @@ export class ReplicaSession {
   #refused(client: Client, error: unknown): void {
     if (this.#client !== client) return;
     this.#outage.failed(error);
-    this.#tell(false);
     // What goes no way here goes none on other connections either, and each would have to find out for itself.
     if (error instanceof SilenceError) this.#ports.database.cutOff();
-    if (isConnectionLost(error)) return cutOff(client);
-    setTimeout(() => void this.#look(), pause.most).unref();
+    if (!isConnectionLost(error)) {
+      this.#tell(false);
+      setTimeout(() => void this.#look(), pause.most).unref();
+      return;
+    }
+    this.#lost(client);
+    cutOff(client);
   }
 
   #tell(isConnected: boolean): void {
@@ -184,7 +189,7 @@ export class ReplicaSession {
     this.#ports.onTime(this.serverTime);
   }
 
-  #ended(client: Client): void {
+  #lost(client: Client): void {
     if (this.#client !== client) return;
     this.#client = null;
     if (this.#isOver) return;
@@ -193,13 +198,14 @@ export class ReplicaSession {
   }
 
   async #comeBack(): Promise<void> {
+    if (this.#isComingBack) return;
+    this.#isComingBack = true;
     for (let wait = pause.first; !this.#isOver; wait = Math.min(wait * 2, pause.most)) {
-      try {
-        return await this.#connect(false);
-      } catch (error) {
-        this.#outage.failed(error);
-        await new Promise((next) => setTimeout(next, wait).unref());
-      }
+      await this.#connect(false).catch((error: unknown) => this.#outage.failed(error));
+      // It may be lost again by what it was asked first.
+      if (this.#client !== null) break;
+      await new Promise((next) => setTimeout(next, wait).unref());
     }
+    this.#isComingBack = false;
   }
 }

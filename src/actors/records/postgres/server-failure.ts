@@ -2,12 +2,12 @@ import { codeOf } from '../../../machines/error-code.ts';
 import { UnreachableError } from '../store/task-store.ts';
 
 /**
- * Classes of SQLSTATE in which the server, not the statement, is at fault: connection, resources such as a full disk,
- * shutdown, and the locks of others.
+ * Classes of SQLSTATE in which what is to be kept is not at fault: connection, a server that takes no writes, rights and
+ * tables that are missing, the locks of others, resources such as a full disk, shutdown, damage.
  */
-const passing = /^(08|53|57|58|25006|25P03|55P03|40001|40P01)/;
+const passing = /^(08|0A|25|28|3D|3F|40|42|53|55|57|58|F0|XX)/;
 
-/** Returns whether an error says that the database cannot be asked now, and may be later. */
+/** Returns whether an error says that the database cannot be asked now, and may be later, once somebody has seen to it. */
 export function isServerGone(error: unknown): boolean {
   // Whatever keeps a connection from being made, no statement is at fault.
   if (error instanceof UnreachableError) return true;
@@ -18,7 +18,7 @@ export function isServerGone(error: unknown): boolean {
 }
 
 /** Failures after which the connection goes on: its server answered, and may take the same statement later. */
-const answered = /^(40|53|55|57014)/;
+const answered = /^(0A|3F|40|42|53|55|57014|XX)/;
 
 /** Returns whether an error says that its connection is of no more use, or leads to a server that is the wrong one by now. */
 export function isConnectionLost(error: unknown): boolean {

@@ -8,7 +8,7 @@ export interface SessionLock {
   release(): Promise<void>;
 }
 
-/** Takes a lock of a name that one daemon over a schema can have; `null` while another one has it. Rejects with UnreachableError, or the driver's error. */
+/** Takes a lock of a name that one daemon over a schema can have; `null` while another one has it. Rejects with UnconnectedError, or the driver's error. */
 export async function takeSessionLock(
   database: PostgresDatabase,
   name: string,
