@@ -21,6 +21,7 @@ export class LossyLink {
   readonly #servers = new Set<Socket>();
   readonly #target: number;
   #losing = 0;
+  #isStalling = false;
   #silence: Silence = { there: false, back: false };
 
   private constructor(target: number) {
@@ -57,6 +58,11 @@ export class LossyLink {
     this.#silence = silences[way];
   }
 
+  /** Passes nothing of the next connection on that is to commit, from there on: its transaction stays open. */
+  stallCommit(): void {
+    this.#isStalling = true;
+  }
+
   /** Passes new connections on again; those of the silence stay dead. */
   recover(): void {
     this.#silence = { there: false, back: false };
@@ -74,6 +80,11 @@ export class LossyLink {
     };
     client.on('data', (bytes) => {
       if (!passes('there')) return;
+      if (this.#isStalling && bytes.includes(commit)) {
+        this.#isStalling = false;
+        Object.assign(lost, { there: true, back: true });
+        return;
+      }
       server.write(bytes);
       if (this.#losing === 0 || !bytes.includes(commit)) return;
       this.#losing -= 1;
