@@ -18,6 +18,7 @@ import { cyclesInProcess } from './in-process.ts';
 import { listFigures } from './lists.ts';
 import { mcpHeldFigures } from './mcp-held.ts';
 import { longListFigures, manyAgentsFigures, pageFigures } from './page.ts';
+import { parkedMillionFigures } from './parked-million.ts';
 import { peersSection } from './peers.ts';
 import { replicaFigures } from './replicas.ts';
 import {
@@ -65,6 +66,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   resting10k: () => restingFigures(10_000),
   resume10k: () => resumeFigures(10_000),
   resume100k: () => resumeFigures(100_000),
+  parkedMillion: parkedMillionFigures,
   replicas: replicaFigures,
 };
 

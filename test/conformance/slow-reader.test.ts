@@ -93,7 +93,9 @@ it('does not take a slow reader for one who left', async () => {
   socket.resume();
   await closed;
   await expect
-    .poll(async () => (await agent.get('/deferrals')).body.deferrals[0]?.args.round)
+    .poll(async () => (await agent.get('/deferrals')).body.deferrals[0]?.args.round, {
+      timeout: 20_000,
+    })
     .toBe(rounds);
   expect((await agent.get('/tasks/t1')).body.status.state).toBe('deferred');
   await agent.post('/tasks/t1/cancel');

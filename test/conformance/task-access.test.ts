@@ -392,8 +392,10 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
   });
 
   afterAll(async () => {
+    // Who is cut off as the agent stops is heard before.
+    const settled = Promise.allSettled(sends);
     await agent.close();
-    await Promise.allSettled(sends);
+    await settled;
   });
 
   it.each(lists)(

@@ -1,18 +1,10 @@
 /** The tests of the black-box suite that ask most of a store: they run over both in every run of the tests. */
 const ofTheStore = [
-  'a2a/follow-ups',
-  'a2a/sends-at-a-hold',
   'a2a/story',
-  'approvers',
   'caller-gone',
   'decision-race',
   'decisions',
   'deferral',
-  'drain',
-  'event-stream',
-  'events',
-  'governance/defer',
-  'held-sends',
   'sessions',
   'state-history',
   'task-list',

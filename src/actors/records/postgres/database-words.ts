@@ -92,7 +92,7 @@ export function databaseWords({ variable, schema, isOutside }: Tried): Words[] {
       'raise max_connections of PostgreSQL, or lower store.pool',
     ],
     [
-      /^(57P|08|ECONN|EPIPE)|connection (terminated|ended)/i,
+      /^(57P|08|ECONN|EPIPE)|connection (terminated|ended)|not queryable/i,
       `${database} ended the connection`,
       'look at the log of PostgreSQL, then try again',
     ],

@@ -16,33 +16,33 @@ beforeEach(async () => {
 });
 
 /** Has the database refuse lines of the log with a code for which waiting is no cure. */
-async function damage(): Promise<void> {
+async function forbid(): Promise<void> {
   await place.execute(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    RAISE 'invalid page in block 7' USING ERRCODE = 'data_corrupted'; END $$`);
+    RAISE 'no lines on Sundays' USING ERRCODE = 'check_violation'; END $$`);
   await place.execute(
-    'CREATE TRIGGER damaged BEFORE INSERT ON audit_lines EXECUTE FUNCTION refuse()',
+    'CREATE TRIGGER forbidden BEFORE INSERT ON audit_lines EXECUTE FUNCTION refuse()',
   );
 }
 
 describe('a database that refuses a commit', () => {
   it('makes the store not writable, until it takes one that is tried', async () => {
-    await damage();
+    await forbid();
     await expect(store.save('t-1', () => aWrite(aTask()))).rejects.toMatchObject({
       code: 'unrecorded',
     });
     expect(store.isWritable()).toBe(false);
     await expect(store.record([anEvent('loose')])).rejects.toMatchObject({ code: 'unrecorded' });
-    await place.execute('DROP TRIGGER damaged ON audit_lines');
+    await place.execute('DROP TRIGGER forbidden ON audit_lines');
     await vi.waitFor(() => expect(store.isWritable()).toBe(true), patient);
     await store.save('t-1', () => aWrite(aTask()));
     expect((await place.lines()).map(({ task_id: id }) => id)).toEqual(['t-1']);
     expect(logged).toEqual([
-      [{ error: 'invalid page in block 7' }, 'store: the database refuses a commit'],
+      [{ error: 'no lines on Sundays' }, 'store: the database refuses a commit'],
     ]);
   });
 
   it('keeps no store from closing', async () => {
-    await damage();
+    await forbid();
     await expect(store.record([anEvent('loose')])).rejects.toMatchObject({ code: 'unrecorded' });
     await store.close();
     expect(store.isWritable()).toBe(false);

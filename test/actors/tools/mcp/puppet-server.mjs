@@ -3,7 +3,7 @@
  * it, and read at each list; what it was told is in `told` there.
  */
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, watchFile } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -146,7 +146,16 @@ async function receive({ id, method, params, result, error }) {
 }
 
 if (existsSync(join(here, 'tools.json'))) {
-  watchFile(join(here, 'tools.json'), { interval: 50 }, () =>
-    send({ method: 'notifications/tools/list_changed' }),
-  );
+  const written = () => {
+    const { mtimeMs, size } = statSync(join(here, 'tools.json'));
+    return `${mtimeMs} ${size}`;
+  };
+  // It is looked at before anything is answered, so that no later change can be taken for the first state.
+  let seen = written();
+  setInterval(() => {
+    const now = written();
+    if (now === seen) return;
+    seen = now;
+    send({ method: 'notifications/tools/list_changed' });
+  }, 50);
 }
