@@ -3,10 +3,26 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { kindsOfTests } from './test/tooling/kinds-of-tests.ts';
 import { memoryFolder } from './test/tooling/memory-folder.ts';
-import { overPostgres } from './test/tooling/over-postgres.ts';
 
 const temporary = memoryFolder() ?? tmpdir();
+const compiled = join(import.meta.dirname, 'node_modules/.cache/holdpoint-test');
 const { pure, sockets, processes } = kindsOfTests(import.meta.dirname);
+
+/** The black-box suite with agents that keep their tasks in PostgreSQL, where that is asked for (`npm run test:postgres`). */
+const overPostgres =
+  process.env['HOLDPOINT_TEST_STORE'] === 'postgres'
+    ? {
+        extends: true as const,
+        test: {
+          name: 'postgres',
+          include: ['test/conformance/**/*.test.ts'],
+          // They bring databases of their own.
+          exclude: ['test/conformance/{database-*,replicas*,restored-database}.test.ts'],
+          globalSetup: ['test/tooling/postgres-once.ts', 'test/tooling/compile-once.ts'],
+          env: { NODE_COMPILE_CACHE: compiled },
+        },
+      }
+    : null;
 
 export default defineConfig({
   test: {
@@ -47,22 +63,11 @@ export default defineConfig({
           globalSetup: ['test/tooling/page-once.ts', 'test/tooling/compile-once.ts'],
           // What one program has compiled serves the next.
           env: {
-            NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/holdpoint-test'),
+            NODE_COMPILE_CACHE: compiled,
           },
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'postgres',
-          include: overPostgres(),
-          globalSetup: ['test/tooling/postgres-once.ts', 'test/tooling/compile-once.ts'],
-          env: {
-            NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/holdpoint-test'),
-            HOLDPOINT_TEST_STORE: 'postgres',
-          },
-        },
-      },
+      ...(overPostgres === null ? [] : [overPostgres]),
     ],
     coverage: {
       provider: 'v8',

@@ -1,4 +1,4 @@
-import { globSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PostgresServer } from '../test/helpers/postgres-server.ts';
@@ -43,8 +43,7 @@ export async function parkedMillionFigures(): Promise<Figure[]> {
 async function overSqlite(): Promise<Figure[]> {
   const { directory, remove } = makeAgentFolder();
   await parkFirst(directory);
-  const path = globSync('**/*.db', { cwd: directory, dot: true })[0] ?? '';
-  const file = join(directory, path);
+  const file = join(directory, '.service/tasks.db');
   const database = new DatabaseSync(file);
   database.exec(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${million - 1}) ${copying('tasks', 'n', 'n.i')}`,
