@@ -155,6 +155,8 @@ it('answers any path, method and header without a failure of its own', async () 
       path,
       fc.array(header, { maxLength: 4 }),
       async (method, target, headers) => {
+        // What all tasks do is told for as long as somebody listens.
+        fc.pre(method !== 'GET' || !/^\/events\/?(\?|$)/.test(target));
         const lines = [`${method} ${target} HTTP/1.1`, 'Host: a', 'Connection: close'];
         for (const [name, text] of headers) lines.push(`${name}: ${text}`);
         expectSound(await rawRequest(client.url, `${lines.join('\r\n')}\r\n\r\n`));
