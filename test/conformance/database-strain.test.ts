@@ -132,7 +132,10 @@ describe('a lock that somebody else holds for long', () => {
     expect((await c.decide('held', { decision: 'approve', approver: 'ann' })).status).toBe(200);
     expect(textOf(await held)).toBe('paid');
     const ends = (await sharedLog(server, database)).filter(({ event }) => event === 'session_end');
-    expect(ends.map(({ task_id: id }) => id).toSorted()).toEqual(['early', 'held']);
+    expect([ends.length, new Set(ends.map(({ task_id: id }) => id))]).toEqual([
+      2,
+      new Set(['early', 'held']),
+    ]);
   });
 
   it('and is a daemon that was cut off in the middle of a commit, is given back after five seconds', async () => {

@@ -14,7 +14,7 @@ import {
   startIdentityProvider,
 } from '../helpers/identity-provider.ts';
 import { patient } from '../helpers/patient.ts';
-import { expectIntact, launchAgent, reached, type TestAgent } from '../helpers/test-agent.ts';
+import { expectIntact, launchAgent, type TestAgent } from '../helpers/test-agent.ts';
 import { ask, wireSurfaces } from './a2a/wire-surfaces.ts';
 
 const people = ['ann@example.com', 'bob@example.com', 'eve@example.com'];

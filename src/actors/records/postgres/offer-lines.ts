@@ -1,9 +1,7 @@
 import type { AuditSinks } from '../sinks/audit-sinks.ts';
 import type { LinesUntil } from './committed-lines.ts';
 import type { PostgresStore } from './postgres-store.ts';
-
-/** Where the sinks stand in the log is kept under this name; they begin where the first daemon joined. */
-export const sinksMark = 'sinks';
+import { sinksMark } from './sinks-mark.ts';
 
 /**
  * Offers the lines of the log to the sinks as they are committed, as long as is said, from where the daemon

@@ -9,7 +9,6 @@ import { type CommittedLines, type LinesUntil, readLines } from './committed-lin
 import { databaseError } from './database-error.ts';
 import type { JobWriter } from './job-writer.ts';
 import { groupOf, living } from './living-replicas.ts';
-import { sinksMark } from './offer-lines.ts';
 import { openSchema } from './open-schema.ts';
 import { PostgresApprovalRows } from './postgres-approval-rows.ts';
 import { PostgresConversationRows } from './postgres-conversation-rows.ts';
@@ -21,6 +20,7 @@ import { ReplicaNote } from './replica-note.ts';
 import { ReplicaSession } from './replica-session.ts';
 import { ServerClock } from './server-clock.ts';
 import { type SessionLock, takeSessionLock } from './session-lock.ts';
+import { sinksMark } from './sinks-mark.ts';
 
 export interface PostgresStoreOptions extends PostgresAddress {
   agentId: string;
