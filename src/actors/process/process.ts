@@ -26,5 +26,4 @@ export {
   takeNotifySettings,
 } from './service-notifier.ts';
 export { makeStateFolder, StateFolderError, stateFolderOf } from './state-folder.ts';
-export { type WorkerJob, WorkerPool } from './worker-pool.ts';
 export { writePrivately } from './write-privately.ts';

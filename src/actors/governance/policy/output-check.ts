@@ -1,4 +1,4 @@
-import { WorkerPool } from '../../process/process.ts';
+import { WorkerPool } from '../../worker-pool.ts';
 import type { checkLargeOutput, LargeOutput } from './check-large-output.ts';
 import { type CheckedOutput, checkOutput, type OutputLayers } from './check-output.ts';
 

@@ -30,3 +30,47 @@ export async function readLines(
   await turn();
   return { first: rows[0]?.line ?? after + 1, texts: rows.map(({ text }) => text) };
 }
+
+/** How lines that are to come are waited for. */
+export interface FollowedLines extends LinesUntil {
+  /** Has somebody hear of each commit, and once at first; the returned function stops it. */
+  onCommit: (hear: () => void) => () => void;
+}
+
+/** Yields the lines of the log after a number, and those to come, as long as is said. */
+export async function* followLines(
+  database: Pick<PostgresDatabase, 'query'>,
+  after: number,
+  { lost, over, onCommit }: FollowedLines,
+): AsyncGenerator<CommittedLines> {
+  let last = after;
+  let isNew = true;
+  let wake: () => void = () => undefined;
+  const look = (): void => {
+    isNew = true;
+    wake();
+  };
+  const stop = onCommit(look);
+  for (const signal of [lost, over]) signal.addEventListener('abort', look);
+  try {
+    while (!lost.aborted) {
+      isNew = false;
+      const isOver = over.aborted;
+      const found = await readLines(database, last).catch(() => null);
+      if (found !== null && found.texts.length > 0) {
+        last = found.first + found.texts.length - 1;
+        yield found;
+      } else if (isOver) {
+        return;
+      } else if (!isNew) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (isNew) resolve();
+        });
+      }
+    }
+  } finally {
+    stop();
+    for (const signal of [lost, over]) signal.removeEventListener('abort', look);
+  }
+}

@@ -10,12 +10,19 @@ export class PostgresPushRows implements PushRows {
     this.#database = database;
   }
 
-  async put(target: PushTarget, told: number): Promise<void> {
-    await this.#database.query(
-      `INSERT INTO push_targets (task_id, id, told, is_closed, target) VALUES ($1, $2, $3, false, $4)
-        ON CONFLICT (task_id, id) DO UPDATE SET target = $4, is_closed = false`,
+  async put(target: PushTarget, told: number): Promise<number | null> {
+    const [before] = await this.#database.query<{ told: number | null }>(
+      `WITH before AS (
+        SELECT told FROM push_targets WHERE task_id = $1 AND id = $2 AND NOT is_closed FOR UPDATE
+      ), kept AS (
+        INSERT INTO push_targets (task_id, id, told, is_closed, target)
+        VALUES ($1, $2, coalesce((SELECT told FROM before), $3), false, $4)
+        ON CONFLICT (task_id, id) DO UPDATE SET target = $4, is_closed = false
+      )
+      SELECT told FROM before`,
       [target.taskId, target.id, told, JSON.stringify(target)],
     );
+    return before?.told ?? null;
   }
 
   async find(taskId: string, id: string): Promise<PushTarget | undefined> {

@@ -5,7 +5,7 @@ import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
 import type { TaskStore, TaskWrite } from '../store/task-store.ts';
 import { ChangeReader, type StoreChange } from './change-reader.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { type CommittedLines, type LinesUntil, readLines } from './committed-lines.ts';
+import { type CommittedLines, followLines, type LinesUntil } from './committed-lines.ts';
 import { databaseError } from './database-error.ts';
 import type { JobWriter } from './job-writer.ts';
 import { groupOf, living } from './living-replicas.ts';
@@ -19,7 +19,7 @@ import { PostgresTaskRows } from './postgres-task-rows.ts';
 import { ReplicaNote } from './replica-note.ts';
 import { ReplicaSession } from './replica-session.ts';
 import { ServerClock } from './server-clock.ts';
-import { type SessionLock, takeSessionLock } from './session-lock.ts';
+import type { SessionLock } from './session-lock.ts';
 import { sinksMark } from './sinks-mark.ts';
 
 export interface PostgresStoreOptions extends PostgresAddress {
@@ -171,7 +171,8 @@ export class PostgresStore implements TaskStore {
   }
 
   checkpoint(): void {
-    this.#queue.checkpoint(new Date().toISOString());
+    const now = this.#session?.serverTime ?? Date.now();
+    this.#queue.checkpoint(new Date(Math.round(now)).toISOString());
   }
 
   close(): Promise<void> {
@@ -205,37 +206,11 @@ export class PostgresStore implements TaskStore {
   }
 
   /** Yields the lines of the log after a number, and those to come, as long as is said. */
-  async *lines(after: number, { lost, over }: LinesUntil): AsyncGenerator<CommittedLines> {
-    let last = after;
-    let isNew = true;
-    let wake: () => void = () => undefined;
-    const look = (): void => {
-      isNew = true;
-      wake();
-    };
-    const stop = this.#onEachCommit(look);
-    for (const signal of [lost, over]) signal.addEventListener('abort', look);
-    try {
-      while (!lost.aborted) {
-        isNew = false;
-        const isOver = over.aborted;
-        const found = await readLines(this.database, last).catch(() => null);
-        if (found !== null && found.texts.length > 0) {
-          last = found.first + found.texts.length - 1;
-          yield found;
-        } else if (isOver) {
-          return;
-        } else if (!isNew) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            if (isNew) resolve();
-          });
-        }
-      }
-    } finally {
-      stop();
-      for (const signal of [lost, over]) signal.removeEventListener('abort', look);
-    }
+  lines(after: number, until: LinesUntil): AsyncGenerator<CommittedLines> {
+    return followLines(this.database, after, {
+      ...until,
+      onCommit: (hear) => this.#onEachCommit(hear),
+    });
   }
 
   /** Returns a line of the log by its number, from 1. */
@@ -255,9 +230,9 @@ export class PostgresStore implements TaskStore {
     await this.database.query('UPDATE audit_marks SET line = $2 WHERE name = $1', [name, line]);
   }
 
-  /** Takes a lock that one daemon alone can have; `null` while another one has it. */
+  /** Takes a lock that one daemon alone can have; `null` while another one has it. Rejects with the driver's error, or SilenceError. */
   async lock(name: string): Promise<SessionLock | null> {
-    return takeSessionLock(this.database, name).catch(() => null);
+    return (await this.#session?.lock(`${name} of ${this.database.schema}`)) ?? null;
   }
 
   /** Returns the daemons that PostgreSQL sees no more, and whose end nobody has taken note of. */

@@ -4,6 +4,7 @@ import { OutageNotice } from './outage-notice.ts';
 import { cutOff, endConnection, inTime, SilenceError } from './postgres-connection.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { isConnectionLost } from './server-failure.ts';
+import { type SessionLock, SessionLocks } from './session-lock.ts';
 
 /** What is heard of on the connection that a daemon keeps for its life. */
 export interface SessionPorts {
@@ -45,13 +46,14 @@ const endHolder = `SELECT pg_terminate_backend(pid) FROM pg_locks
 const lookEvery = 5_000;
 
 /**
- * The connection that a daemon keeps: it hears of commits there, and holds the lock that PostgreSQL lets go of with it.
+ * The connection that a daemon keeps: it hears of commits there, and has the locks that PostgreSQL lets go of with it.
  * It comes back by itself.
  */
 export class ReplicaSession {
   readonly #ports: SessionPorts;
   readonly #outage: OutageNotice;
   #client: Client | null = null;
+  #locks: SessionLocks | null = null;
   #timer: NodeJS.Timeout;
   #isOver = false;
   #isLooking = false;
@@ -95,10 +97,24 @@ export class ReplicaSession {
     return this.#origin + performance.now();
   }
 
-  /** Ends the connection, and with it the lock. */
+  /** Takes a lock that one daemon alone can have; `null` while another one has it, or the connection is gone. Rejects with the driver's error, or SilenceError. */
+  async lock(name: string): Promise<SessionLock | null> {
+    const client = this.#client;
+    if (client === null || this.#locks === null) return null;
+    try {
+      return await inTime(this.#locks.take(name), answerPatience);
+    } catch (error) {
+      // Nobody would know of a lock that is given later.
+      if (error instanceof SilenceError) this.#refused(client, error);
+      throw error;
+    }
+  }
+
+  /** Ends the connection, and with it its locks. */
   async close(): Promise<void> {
     this.#isOver = true;
     clearInterval(this.#timer);
+    this.#locks?.lose();
     if (this.#client !== null) await endConnection(this.#client);
   }
 
@@ -113,6 +129,7 @@ export class ReplicaSession {
     // It was closed while it came back.
     if (this.#isOver) return endConnection(client);
     this.#client = client;
+    this.#locks = new SessionLocks(client);
     this.#connectedAt = performance.now();
     client.on('end', () => this.#lost(client));
     // The first connection is there before this daemon can be seen.
@@ -192,6 +209,8 @@ export class ReplicaSession {
   #lost(client: Client): void {
     if (this.#client !== client) return;
     this.#client = null;
+    this.#locks?.lose();
+    this.#locks = null;
     if (this.#isOver) return;
     this.#tell(false);
     void this.#comeBack();

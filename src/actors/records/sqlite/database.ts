@@ -8,18 +8,22 @@ import { WatchedDatabase } from './watched-database.ts';
 
 const schemaVersion = schemaSteps.length;
 
-/** Bytes up to which a store is looked through at every start; a larger one after an unclean stop alone. */
+/** Bytes up to which a store is looked through before it is used, in some 100 ms. */
 const soonChecked = 64 * 1024 * 1024;
+
+/** Returns whether a store was not closed the last time, and is too large to be looked through before it is used. */
+export function isCheckedLater(path: string): boolean {
+  // A clean stop leaves no log of writes beside the file.
+  return sizeOf(`${path}-wal`) > 0 && sizeOf(path) > soonChecked;
+}
 
 /**
  * Opens the database of an agent and creates its tables on first use. Every commit is on disk
  * when it returns (WAL, `synchronous=FULL`). Throws StoreError for a file of another version, and for a
- * damaged one.
+ * damaged one of up to 64 MiB.
  */
 export function openDatabase(path: string): WatchedDatabase {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // A clean stop leaves no log of writes beside the file.
-  const isDue = sizeOf(`${path}-wal`) > 0 || sizeOf(path) <= soonChecked;
   let database: WatchedDatabase | null = null;
   try {
     database = new WatchedDatabase(path, { timeout: 5_000 });
@@ -30,7 +34,7 @@ export function openDatabase(path: string): WatchedDatabase {
       PRAGMA cache_size = -65536;
     `);
     chmodSync(path, 0o600);
-    if (isDue) checkPages(path, database);
+    if (sizeOf(path) <= soonChecked) checkPages(path, database);
     checkVersion(path, database);
     return database;
   } catch (error) {

@@ -26,11 +26,13 @@ export class SqlitePushRows implements PushRows {
 
   /**
    * Keeps a receiver; one in the place of another with the same id has been told what that one was, else up to
-   * `told`.
+   * `told`. Resolves with what one in its place was told that does not know the end of its task; `null` without one.
    */
-  async put(target: PushTarget, told: number): Promise<void> {
+  async put(target: PushTarget, told: number): Promise<number | null> {
     this.#hasAny = true;
+    const before = this.#sql.openOne.get(target.taskId, target.id);
     this.#sql.put.run(target.taskId, target.id, told, JSON.stringify(target));
+    return before === undefined ? null : Number(before['told']);
   }
 
   /** Returns a receiver of a task. */
@@ -80,6 +82,9 @@ function prepare(database: DatabaseSync) {
     delete: database.prepare('DELETE FROM push_targets WHERE task_id = ? AND id = ?'),
     told: database.prepare(
       'UPDATE push_targets SET told = ?, is_closed = ? WHERE task_id = ? AND id = ?',
+    ),
+    openOne: database.prepare(
+      'SELECT told FROM push_targets WHERE task_id = ? AND id = ? AND is_closed = 0',
     ),
     open: database.prepare('SELECT told, target FROM push_targets WHERE is_closed = 0'),
     deleteOrphans: database.prepare(

@@ -10,7 +10,8 @@ import {
   UnsavableError,
 } from '../store/task-store.ts';
 import { AuditFile, type AuditFileOptions } from './audit-file.ts';
-import { openDatabase } from './database.ts';
+import { checkBeside } from './check-beside.ts';
+import { isCheckedLater, openDatabase } from './database.ts';
 import { inTransaction } from './in-transaction.ts';
 import { SqliteApprovalRows } from './sqlite-approval-rows.ts';
 import { SqliteChannelNameRows } from './sqlite-channel-name-rows.ts';
@@ -64,6 +65,7 @@ export class SqliteStore implements TaskStore {
   readonly #audit: AuditFile;
   readonly #onCommitted: (lines: Uint8Array) => void;
   readonly #timers: NodeJS.Timeout[];
+  readonly #closing = new AbortController();
   #saves = new Map<string, PendingSave>();
   #events: PendingEvents = { events: [], settle: [] };
   #scheduled = false;
@@ -95,11 +97,13 @@ export class SqliteStore implements TaskStore {
 
   /** Opens the store of an agent. Throws StoreError when it cannot be used. */
   static async open({ path, audit, onDamaged }: SqliteStoreOptions): Promise<SqliteStore> {
+    const isUnchecked = isCheckedLater(path);
     const database = openDatabase(path);
     try {
       const file = await AuditFile.open({ ...audit, database });
       const store = new SqliteStore(database, file, audit.onCommitted);
       database.onDamage = (error) => store.#takeDamage(damagedStore(path, error), onDamaged);
+      if (isUnchecked) store.#lookThrough(path, onDamaged);
       return store;
     } catch (error) {
       database.close();
@@ -206,12 +210,21 @@ export class SqliteStore implements TaskStore {
   async close(): Promise<void> {
     if (!this.#database.isOpen) return;
     for (const timer of this.#timers) clearInterval(timer);
+    this.#closing.abort();
     this.#flush();
     try {
       this.#audit.close();
     } finally {
       this.#database.close();
     }
+  }
+
+  #lookThrough(path: string, tell: SqliteStoreOptions['onDamaged']): void {
+    checkBeside(path, this.#closing.signal).then(
+      (error) => error !== null && this.#takeDamage(error, tell),
+      // Who reads what cannot be read is told; looking through is more than that.
+      () => undefined,
+    );
   }
 
   #takeDamage(error: StoreError, tell: SqliteStoreOptions['onDamaged']): void {

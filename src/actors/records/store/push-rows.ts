@@ -11,9 +11,9 @@ export interface OpenTarget {
 export interface PushRows {
   /**
    * Keeps a receiver; one in the place of another with the same id has been told what that one was, else up to
-   * `told`.
+   * `told`. Resolves with what one in its place was told that does not know the end of its task; `null` without one.
    */
-  put(target: PushTarget, told: number): Promise<void>;
+  put(target: PushTarget, told: number): Promise<number | null>;
   /** Returns a receiver of a task. */
   find(taskId: string, id: string): Promise<PushTarget | undefined>;
   /** Returns the receivers of a task, by their ids. */

@@ -1,5 +1,5 @@
 import { ToolError } from '../../ports.ts';
-import { type WorkerJob, WorkerPool } from '../../process/process.ts';
+import { type WorkerJob, WorkerPool } from '../../worker-pool.ts';
 
 /** What a worker says: a text, or what is wrong with what it was given, in words without the tool's name. */
 export type Apart = { text: string } | { problem: string };

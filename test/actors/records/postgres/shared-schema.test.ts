@@ -236,11 +236,24 @@ describe('a store among others', () => {
     await lock?.lost;
     const second = await other.lock('engine');
     expect(second).not.toBeNull();
-    await server.cut(place.database, `query LIKE '%pg_try_advisory_lock%'`);
+    expect(await other.lock('engine')).toBeNull();
+    const itsPlace = `pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid = ${other.number})`;
+    await server.cut(place.database, itsPlace);
     await second?.lost;
     const third = await one.lock('engine');
     expect(third).not.toBeNull();
     await third?.release();
+    await third?.release();
+  });
+
+  it('asks for a lock, and has it, on the connection that it keeps', async () => {
+    await one.lock('engine');
+    for (let tries = 0; tries < 3; tries += 1) await other.lock('engine');
+    const holders = await place.execute(
+      `SELECT count(DISTINCT pid)::int AS connections, count(*)::int AS locks FROM pg_locks
+        WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+    expect(holders).toEqual([{ connections: 2, locks: 3 }]);
   });
 
   it('goes by the time of the server, as one does whose machine is a minute off', async () => {

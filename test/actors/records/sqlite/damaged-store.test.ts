@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
@@ -69,6 +70,33 @@ describe('a damaged store', () => {
     await expect(store.save('new', () => aWrite(aTask({ id: 'new' })))).rejects.toThrow(
       UnrecordedError,
     );
+    await store.close();
+  });
+
+  it('is found after an unclean stop while it is in use, when it is too large to be waited for', async () => {
+    const directory = temporaryFolder();
+    const killed = await openStore(directory);
+    const large = 'x'.repeat(1024 * 1024);
+    for (let index = 0; index < 70; index += 1) {
+      await killed.save(`t-${index}`, () => aWrite(aTask({ id: `t-${index}`, text: large })));
+    }
+    const copy = temporaryFolder();
+    cpSync(directory, copy, { recursive: true });
+    await killed.close();
+    const { path, audit } = storeFiles(copy);
+    new DatabaseSync(path).exec("UPDATE tasks SET started_call = 'x' WHERE id = 't-0'");
+    overwritePages(path, Math.floor(pagesOf(path) / 2), 6);
+    const damaged = Promise.withResolvers<string>();
+    const store = await SqliteStore.open({
+      path,
+      audit,
+      onDamaged: ({ message }) => damaged.resolve(message),
+    });
+    expect([store.isWritable(), store.damage]).toEqual([true, null]);
+    expect(await damaged.promise).toMatch(
+      /^.*tasks\.db is damaged \(.*\); stop the agent and restore/,
+    );
+    expect(store.isWritable()).toBe(false);
     await store.close();
   });
 });

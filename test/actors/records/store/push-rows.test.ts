@@ -34,13 +34,17 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     });
 
     it('keeps one in the place of another, which leaves it as far behind as that one was', async () => {
-      await store.push.put(aPushTarget(), 2);
+      const first = await store.push.put(aPushTarget(), 2);
       const changed = aPushTarget({ url: 'https://other.example.test/' });
-      await store.push.put(changed, 5);
-      expect([await store.push.list('t-1'), await store.push.open()]).toEqual([
+      const second = await store.push.put(changed, 5);
+      expect([first, second, await store.push.list('t-1'), await store.push.open()]).toEqual([
+        null,
+        2,
         [changed],
         [{ target: changed, told: 2 }],
       ]);
+      await store.push.keepTold(changed, 7, true);
+      expect(await store.push.put(changed, 7)).toBeNull();
     });
 
     it('lists those who do not know the end of their task, and how far they are', async () => {
