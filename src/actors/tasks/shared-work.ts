@@ -22,7 +22,7 @@ export interface SharedDuties {
 
 /** Which of several daemons over one store does what, and when: a job engine decides it, not the daemons. */
 export interface SharedWork {
-  /** The tasks that no daemon was there for as this one began: a restart of the agent interrupted them. */
+  /** The tasks that no daemon was there for as this one began, and that are to be given up: a restart of the agent interrupted them. */
   readonly interrupted: readonly string[];
   /** Takes part in the work from now on. */
   start(duties: SharedDuties): Promise<void>;

@@ -16,48 +16,55 @@ export interface WatchDeadlinesPorts {
 const storePause = 5_000;
 
 /** Tasks woken in one turn of the event loop, so that requests are served in between. */
-const wokenAtOnce = 100;
+const wokenAtOnce = 25;
 
 /** Fills the `watchDeadlines` port: one timer to the earliest deadline in the store, however many tasks wait. */
 export function createWatchDeadlines({ rows, clock, log, wake }: WatchDeadlinesPorts) {
   return fromCallback<DeadlineEvent>(({ receive }) => {
     let timer: unknown = null;
     let dueAt = Number.POSITIVE_INFINITY;
-    let stopped = false;
+    let ring = (): void => undefined;
+    let isStopped = false;
 
-    const sleepUntil = (at: number): void => {
+    const setAlarm = (at: number): void => {
+      if (at >= dueAt || isStopped) return;
       clock.clearTimeout(timer);
       dueAt = at;
-      timer = clock.setTimeout(look, at - clock.now());
+      timer = clock.setTimeout(() => ring(), at - clock.now());
     };
-    const wakeSome = (ids: string[]): void => {
-      if (stopped) return;
-      for (const id of ids.slice(0, wokenAtOnce)) wake(id);
-      const rest = ids.slice(wokenAtOnce);
-      if (rest.length > 0) setImmediate(wakeSome, rest);
-    };
-    const wakeOverdue = async (): Promise<void> => {
-      const now = clock.now();
-      dueAt = Number.POSITIVE_INFINITY;
-      wakeSome(await rows.overdue(now));
-      const next = await rows.nextDeadline(now);
-      // One that became known meanwhile may be nearer.
-      if (next !== null && next < dueAt && !stopped) sleepUntil(next);
-    };
-
-    const look = (): void => {
-      wakeOverdue().catch((error: unknown) => {
-        log.error({ error }, 'tasks: the deadlines cannot be read; they are looked for again');
-        if (!stopped) sleepUntil(clock.now() + storePause);
+    const alarm = (): Promise<void> =>
+      new Promise((resolve) => {
+        ring = resolve;
+        if (dueAt <= clock.now()) resolve();
       });
+    const look = async (): Promise<void> => {
+      const now = clock.now();
+      const ids = await rows.overdue(now);
+      for (let first = 0; first < ids.length && !isStopped; first += wokenAtOnce) {
+        for (const id of ids.slice(first, first + wokenAtOnce)) wake(id);
+        await new Promise((next) => setImmediate(next));
+      }
+      const next = await rows.nextDeadline(now);
+      if (next !== null) setAlarm(next);
+    };
+    /** Looks once at a time: of many that are due at once each look would wake all. */
+    const watch = async (): Promise<void> => {
+      while (!isStopped) {
+        clock.clearTimeout(timer);
+        // One that becomes known while it looks may be nearer than all in the store.
+        dueAt = Number.POSITIVE_INFINITY;
+        await look().catch((error: unknown) => {
+          log.error({ error }, 'tasks: the deadlines cannot be read; they are looked for again');
+          setAlarm(clock.now() + storePause);
+        });
+        await alarm();
+      }
     };
 
-    receive(({ at }) => {
-      if (at < dueAt) sleepUntil(at);
-    });
-    look();
+    receive(({ at }) => setAlarm(at));
+    void watch();
     return () => {
-      stopped = true;
+      isStopped = true;
       clock.clearTimeout(timer);
     };
   });

@@ -33,3 +33,28 @@ it('a store that cannot be read is asked for deadlines again, and none is missed
   expect(logged).toEqual(['tasks: the deadlines cannot be read; they are looked for again']);
   watching.stop();
 });
+
+it('wakes each of many that are due at once a single time, whatever becomes due meanwhile', async () => {
+  const clock = new ManualClock(nine);
+  const error = vi.fn();
+  const log = { info: () => undefined, warn: () => undefined, error };
+  const said: string[] = [];
+  const ids = Array.from({ length: 60 }, (_, index) => `t-${index}`);
+  const rows = {
+    overdue: async (): Promise<string[]> => {
+      said.push('looks');
+      return said.length === 1 ? ids : ['t-60'];
+    },
+    nextDeadline: async () => null,
+  };
+  const wake = (id: string): void => {
+    said.push(id);
+    if (id === 't-0') watching.send({ type: 'deadline.known', at: nine });
+  };
+  const logic = createWatchDeadlines({ rows: rows as never, clock, log, wake });
+  const watching = createActor(logic).start();
+  await vi.waitFor(() => expect(said).toContain('t-60'), patient);
+  watching.stop();
+  expect(said).toEqual(['looks', ...ids, 'looks', 't-60']);
+  expect(error.mock.calls).toEqual([]);
+});
