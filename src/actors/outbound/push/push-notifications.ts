@@ -173,8 +173,12 @@ export class PushNotifications implements PushTargets {
     // What one before it was told must not be written over what this one is.
     await this.#told.answered(nameOf(target));
     const told = task?.revision ?? 0;
-    await rows.put(target, told);
+    const before = await rows.put(target, told);
     const isBehind = this.#forget(target);
+    if (!this.#isDelivering) {
+      await this.#putAside(target, task, before);
+      return target;
+    }
     if (task !== undefined && isFinal(task.state) && !isBehind) {
       this.#keepTold(target, task);
       return target;
@@ -182,6 +186,20 @@ export class PushNotifications implements PushTargets {
     const delivery = this.#deliver(target, isBehind ? 0 : told);
     if (task !== undefined) delivery?.send({ type: 'task.changed', task });
     return target;
+  }
+
+  /** Leaves a receiver to the daemon that delivers, unless that one heard of the end before there was a receiver. */
+  async #putAside(
+    target: PushTarget,
+    task: Task | undefined,
+    before: number | null,
+  ): Promise<void> {
+    const latest = await this.#options.find(target.taskId);
+    if (latest === undefined || !isFinal(latest.state) || this.#stopped.signal.aborted) return;
+    // What one in its place was still to be told is told there, now or by who delivers next.
+    if (before !== null && before < latest.revision) return;
+    if (task?.revision === latest.revision) return this.#keepTold(target, latest);
+    this.#start(target, task?.revision ?? 0).send({ type: 'task.changed', task: latest });
   }
 
   /** A task that ended may run again; then its receivers are told again. */
@@ -233,6 +251,10 @@ export class PushNotifications implements PushTargets {
   /** Starts to deliver what comes after a revision; `null` once it is stopped. */
   #deliver(target: PushTarget, told: number): Delivery | null {
     if (this.#stopped.signal.aborted || !this.#isDelivering) return null;
+    return this.#start(target, told);
+  }
+
+  #start(target: PushTarget, told: number): Delivery {
     const { clock, log } = this.#options;
     const { taskId, id } = target;
     const delivery = createActor(this.#logic(target), { clock, input: { told } });

@@ -39,11 +39,12 @@ beforeEach(async () => {
   });
 });
 
-function startPush(): PushNotifications {
+function startPush(isShared = false): PushNotifications {
   const ignore = () => undefined;
   return new PushNotifications({
     rows: held.rows,
     find: (id) => tasks.rows.find(id),
+    isShared,
     write: async ({ state, revision }) => ({
       body: `${state} ${revision}`,
       contentType: 'text/plain',
@@ -298,6 +299,58 @@ describe('a receiver that is set or deleted while something changes', () => {
       outcomes.filter(({ status }) => status === 'fulfilled').length,
       (await push.list('t-1')).length,
     ]).toEqual([16, 16]);
+  });
+});
+
+describe('a receiver that is set at a daemon which leaves the telling to another', () => {
+  it('is left to that one, which tells it what changes', async () => {
+    const aside = startPush(true);
+    push.start();
+    await keep('deferred', 1);
+    await aside.set(target());
+    push.changed(await keep('completed', 2));
+    await turns();
+    await aside.stop();
+    expect([told, await behind()]).toEqual([['a completed 2'], []]);
+  });
+
+  it('is told of nothing that was there when it asked', async () => {
+    const aside = startPush(true);
+    await keep('deferred', 1);
+    await keep('completed', 2);
+    await aside.set(target());
+    await turns();
+    await aside.stop();
+    expect([told, await behind()]).toEqual([[], []]);
+  });
+
+  it('is told from here of an end that the other one heard of before it was there', async () => {
+    const aside = startPush(true);
+    push.start();
+    await keep('deferred', 1);
+    held.hold('put', 'late');
+    const setting = aside.set(target());
+    await turns();
+    push.changed(await keep('completed', 2));
+    await turns();
+    await held.calls[0]?.answer();
+    await setting;
+    await turns();
+    await aside.stop();
+    expect([told, await behind()]).toEqual([['a completed 2'], []]);
+  });
+
+  it('does not take the end from one in whose place it comes, though nobody delivers for a while', async () => {
+    const aside = startPush(true);
+    await keep('deferred', 1);
+    await aside.set(target());
+    await keep('completed', 2);
+    await aside.set(target());
+    const left = await behind();
+    await aside.stop();
+    push.start();
+    await turns();
+    expect([left, told, await behind()]).toEqual([[1], ['a completed 2'], []]);
   });
 });
 
