@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { loadConfig, readStoreSettings } from '../../actors/config/config.ts';
+import { loadConfig, readSection } from '../../actors/config/config.ts';
 import {
   type LogAddress,
   loadSharedStore,
@@ -24,7 +24,7 @@ export async function auditSourceOf(
 ): Promise<AuditSource> {
   const directory = auditFolderOf(dir, session);
   const given = await withGivenSecrets(session, directory);
-  const store = readStoreSettings(directory, given);
+  const store = readSection(directory, 'store', given);
   const loaded = loadConfig(directory, given);
   if (store.kind === 'postgres') {
     const agentId = loaded.ok ? loaded.config.agent_id : null;

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { readStoreSettings, type ServiceConfig } from '../../actors/config/config.ts';
+import { readSection, type ServiceConfig } from '../../actors/config/config.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import type { Session } from '../session.ts';
@@ -51,7 +51,7 @@ async function examine(subject: Subject, secrets: Finding): Promise<Check[]> {
   const findings = await checkAgent(directory, env);
   const { config } = findings;
   const audit = config?.audit ?? { path: '.service/audit.ndjson', chain: true };
-  const store = config?.store ?? readStoreSettings(directory, env);
+  const store = config?.store ?? readSection(directory, 'store', env);
   const log = resolve(directory, audit.path);
   const files = store.kind === 'sqlite' ? [resolve(directory, store.path)] : [];
   const found: [check: string, finding: Finding][] = [

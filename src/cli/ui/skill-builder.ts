@@ -18,7 +18,7 @@ import {
   takenNames,
   userFolder,
 } from '../../actors/builder/builder.ts';
-import { readSecretSettings } from '../../actors/config/config.ts';
+import { readSection } from '../../actors/config/config.ts';
 import type { Clock } from '../../actors/ports.ts';
 import { SecretsError, VariableError } from '../../actors/secrets/secrets.ts';
 import { toolsToHold } from '../../actors/tools/tools.ts';
@@ -101,7 +101,7 @@ async function save(
   { draft, ...order }: SaveOrder,
   { env, clock }: Pick<SkillBuilderOptions, 'env' | 'clock'>,
 ): Promise<SaveAnswer> {
-  const { providers } = readSecretSettings(directory, env);
+  const { providers } = readSection(directory, 'secrets', env);
   const outcome = await saveSkill(
     directory,
     { ...draft, ...order },

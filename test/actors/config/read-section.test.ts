@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readSecretSettings } from '../../../src/actors/config/read-secret-settings.ts';
+import { readSection } from '../../../src/actors/config/read-section.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
 const usual = { providers: ['encrypted-file', 'env'], path: '.service/secrets.enc' };
@@ -9,7 +9,7 @@ const usual = { providers: ['encrypted-file', 'env'], path: '.service/secrets.en
 function read(text: string) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'service.yaml'), text);
-  return readSecretSettings(folder, { PLACE: 'kept' });
+  return readSection(folder, 'secrets', { PLACE: 'kept' });
 }
 
 it('reads where secrets are, before anything that they fill in', () => {
@@ -28,5 +28,5 @@ it.each([
 });
 
 it('takes the usual places when there is no file', () => {
-  expect(readSecretSettings(temporaryFolder(), {})).toEqual(usual);
+  expect(readSection(temporaryFolder(), 'secrets', {})).toEqual(usual);
 });
