@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { readSecretSettings } from '../actors/config/config.ts';
+import { readSection } from '../actors/config/config.ts';
 import {
   hasSecretFile,
   openSecretEnvironment,
@@ -21,18 +21,18 @@ export function agentEnvironment(
   directory: string,
   { env, passphrase }: EnvironmentSources,
 ): Promise<SecretEnvironment> {
-  const { providers } = readSecretSettings(directory, env);
+  const { providers } = readSection(directory, 'secrets', env);
   return openSecretEnvironment({ providers, path: secretPath(directory, env), passphrase, env });
 }
 
 /** Names the encrypted file of an agent, whether or not it is there. */
 export function secretPath(directory: string, env: NodeJS.ProcessEnv): string {
-  return resolve(directory, readSecretSettings(directory, env).path);
+  return resolve(directory, readSection(directory, 'secrets', env).path);
 }
 
 /** Tells whether an agent cannot be read without a passphrase. */
 export function needsPassphrase(directory: string, env: NodeJS.ProcessEnv): boolean {
-  const { providers } = readSecretSettings(directory, env);
+  const { providers } = readSection(directory, 'secrets', env);
   return providers.includes('encrypted-file') && hasSecretFile(secretPath(directory, env));
 }
 

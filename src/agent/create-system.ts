@@ -58,7 +58,7 @@ export function createSystem(parts: SystemParts): TaskSystem {
     model: standIns?.model ?? modelOf(parts),
     ...createGovernance({ ...parts, tools, scrub, outbound: egress, ...standIns }),
     tools,
-    clock: audit.shared?.clock(parts.clock) ?? parts.clock,
+    clock: parts.clock,
     ids: parts.ids,
     log: parts.log,
     egress,

@@ -29,6 +29,8 @@ export interface AgentRecords {
   store: TaskStore;
   /** How the work on the tasks is shared with other daemons; `null` for the only one. */
   shared: OpenedShared | null;
+  /** What time it is for tasks and their log; of several daemons all go by the time of their database. */
+  clock: Clock;
   sinks: AuditSinks;
   keys: AuditKeys;
   path: string;
@@ -76,9 +78,9 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
   // A sink may have something to say before the store is open.
   const opened = Promise.withResolvers<TaskStore>();
   const record = async (...events: DaemonEvent[]): Promise<void> => {
-    const ts = new Date(clock.now()).toISOString();
-    const said = events.map((event) => ({ ...entity, ts, ...event }));
-    await (await opened.promise).record(said);
+    const kept = await opened.promise;
+    const ts = new Date(time.now()).toISOString();
+    await kept.record(events.map((event) => ({ ...entity, ts, ...event })));
   };
   const configured = createAuditSinks({
     sinks: audit.sinks,
@@ -94,6 +96,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
     config.store.kind === 'postgres'
       ? await openShared({ config, directory, env, signer: keys.signer, log })
       : null;
+  const time = shared?.clock(clock) ?? clock;
   if (shared !== null) keepCopies(shared, { path, sinks, log });
   const opening: TaskStore =
     shared === null
@@ -126,7 +129,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
       policyEvent(config, parts.guardrails, namedTools(config, parts.toolbox), parts.sandbox),
     );
   };
-  return { store, shared, sinks, keys, path, entity, record, recordStart };
+  return { store, shared, clock: time, sinks, keys, path, entity, record, recordStart };
 }
 
 /** Logs what had to be mended. */

@@ -18,6 +18,7 @@ import type { SharedWork } from '../actors/tasks/tasks.ts';
 export interface SharedParts {
   config: Pick<ServiceConfig, 'agent_id' | 'store'> & {
     audit: Pick<ServiceConfig['audit'], 'chain'>;
+    security: { defer: Pick<ServiceConfig['security']['defer'], 'on_restart'> };
   };
   /** The folder of the agent, whose state this daemon has locked. */
   directory: string;
@@ -85,7 +86,7 @@ export async function openShared({
   return {
     store,
     shared: {
-      interrupted: await interruptedOf(store),
+      interrupted: await interruptedOf(store, config.security.defer.on_restart),
       async start(duties) {
         unfollow = store.follow((change) => {
           engine.release(change.taskId);
@@ -134,9 +135,14 @@ async function beginAll(begins: readonly (() => Promise<EndOfDuty>)[]): Promise<
   }
 }
 
-/** Returns the tasks that no daemon is there for, which a restart of the agent interrupted. */
-async function interruptedOf({ isFirst, rows }: PostgresStore): Promise<string[]> {
-  return isFirst ? [...(await rows.working()), ...(await rows.parked())] : [];
+/** Returns the tasks that no daemon is there for, which a restart of the agent gives up. */
+async function interruptedOf(
+  { isFirst, rows }: PostgresStore,
+  onRestart: 'abandon' | 'resume',
+): Promise<string[]> {
+  // Those that go on are jobs that the engine gives out, and a million that wait need nobody.
+  if (onRestart === 'resume' || !isFirst) return [];
+  return [...(await rows.working()), ...(await rows.parked())];
 }
 
 /** Writes the log to a file and offers it to the sinks, which go on where the daemon before stopped. */

@@ -102,7 +102,7 @@ async function openAgent(
   stack: AsyncDisposableStack,
   start: AgentOptions & Start,
 ): Promise<Omit<Agent, 'stop'>> {
-  const { config, directory, host, isAuthOn, clock, log } = start;
+  const { config, directory, host, isAuthOn, log } = start;
   const stateFolder = join(directory, '.service');
   lockFiles(stack, directory, config);
   const inspector = stack.adopt(await openInspector(start), (opened) => opened?.stop());
@@ -119,8 +119,9 @@ async function openAgent(
   const sandbox = isolation?.sandbox ?? null;
   const keepLog = start.keepLog ?? false;
   const audit = stack.use(await openRecords({ ...start, fetch, sandbox, keepLog }));
+  const { clock } = audit;
   const system: TaskSystem = stack.adopt(
-    createSystem({ ...start, egress, audit, inspect: inspector?.inspect }),
+    createSystem({ ...start, clock, egress, audit, inspect: inspector?.inspect }),
     (opened) => opened.stop(),
   );
   const push = stack.adopt(
@@ -137,10 +138,11 @@ async function openAgent(
   );
   await audit.recordStart();
   const { record: recordEvent } = audit;
-  const mcp = stack.adopt(await openMcp({ ...start, egress, record: recordEvent }), (opened) =>
-    opened.stop(),
+  const mcp = stack.adopt(
+    await openMcp({ ...start, clock, egress, record: recordEvent }),
+    (opened) => opened.stop(),
   );
-  stack.defer(watchClock({ clock, record: audit.record, log }));
+  stack.defer(watchClock({ clock: start.clock, record: audit.record, log }));
 
   const card = stack.adopt(
     new CardPublisher({ clock, record: (event) => audit.record(event) }),
@@ -154,7 +156,7 @@ async function openAgent(
   let connected: KeptChannels | null = null;
   const { port } = stack.use(
     await serveAgent({
-      ...{ ...start, system, push, audit, egress, mcp, card },
+      ...{ ...start, clock, system, push, audit, egress, mcp, card },
       authenticator: await authenticatorOf(start, egress, {
         runtimeToken: runtime.token,
         chatToken,
