@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { breakSentence, logFilesOf, verifyFiles } from '../../src/actors/records/records.ts';
+import { brokenTask } from '../../test/helpers/broken-task.ts';
 import { type AuditLine, readAudit } from '../../test/helpers/test-agent.ts';
 import type { Cluster } from './cluster.ts';
 import type { Load } from './load.ts';
@@ -18,7 +19,7 @@ export async function brokenInvariants(cluster: Cluster, load: Load): Promise<st
     const lines = files.flatMap((file) => readAudit(file));
     return [
       ...(verdict.ok ? [] : [breakSentence(verdict)]),
-      ...brokenSequences(lines),
+      ...brokenLines(lines),
       ...brokenDecisions(lines, load),
       ...brokenRuns(lines, cluster.paid, load),
       ...(await brokenTasks(cluster, load, lines)),
@@ -38,14 +39,12 @@ async function logOf({ server, database, folders }: Cluster, folder: string): Pr
   return [file];
 }
 
-function brokenSequences(lines: readonly AuditLine[]): string[] {
-  const last = new Map<string, number>();
-  return lines.flatMap(({ task_id: id, seq }) => {
-    if (id === undefined || seq === undefined) return [];
-    const expected = (last.get(id) ?? 0) + 1;
-    last.set(id, seq);
-    return seq === expected ? [] : [`task ${id} has line ${seq} where ${expected} was due`];
-  });
+function brokenLines(lines: readonly AuditLine[]): string[] {
+  const byTask = Map.groupBy(lines, ({ task_id }) => task_id ?? '');
+  byTask.delete('');
+  return [...byTask].flatMap(([id, own]) =>
+    brokenTask(own, { held: 'pay' }).map((what) => `task ${id}: ${what}`),
+  );
 }
 
 function brokenDecisions(lines: readonly AuditLine[], { decisions }: Load): string[] {

@@ -43,7 +43,8 @@ export async function runRounds({
     const load = new Load(cluster, random);
     load.start(12);
     for (let round = 1; round <= rounds; round += 1) {
-      await wait(50 + random() * 400);
+      // Alone, a daemon that is back has to have something to lose.
+      await wait((cluster.server === null ? 700 : 50) + random() * 400);
       const fault = faultOf(cluster, random);
       tell(`${round}: ${fault.name}`);
       await fault.happen();

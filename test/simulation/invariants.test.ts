@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RecordedEvent } from '../../src/actors/records/records.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
-import { brokenInvariants, brokenTask, type Evidence } from './invariants.ts';
+import { brokenTask } from '../helpers/broken-task.ts';
+import { brokenInvariants, type Evidence } from './invariants.ts';
 import { canary } from './simulated-agent.ts';
 import type { SimulatedRequest } from './simulated-network.ts';
 import { Told } from './told.ts';
+
+const rules = { held: 'pay', denied: 'wipe' };
 
 const story: [event: string, fields?: JsonObject][] = [
   ['session_start'],
@@ -26,7 +29,7 @@ function eventsOf(lines: typeof story): RecordedEvent[] {
 
 describe('the log of a task', () => {
   it('holds when each step follows from the one before', () => {
-    expect(brokenTask(eventsOf(story))).toEqual([]);
+    expect(brokenTask(eventsOf(story), rules)).toEqual([]);
   });
 
   it.each<[string, (lines: typeof story) => typeof story]>([
@@ -46,11 +49,13 @@ describe('the log of a task', () => {
       (lines) => lines.with(2, ['task_deferred_decision', { decision: 'reject' }]),
     ],
   ])('is broken when %s', (what, change) => {
-    expect(brokenTask(eventsOf(change([...story])))).toContain(what);
+    expect(brokenTask(eventsOf(change([...story])), rules)).toContain(what);
   });
 
   it('is broken by a gap', () => {
-    expect(brokenTask(eventsOf(story).toSpliced(4, 1))).toContain('line 6 stands where 5 was due');
+    expect(brokenTask(eventsOf(story).toSpliced(4, 1), rules)).toContain(
+      'line 6 stands where 5 was due',
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import {
   verifyFiles,
 } from '../../src/actors/records/records.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
+import { brokenTask } from '../helpers/broken-task.ts';
 import { canary } from './simulated-agent.ts';
 import type { SimulatedRequest } from './simulated-network.ts';
 import type { ToolSeen } from './simulated-world.ts';
@@ -21,8 +22,8 @@ export interface Evidence {
   told: Told;
 }
 
-/** The ways in which a wait ends. */
-const resolutions = ['task_deferred_decision', 'task_deferred_timeout', 'task_deferred_abandoned'];
+/** How the tools of a simulated agent are governed. */
+const rules = { held: 'pay', denied: 'wipe' };
 
 /** The hosts that the configuration opens, but for the one whose address no policy lets pass. */
 const open = new Set(['desk', 'hook', 'api', 'platform'].map((name) => `${name}.example.com`));
@@ -43,52 +44,15 @@ export async function brokenInvariants(evidence: Evidence): Promise<string[]> {
   byTask.delete('');
   return [
     ...(verdict.ok ? [] : [breakSentence(verdict)]),
-    ...[...byTask].flatMap(([id, own]) => brokenTask(own).map((what) => `task ${id}: ${what}`)),
+    ...[...byTask].flatMap(([id, own]) =>
+      brokenTask(own, rules).map((what) => `task ${id}: ${what}`),
+    ),
     ...brokenRuns(byTask, evidence.seen),
     ...brokenDecisions(byTask, evidence.told),
     ...leaks(text, evidence),
     ...brokenAdmission(evidence.requests),
     ...brokenDials(evidence.requests),
   ];
-}
-
-/** Plays the log of one task and returns what cannot have been. */
-export function brokenTask(events: readonly RecordedEvent[]): string[] {
-  const broken: string[] = [];
-  const claim = (holds: boolean, what: string): void => {
-    if (!holds) broken.push(what);
-  };
-  let [isPending, isReleased, isRunning, hasEnded] = [false, false, false, false];
-  let due = 1;
-  for (const { event, seq, ...rest } of events) {
-    // What channels and receivers were told is no step of the task.
-    if (seq === undefined) continue;
-    const fields = (rest['fields'] ?? {}) as JsonObject;
-    claim(seq === due, `line ${seq} stands where ${due} was due`);
-    due += 1;
-    claim(!hasEnded || event === 'session_start', `${event} after the end`);
-    if (event === 'session_start') hasEnded = false;
-    else if (event === 'task_deferred') {
-      claim(!isPending && !isReleased && !isRunning, 'a wait began in the middle of another step');
-      isPending = true;
-    } else if (resolutions.includes(event) && fields['authorized'] !== false) {
-      claim(isPending, `${event} without a wait`);
-      isPending = false;
-      isReleased = fields['decision'] === 'approve';
-    } else if (event === 'tool_exec' && fields['phase'] === 'start') {
-      claim(fields['tool'] !== 'wipe', 'a tool that is denied was started');
-      claim(fields['tool'] !== 'pay' || isReleased, 'a held tool was started without an approval');
-      claim(!isRunning, 'a tool was started while another ran');
-      [isReleased, isRunning] = [false, true];
-    } else if (event === 'tool_exec') {
-      claim(isRunning, 'a tool ended that did not run');
-      isRunning = false;
-    } else if (event === 'session_end') {
-      claim(!isPending && !isRunning, 'the end came in the middle of a step');
-      hasEnded = true;
-    }
-  }
-  return broken;
 }
 
 function brokenRuns(
