@@ -2,9 +2,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Cluster } from '../../scripts/crash/cluster.ts';
 import { brokenInvariants } from '../../scripts/crash/invariants.ts';
 import { Load } from '../../scripts/crash/load.ts';
+import { runRounds } from '../../scripts/crash/rounds.ts';
 import type { Answer } from '../helpers/agent-client.ts';
 import type { AgentProcess } from '../helpers/agent-process.ts';
 import { patient } from '../helpers/patient.ts';
+import { sharedFiguresOf } from '../helpers/shared-figures.ts';
 import { reached, textOf } from '../helpers/test-agent.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -32,14 +34,6 @@ async function atWork(
 }
 
 const byValue = (one: number, other: number): number => one - other;
-
-/** What a daemon measures of its work beside others. */
-async function measuredBy(agent: AgentProcess): Promise<{ takeovers: number; keeper: number }> {
-  const { body } = await agent.get('/metrics');
-  const value = (name: string): number =>
-    Number(new RegExp(`^holdpoint_store_${name} (.+)$`, 'm').exec(String(body))?.[1]);
-  return { takeovers: value('takeovers_total'), keeper: value('keeper') };
-}
 
 describe('a daemon that is killed', () => {
   it('takes no wait with it: the call is decided elsewhere, and runs there once', async () => {
@@ -69,7 +63,7 @@ describe('a daemon that is killed', () => {
       expect(Date.now() - killedAt).toBeLessThan(10_000);
       expect(textOf({ body: task })).toContain(text);
       expect(cluster.folders.flatMap(({ held }) => held)).toHaveLength(1);
-      const measured = await Promise.all(cluster.alive.map(measuredBy));
+      const measured = await Promise.all(cluster.alive.map(sharedFiguresOf));
       expect(measured.map(({ takeovers }) => takeovers).toSorted(byValue)).toEqual([0, 1]);
       expect(measured.map(({ keeper }) => keeper).toSorted(byValue)).toEqual([0, 1]);
       expect(await brokenInvariants(cluster, new Load(cluster, () => 0))).toEqual([]);
@@ -96,4 +90,11 @@ describe('a database that is gone', () => {
     expect(textOf(await parked)).toBe('paid');
     expect(await brokenInvariants(cluster, new Load(cluster, () => 0))).toEqual([]);
   });
+});
+
+it('twenty faults by chance break no promise: daemons, connections and the database fall over under load', async () => {
+  const rounds = { store: 'postgres', onRestart: 'resume', rounds: 20, seed: 20 } as const;
+  const { faults, broken, accepted, decisions } = await runRounds(rounds);
+  expect({ faults, broken }).toEqual({ faults: 20, broken: [] });
+  expect([accepted > 20, decisions > 20]).toEqual([true, true]);
 });

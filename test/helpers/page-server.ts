@@ -70,6 +70,8 @@ export class PageServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.url);
     if (!url.pathname.startsWith('/api/')) return sendPageFile(url.pathname, response);
+    // Every answer, the stream's too, is of one clock.
+    response.setHeader('date', new Date(Date.now() + this.ahead).toUTCString());
     if (this.token !== null && request.headers.authorization !== `Bearer ${this.token}`) {
       return this.#json(response, 401, { error: 'unauthorized' });
     }
@@ -120,11 +122,9 @@ export class PageServer {
   }
 
   #json(response: ServerResponse, status: number, body: unknown): void {
-    const date = new Date(Date.now() + this.ahead).toUTCString();
     response.writeHead(status, {
       'content-type': 'application/json',
       'cache-control': 'no-store',
-      date,
     });
     response.end(JSON.stringify(body));
   }

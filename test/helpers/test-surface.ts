@@ -61,6 +61,7 @@ export async function startTestSurface(options: TestSurfaceOptions = {}): Promis
       agent_id: 'test',
       store: { kind: 'sqlite', path: 'tasks.db', retention: 60_000, ...kept },
       audit: { path: 'audit.ndjson', chain: true },
+      security: { defer: { on_restart: 'abandon' } },
     },
     log,
   );
