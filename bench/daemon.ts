@@ -54,6 +54,8 @@ export interface Daemon {
   readyAfter: number;
   /** Collects garbage and returns the bytes of heap and of resident memory in use. */
   memory(): Promise<{ heap: number; resident: number }>;
+  /** Returns the milliseconds of CPU that it has used. */
+  cpu(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -102,6 +104,7 @@ export async function startDaemon(
     pid: child.pid ?? 0,
     readyAfter,
     memory: () => memoryOf(child, url),
+    cpu: async () => 1_000 * (await readMetrics(url))('process_cpu_seconds_total'),
     async stop() {
       child.kill('SIGTERM');
       await once(child, 'exit');
@@ -123,6 +126,16 @@ async function memoryOf(
 
 /** Reads the metrics of a daemon once, and returns what gives the value of each by its name. */
 export async function readMetrics(url: string): Promise<(name: string) => number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
+  const answer = await fetch(`${url}/metrics`);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`/metrics answered ${answer.status}: ${text}`);
   return (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
+/** Resolves once a task waits for a decision. */
+export async function untilDeferred({ url }: Pick<Daemon, 'url'>, id: string): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${url}/tasks/${id}`);
+    if ((await response.text()).includes('"state":"deferred"')) return;
+  }
 }

@@ -1,5 +1,6 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { connectFrom } from './connect-from.ts';
 import { type Daemon, makeAgentFolder, readMetrics, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { Load } from './load.ts';
@@ -29,11 +30,7 @@ class Held {
   }
 
   #send(url: string, index: number): Socket {
-    const { hostname, port } = new URL(url);
-    // Each address has a share of the connections.
-    const localAddress = `127.0.0.${2 + (index % 8)}`;
-    const socket = connect({ host: hostname, port: Number(port), localAddress });
-    socket.on('error', () => undefined);
+    const socket = connectFrom(url, index);
     socket.on('data', ({ length }: Buffer) => void (this.bytes += length));
     socket.once('close', () => void (this.cut += 1));
     const script = [{ tool: 'datetime_now' }, { say: 'it is {result}' }];
@@ -87,9 +84,9 @@ async function beating(seconds: number) {
     await warm.echo();
     const before = await daemon.memory();
     await held.hold(daemon.url, holds, (count) => deferredAtLeast(daemon, count));
-    const began = await cpuOf(daemon);
+    const began = await daemon.cpu();
     await pause(heartbeats * heartbeat * 1_000);
-    const cpu = (await cpuOf(daemon)) - began;
+    const cpu = (await daemon.cpu()) - began;
     const after = await daemon.memory();
     await warm.close();
     const memory = {
@@ -102,11 +99,6 @@ async function beating(seconds: number) {
     await daemon.stop();
     folder.remove();
   }
-}
-
-/** Milliseconds of CPU that a daemon has used. */
-async function cpuOf({ url }: Daemon): Promise<number> {
-  return 1_000 * (await readMetrics(url))('process_cpu_seconds_total');
 }
 
 async function deferredAtLeast({ url }: Daemon, count: number): Promise<void> {

@@ -36,9 +36,9 @@ export async function listFigures(): Promise<Figure[]> {
     const ask = () => timed(`${daemon.url}${path}`);
     for (let round = 0; round < 20; round += 1) await ask();
     const times: number[] = [];
-    const spent = await cpuOf(daemon.url);
+    const spent = await daemon.cpu();
     for (let round = 0; round < 50; round += 1) times.push(await ask());
-    const cpu = (((await cpuOf(daemon.url)) - spent) * 1_000) / 50;
+    const cpu = ((await daemon.cpu()) - spent) / 50;
     const together = Array.from({ length: 20 }, ask);
     const health = await timed(`${daemon.url}/healthz`);
     await Promise.all(together);
@@ -52,12 +52,6 @@ export async function listFigures(): Promise<Figure[]> {
   await daemon.stop();
   folder.remove();
   return figures;
-}
-
-/** Seconds of CPU that the daemon has used. */
-async function cpuOf(url: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]);
 }
 
 async function timed(url: string): Promise<number> {

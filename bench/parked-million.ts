@@ -1,113 +1,97 @@
-import { statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
 import { PostgresServer } from '../test/helpers/postgres-server.ts';
-import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
-import type { Figure } from './figure.ts';
-import { Load, percentile } from './load.ts';
+import { makeAgentFolder, startDaemon, untilDeferred, writeAgent } from './daemon.ts';
+import { type Figure, mebibytes, spread } from './figure.ts';
+import { Load } from './load.ts';
+import { fillSqlite, firstParked, inPostgres, inSqlite, type ParkedRows } from './parked-rows.ts';
 
 const million = 1_000_000;
 
-/** The task that is parked for real; the others are rows like its own. */
-const first = 'parked-0';
+/** Tasks that fall due in one minute, and that minute in milliseconds. */
+const due = 100_000;
+const minute = 60_000;
 
-/** The columns of a row but its position, and what each is in a copy; `$i` numbers the copies. */
-const columns: Record<string, string> = {
-  id: `replace(id, '${first}', 'parked-' || $i)`,
-  state: 'state',
-  revision: 'revision',
-  changed_at: 'changed_at',
-  deadline_at: 'deadline_at',
-  deferral_id: "deferral_id || '-' || $i",
-  machine_version: 'machine_version',
-  audit_seq: 'audit_seq',
-  started_call: 'started_call',
-  task: `replace(replace(task, '${first}', 'parked-' || $i), deferral_id, deferral_id || '-' || $i)`,
-  snapshot: `replace(replace(snapshot, '${first}', 'parked-' || $i), deferral_id, deferral_id || '-' || $i)`,
-  context_id: 'context_id',
-  contents: 'contents',
-  owner_org: 'owner_org',
-  owner: 'owner',
-};
+/** Milliseconds until the first of them is due, of which bringing the deadlines forward takes a part. */
+const lead = 60_000;
 
-function copying(table: string, numbers: string, number: string): string {
-  const values = Object.values(columns).map((value) => value.replaceAll('$i', number));
-  return `INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT ${values.join(', ')} FROM ${table} seed, ${numbers} WHERE seed.id = '${first}'`;
-}
-
-/** A million parked tasks, copied from one that was parked: the start, memory, lists and decisions of a daemon over them. */
+/**
+ * A million parked tasks, copied from one that was parked: the start, memory, lists and decisions of a daemon over
+ * them, and a minute in which a tenth of them falls due; in a file, then copied to PostgreSQL.
+ */
 export async function parkedMillionFigures(): Promise<Figure[]> {
-  return [...(await overSqlite()), ...(await overPostgres())];
-}
-
-async function overSqlite(): Promise<Figure[]> {
+  const alive = setInterval(() => undefined, 1_000);
   const { directory, remove } = makeAgentFolder();
   await parkFirst(directory);
-  const file = join(directory, '.service/tasks.db');
-  const database = new DatabaseSync(file);
-  database.exec(
-    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${million - 1}) ${copying('tasks', 'n', 'n.i')}`,
-  );
-  database.close();
-  const size = statSync(file).size;
-  const figures = await measured('SQLite', directory, {}, size);
-  remove();
-  return figures;
-}
-
-async function overPostgres(): Promise<Figure[]> {
-  const alive = setInterval(() => undefined, 1_000);
+  fillSqlite(join(directory, '.service/tasks.db'), million);
+  const sqlite = await measured('SQLite', directory, {}, inSqlite(directory), due + 1);
   const server = await PostgresServer.start({ fsync: true });
-  const name = await server.createDatabase();
-  const env = { SERVICE_DATABASE_URL: server.url(name) };
-  const { directory, remove } = makeAgentFolder({ more: 'store: {kind: postgres}\n' });
-  await parkFirst(directory, env);
-  const series = `generate_series(1, ${million - 1}) n`;
-  await server.query(copying('holdpoint.tasks', series, 'n'), [], name);
-  await server.query('ANALYZE', [], name);
-  const [row] = await server.query('SELECT pg_database_size($1) AS size', [name], name);
-  const figures = await measured('PostgreSQL', directory, env, Number(row?.['size']));
+  const database = await server.createDatabase();
+  const env = { SERVICE_DATABASE_URL: server.url(database) };
+  writeAgent(directory, { more: 'store: {kind: postgres}\n' });
+  const began = performance.now();
+  await copyStore(directory, env);
+  const copying = {
+    what: '1,000,000 parked: `store copy` from SQLite to PostgreSQL',
+    measured: `${Math.round((performance.now() - began) / 1_000)} s`,
+    aim: '',
+  };
+  await server.query('ANALYZE', [], database);
+  const postgres = await measured(
+    'PostgreSQL',
+    directory,
+    env,
+    inPostgres(server, database),
+    due * 2 + 1_001,
+  );
   await server.remove();
   remove();
   clearInterval(alive);
-  return figures;
+  return [...sqlite, copying, ...postgres];
 }
 
-async function parkFirst(directory: string, env: Record<string, string> = {}): Promise<void> {
-  const daemon = await startDaemon(directory, env);
+async function copyStore(directory: string, env: Record<string, string>): Promise<void> {
+  const from = join(directory, '.service/tasks.db');
+  const command = ['src/cli.ts', 'store', 'copy', '--dir', directory, '--from', from];
+  const copy = spawn(process.execPath, command, {
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
+  });
+  const [code] = await once(copy, 'exit');
+  if (code !== 0) throw new Error('the million was not copied');
+}
+
+async function parkFirst(directory: string): Promise<void> {
+  const daemon = await startDaemon(directory);
   const load = new Load(daemon.url, 2);
   const leave = new AbortController();
-  load.hold(first, leave.signal).catch(() => undefined);
-  await untilParked(daemon);
+  load.hold(firstParked, leave.signal).catch(() => undefined);
+  await untilDeferred(daemon, firstParked);
   // The daemon stops with it parked.
   await daemon.stop();
   await load.close();
 }
 
-async function untilParked({ url }: Daemon): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`${url}/tasks/${first}`);
-    const body = (await answer.json()) as { status?: { state: string } };
-    if (body.status?.state === 'deferred') return;
-  }
-}
-
+/** @param decided the number of the first task that is decided; those with lower ones are to fall due */
 async function measured(
   store: string,
   directory: string,
   env: Record<string, string>,
-  size: number,
+  rows: ParkedRows,
+  decided: number,
 ): Promise<Figure[]> {
+  const size = await rows.size();
   const clean = await startDaemon(directory, env);
   process.kill(clean.pid, 'SIGKILL');
   const daemon = await startDaemon(directory, env);
   const { heap, resident } = await daemon.memory();
   const lists = await times(20, () => fetch(`${daemon.url}/tasks?state=deferred&limit=50`));
   const load = new Load(daemon.url, 4);
-  const decisions = await times(200, (index) => load.approve(`parked-${1 + index * 4_999}`));
+  const decisions = await times(200, (index) => load.approve(`parked-${decided + index * 4_000}`));
   await load.close();
   await daemon.stop();
-  const mebi = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;
   const all = `1,000,000 parked, ${store}`;
   return [
     {
@@ -115,10 +99,57 @@ async function measured(
       measured: `${(daemon.readyAfter / 1_000).toFixed(1)} s`,
       aim: '5 s',
     },
-    { what: `${all}: heap, resident`, measured: `${mebi(heap)}, ${mebi(resident)}`, aim: '1 GiB' },
-    { what: `${all}: size of the database`, measured: mebi(size), aim: '' },
+    {
+      what: `${all}: heap, resident`,
+      measured: `${mebibytes(heap)}, ${mebibytes(resident)}`,
+      aim: '1 GiB',
+    },
+    { what: `${all}: size of the database`, measured: mebibytes(size), aim: '' },
     { what: `${all}: a page of 50 that wait`, measured: spread(lists), aim: '' },
     { what: `${all}: a decision`, measured: spread(decisions), aim: '' },
+    ...(await fallingDue(all, directory, env, rows)),
+  ];
+}
+
+/** A minute in which many fall due: how late the last one ended, and what others who ask wait meanwhile. */
+async function fallingDue(
+  all: string,
+  directory: string,
+  env: Record<string, string>,
+  rows: ParkedRows,
+): Promise<Figure[]> {
+  const first = Date.now() + lead;
+  await rows.bringForward(due, first, minute);
+  const daemon = await startDaemon(directory, env);
+  const begun = first - Date.now();
+  if (begun < 0) throw new Error(`the first was due ${-begun} ms before the daemon was ready`);
+  const answers: number[] = [];
+  while (Date.now() < first || (await rows.left(first + minute)) > 0) {
+    for (let asked = 0; asked < 10; asked += 1) {
+      answers.push(...(await times(1, () => fetch(`${daemon.url}/readyz`))));
+      await pause(50);
+    }
+  }
+  const late = Date.now() - first - minute;
+  const { heap, resident } = await daemon.memory();
+  await daemon.stop();
+  const what = `${all}, 100,000 of them due within a minute`;
+  return [
+    {
+      what: `${what}: the last one ended`,
+      measured: `${(late / 1_000).toFixed(1)} s late`,
+      aim: '',
+    },
+    {
+      what: `${what}: \`GET /readyz\` every 50 ms meanwhile`,
+      measured: spread(answers),
+      aim: '',
+    },
+    {
+      what: `${what}: heap, resident`,
+      measured: `${mebibytes(heap)}, ${mebibytes(resident)}`,
+      aim: '1 GiB',
+    },
   ];
 }
 
@@ -129,9 +160,5 @@ async function times(count: number, run: (index: number) => Promise<unknown>): P
     await run(index);
     taken.push(performance.now() - began);
   }
-  return taken.toSorted((one, other) => one - other);
-}
-
-function spread(sorted: readonly number[]): string {
-  return `p50 ${percentile(sorted, 0.5).toFixed(1)} ms, p99 ${percentile(sorted, 0.99).toFixed(1)} ms`;
+  return taken;
 }

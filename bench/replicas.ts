@@ -1,7 +1,7 @@
 import { PostgresServer } from '../test/helpers/postgres-server.ts';
 import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
-import type { Figure } from './figure.ts';
-import { Load, type Measured, measure, medianOf, percentile } from './load.ts';
+import { type Figure, spread } from './figure.ts';
+import { Load, type Measured, measure, medianOf } from './load.ts';
 
 /** Rounds of each figure, of which the median counts. */
 const rounds = 3;
@@ -82,10 +82,9 @@ async function answerFigure({ loads }: Replicas): Promise<Figure> {
     await Promise.all([decided.approve(id), answer]);
     times.push(performance.now() - began);
   }
-  const sorted = times.toSorted((one, other) => one - other);
   return {
     what: 'a decision at one daemon to the answer at another',
-    measured: `p50 ${percentile(sorted, 0.5).toFixed(1)} ms, p99 ${percentile(sorted, 0.99).toFixed(1)} ms`,
+    measured: spread(times),
     aim: '',
   };
 }

@@ -13,6 +13,7 @@ import { egressFigures } from './egress.ts';
 import type { Figure } from './figure.ts';
 import { governanceFigures } from './governance.ts';
 import { guardrailFigures } from './guardrails.ts';
+import { soakFigures } from './half-peak.ts';
 import { holdFigures } from './holds.ts';
 import { cyclesInProcess } from './in-process.ts';
 import { listFigures } from './lists.ts';
@@ -20,6 +21,7 @@ import { mcpHeldFigures } from './mcp-held.ts';
 import { longListFigures, manyAgentsFigures, pageFigures } from './page.ts';
 import { parkedMillionFigures } from './parked-million.ts';
 import { peersSection } from './peers.ts';
+import { readerFigures } from './readers.ts';
 import { replicaFigures } from './replicas.ts';
 import {
   coldStartFigures,
@@ -30,6 +32,7 @@ import {
   resumeFigures,
 } from './scenarios.ts';
 import { streamFigures } from './streams.ts';
+import { takeoverFigures } from './takeover.ts';
 import { turnFigures } from './turns.ts';
 import { withSections } from './with-sections.ts';
 
@@ -66,9 +69,13 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   resting10k: () => restingFigures(10_000),
   resume10k: () => resumeFigures(10_000),
   resume100k: () => resumeFigures(100_000),
-  parkedMillion: parkedMillionFigures,
+  readers5k: readerFigures,
   replicas: replicaFigures,
+  takeover: takeoverFigures,
 };
+
+/** Parts that take long, and run when they are named alone. */
+const longParts: typeof parts = { parkedMillion: parkedMillionFigures, soak: soakFigures };
 
 /** Parts that write a section of their own. */
 const sections: Record<string, () => Promise<string>> = { peers: peersSection };
@@ -77,8 +84,11 @@ const wanted = process.argv.slice(2);
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 const figures: Figure[] = [];
 const written: string[] = [];
-for (const [name, part] of Object.entries(parts)) {
-  if (!isWanted(name)) continue;
+const chosen = [
+  ...Object.entries(parts).filter(([name]) => isWanted(name)),
+  ...Object.entries(longParts).filter(([name]) => wanted.includes(name)),
+];
+for (const [, part] of chosen) {
   for (const figure of await part()) {
     figures.push(figure);
     console.log(

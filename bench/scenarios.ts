@@ -1,4 +1,4 @@
-import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
+import { type Daemon, makeAgentFolder, readMetrics, startDaemon, untilDeferred } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { parkInProcess } from './in-process.ts';
 import { Load, type Measured, measure, medianOf, percentile } from './load.ts';
@@ -102,7 +102,7 @@ export async function restingFigures(parked: number): Promise<Figure[]> {
     await measure(256, parked, async (index) => {
       const left = new AbortController();
       const answer = load.hold(`r${index}`, left.signal).catch(() => undefined);
-      await waitForState(first, `r${index}`);
+      await untilDeferred(first, `r${index}`);
       left.abort();
       await answer;
     });
@@ -170,24 +170,11 @@ async function repeat(run: () => Promise<Measured>): Promise<Measured> {
 }
 
 async function parkedAtLeast(daemon: Daemon, count: number): Promise<void> {
-  for (;;) if ((await gauge(daemon, 'holdpoint_deferrals_pending')) >= count) return;
+  for (;;) if ((await readMetrics(daemon.url))('holdpoint_deferrals_pending') >= count) return;
 }
 
 async function allAtRest(daemon: Daemon): Promise<void> {
-  for (;;) if ((await gauge(daemon, 'holdpoint_tasks_live')) === 0) return;
-}
-
-async function waitForState({ url }: Daemon, id: string): Promise<void> {
-  for (;;) {
-    const response = await fetch(`${url}/tasks/${id}`);
-    const text = await response.text();
-    if (text.includes('"state":"deferred"')) return;
-  }
-}
-
-async function gauge({ url }: Daemon, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  for (;;) if ((await readMetrics(daemon.url))('holdpoint_tasks_live') === 0) return;
 }
 
 function rate({ perSecond, p50, p99 }: Measured): string {

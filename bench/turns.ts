@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { type Daemon, makeAgentFolder, readMetrics, startDaemon } from './daemon.ts';
+import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { percentile } from './load.ts';
 import { startProgram } from './program.ts';
@@ -46,7 +46,7 @@ async function inTurns(daemon: Daemon, asked: Record<string, Asked>): Promise<Fi
   let cpu = 0;
   for (let round = -1; round < rounds; round += 1) {
     for (const [name, subject] of Object.entries(asked)) {
-      const began = await cpuOf(daemon);
+      const began = await daemon.cpu();
       for (let turn = 0; turn < turns; turn += 1) {
         const { toFirst, toEnd } = await ask(subject);
         // The first round warms up.
@@ -54,7 +54,7 @@ async function inTurns(daemon: Daemon, asked: Record<string, Asked>): Promise<Fi
         (whole[name] ??= []).push(toEnd);
         (first[name] ??= []).push(toFirst);
       }
-      if (round >= 0 && name === 'send') cpu += (await cpuOf(daemon)) - began;
+      if (round >= 0 && name === 'send') cpu += (await daemon.cpu()) - began;
     }
   }
   const p = (values: number[] = [], share = 0.5) => `${percentile(values, share).toFixed(2)} ms`;
@@ -91,10 +91,6 @@ async function ask({
   }
   if (statusCode !== 200 || !text.includes('tok~')) throw new Error(`${statusCode} ${text}`);
   return { toFirst, toEnd: performance.now() - began };
-}
-
-async function cpuOf({ url }: Daemon): Promise<number> {
-  return 1_000 * (await readMetrics(url))('process_cpu_seconds_total');
 }
 
 const isToken = (text: string) => text.includes('"phase":"token"');
