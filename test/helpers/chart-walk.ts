@@ -35,6 +35,8 @@ export type Happenings<World> = Readonly<Record<string, Happening<World>>>;
 /** One of the shortest paths of a chart. */
 interface ChartPath {
   title: string;
+  /** Where the chart stands before anything happens. */
+  begun: AnyMachineSnapshot;
   /** What happens, and where the chart stands after it. */
   steps: readonly { name: string; snapshot: AnyMachineSnapshot }[];
 }
@@ -82,6 +84,7 @@ function shortestPathsOf(
   const walks = paths.map(({ steps }) => {
     const taken = steps.filter(({ event }) => event.type in happenings);
     return {
+      begun: steps[0]?.state ?? filled.getInitialSnapshot(null as never, input),
       title: taken.map(({ event }) => event.type).join(', then ') || 'nothing happens',
       steps: taken.map(({ event, state }) => ({ name: event.type, snapshot: state })),
     };
@@ -106,11 +109,11 @@ function told(
 
 /** Returns the states without states in them that no path comes to rest in, by the names on their way. */
 function unreachedStates(chart: AnyStateMachine, paths: readonly ChartPath[]): string[] {
-  const begun = chart.root.initial?.target.map(({ path }) => path.join('.')) ?? [];
-  const reached = paths.flatMap(({ steps }) =>
-    steps.flatMap(({ snapshot }) => leavesOf(snapshot.value)),
+  const first = chart.root.initial?.target.map(({ path }) => path.join('.')) ?? [];
+  const reached = paths.flatMap(({ begun, steps }) =>
+    [begun, ...steps.map(({ snapshot }) => snapshot)].flatMap(({ value }) => leavesOf(value)),
   );
-  return leavesUnder(chart.root).filter((leaf) => ![...begun, ...reached].includes(leaf));
+  return leavesUnder(chart.root).filter((leaf) => ![...first, ...reached].includes(leaf));
 }
 
 function leavesUnder(node: AnyStateNode): string[] {
@@ -164,14 +167,19 @@ export function walkChart<World>(
     expect(unreachedStates(chart, paths)).toEqual(options.passing ?? []);
   });
 
-  it.each(paths)('$title', async ({ steps }) => {
+  it.each(paths)('$title', async ({ begun, steps }) => {
     const actors = watchActorsOf(chart);
     const world = await open(actors);
-    for (const { name, snapshot } of steps) {
+    const look = async (snapshot: AnyMachineSnapshot) => {
       const { value } = snapshot;
-      await happenings[name]?.happen(world);
       await vi.waitFor(() => expect(actors.at(-1)?.getSnapshot().value).toEqual(value), prompt);
       await options.look?.(world, snapshot);
+    };
+    // Some begin with what happens first.
+    if (actors.length > 0) await look(begun);
+    for (const { name, snapshot } of steps) {
+      await happenings[name]?.happen(world);
+      await look(snapshot);
     }
   });
 }
