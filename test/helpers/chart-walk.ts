@@ -167,7 +167,7 @@ export function walkChart<World>(
     expect(unreachedStates(chart, paths)).toEqual(options.passing ?? []);
   });
 
-  it.each(paths)('$title', async ({ begun, steps }) => {
+  it.each(paths.map((path) => [path.title, path] as const))('%s', async (_, { begun, steps }) => {
     const actors = watchActorsOf(chart);
     const world = await open(actors);
     const look = async (snapshot: AnyMachineSnapshot) => {
