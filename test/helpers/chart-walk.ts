@@ -91,9 +91,14 @@ function shortestPathsOf(
 
 /** Returns the states without states in them that no path comes to rest in, by the names on their way. */
 function unreachedStates(chart: AnyStateMachine, paths: readonly ChartPath[]): string[] {
-  const begun = chart.root.initial?.target.map(({ path }) => path.join('.')) ?? [];
+  const begun = leavesBegunIn(chart.root);
   const reached = paths.flatMap(({ steps }) => steps.flatMap(({ value }) => leavesOf(value)));
   return leavesUnder(chart.root).filter((leaf) => ![...begun, ...reached].includes(leaf));
+}
+
+function leavesBegunIn(node: AnyStateNode): string[] {
+  const begun = node.initial?.target ?? Object.values(node.states);
+  return begun.length === 0 ? [node.path.join('.')] : begun.flatMap(leavesBegunIn);
 }
 
 function leavesUnder(node: AnyStateNode): string[] {
