@@ -33,7 +33,7 @@ export async function openHub(newerRelease: () => string | null = () => null): P
     onTasks: () => Promise.resolve(),
     onGap: () => undefined,
   });
-  const signIns = lateSignIns({}, () => undefined);
+  const signIns = lateSignIns({}, { clock, moved: () => undefined });
   let port = 0;
   let ids = 0;
   const app = createDashboardApp(

@@ -69,6 +69,11 @@ export class ModelAnswer {
     this.#end('stop');
   }
 
+  /** Ends in the middle of the answer. */
+  breakOff(): void {
+    this.#response.destroy();
+  }
+
   #end(reason: string): void {
     this.#response.end(`${chatEvent({}, reason)}data: [DONE]\n\n`);
   }

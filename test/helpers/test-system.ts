@@ -61,6 +61,8 @@ export interface TestSystem {
   /** The events in the log file, oldest first; of one task when it is named. */
   events(taskId?: string): RecordedEvent[];
   verify(): Promise<ChainVerdict>;
+  /** Starts the system when that was left to the test. */
+  start(): Promise<void>;
   /** Does at once what the system does every second. */
   lookAround(): void;
   stop(): Promise<void>;
@@ -138,13 +140,18 @@ export async function openSystem(options: TestSystemOptions = {}): Promise<TestS
     return stopped;
   };
   onTestFinished(stop);
-  const intervals = options.isStarted === false ? [] : await startAndCatchIntervals(system);
+  let intervals: (() => void)[] = [];
+  const start = async (): Promise<void> => {
+    intervals = await startAndCatchIntervals(system);
+  };
+  if (options.isStarted !== false) await start();
   return {
     directory,
     clock,
     store,
     system,
     logged,
+    start,
     stop,
     events: (taskId) =>
       recordedEvents(directory).filter((event) => taskId === undefined || event.task_id === taskId),

@@ -12,6 +12,7 @@ import {
 } from 'oauth4webapi';
 import { type Actor, createActor, fromPromise, waitFor } from 'xstate';
 import { signInMachine } from '../../machines/sign-in/sign-in-machine.ts';
+import type { Clock } from '../ports.ts';
 import { guardFetch } from '../providers/providers.ts';
 import { readSignInSettings, type SignInSettings } from './sign-in-settings.ts';
 
@@ -23,6 +24,13 @@ const patience = 30_000;
 
 /** Bytes of an answer with a token. */
 const longestAnswer = 256 * 1024;
+
+/** What sign-ins need. */
+export interface SignInPorts {
+  clock: Clock;
+  /** Hears whenever the status of one may be another. */
+  moved: () => void;
+}
 
 /** No sign-in can be begun; the message says why. */
 export class SignInError extends Error {
@@ -41,18 +49,15 @@ interface SignIn {
 const noSignIn =
   'no browser signs in to this provider here; give a key, or set SERVICE_OAUTH_CLIENT_ID for openai';
 
-/**
- * Opens the sign-ins that `SERVICE_OAUTH_*` allows; with settings that cannot be used there are none, and start says why.
- * `moved` is called whenever the status of one may be another.
- */
+/** Opens the sign-ins that `SERVICE_OAUTH_*` allows; with settings that cannot be used there are none, and start says why. */
 export function openSignIns(
   env: Readonly<Record<string, string | undefined>>,
-  moved: () => void,
+  ports: SignInPorts,
 ): SignIns {
   try {
-    return new SignIns(readSignInSettings(env), noSignIn, moved);
+    return new SignIns(readSignInSettings(env), noSignIn, ports);
   } catch (error) {
-    if (error instanceof RangeError) return new SignIns(null, error.message, moved);
+    if (error instanceof RangeError) return new SignIns(null, error.message, ports);
     throw error;
   }
 }
@@ -62,13 +67,13 @@ export class SignIns {
   readonly #settings: SignInSettings | null;
   /** Why there is none. */
   readonly #refusal: string;
-  readonly #moved: () => void;
+  readonly #ports: SignInPorts;
   readonly #all = new Map<string, SignIn>();
 
-  constructor(settings: SignInSettings | null, refusal: string, moved: () => void) {
+  constructor(settings: SignInSettings | null, refusal: string, ports: SignInPorts) {
     this.#settings = settings;
     this.#refusal = refusal;
-    this.#moved = moved;
+    this.#ports = ports;
   }
 
   /** The providers that somebody can sign in to. */
@@ -92,10 +97,11 @@ export class SignIns {
       // Whoever called it off meanwhile wants no token kept.
       if (!signal.aborted) signIn.token = token;
     });
-    const actor = createActor(signInMachine.provide({ actors: { exchange } }));
+    const { clock, moved } = this.#ports;
+    const actor = createActor(signInMachine.provide({ actors: { exchange } }), { clock });
     const signIn: SignIn = { token: '', actor };
     actor.start();
-    actor.subscribe(this.#moved);
+    actor.subscribe(moved);
     this.#all.set(state, signIn);
     const url = new URL(settings.authorizationUrl);
     url.search = new URLSearchParams({
@@ -176,7 +182,7 @@ export class SignIns {
       if (this.#all.size < mostSignIns) return;
       actor.stop();
       this.#all.delete(state);
-      this.#moved();
+      this.#ports.moved();
     }
   }
 }

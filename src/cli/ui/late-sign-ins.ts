@@ -1,4 +1,4 @@
-import type { SignIns } from '../../actors/sign-in/sign-in.ts';
+import type { SignInPorts, SignIns } from '../../actors/sign-in/sign-in.ts';
 import type { SignInPort } from '../../http/dashboard/sign-in-port.ts';
 
 /** What makes agents of sign-ins, beside what the routes do with them. */
@@ -8,16 +8,13 @@ export interface LateSignIns extends SignInPort {
   close: () => void;
 }
 
-/**
- * Sign-ins with a browser, loaded when somebody first asks: the server listens sooner. `moved` is called whenever the
- * status of one may be another.
- */
-export function lateSignIns(env: NodeJS.ProcessEnv, moved: () => void): LateSignIns {
+/** Sign-ins with a browser, loaded when somebody first asks: the server listens sooner. */
+export function lateSignIns(env: NodeJS.ProcessEnv, ports: SignInPorts): LateSignIns {
   let opened: SignIns | null = null;
   let loading: Promise<SignIns> | null = null;
   const load = (): Promise<SignIns> => {
     loading ??= import('../../actors/sign-in/sign-in.ts').then((signIn) => {
-      opened = signIn.openSignIns(env, moved);
+      opened = signIn.openSignIns(env, ports);
       return opened;
     });
     return loading;

@@ -70,7 +70,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     },
   });
   const workspace = await opening;
-  const signIns = lateSignIns(env, () => hub.tell('sign_in', {}));
+  const signIns = lateSignIns(env, { clock, moved: () => hub.tell('sign_in', {}) });
   const servers: Server[] = [];
   const portOf = (): number => (servers[0]?.address() as AddressInfo | undefined)?.port ?? port;
   const app = createDashboardApp(

@@ -2,6 +2,9 @@ import type { PushTarget } from '../../ports.ts';
 import type { OpenTarget, PushRows } from '../store/push-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
+/** A task that has ended may have run again since its end was told. */
+const isOpen = '(NOT is_closed OR told < (SELECT revision FROM tasks WHERE tasks.id = task_id))';
+
 /** The receivers of push notifications in PostgreSQL. */
 export class PostgresPushRows implements PushRows {
   readonly #database: PostgresDatabase;
@@ -13,7 +16,7 @@ export class PostgresPushRows implements PushRows {
   async put(target: PushTarget, told: number): Promise<number | null> {
     const [before] = await this.#database.query<{ told: number | null }>(
       `WITH before AS (
-        SELECT told FROM push_targets WHERE task_id = $1 AND id = $2 AND NOT is_closed FOR UPDATE
+        SELECT told FROM push_targets WHERE task_id = $1 AND id = $2 AND ${isOpen} FOR UPDATE
       ), kept AS (
         INSERT INTO push_targets (task_id, id, told, is_closed, target)
         VALUES ($1, $2, coalesce((SELECT told FROM before), $3), false, $4)
@@ -49,7 +52,7 @@ export class PostgresPushRows implements PushRows {
 
   async open(): Promise<OpenTarget[]> {
     const rows = await this.#database.query<{ told: number; target: string }>(
-      'SELECT told, target FROM push_targets WHERE NOT is_closed',
+      `SELECT told, target FROM push_targets WHERE ${isOpen}`,
     );
     return rows.map(({ told, target }) => ({ target: targetOf(target), told }));
   }

@@ -56,7 +56,7 @@ export class SqlitePushRows implements PushRows {
     this.#sql.told.run(revision, isClosed ? 1 : 0, taskId, id);
   }
 
-  /** Returns the receivers who do not know yet how their task ended. */
+  /** Returns the receivers who do not know yet how their task ended, the last time it ran. */
   async open(): Promise<OpenTarget[]> {
     return this.#sql.open
       .all()
@@ -74,6 +74,9 @@ function targetOf(value: unknown): PushTarget {
   return JSON.parse(String(value)) as PushTarget;
 }
 
+/** A task that has ended may have run again since its end was told. */
+const isOpen = '(is_closed = 0 OR told < (SELECT revision FROM tasks WHERE tasks.id = task_id))';
+
 function prepare(database: DatabaseSync) {
   return {
     put: database.prepare(`INSERT INTO push_targets VALUES (?1, ?2, ?3, 0, ?4)
@@ -84,9 +87,9 @@ function prepare(database: DatabaseSync) {
       'UPDATE push_targets SET told = ?, is_closed = ? WHERE task_id = ? AND id = ?',
     ),
     openOne: database.prepare(
-      'SELECT told FROM push_targets WHERE task_id = ? AND id = ? AND is_closed = 0',
+      `SELECT told FROM push_targets WHERE task_id = ? AND id = ? AND ${isOpen}`,
     ),
-    open: database.prepare('SELECT told, target FROM push_targets WHERE is_closed = 0'),
+    open: database.prepare(`SELECT told, target FROM push_targets WHERE ${isOpen}`),
     deleteOrphans: database.prepare(
       'DELETE FROM push_targets WHERE task_id NOT IN (SELECT id FROM tasks)',
     ),

@@ -1,6 +1,6 @@
 import type { PushTarget } from '../../ports.ts';
 
-/** A receiver that has not been told of the end of its task. */
+/** A receiver that has not been told of the end of its task, or not that it has run again since. */
 export interface OpenTarget {
   target: PushTarget;
   /** The last revision of the task that it was told of. */
@@ -22,7 +22,7 @@ export interface PushRows {
   delete(taskId: string, id: string): Promise<boolean>;
   /** Keeps what a receiver was told last. */
   keepTold(target: PushTarget, revision: number, isClosed: boolean): Promise<void>;
-  /** Returns the receivers who do not know yet how their task ended. */
+  /** Returns the receivers who do not know yet how their task ended, the last time it ran. */
   open(): Promise<OpenTarget[]>;
   /** Forgets the receivers of tasks that never came to be. */
   deleteOrphans(): Promise<void>;

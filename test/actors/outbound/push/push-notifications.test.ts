@@ -227,6 +227,26 @@ describe('a restart', () => {
     expect((await told(3, '/told')).at(-1)).toEqual(['completed', 3, 200]);
   });
 
+  it('tells of a task that has run again what was not told of that', async () => {
+    const before = startPush();
+    receiver.answer('/a', 200, 500);
+    await before.push.set(target());
+    before.push.changed(await keep('completed', 1));
+    await left(0);
+    before.push.changed(await keep('working', 2));
+    await paused();
+    await before.push.stop();
+    await keep('failed', 3);
+    const after = startPush();
+    after.push.start();
+    expect(await told(3)).toEqual([
+      ['completed', 1, 200],
+      ['working', 2, 500],
+      ['failed', 3, 200],
+    ]);
+    await left(0);
+  });
+
   it('repeats nothing that a receiver knows, or that came before it asked', async () => {
     const before = startPush();
     await keep('deferred', 1);

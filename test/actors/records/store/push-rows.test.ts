@@ -57,6 +57,18 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await store.push.list('t-1')).toEqual([one, two]);
     });
 
+    it('lists those who know one end of their task, and not that it has run again since', async () => {
+      const [behind, told] = [aPushTarget(), aPushTarget({ taskId: 't-2' })];
+      for (const target of [behind, told]) {
+        await keep(aTask({ id: target.taskId, state: 'completed', revision: 1 }));
+        await store.push.put(target, 0);
+        await store.push.keepTold(target, 1, true);
+      }
+      await keep(aTask({ state: 'working', revision: 2 }));
+      expect(await store.push.open()).toEqual([{ target: behind, told: 1 }]);
+      expect([await store.push.put(behind, 2), await store.push.put(told, 1)]).toEqual([1, null]);
+    });
+
     it('tells whether there was one to delete', async () => {
       await store.push.put(aPushTarget(), 0);
       expect([
