@@ -10,6 +10,9 @@ import type {
 import { getShortestPaths } from 'xstate/graph';
 import { patient } from './patient.ts';
 
+/** A walk waits at every step, and looks often so that it is short. */
+const soon = { ...patient, interval: 3 };
+
 /** An event of a chart, or of what it has invoked. */
 type HeardEvent = EventObject & Record<string, unknown>;
 
@@ -37,8 +40,13 @@ interface PathOptions {
   input?: unknown;
   /** What else of a snapshot tells two situations apart, beside its states. */
   fingerprint?: (snapshot: AnyMachineSnapshot) => unknown;
+}
+
+interface WalkOptions<World> extends PathOptions {
   /** States that the chart never rests in, by the names on their way. */
   passing?: readonly string[];
+  /** Looks after each step at the real thing beside its chart, until nothing is wrong with it. */
+  look?: (world: World, value: StateValue) => void | Promise<void>;
 }
 
 /**
@@ -139,7 +147,7 @@ export function walkChart<World>(
   chart: AnyStateMachine,
   happenings: Happenings<World>,
   open: (actors: readonly AnyActorRef[]) => World | Promise<World>,
-  options: PathOptions = {},
+  options: WalkOptions<World> = {},
 ): void {
   const paths = shortestPathsOf(chart, happenings, options);
 
@@ -152,7 +160,10 @@ export function walkChart<World>(
     const world = await open(actors);
     for (const { name, value } of steps) {
       await happenings[name]?.happen(world);
-      await vi.waitFor(() => expect(actors.at(-1)?.getSnapshot().value).toEqual(value), patient);
+      await vi.waitFor(async () => {
+        expect(actors.at(-1)?.getSnapshot().value).toEqual(value);
+        await options.look?.(world, value);
+      }, soon);
     }
   });
 }
