@@ -3,6 +3,7 @@ import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { LinkFault } from '../../src/machines/channels/connection-machine.ts';
 import type { Happenings } from './chart-walk.ts';
 import type { ManualClock } from './manual-clock.ts';
+import { passPause } from './pass-pause.ts';
 import { patient } from './patient.ts';
 
 /** Links that are being opened, of which the newest waits for what a test says. */
@@ -120,11 +121,7 @@ export const ofEach: Happenings<LinkedService> = {
   'the pause ends': {
     event: after('pause'),
     in: isPausing,
-    happen({ clock, actors }) {
-      const standing = () => actors.at(-1)?.getSnapshot();
-      const before = standing();
-      while (standing() === before && clock.pending > 0) clock.advance(clock.nextAt - clock.now());
-    },
+    happen: ({ clock, actors }) => passPause(clock, actors),
   },
   'the agent stops': {
     event: { type: 'connection.close' },
