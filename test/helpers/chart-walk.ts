@@ -49,7 +49,7 @@ interface PathOptions<World> {
   fingerprint?: (snapshot: AnyMachineSnapshot) => unknown;
   /** States that the chart never rests in, by the names on their way. */
   passing?: readonly string[];
-  /** Looks after each step at what an outsider sees of where the chart stands. */
+  /** Looks after each step at what an outsider sees of where the chart stands, until nothing is wrong with it. */
   look?: (world: World, snapshot: AnyMachineSnapshot) => void | Promise<void>;
 }
 
@@ -172,8 +172,10 @@ export function walkChart<World>(
     const world = await open(actors);
     const look = async (snapshot: AnyMachineSnapshot) => {
       const { value } = snapshot;
-      await vi.waitFor(() => expect(actors.at(-1)?.getSnapshot().value).toEqual(value), prompt);
-      await options.look?.(world, snapshot);
+      await vi.waitFor(async () => {
+        expect(actors.at(-1)?.getSnapshot().value).toEqual(value);
+        await options.look?.(world, snapshot);
+      }, prompt);
     };
     // Some begin with what happens first.
     if (actors.length > 0) await look(begun);

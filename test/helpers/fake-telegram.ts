@@ -73,6 +73,11 @@ export class FakeTelegram {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** True while somebody waits for what is said. */
+  get isPolled(): boolean {
+    return this.#poll !== null;
+  }
+
   /** The arguments of every call of a method. */
   called(method: string): Record<string, any>[] {
     return this.calls.filter((call) => call.method === method).map(({ args }) => args);

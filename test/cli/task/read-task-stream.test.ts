@@ -18,7 +18,9 @@ it('tells of each change of a task', async () => {
 it.each(['{"id":"t"', '', '{"id":"t"}', '[]', 'null'])(
   'says of an event with %j that no agent tells it',
   async (data) => {
-    await expect(readTaskStream(streamOf(data), { onStatus: () => undefined })).rejects.toMatchObject({
+    await expect(
+      readTaskStream(streamOf(data), { onStatus: () => undefined }),
+    ).rejects.toMatchObject({
       message: 'what answers there is not an agent of this version',
       code: 'bad_answer',
     });

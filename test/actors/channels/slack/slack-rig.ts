@@ -27,6 +27,8 @@ export interface SlackRigOptions {
   takeIn?: (message: ChatMessage) => boolean;
   /** Changes what the Web API answers. */
   answer?: (method: string, answer: object) => object;
+  /** Is waited for before a call of the Web API goes out. */
+  hold?: (method: string) => Promise<void>;
 }
 
 /** An adapter and a fake Slack, with the egress policy between them and a clock that stands still. */
@@ -68,7 +70,7 @@ export async function openSlackRig(options: SlackRigOptions = {}): Promise<Slack
       conversations: true,
       ...options.settings,
     },
-    outbound: options.answer === undefined ? egress : answering(egress, options.answer),
+    outbound: outboundOf(egress, options),
     approvals: { ...nothingKept, ...options.approvals },
     clock,
     log: { info: log('info'), warn: log('warn'), error: log('error') },
@@ -113,14 +115,17 @@ export async function openSlackRig(options: SlackRigOptions = {}): Promise<Slack
   };
 }
 
-function answering(egress: Egress, answer: NonNullable<SlackRigOptions['answer']>): ScopedOutbound {
+function outboundOf(egress: Egress, { answer, hold }: SlackRigOptions): ScopedOutbound {
+  if (answer === undefined && hold === undefined) return egress;
   return {
     dispatcher: egress.dispatcher,
     within: (scope, run) => egress.within(scope, run),
     discovered: (endpoint) => egress.discovered(endpoint),
     fetch: async (input, init) => {
-      const response = await egress.fetch(input, init);
       const method = String(input).split('/').at(-1) ?? '';
+      await hold?.(method);
+      const response = await egress.fetch(input, init);
+      if (answer === undefined) return response;
       return Response.json(answer(method, (await response.json()) as object));
     },
   };

@@ -80,12 +80,26 @@ export interface Connected {
   stop(): Promise<void>;
 }
 
+/** What a test connects servers with that is not as usual. */
+type ConnectWishes = Partial<McpServersParts> & { clock?: Clock };
+
 /** Connects servers as an agent does, once each was tried. */
 export async function connected(
   folder: PuppetFolder,
   servers: readonly McpServerSettings[],
-  more: Partial<McpServersParts> & { clock?: Clock } = {},
+  more: ConnectWishes = {},
 ): Promise<Connected> {
+  const { tried, ...connecting } = connect(folder, servers, more);
+  await tried();
+  return connecting;
+}
+
+/** Begins to connect servers as an agent does. */
+export function connect(
+  folder: PuppetFolder,
+  servers: readonly McpServerSettings[],
+  more: ConnectWishes = {},
+): Connected & { tried(): Promise<void> } {
   const tools = more.tools ?? new Map<string, Tool>();
   const log: TestAgent['log'] = [];
   const events: ToolEvent[] = [];
@@ -103,9 +117,9 @@ export async function connected(
     ...more,
   });
   onTestFinished(() => open.stop());
-  await open.tried();
   return {
     ...{ tools, log, events },
+    tried: () => open.tried(),
     seen: new SeenTools(folder.path),
     warnings: () => log.filter(({ level }) => level !== 'info').map(({ message }) => message),
     async call(name, args = {}, signal = new AbortController().signal) {
