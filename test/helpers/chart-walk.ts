@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type {
+  ActorLogic,
   AnyActorRef,
   AnyMachineSnapshot,
   AnyStateMachine,
@@ -8,15 +9,20 @@ import type {
   StateValue,
 } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
-import { patient } from './patient.ts';
+import { prompt } from './patient.ts';
 
 /** An event of a chart, or of what it has invoked. */
 type HeardEvent = EventObject & Record<string, unknown>;
 
+type Heard = HeardEvent | readonly HeardEvent[];
+
 /** Something that can happen to a chart, from outside or by what it has asked for. */
 export interface Happening<World> {
-  /** What the chart hears of it; made of where the chart stands when it depends on that. */
-  event: HeardEvent | ((snapshot: AnyMachineSnapshot) => HeardEvent);
+  /**
+   * What the chart hears of it, one after the other where the real thing goes on by itself; made of where the chart
+   * stands when it depends on that.
+   */
+  event: Heard | ((snapshot: AnyMachineSnapshot) => Heard);
   /** Whether the world can make it happen where the chart stands; anywhere when absent. */
   in?: (snapshot: AnyMachineSnapshot) => boolean;
   /** Makes it happen to the real thing, and looks at what that does beside its chart. */
@@ -29,16 +35,22 @@ export type Happenings<World> = Readonly<Record<string, Happening<World>>>;
 /** One of the shortest paths of a chart. */
 interface ChartPath {
   title: string;
+  /** Where the chart stands before anything happens. */
+  begun: AnyMachineSnapshot;
   /** What happens, and where the chart stands after it. */
-  steps: readonly { name: string; value: StateValue }[];
+  steps: readonly { name: string; snapshot: AnyMachineSnapshot }[];
 }
 
-interface PathOptions {
+interface PathOptions<World> {
+  /** The chart with those of its actions filled that decide where it goes; itself when absent. */
+  filled?: AnyStateMachine;
   input?: unknown;
   /** What else of a snapshot tells two situations apart, beside its states. */
   fingerprint?: (snapshot: AnyMachineSnapshot) => unknown;
   /** States that the chart never rests in, by the names on their way. */
   passing?: readonly string[];
+  /** Looks after each step at what an outsider sees of where the chart stands. */
+  look?: (world: World, snapshot: AnyMachineSnapshot) => void | Promise<void>;
 }
 
 /**
@@ -48,57 +60,60 @@ interface PathOptions {
 function shortestPathsOf(
   chart: AnyStateMachine,
   happenings: Happenings<any>,
-  { input, fingerprint = () => null }: PathOptions = {},
+  { input, filled = chart, fingerprint = () => null }: PathOptions<any> = {},
 ): ChartPath[] {
-  const names = new Map<EventObject, string>();
-  const nameOf = (event: EventObject): string => names.get(event) ?? event.type;
   const situation = (snapshot: AnyMachineSnapshot): unknown => [
     snapshot.value,
     snapshot.status,
     fingerprint(snapshot),
   ];
-  const paths = getShortestPaths(chart, {
+  const paths = getShortestPaths(told(filled), {
     input,
     events: (snapshot) =>
       Object.entries(happenings)
         .filter(([, { in: isPossible = () => true }]) => isPossible(snapshot))
-        .map(([name, { event }]) => {
-          const heard = { ...(typeof event === 'function' ? event(snapshot) : event) };
-          names.set(heard, name);
-          return heard;
-        }),
-    serializeEvent: nameOf,
+        .map(([type, { event }]) => ({
+          type,
+          heard: [typeof event === 'function' ? event(snapshot) : event].flat(),
+        })),
+    serializeEvent: ({ type }) => type,
     serializeState: (snapshot, event, previous) =>
-      JSON.stringify([
-        previous && situation(previous),
-        event && nameOf(event),
-        situation(snapshot),
-      ]),
+      JSON.stringify([previous && situation(previous), event?.type, situation(snapshot)]),
     stopWhen: ({ status }) => status !== 'active',
   });
-  const walks = paths.map(({ steps }) =>
-    steps.flatMap(({ event, state }) => {
-      const name = names.get(event);
-      return name === undefined ? [] : [{ name, value: state.value }];
-    }),
-  );
-  const told = walks.map((steps) => ({
-    title: steps.map(({ name }) => name).join(', then ') || 'nothing happens',
-    steps,
-  }));
-  return told.filter(({ title }) => !told.some((other) => other.title.startsWith(`${title}, `)));
+  const walks = paths.map(({ steps }) => {
+    const taken = steps.filter(({ event }) => event.type in happenings);
+    return {
+      begun: steps[0]?.state ?? filled.getInitialSnapshot(null as never, input),
+      title: taken.map(({ event }) => event.type).join(', then ') || 'nothing happens',
+      steps: taken.map(({ event, state }) => ({ name: event.type, snapshot: state })),
+    };
+  });
+  return walks.filter(({ title }) => !walks.some((other) => other.title.startsWith(`${title}, `)));
+}
+
+/** A chart as it takes what happens: all that it hears of it. */
+function told(
+  chart: AnyStateMachine,
+): ActorLogic<AnyMachineSnapshot, EventObject & { heard: readonly HeardEvent[] }, any> {
+  return {
+    getInitialSnapshot: (scope, input) => chart.getInitialSnapshot(scope as never, input),
+    getPersistedSnapshot: (snapshot) => chart.getPersistedSnapshot(snapshot as never),
+    transition: (snapshot, { heard }, scope) =>
+      heard.reduce<AnyMachineSnapshot>(
+        (at, event) => chart.transition(at as never, event, scope as never),
+        snapshot,
+      ),
+  };
 }
 
 /** Returns the states without states in them that no path comes to rest in, by the names on their way. */
 function unreachedStates(chart: AnyStateMachine, paths: readonly ChartPath[]): string[] {
-  const begun = leavesBegunIn(chart.root);
-  const reached = paths.flatMap(({ steps }) => steps.flatMap(({ value }) => leavesOf(value)));
-  return leavesUnder(chart.root).filter((leaf) => ![...begun, ...reached].includes(leaf));
-}
-
-function leavesBegunIn(node: AnyStateNode): string[] {
-  const begun = node.initial?.target ?? Object.values(node.states);
-  return begun.length === 0 ? [node.path.join('.')] : begun.flatMap(leavesBegunIn);
+  const first = chart.root.initial?.target.map(({ path }) => path.join('.')) ?? [];
+  const reached = paths.flatMap(({ begun, steps }) =>
+    [begun, ...steps.map(({ snapshot }) => snapshot)].flatMap(({ value }) => leavesOf(value)),
+  );
+  return leavesUnder(chart.root).filter((leaf) => ![...first, ...reached].includes(leaf));
 }
 
 function leavesUnder(node: AnyStateNode): string[] {
@@ -144,7 +159,7 @@ export function walkChart<World>(
   chart: AnyStateMachine,
   happenings: Happenings<World>,
   open: (actors: readonly AnyActorRef[]) => World | Promise<World>,
-  options: PathOptions = {},
+  options: PathOptions<World> = {},
 ): void {
   const paths = shortestPathsOf(chart, happenings, options);
 
@@ -152,12 +167,19 @@ export function walkChart<World>(
     expect(unreachedStates(chart, paths)).toEqual(options.passing ?? []);
   });
 
-  it.each(paths)('$title', async ({ steps }) => {
+  it.each(paths.map((path) => [path.title, path] as const))('%s', async (_, { begun, steps }) => {
     const actors = watchActorsOf(chart);
     const world = await open(actors);
-    for (const { name, value } of steps) {
+    const look = async (snapshot: AnyMachineSnapshot) => {
+      const { value } = snapshot;
+      await vi.waitFor(() => expect(actors.at(-1)?.getSnapshot().value).toEqual(value), prompt);
+      await options.look?.(world, snapshot);
+    };
+    // Some begin with what happens first.
+    if (actors.length > 0) await look(begun);
+    for (const { name, snapshot } of steps) {
       await happenings[name]?.happen(world);
-      await vi.waitFor(() => expect(actors.at(-1)?.getSnapshot().value).toEqual(value), patient);
+      await look(snapshot);
     }
   });
 }

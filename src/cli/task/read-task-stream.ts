@@ -1,7 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { lookLater } from '../agent-failure.ts';
 import { CliError } from '../cli-error.ts';
-import { type ProgressJson, readAnswer, type TaskJson } from './task-shape.ts';
+import { type ProgressJson, readAnswer, readEventData, type TaskJson } from './task-shape.ts';
 
 /** One event of a task's stream. */
 export interface TaskEventJson {
@@ -23,7 +23,7 @@ export async function readTaskStream(
   { onEvent, onStatus, onProgress }: TaskListener,
 ): Promise<TaskJson | null> {
   for await (const { id = '', event = 'message', data: text } of messages) {
-    const data = JSON.parse(text) as unknown;
+    const data = readEventData(text);
     onEvent?.({ id, event, data });
     if (event === 'status') await onStatus?.(readAnswer.task(data));
     if (event === 'progress') onProgress?.(readAnswer.progress(data));

@@ -105,11 +105,25 @@ export const readAnswer = {
   progress: (value: unknown): ProgressJson => read(progress, value),
 };
 
+/** Reads what an event of a task's stream holds. Throws a CliError for what is no JSON. */
+export function readEventData(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw noAgent(cause);
+  }
+}
+
 function read<Shape extends z.ZodType>(shape: Shape, value: unknown): z.infer<Shape> {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
-  throw new CliError('what answers there is not an agent of this version', {
+  throw noAgent(result.error);
+}
+
+function noAgent(cause: unknown): CliError {
+  return new CliError('what answers there is not an agent of this version', {
     code: 'bad_answer',
     hint: 'check the address',
+    cause,
   });
 }

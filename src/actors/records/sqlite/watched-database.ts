@@ -8,6 +8,12 @@ export class WatchedDatabase extends DatabaseSync {
   /** Hears of every answer that was prevented by damage; the error is thrown all the same. */
   onDamage: (error: unknown) => void = () => undefined;
 
+  /** Closes the file, and hears of nothing more: Node keeps databases for longer than what they told. */
+  override close(): void {
+    this.onDamage = () => undefined;
+    super.close();
+  }
+
   override exec(sql: string): void {
     this.#watch(() => super.exec(sql));
   }

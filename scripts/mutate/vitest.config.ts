@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests beside one folder, as the suite asks them. */
+export default defineConfig({
+  test: {
+    include: [`test/${process.env['HOLDPOINT_MUTATED'] ?? 'nothing'}/*.test.ts`],
+    // They read sources, which have the changes in them.
+    exclude: ['test/actors/records/log/browser.test.ts'],
+    // Properties run for each change.
+    env: { HOLDPOINT_RUNS: '20' },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
+    setupFiles: ['test/tooling/ask-the-same.ts'],
+  },
+});

@@ -1,0 +1,1 @@
+import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';

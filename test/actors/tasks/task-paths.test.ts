@@ -1,0 +1,63 @@
+import { describe } from 'vitest';
+import { raise } from 'xstate';
+import { defaultLimits, limitReached, type TaskLimits } from '../../../src/machines/task/limits.ts';
+import { taskMachine } from '../../../src/machines/task/task-machine.ts';
+import { failedTurnsAtEnd } from '../../../src/machines/task/told-turns.ts';
+import { type Happenings, walkChart } from '../../helpers/chart-walk.ts';
+import { aTaskInput } from '../../helpers/task-fixtures.ts';
+import { approvalsOf, contextOf, further, maxTime, waiting, work } from './task-happenings.ts';
+import { type WalkedSettings, WalkedTask } from './walked-task.ts';
+
+const chart = taskMachine.provide({
+  actions: { screenPrompt: raise({ type: 'prompt.screened', refusal: null, took: 0 }) },
+});
+
+/** Walks the chart with these happenings in an agent that is set up so. */
+function walk(happenings: Happenings<WalkedTask>, settings: WalkedSettings): void {
+  const { onToolError } = settings;
+  const limits: TaskLimits = { ...defaultLimits, ...settings.limits };
+  walkChart(taskMachine, happenings, (actors) => WalkedTask.open(actors, settings), {
+    filled: chart,
+    input: aTaskInput({ onToolError, limits }),
+    fingerprint: (snapshot) => {
+      const { pending, startedAt, spent } = contextOf(snapshot);
+      return [
+        pending.map(({ tool }) => tool),
+        startedAt === null,
+        approvalsOf(snapshot),
+        limitReached(spent, limits),
+        limits.turns === 2 && [spent.turns, failedTurnsAtEnd(contextOf(snapshot))],
+      ];
+    },
+    look: (task, snapshot) => task.look(snapshot),
+    passing: settings.passing,
+  });
+}
+
+describe('the shortest paths of a task whose errors end it', () => {
+  walk(
+    { ...work, ...waiting(2, 'fail'), ...further },
+    {
+      onToolError: 'fail',
+      limits: { time: maxTime },
+      defer: { on_reject: 'fail' },
+      rule: { quorum: 2 },
+      rests: false,
+      passing: ['working.executing.admitted'],
+    },
+  );
+});
+
+describe('the shortest paths of a task that hears of its errors, and rests whenever it waits', () => {
+  walk(
+    { ...work, ...waiting(1, 'tool_result') },
+    {
+      onToolError: 'return',
+      limits: { turns: 2, failedTurns: 2 },
+      defer: { on_reject: 'tool_result' },
+      rule: {},
+      rests: true,
+      passing: ['working.executing.admitted', 'working.executing.minting'],
+    },
+  );
+});
