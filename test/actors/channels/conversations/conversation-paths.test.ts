@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { AnyMachineSnapshot, StateValue } from 'xstate';
+import type { AnyMachineSnapshot } from 'xstate';
 import { conversationMachine } from '../../../../src/machines/channels/conversation-machine.ts';
 import type { ConversationContext } from '../../../../src/machines/channels/conversation-setup.ts';
 import { type Happenings, walkChart } from '../../../helpers/chart-walk.ts';
@@ -12,7 +12,7 @@ const outboxOf = ({ context }: AnyMachineSnapshot) =>
     each.kind === 'mark' ? each.mark : each.isLast,
   );
 
-async function look({ store }: World, value: StateValue): Promise<void> {
+async function look({ store }: World, { value }: AnyMachineSnapshot): Promise<void> {
   if (Object.values(value).every((state) => state === 'over')) {
     expect(await store.conversations.open()).toEqual([]);
   }
