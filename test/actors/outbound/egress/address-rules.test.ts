@@ -136,6 +136,18 @@ describe('a network', () => {
   it.each([
     ['10.1.0.0', '"10.1.0.0" is no network; write one in CIDR notation, such as 10.1.0.0/16'],
     ['10.1.0.0/33', '"10.1.0.0/33" is no network; write one in CIDR notation, such as 10.1.0.0/16'],
+    [
+      '10.1.0.0/0016',
+      '"10.1.0.0/0016" is no network; write one in CIDR notation, such as 10.1.0.0/16',
+    ],
+    [
+      '0x0a.0.0.0/8',
+      '"0x0a.0.0.0/8" is no network; write one in CIDR notation, such as 10.1.0.0/16',
+    ],
+    [
+      'fe80::%eth0/64',
+      '"fe80::%eth0/64" is no network; write one in CIDR notation, such as 10.1.0.0/16',
+    ],
     ['corp', '"corp" is no network; write one in CIDR notation, such as 10.1.0.0/16'],
     ['10.1.0.1/16', '"10.1.0.1/16" has bits set beyond its prefix; write 10.1.0.0/16'],
     ['fd12::1/32', '"fd12::1/32" has bits set beyond its prefix; write fd12::/32'],

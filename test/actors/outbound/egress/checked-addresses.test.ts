@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createAddressRules } from '../../../../src/actors/outbound/egress/address-rules.ts';
 import { checkedAddresses } from '../../../../src/actors/outbound/egress/checked-addresses.ts';
+import { EgressLimitError } from '../../../../src/actors/outbound/egress/egress-error.ts';
 
 const checkAddress = createAddressRules({ allowPrivateIps: false, allowedPrivateCidrs: [] });
 
@@ -53,4 +54,34 @@ it('refuses the agent itself before anything else is said of the address', async
     ok: false,
     why: 'is an unspecified address',
   });
+});
+
+it.each<[string, () => Promise<{ address: string; family: number }[]>]>([
+  ['was found', async () => [{ address: '93.184.216.34', family: 4 }]],
+  ['was refused', async () => [{ address: '10.0.0.1', family: 4 }]],
+  ['could not be found', () => Promise.reject(new Error('not found'))],
+])('leaves no timer behind a name that %s', async (_, lookup) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const looking = checkedAddresses({ host: 'a.test', port: 80 }, { ...check, lookup });
+  expect(vi.getTimerCount()).toBe(1);
+  await Promise.allSettled([looking]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('gives a name up when its time is over, and not before', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let failure: unknown = null;
+  const lookup = () => new Promise<never>(() => undefined);
+  const looking = checkedAddresses({ host: 'a.test', port: 80 }, { ...check, lookup }).catch(
+    (error: unknown) => {
+      failure = error;
+    },
+  );
+  await vi.advanceTimersByTimeAsync(999);
+  expect(failure).toBeNull();
+  await vi.advanceTimersByTimeAsync(1);
+  await looking;
+  expect(failure).toEqual(new EgressLimitError('a.test', 'could not be resolved in 1000 ms'));
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  isCoveredBy,
   matchesHost,
   normaliseHost,
   readHostEntry,
@@ -17,6 +18,7 @@ function matches(pattern: string, host: string): boolean {
 
 const example = 'such as api.example.com or *.example.com';
 const notHost = `this is not a host; write one ${example}`;
+const noPath = 'this is not a host but a URL or a path; write the host alone:';
 const star = 'a * stands for subdomains and only at the start, as in *.example.com';
 
 const label = fc.stringMatching(/^[a-z0-9](?:[a-z0-9-]{0,8}[a-z0-9])?$/);
@@ -75,6 +77,7 @@ describe('a host pattern', () => {
     ['(x).com', notHost],
     ['b,c.com', notHost],
     ['api.example.com:443', 'a host is listed here without its port; remove the port'],
+    ['[::1]:443', 'a host is listed here without its port; remove the port'],
     ['example.com:99999', 'a host is listed here without its port; remove the port'],
     ['*.10.0.0.1', 'an address has no subdomains; remove the *.'],
   ])('cannot be %j', (text, message) => {
@@ -88,6 +91,57 @@ describe('a host pattern', () => {
     ['::1', { host: '::1', isWildcard: false }, null],
   ])('may be listed as %s', (text, pattern, port) => {
     expect(readHostEntry(text)).toEqual({ ok: true, pattern, port });
+  });
+
+  it.each([
+    ['https://example.com:8443/x', `${noPath} example.com:8443`],
+    ['https://example.com/', `${noPath} example.com`],
+    ['example.com/path', `${noPath} one ${example}`],
+    ['file:///etc/passwd', `${noPath} one ${example}`],
+    ['example.com:8443/path', `${noPath} one ${example}`],
+    ['-x.com:8443', notHost],
+  ])('cannot be listed as %s', (text, message) => {
+    expect(readHostEntry(text)).toEqual({ ok: false, message });
+  });
+
+  it.each([
+    ['1', 1],
+    ['443', 443],
+    ['00443', 443],
+    ['65535', 65_535],
+    ['65536', null],
+    ['0', null],
+    ['', null],
+    ['000443', null],
+    ['1e3', null],
+    ['0x50', null],
+    ['+80', null],
+    ['-1', null],
+    ['8.5', null],
+    ['https', null],
+  ])('with the port %j is for %s', (digits, port) => {
+    const message = 'the port must be a number from 1 to 65535, as in api.example.com:8443';
+    const pattern = { host: 'a.test', isWildcard: false };
+    expect(readHostEntry(`a.test:${digits}`)).toEqual(
+      port === null ? { ok: false, message } : { ok: true, pattern, port },
+    );
+  });
+
+  it.each([
+    ['api.example.com', 'api.example.com', true],
+    ['api.example.com', 'www.example.com', false],
+    ['api.example.com', '*.example.com', true],
+    ['example.com', '*.example.com', false],
+    ['*.example.com', '*.example.com', true],
+    ['*.api.example.com', '*.example.com', true],
+    ['*.example.com', '*.api.example.com', false],
+    ['*.example.com', '*.example.org', false],
+    ['*.badexample.com', '*.example.com', false],
+    ['*.example.com', 'example.com', false],
+    ['*.example.com', 'api.example.com', false],
+  ])('%s is covered by %s: %s', (pattern, other, expected) => {
+    const [one, wide] = [readHostPattern(pattern), readHostPattern(other)];
+    expect(one.ok && wide.ok && isCoveredBy(one.pattern, wide.pattern)).toBe(expected);
   });
 
   it('has labels of 63 characters and a name of 253 at most', () => {

@@ -175,6 +175,41 @@ describe('the ruling on a hop', () => {
     expect(rulings(null)).toEqual([null, closed, closed, closed]);
   });
 
+  it('says of its own listener that it is itself, be it listed for a tunnel or not', () => {
+    const listeners = createOwnListeners();
+    listeners.add({ address: '127.0.0.1', port: 8080 });
+    const policy = hopPolicy(
+      {
+        mode: 'allowlist',
+        allowedDomains: ['127.0.0.1'],
+        allowPrivateIps: true,
+        allowedPrivateCidrs: [],
+        endpoints: [],
+      },
+      listeners,
+    );
+    const rulings = [8080, 8081].flatMap((port) =>
+      [true, false].map((isTunnel) => {
+        const hop = { protocol: 'https:', hostname: '127.0.0.1', port, isTunnel };
+        return ruleHop(hop, scope, policy).why;
+      }),
+    );
+    expect(rulings).toEqual([
+      'is the agent itself',
+      'is the agent itself',
+      'is asked for a tunnel to port 8081, which no entry names',
+      null,
+    ]);
+  });
+
+  it('repeats no more of what is no host than the longest name', () => {
+    const hostname = `${'a'.repeat(252)} b`;
+    expect(ruleHop({ protocol: 'https:', hostname, port: 443 }, scope, aPolicy())).toEqual({
+      host: `${'a'.repeat(252)} `,
+      why: 'is no host',
+    });
+  });
+
   it('opens every tunnel under dev-open', () => {
     const hop = { protocol: 'https:', hostname: 'anywhere.example', port: 22, isTunnel: true };
     expect(ruleHop(hop, scope, aPolicy({ mode: 'dev-open' })).why).toBeNull();
