@@ -1,1 +1,0 @@
-import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
