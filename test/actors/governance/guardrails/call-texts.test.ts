@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { callTexts } from '../../../../src/actors/governance/guardrails/call-texts.ts';
+import type { JsonObject } from '../../../../src/machines/json.ts';
+
+const textsOf = (tool: string, args: JsonObject) => [...callTexts(tool, args)].toSorted(byText);
+
+const byText = (one: string, other: string) => one.localeCompare(other);
+
+describe('what is matched of a call', () => {
+  it('is its arguments as they are and with their names in order, and each text by itself', () => {
+    expect(textsOf('fetch', { url: 'https://a.example', b: [{ d: 1, c: 'x' }] })).toEqual(
+      [
+        '{"url":"https://a.example","b":[{"d":1,"c":"x"}]}',
+        '{"b":[{"c":"x","d":1}],"url":"https://a.example"}',
+        'd',
+        'x',
+        'c',
+        'b',
+        'https://a.example',
+        'url',
+      ].toSorted(byText),
+    );
+  });
+
+  it('is a list of plain values as one line', () => {
+    expect(textsOf('fetch', { words: ['rm', '-rf', 1, true, null] })).toContain(
+      'rm -rf 1 true null',
+    );
+    expect(textsOf('fetch', { words: ['rm', ['-rf']] })).not.toContain('rm -rf');
+    expect(textsOf('fetch', { words: [1] })).not.toContain('1');
+  });
+
+  it.each(['cli_execute', 'cli-execute'])('is the command line of %s', (tool) => {
+    const args = { command: ' rm   -r ', args: ['f ', null, { a: 2 }, [true]] };
+    expect(textsOf(tool, args)).toEqual(
+      expect.arrayContaining([' rm   -r  f  2 true', 'rm -r f 2 true']),
+    );
+  });
+
+  it('is both programs when two are named', () => {
+    const texts = textsOf('cli_execute', { command: 'ls', binary: 'rm', args: ['x'] });
+    expect(texts).toEqual(expect.arrayContaining(['ls x', 'rm x']));
+  });
+
+  it('has no line of a program that is not named, nor of another tool', () => {
+    const args = { binary: 'rm', args: ['x'] };
+    expect(textsOf('cli_execute', args)).toEqual(
+      [
+        '{"binary":"rm","args":["x"]}',
+        '{"args":["x"],"binary":"rm"}',
+        'x',
+        'args',
+        'rm',
+        'binary',
+        'rm x',
+      ].toSorted(byText),
+    );
+    expect(textsOf('cli_run', args)).not.toContain('rm x');
+  });
+});
