@@ -198,9 +198,9 @@ describe('auditEventOf', () => {
     ],
     [
       'a rule that matched a message',
-      { type: 'rule.matched', gate: 'prompt', decision: 'deny', tool: null, rule: 'rm' },
+      { type: 'rule.matched', gate: 'deny_prompts', decision: 'deny', tool: null, rule: 'rm' },
       'guardrail_check',
-      { gate: 'prompt', decision: 'deny', rule: 'rm' },
+      { gate: 'deny_prompts', decision: 'deny', rule: 'rm' },
     ],
     [
       'a call that was rewritten',
