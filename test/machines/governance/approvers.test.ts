@@ -3,13 +3,16 @@ import { describe, expect, it } from 'vitest';
 import {
   approverEmail,
   approverName,
+  chatProvider,
   type DecisionAttempt,
   effectiveApprovers,
   isApprover,
   isRefused,
   normaliseApprovers,
+  runtimeProvider,
   vouchedBy,
 } from '../../../src/machines/governance/approvers.ts';
+import type { PersonKey } from '../../../src/machines/governance/same-person.ts';
 import type { Caller, Deferral } from '../../../src/machines/task/task.ts';
 import { aCaller, aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
 
@@ -21,6 +24,10 @@ function click(email: string | null, userId = 'slack:T1/U1'): Partial<DecisionAt
   const caller = { provider: 'chat', userId, ...(email === null ? {} : { email }) };
   return { email, caller, source: 'slack' };
 }
+
+it("keeps the names of the agent's own providers, which stored tasks know", () => {
+  expect([runtimeProvider, chatProvider]).toEqual(['runtime', 'chat']);
+});
 
 describe('the allowlist of a tool', () => {
   it('is trimmed, in lower case and without blanks', () => {
@@ -100,6 +107,12 @@ describe('who decides', () => {
     ],
     ['the verified email when bound', bound, { caller: ann }, 'ann@example.com'],
     [
+      'the verified email without the blanks around it',
+      bound,
+      { caller: aCaller({ email: ' Ann@example.com\n' }) },
+      'Ann@example.com',
+    ],
+    [
       'nobody when bound to a token without one',
       bound,
       { email: 'b@x.org', caller: operator },
@@ -119,6 +132,7 @@ describe('who decides', () => {
     [aDeferral(), { approver: null, caller: ann }, 'unknown'],
     [bound, { approver: 'Somebody else', caller: ann }, 'ann@example.com'],
     [bound, { approver: 'Bob', ...click(null) }, 'Bob'],
+    [bound, { approver: 'Ann', ...click('ann@example.com') }, 'Ann'],
     [
       aDeferral(),
       { approver: 'Eve\n{"a":1}\r\n\u0007\u001b[31m' },
@@ -186,6 +200,11 @@ describe('bind_approver', () => {
     ['refuses a click without an email', click(null), true],
   ])('%s', (_, attempt, expected) => {
     expect(isRefused(listed, anAttempt(attempt), null)).toBe(expected);
+  });
+
+  it('takes any click where no list says whose, also one without an email', () => {
+    expect(isRefused(open, anAttempt(click(null)), null)).toBe(false);
+    expect(isRefused(open, anAttempt(click('bob@example.com')), null)).toBe(false);
   });
 });
 
@@ -265,6 +284,19 @@ describe('four_eyes', () => {
 
   it('lets the requester decide where it is off', () => {
     expect(isRefused(aDeferral(), anAttempt({ caller: rita }), rita)).toBe(false);
+  });
+
+  const sam = { provider: 'chat', userId: 'slack:T1/U2', email: 'sam@example.com' };
+  it.each<[string, Partial<DecisionAttempt>, Caller | null, (PersonKey | null)[], boolean]>([
+    ['refuses one of the speakers', { caller: stranger }, rita, [null, ann, sam], true],
+    ['refuses a speaker by asserted email', { email: 'SAM@example.com' }, rita, [sam, ann], true],
+    ['refuses a speaker where nobody has asked', { caller: stranger }, null, [sam], true],
+    ['refuses the requester beside speakers', { caller: rita }, rita, [ann, null, sam], true],
+    ['lets somebody else decide beside speakers', { caller: stranger }, rita, [ann, null], false],
+    ['lets anybody decide where nobody has asked', { caller: stranger }, null, [null], false],
+  ])('%s', (_, attempt, requester, speakers, expected) => {
+    expect(isRefused(guarded, anAttempt(attempt), requester, speakers)).toBe(expected);
+    expect(isRefused(aDeferral(), anAttempt(attempt), requester, speakers)).toBe(false);
   });
 
   it('keeps what was asked for with one token from being decided with it, also where nobody has a name', () => {

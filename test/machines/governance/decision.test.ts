@@ -120,6 +120,14 @@ describe('a quorum', () => {
       expect(isShortOfQuorum(one, anAttempt(as(bob, 'bob@example.com')))).toBe(false);
     });
 
+    it('keeps no email of a caller who has none', () => {
+      const token = { provider: 'runtime', userId: 'runtime' };
+      const one = withApproval(aDeferral(two), anAttempt(as(token, 'ann@example.com')));
+      expect(one.approvals).toStrictEqual([
+        { approver: 'ann@example.com', at: times.decided, caller: token },
+      ]);
+    });
+
     it('goes by approvers alone where nobody signs in', () => {
       const one = withApproval(aDeferral(two), anAttempt(as(null, 'ann@example.com')));
       expect(isShortOfQuorum(one, anAttempt(as(null, 'bob@example.com')))).toBe(false);

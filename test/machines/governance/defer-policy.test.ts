@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderContext } from '../../../src/machines/governance/defer-policy.ts';
+import {
+  type DeferRule,
+  deferRule,
+  nextMoment,
+  openDeferral,
+  renderContext,
+} from '../../../src/machines/governance/defer-policy.ts';
+import type { Deferral } from '../../../src/machines/task/task.ts';
+import { aCall, aDeferral, times } from '../../helpers/task-fixtures.ts';
 
 describe('renderContext', () => {
   it.each([
@@ -35,5 +43,58 @@ describe('renderContext', () => {
         expect(renderContext(`${template}\ud800{args}`, tool, { note }).isWellFormed()).toBe(true);
       }),
     );
+  });
+});
+
+describe('a rule', () => {
+  const asked = { to: ['channel:slack:#refunds'], timeout: 300_000 };
+
+  it('that says no more than whom to ask opens the simplest deferral', () => {
+    expect(openDeferral(aCall(), deferRule(asked), times.thought)).toStrictEqual(aDeferral());
+  });
+
+  it('keeps whatever it says itself', () => {
+    const strictest: DeferRule = {
+      ...asked,
+      contextTemplate: '{tool}!',
+      approvers: ['ann@example.com'],
+      quorum: 2,
+      fourEyes: true,
+      bindApprover: true,
+      distinctCallers: true,
+      onReject: 'tool_result',
+      remind: true,
+      escalateTo: 'channel:console:managers',
+    };
+    expect(deferRule(strictest)).toStrictEqual(strictest);
+  });
+
+  it.each([
+    [1_000, 500, 750],
+    [1_001, 501, 751],
+    [1, 1, 1],
+  ])('of %i ms reminds after %i and escalates after %i', (timeout, reminded, escalated) => {
+    const rule = deferRule({ ...asked, timeout, remind: true, escalateTo: 'channel:slack:#leads' });
+    expect(openDeferral(aCall(), rule, 5_000)).toMatchObject({
+      remindAt: 5_000 + reminded,
+      escalateAt: 5_000 + escalated,
+      expiresAt: 5_000 + timeout,
+    });
+  });
+});
+
+describe('the next moment of a deferral', () => {
+  const remindAt = times.reminded;
+  const escalateAt = times.escalated;
+  it.each<[string, Partial<Deferral>, number, number, number]>([
+    ['without nudges', {}, times.expired, times.expired, times.expired],
+    ['with a reminder', { remindAt }, remindAt, times.expired, times.expired],
+    ['with an escalation', { escalateAt }, escalateAt, escalateAt, times.expired],
+    ['with both', { remindAt, escalateAt }, remindAt, escalateAt, times.expired],
+  ])('%s', (_, overrides, whenAsked, whenReminded, whenEscalated) => {
+    const deferral = aDeferral(overrides);
+    expect(nextMoment(deferral, 'asked')).toBe(whenAsked);
+    expect(nextMoment(deferral, 'reminded')).toBe(whenReminded);
+    expect(nextMoment(deferral, 'escalated')).toBe(whenEscalated);
   });
 });

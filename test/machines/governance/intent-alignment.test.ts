@@ -28,7 +28,8 @@ describe('cosine', () => {
   });
 
   it.each([
-    ['of different lengths', [1, 2], [1]],
+    ['of which the second is shorter', [1, 2], [1]],
+    ['of which the first is shorter', [1], [1, 2]],
     ['without components', [], []],
     ['of which the first is zero', [0, 0], [1, 1]],
     ['of which the second is zero', [1, 1], [0, -0]],

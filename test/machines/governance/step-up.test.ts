@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { satisfiesAcr } from '../../../src/machines/governance/step-up.ts';
+import { isWeaker, satisfiesAcr } from '../../../src/machines/governance/step-up.ts';
+import { aCaller } from '../../helpers/task-fixtures.ts';
 
 const levels = ['bronze', 'silver', 'gold'];
 
@@ -33,6 +34,38 @@ describe('satisfiesAcr', () => {
         expect(satisfiesAcr(presented, required, levels)).toBe(isListed && isHighEnough);
       }),
     );
+  });
+});
+
+describe('isWeaker', () => {
+  /** A caller with a level, without one, or nobody. */
+  const signedIn = (acr: string | null | undefined) =>
+    acr === null ? null : aCaller(acr === undefined ? {} : { acr });
+
+  it.each<[string | null | undefined, string | null | undefined, string[], boolean]>([
+    ['bronze', 'silver', levels, true],
+    ['silver', 'silver', levels, false],
+    ['gold', 'silver', levels, false],
+    ['platinum', 'silver', levels, true],
+    ['', 'silver', levels, true],
+    [undefined, 'silver', levels, true],
+    [null, 'silver', levels, true],
+    ['gold', 'silver', [], true],
+    ['silver', 'silver', [], false],
+    [undefined, 'silver', [], true],
+    [null, 'silver', [], true],
+    // What the requester has is worth nothing, so there is nothing to borrow.
+    ['gold', 'platinum', levels, false],
+    ['platinum', 'platinum', levels, false],
+    [null, 'platinum', levels, false],
+    ['gold', '', levels, false],
+    ['gold', '', [], false],
+    ['gold', undefined, [], false],
+    ['gold', null, [], false],
+    [null, undefined, [], false],
+    [null, null, levels, false],
+  ])('%j beside a requester with %j in %j is %s', (speaker, requester, hierarchy, expected) => {
+    expect(isWeaker(signedIn(speaker), signedIn(requester), hierarchy)).toBe(expected);
   });
 });
 

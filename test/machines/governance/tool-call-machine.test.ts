@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assign, createActor, fromPromise, toPromise } from 'xstate';
+import type { Refusal } from '../../../src/machines/governance/finding.ts';
 import type {
   IntentVerdict,
   Modification,
@@ -129,6 +130,25 @@ describe('the order of governance', () => {
     expect(asked).toEqual([]);
   });
 
+  it('turns down what cannot run as it was asked before anything else is asked', () => {
+    const refusal: Refusal = {
+      text: 'unknown tool: issue_refund',
+      findings: [{ gate: 'tool', decision: 'deny', rule: 'unknown tool' }],
+      isMisfit: true,
+    };
+    const took = { policy: 0.5, judge: 1, modify: 2 };
+    const { actor, asked } = ruleWith({ took }, { ...strictest, refusal }, { requester: null });
+    expect(actor.getSnapshot().output).toEqual({
+      kind: 'misfit',
+      layer: 'alignment',
+      text: 'unknown tool: issue_refund',
+      records: [{ ...record('alignment', 'deny', 'unknown tool: issue_refund'), duration: 0.5 }],
+      facts: [{ ...refused, gate: 'tool', rule: 'unknown tool' }],
+      score: null,
+    });
+    expect(asked).toEqual([]);
+  });
+
   it('denies a call that does not fit before it looks at who asks', async () => {
     const rules = { ...strictest, refusal: null };
     const { ruling, asked } = ruleWith({ verdict: misfit }, rules, { requester: null });
@@ -212,6 +232,24 @@ describe('the order of governance', () => {
     });
   });
 
+  it.each([
+    [[2], 'rewritten by rule 2'],
+    [[1, 3], 'rewritten by rules 1, 3'],
+  ])('records the rules %j that rewrote the call', (numbers, reason) => {
+    const modification: Modification = {
+      kind: 'modified',
+      call: aCall(),
+      rules: numbers,
+      changes: [],
+    };
+    expect(ruleWith({ modification }, {}).actor.getSnapshot().output?.records).toEqual([
+      permitted,
+      unneeded,
+      { ...record('modify', 'modify', reason), changes: [] },
+      undeferred,
+    ]);
+  });
+
   it('allows a call that no layer objects to, with a record of each', () => {
     expect(rule({ requiredAcr: 'gold', credential: 'sts_assume_role' })).toEqual({
       kind: 'allow',
@@ -269,6 +307,17 @@ describe('intent alignment', () => {
     });
     const steady = await ruleWith({ verdict: fits }, rules, { scores: [0.7] }).ruling;
     expect(steady.facts).toEqual([{ type: 'intent.judged', tool: 'issue_refund', ...fits }]);
+  });
+
+  it('takes a call without a score for no drift', async () => {
+    const drift = { window: 2, driftThreshold: 0.5, monotoneN: 2 };
+    const verdict = { decision: 'warn', score: null, reason: 'no score' } as const;
+    const rules = { judgesIntent: true, drift };
+    const { facts, score } = await ruleWith({ verdict }, rules, { scores: [0.9, 0.5] }).ruling;
+    expect({ facts, score }).toEqual({
+      facts: [{ type: 'intent.judged', tool: 'issue_refund', ...verdict }],
+      score: null,
+    });
   });
 
   it('is a DENY when it breaks', async () => {
@@ -414,8 +463,17 @@ describe('a port that is not filled', () => {
         consultPolicy: assign(() => ({ rules: { ...toolRules({ judgesIntent: true }), took: 0 } })),
       },
     });
-    const actor = createActor(logic, { input: toolCallInput() }).start();
+    const errors: unknown[] = [];
+    const actor = createActor(logic, {
+      input: toolCallInput(),
+      inspect(inspected) {
+        if (inspected.type === '@xstate.event' && 'error' in inspected.event) {
+          errors.push(inspected.event.error);
+        }
+      },
+    }).start();
     expect(await toPromise(actor)).toEqual(denial('alignment', 'intent alignment broke', []));
+    expect(errors).toEqual([new Error('the port is not filled')]);
   });
 
   it('ends without a ruling when an action itself breaks', () => {
@@ -433,6 +491,121 @@ describe('a port that is not filled', () => {
       status: 'error',
       output: undefined,
       error: new Error('the layer broke'),
+    });
+  });
+});
+
+describe('a part that another program put in', () => {
+  type Parts = Parameters<typeof toolCallMachine.provide>[0];
+
+  /** Rules on a call that nothing stands in the way of, by the chart with these parts. */
+  function ruleBy({ actions, guards }: Parts) {
+    const logic = toolCallMachine.provide({
+      actions: {
+        consultPolicy: assign(() => ({ rules: { ...toolRules(), took: 0 } })),
+        modifyCall: assign(() => ({ modification: { kind: 'unchanged', took: 0 } as const })),
+        ...actions,
+      },
+      guards: { ...guards },
+    });
+    const actor = createActor(logic, { input: toolCallInput() });
+    actor.subscribe({ error: () => undefined });
+    return actor.start().getSnapshot();
+  }
+
+  const unexplained = 'governance failed';
+  const unmet = 'acr "gold" does not satisfy ""';
+  const silence = { facts: [], score: null };
+  it.each<[string, Parts, Ruling]>([
+    [
+      'turns a call down and does not say why',
+      { guards: { isMisfit: () => true } },
+      {
+        kind: 'misfit',
+        layer: 'alignment',
+        text: unexplained,
+        records: [record('alignment', 'deny', unexplained)],
+        ...silence,
+      },
+    ],
+    [
+      'refuses a call and does not say why',
+      { guards: { isRefused: () => true } },
+      {
+        kind: 'deny',
+        layer: 'alignment',
+        text: unexplained,
+        records: [record('alignment', 'deny', unexplained)],
+        ...silence,
+      },
+    ],
+    [
+      'demands a step-up to nothing',
+      { guards: { lacksAssurance: () => true } },
+      {
+        kind: 'stepUp',
+        requiredAcr: '',
+        text: unmet,
+        records: [permitted, record('assurance', 'step_up', unmet)],
+        facts: [
+          {
+            type: 'stepUp.required',
+            tool: 'issue_refund',
+            requiredAcr: '',
+            presentedAcr: 'gold',
+            reason: unmet,
+          },
+        ],
+        score: null,
+      },
+    ],
+    [
+      'refuses what MODIFY left alone',
+      { guards: { cannotBeModified: () => true } },
+      {
+        kind: 'deny',
+        layer: 'modify',
+        text: unexplained,
+        records: [permitted, unneeded, record('modify', 'deny', unexplained)],
+        ...silence,
+      },
+    ],
+    [
+      'takes what MODIFY left alone for rewritten',
+      { guards: { isModified: () => true } },
+      {
+        kind: 'allow',
+        call: aCall(),
+        credential: null,
+        records: [
+          permitted,
+          unneeded,
+          { ...record('modify', 'modify', 'rewritten by rules '), changes: [] },
+          undeferred,
+        ],
+        ...silence,
+      },
+    ],
+    [
+      'forgets to rule',
+      { actions: { allow: () => undefined } },
+      {
+        kind: 'deny',
+        layer: 'alignment',
+        text: 'governance ended without a ruling',
+        records: [permitted, unneeded, unmodified],
+        ...silence,
+      },
+    ],
+  ])('and that %s makes nothing up and lets nothing else run', (_, parts, expected) => {
+    expect(ruleBy(parts).output).toEqual(expected);
+  });
+
+  it('and that defers without a rule ends without a ruling', () => {
+    expect(ruleBy({ guards: { needsApproval: () => true } })).toMatchObject({
+      status: 'error',
+      output: undefined,
+      error: new Error('a deferral was opened without a rule'),
     });
   });
 });

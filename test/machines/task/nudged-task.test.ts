@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { nextMoment } from '../../../src/machines/governance/defer-policy.ts';
 import { describeTask } from '../../../src/machines/task/describe-task.ts';
-import type { Deferral } from '../../../src/machines/task/task.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
 import { nudged, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
 import {
   aCall,
   aDeferRule,
-  aDeferral,
   anAttempt,
   said,
   times,
@@ -93,24 +90,6 @@ describe('a deferral whose time goes by', () => {
 });
 
 describe('the next moment of a deferral', () => {
-  it.each<[string, Partial<Deferral>, number, number, number]>([
-    ['without nudges', {}, times.expired, times.expired, times.expired],
-    ['with a reminder', { remindAt: times.reminded }, times.reminded, times.expired, times.expired],
-    [
-      'with an escalation',
-      { escalateAt: times.escalated },
-      times.escalated,
-      times.escalated,
-      times.expired,
-    ],
-    ['with both', nudged(), times.reminded, times.escalated, times.expired],
-  ])('%s', (_name, overrides, whenAsked, whenReminded, whenEscalated) => {
-    const deferral = aDeferral(overrides);
-    expect(nextMoment(deferral, 'asked')).toBe(whenAsked);
-    expect(nextMoment(deferral, 'reminded')).toBe(whenReminded);
-    expect(nextMoment(deferral, 'escalated')).toBe(whenEscalated);
-  });
-
   it.each([
     ['asked', asked, times.reminded],
     ['reminded', reminded, times.escalated],
