@@ -1,17 +1,7 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Dial, dialChannelName } from '../../../../src/actors/outbound/egress/egress.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aServer } from './a-server.ts';
 import { anEgress, failureOf, recorded, scope } from './an-egress.ts';
-
-/** Hears of every connection the policy opens until the test has finished. */
-function hearDials(): Dial[] {
-  const dials: Dial[] = [];
-  const hear = (dial: unknown) => void dials.push(dial as Dial);
-  subscribe(dialChannelName, hear);
-  onTestFinished(() => void unsubscribe(dialChannelName, hear));
-  return dials;
-}
+import { hearDials } from './hear-dials.ts';
 
 /** Loopback as people write it to get past a filter. */
 const spellings = [
@@ -182,6 +172,25 @@ describe('a name', () => {
     expect(seen.length).toBe(8);
     expect(ofA?.isDisjointFrom(ofB ?? new Set())).toBe(true);
     expect(ofA?.size).toBeLessThan(4);
+  });
+
+  it('is looked up again once its connection is more than a minute old', async () => {
+    const { port, seen } = await aServer();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { egress } = anEgress();
+    const askOften = async () => {
+      const before = seen.length;
+      for (let times = 0; times < 4; times += 1) {
+        await (await egress.fetch(`http://a.example.test:${port}/`)).text();
+      }
+      return new Set(seen.slice(before).map(({ from }) => from));
+    };
+    const young = await askOften();
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(young.isDisjointFrom(await askOften())).toBe(false);
+    vi.setSystemTime(Date.now() + 60_001);
+    expect(young.isDisjointFrom(await askOften())).toBe(true);
   });
 
   it('that is not found fails as it is, and was allowed', async () => {

@@ -1,7 +1,9 @@
+import { getEventListeners, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { anEgress, failureOf, recorded, scope } from './an-egress.ts';
+import { hearDials } from './hear-dials.ts';
 
 /** A server that says hello over bare TCP and closes with the test. */
 async function aListener(): Promise<{ port: number; connections: () => number }> {
@@ -80,13 +82,68 @@ describe('a bare connection', () => {
     );
   });
 
+  it('is closed when it opens after its signal has fired', async () => {
+    const { port } = await aListener();
+    const { egress } = anEgress({ allowedDomains: [`*.example.test:${port}`] });
+    const stop = new AbortController();
+    const dials = hearDials(() => stop.abort(new Error('called off')));
+    const hop = { hostname: 'a.example.test', port };
+    expect(await failureOf(egress.connect(hop, scope, stop.signal))).toEqual(
+      new Error('called off'),
+    );
+    const ends = dials.map(async ({ socket }) => socket.destroyed || once(socket, 'close'));
+    expect((await Promise.all(ends)).length).toBe(1);
+  });
+
+  it('says what its signal was given when that is no error', async () => {
+    const { port } = await aListener();
+    const { egress } = anEgress({
+      allowedDomains: [`*.example.test:${port}`],
+      lookup: () => new Promise(() => undefined),
+    });
+    const stop = new AbortController();
+    const hop = { hostname: 'a.example.test', port };
+    const failure = failureOf(egress.connect(hop, scope, stop.signal));
+    stop.abort('called off');
+    expect(await failure).toEqual(new Error('the connection failed', { cause: 'called off' }));
+  });
+
+  it.each([
+    ['opened', 'a.example.test'],
+    ['was refused', 'private.example.test'],
+  ])('leaves nothing at its signal once it %s', async (_, hostname) => {
+    const { port } = await aListener();
+    const { egress } = anEgress({
+      allowedDomains: [`*.example.test:${port}`],
+      names: { 'private.example.test': ['10.0.0.1'] },
+    });
+    const { signal } = new AbortController();
+    const opening = egress.connect({ hostname, port }, scope, signal);
+    expect(getEventListeners(signal, 'abort').length).toBe(1);
+    await Promise.allSettled([opening.then((socket) => socket.destroy())]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('is a tunnel, for which a host without a port is not listed', async () => {
+    const { port, connections } = await aListener();
+    const { egress, records } = anEgress();
+    const why = `is asked for a tunnel to port ${port}, which no entry names`;
+    const hop = { hostname: 'a.example.test', port };
+    expect(await failureOf(egress.connect(hop, scope))).toMatchObject({
+      message: `egress blocked: a.example.test ${why} (mode=allowlist)`,
+    });
+    expect([records, connections()]).toEqual([[recorded('a.example.test', why)], 0]);
+  });
+
   it('is closed when it cannot be recorded', async () => {
     const { port } = await aListener();
     const record = () => {
       throw new Error('the audit log is full');
     };
+    const dials = hearDials();
     const { egress } = anEgress({ allowedDomains: [`*.example.test:${port}`], record });
     const hop = { hostname: 'a.example.test', port };
     expect(await failureOf(egress.connect(hop, scope))).toEqual(new Error('the audit log is full'));
+    expect(dials.map(({ socket }) => socket.destroyed)).toEqual([true]);
   });
 });

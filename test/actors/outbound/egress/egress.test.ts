@@ -381,6 +381,63 @@ describe('egress', () => {
     }
   });
 
+  it.each([
+    ['http://ops@[0:0:0:0:0:0:0:1]/', '::1'],
+    ['http://ops@Api.example.test./', 'api.example.test'],
+    ['http://ops@0x7f.1/', '127.0.0.1'],
+  ])('records %s as %s', async (url, domain) => {
+    const { egress, records } = anEgress();
+    const why = 'is asked for with a user name in its URL';
+    const failure = await failureOf(egress.within(scope, () => egress.fetch(url)));
+    expect(failure).toEqual(new EgressError({ host: domain, why, mode: 'allowlist' }));
+    expect(records).toEqual([recorded(domain, why)]);
+  });
+
+  it.each([
+    ['http://api.example.test/', null],
+    ['http://unknown.example.test/', null],
+    ['http://elsewhere.test/', 'elsewhere.test is not on the allowlist'],
+    ['http://ops@api.example.test/', 'api.example.test is asked for with a user name in its URL'],
+    ['http://private.example.test/', 'private.example.test resolves to a private address'],
+  ])(
+    'says of %s beforehand, without a record, what it would be refused for: %s',
+    async (url, why) => {
+      const { egress, records } = anEgress({
+        lookup: async (hostname) => {
+          if (hostname === 'unknown.example.test') throw new Error('not found');
+          return [
+            { address: hostname.startsWith('private') ? '10.0.0.1' : '127.0.0.1', family: 4 },
+          ];
+        },
+      });
+      expect(await egress.refusalOf(new URL(url), scope)).toBe(
+        why === null ? null : `egress blocked: ${why} (mode=allowlist)`,
+      );
+      expect(records).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['the daemon', null],
+    ['tasks', scope],
+  ])('ends what %s waits for when it is closed, and sends nothing more', async (_, on) => {
+    const arrived = Promise.withResolvers<void>();
+    const { port, seen } = await aServer(() => arrived.resolve());
+    const { egress } = anEgress();
+    const ask = () => {
+      const send = () => egress.fetch(`http://api.example.test:${port}/`);
+      return failureOf(on === null ? send() : egress.within(on, send));
+    };
+    const held = ask();
+    await arrived.promise;
+    await egress.close();
+    expect([await held, await ask()]).toMatchObject([
+      { cause: { code: 'UND_ERR_DESTROYED' } },
+      { cause: { code: 'UND_ERR_DESTROYED' } },
+    ]);
+    expect(seen.length).toBe(1);
+  });
+
   it('honours the signal of its caller', async () => {
     const { port } = await aServer(() => undefined);
     const { egress } = anEgress();

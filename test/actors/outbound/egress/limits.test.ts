@@ -152,6 +152,37 @@ describe('the limits of a task', () => {
     expect(bytes).toBeGreaterThan(0);
   });
 
+  it('end a slow answer of a bare request, too', async () => {
+    const { port } = await aServer((_request, response) => {
+      const drip = setInterval(() => response.write('a'), 10);
+      response.on('close', () => clearInterval(drip));
+    });
+    const { egress } = anEgress({ limits: { total: 100 } });
+    const { dispatcher } = egress;
+    const { body } = await egress.within(scope, () =>
+      request(`http://a.example.test:${port}/`, { dispatcher }),
+    );
+    expect(await failureOf(body.text())).toMatchObject({
+      code: 'egress_limit',
+      message: 'egress stopped: a.example.test did not answer completely in 100 ms',
+    });
+  });
+
+  it.each([
+    [true, 'hello'],
+    [false, 'egress stopped: a.example.test answered more than 4 bytes'],
+    [undefined, 'egress stopped: a.example.test answered more than 4 bytes'],
+  ])('hold for a scope whose isOwn is %s: %s', async (isOwn, expected) => {
+    const { port } = await aServer();
+    const { egress } = anEgress({ limits: { bytes: 4 } });
+    const on = isOwn === undefined ? scope : { ...scope, isOwn };
+    const { dispatcher } = egress;
+    const { body } = await egress.within(on, () =>
+      request(`http://a.example.test:${port}/`, { dispatcher }),
+    );
+    expect(await body.text().catch((error: unknown) => egressCause(error)?.message)).toBe(expected);
+  });
+
   it('end an answer without headers', async () => {
     const { port } = await aServer(() => undefined);
     const { egress } = anEgress({ limits: { headers: 50 } });

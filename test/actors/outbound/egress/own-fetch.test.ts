@@ -61,10 +61,14 @@ describe('the fetch of the daemon for itself', () => {
       'http://169.254.169.254/',
     ];
     const answers = await Promise.allSettled(elsewhere.map((url) => fetch(url)));
-    expect({
-      refused: answers.map((answer) => 'reason' in answer && answer.reason instanceof EgressError),
-      asked: other.asked,
-    }).toEqual({ refused: [true, true, true, true], asked: [] });
+    const why = 'is not the address of this daemon';
+    expect({ answers, asked: other.asked }).toEqual({
+      answers: ['127.0.0.1', 'localhost', '127.0.0.1', '169.254.169.254'].map((host) => ({
+        status: 'rejected',
+        reason: new EgressError({ host, why, mode: 'deny-all' }),
+      })),
+      asked: [],
+    });
   });
 
   it('refuses a redirect, even to itself', async () => {
@@ -79,6 +83,49 @@ describe('the fetch of the daemon for itself', () => {
   });
 
   it('is only made for http', () => {
-    expect(() => createOwnFetch(new URL('https://127.0.0.1/'))).toThrow(TypeError);
+    expect(() => createOwnFetch(new URL('https://127.0.0.1/'))).toThrow(
+      new TypeError('the own address of the daemon must be http'),
+    );
+  });
+
+  it.each([
+    [200, true],
+    [299, true],
+    [300, false],
+    [304, false],
+    [399, false],
+    [400, true],
+    [404, true],
+    [500, true],
+  ])('hands out an answer of %i: %s', async (status, isAnswer) => {
+    const { port } = await aServer((_, response) => {
+      response.writeHead(status).end(status === 304 ? undefined : 'here');
+    });
+    const url = `http://127.0.0.1:${port}`;
+    const why = 'answered with a redirect';
+    const [answer] = await Promise.allSettled([anOwnFetch(url)(url)]);
+    expect(answer).toEqual(
+      isAnswer
+        ? { status: 'fulfilled', value: expect.objectContaining({ status }) }
+        : {
+            status: 'rejected',
+            reason: new EgressError({ host: '127.0.0.1', why, mode: 'deny-all' }),
+          },
+    );
+  });
+
+  it('ends what it waits for when it is closed, and asks nothing more', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const { port, asked } = await aServer(() => arrived.resolve());
+    const own = createOwnFetch(new URL(`http://127.0.0.1:${port}`));
+    const held = own.fetch(`http://127.0.0.1:${port}/held`);
+    await arrived.promise;
+    await own.close();
+    const ended = { status: 'rejected', reason: expect.any(TypeError) };
+    expect(await Promise.allSettled([held, own.fetch(`http://127.0.0.1:${port}/`)])).toEqual([
+      ended,
+      ended,
+    ]);
+    expect(asked).toEqual([`GET 127.0.0.1:${port} /held`]);
   });
 });

@@ -86,6 +86,77 @@ describe('a redirect', () => {
     ]);
   });
 
+  it('from https to https is followed', async () => {
+    const last = await aSecureServer('http://b.example.test/');
+    const secure = await aSecureServer(`https://b.example.test:${last}/`);
+    const { egress, records } = anEgress();
+    const failure = await failureOf(
+      egress.within(scope, () => egress.fetch(`https://files.example.test:${secure}/`)),
+    );
+    // The second server was asked, as its own redirect is what is refused.
+    expect(failure).toMatchObject({
+      message: 'egress blocked: b.example.test is a redirect from https to http (mode=allowlist)',
+    });
+    expect(records).toEqual([
+      recorded('files.example.test', null),
+      recorded('b.example.test', null),
+      recorded('b.example.test', 'is a redirect from https to http'),
+    ]);
+  });
+
+  it.each(['http://[', 'http://a b/', 'https://'])('to %j, which is no URL, fails', async (to) => {
+    const { port, seen } = await aRedirector();
+    const { egress } = anEgress();
+    const url = `http://a.example.test:${port}/302?${encodeURIComponent(to)}`;
+    expect(await failureOf(egress.fetch(url))).toEqual(
+      new TypeError('fetch failed: the answer redirects to no URL'),
+    );
+    expect(seen.length).toBe(1);
+  });
+
+  it.each([
+    [200, '/end'],
+    [201, '/end'],
+    [300, '/end'],
+    [302, null],
+    [307, null],
+  ])('is not the answer %i with the location %s', async (status, location) => {
+    const { port, seen } = await aServer((_request, response) => {
+      response.writeHead(status, location === null ? {} : { location }).end('here');
+    });
+    const { egress } = anEgress();
+    const response = await egress.fetch(`http://a.example.test:${port}/`);
+    expect([response.status, response.redirected, await response.text()]).toEqual([
+      status,
+      false,
+      'here',
+    ]);
+    expect(seen.length).toBe(1);
+  });
+
+  it('takes a Request for the options of another', async () => {
+    const { port, seen } = await aRedirector();
+    const { egress } = anEgress();
+    const url = `http://a.example.test:${port}/302?/end`;
+    const init = { method: 'POST', body: 'pay', headers: text, redirect: 'manual' } as const;
+    const options = new Request('http://elsewhere.test/', init);
+    const { status } = await egress.fetch(url, options as RequestInit);
+    expect(status).toBe(302);
+    expect(
+      seen.map(({ method, body, headers }) => [method, body, headers['content-type']]),
+    ).toEqual([['POST', 'pay', 'text/plain']]);
+  });
+
+  it.each(['GET', 'HEAD'])('leaves a %s after 303 all its headers', async (method) => {
+    const { port, seen } = await aRedirector();
+    const { egress } = anEgress();
+    await egress.fetch(`http://a.example.test:${port}/303?/end`, { method, headers: text });
+    expect(seen.map((one) => [one.method, one.headers['content-type']])).toEqual([
+      [method, 'text/plain'],
+      [method, 'text/plain'],
+    ]);
+  });
+
   it('never leaves the name of a certificate behind', async () => {
     const secure = await aSecureServer('/');
     const { egress } = anEgress({ allowedDomains: ['files.wrong.test'] });
@@ -275,5 +346,8 @@ describe('a redirect', () => {
       ['a.example.test', safe],
     ]);
     expect(JSON.stringify(seen.slice(2))).not.toContain('canary');
+    const values = seen.slice(2).map(({ headers: got }) => safe.map((name) => got[name]));
+    const kept = ['application/json', 'en', 'text/plain', 'refunds'];
+    expect(values).toEqual([kept, kept]);
   });
 });

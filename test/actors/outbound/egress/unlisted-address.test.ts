@@ -4,6 +4,7 @@ import { EgressError } from '../../../../src/actors/outbound/egress/egress.ts';
 import type { OwnListeners } from '../../../../src/actors/outbound/egress/own-listeners.ts';
 import { aServer } from './a-server.ts';
 import { anEgress, failureOf, scope } from './an-egress.ts';
+import { hearDials } from './hear-dials.ts';
 
 /** A test cannot give this machine an address, so loopback stands for one that no interface lists. */
 function unlisted(): OwnListeners {
@@ -16,6 +17,7 @@ function unlisted(): OwnListeners {
 
 it('lets no task send anything over a connection that turns out to lead to the agent itself', async () => {
   const { port, seen } = await aServer();
+  const dials = hearDials();
   const { egress, records } = anEgress({
     mode: 'dev-open',
     names: { 'a.test': ['127.0.0.1'] },
@@ -34,5 +36,6 @@ it('lets no task send anything over a connection that turns out to lead to the a
   }
   expect(records.map(({ reason }) => reason)).toEqual(failures.map(() => 'is the agent itself'));
   expect(seen).toEqual([]);
+  expect(dials.map(({ socket }) => socket.destroyed)).toEqual([true, true, true]);
   expect((await egress.fetch(url)).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { headerOf, withHeaders } from '../../../../src/actors/outbound/egress/workflow-headers.ts';
 import { aServer, type SeenRequest } from './a-server.ts';
 import { anEgress, scope } from './an-egress.ts';
 
@@ -98,5 +99,42 @@ describe('workflow headers', () => {
     const tags = { workflow_id: 'a\r\nX-Evil: 1', stage_id: 'x'.repeat(257), step_id: 'ask' };
     await egress.within({ ...scope, tags }, () => egress.fetch(`http://a.example.test:${port}/`));
     expect(seen.map(told)).toEqual([{ 'x-workflow-step-id': 'ask' }]);
+  });
+});
+
+describe('a header', () => {
+  it.each<[Parameters<typeof withHeaders>[0], unknown[]]>([
+    [null, ['X-A', '1']],
+    [{}, ['X-A', '1']],
+    [{ 'x-b': '2', 'x-c': undefined }, ['x-b', '2', 'X-A', '1']],
+    [{ 'x-a': undefined }, ['X-A', '1']],
+    // The value of another is not its name.
+    [
+      ['x-b', 'x-a'],
+      ['x-b', 'x-a', 'X-A', '1'],
+    ],
+    [new Map([['x-b', 'X-A']]), ['x-b', 'X-A', 'X-A', '1']],
+  ])('is added to %o', (given, expected) => {
+    expect(withHeaders(given, [['X-A', '1']])).toEqual(expected);
+  });
+
+  it.each<[Parameters<typeof withHeaders>[0]]>([
+    [{ 'x-A': '2' }],
+    [['X-a', '2']],
+    [[['x-a', '2']] as unknown as string[]],
+  ])('is not added to %o, which stays the same', (given) => {
+    expect(withHeaders(given, [['X-A', '1']])).toBe(given);
+    expect(withHeaders(given, [])).toBe(given);
+  });
+
+  it.each<[Parameters<typeof headerOf>[0], string | null]>([
+    [null, null],
+    [{ accept: 'host' }, null],
+    [{ host: undefined }, null],
+    [{ Host: 'a.test' }, 'a.test'],
+    [['accept', 'b.test', 'HOST', 'a.test', 'x-c', 'c.test'], 'a.test'],
+    [['accept', 'host', 'x-c', 'c.test'], null],
+  ])('is found in %o: %s', (given, value) => {
+    expect(headerOf(given, 'host')).toBe(value);
   });
 });
