@@ -125,7 +125,7 @@ const widthIn = (value: unknown, mostOfOne: number): number =>
 
 const doubted = ({ context }: AnyMachineSnapshot): unknown => context.doubted;
 
-const look = ({ lanes, mostOfOne }: World, value: unknown) =>
+const look = ({ lanes, mostOfOne }: World, { value }: AnyMachineSnapshot) =>
   expect(lanes.width('a')).toBe(widthIn(value, mostOfOne));
 
 describe('the shortest paths of a lane, before a webhook that takes one at a time', () => {
