@@ -1,3 +1,5 @@
+import { postBytes } from '../../test/helpers/post-bytes.ts';
+
 const json = (...values: unknown[]): string[] => values.map((value) => JSON.stringify(value));
 const line = {
   ts: '2026-01-01T00:00:00.000Z',
@@ -8,11 +10,8 @@ const line = {
 };
 const person = { user: { id: 'U1' }, team: { id: 'T0' }, api_app_id: 'A0' };
 
-const post = (path: string, body: unknown, headers = ''): string => {
-  const text = JSON.stringify(body);
-  const accept = 'Accept: application/json, text/event-stream';
-  return `POST ${path} HTTP/1.1\r\nHost: a\r\n${accept}\r\nContent-Type: application/json\r\n${headers}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
-};
+const post = (path: string, body: unknown, headers = ''): string =>
+  postBytes(path, JSON.stringify(body), headers);
 const get = (path: string, headers = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}Connection: close\r\n\r\n`;
 const said = { role: 'user', messageId: 'm', parts: [{ kind: 'text', text: 'hello' }] };

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { postBytes } from '../helpers/post-bytes.ts';
 import { deferring, launchAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -18,19 +19,17 @@ const hello = JSON.stringify({
   },
 });
 
-function post(path: string, body: string, headers = ''): string {
-  const accept = 'Accept: application/json, text/event-stream';
-  return `POST ${path} HTTP/1.1\r\nHost: a\r\n${accept}\r\nContent-Type: application/json\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-}
-
 /** Requests that are right, which are then bent. */
 const requests = [
-  post('/tasks/send', said),
-  post('/', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 't' } })),
-  post('/v1/message:send', said),
-  post('/tasks/t/decisions', '{"decision":"approve"}'),
-  post('/mcp', hello),
-  post('/mcp', rpc, 'Mcp-Session-Id: 0\r\n'),
+  postBytes('/tasks/send', said),
+  postBytes(
+    '/',
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 't' } }),
+  ),
+  postBytes('/v1/message:send', said),
+  postBytes('/tasks/t/decisions', '{"decision":"approve"}'),
+  postBytes('/mcp', hello),
+  postBytes('/mcp', rpc, 'Mcp-Session-Id: 0\r\n'),
   'GET /tasks/t/events HTTP/1.1\r\nHost: a\r\nLast-Event-ID: 3\r\nConnection: close\r\n\r\n',
   'GET /.well-known/agent-card.json HTTP/1.1\r\nHost: a\r\nIf-None-Match: "x"\r\n\r\n',
   'POST /tasks/send HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n2\r\n1}\r\n0\r\n\r\n',

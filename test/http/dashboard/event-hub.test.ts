@@ -1,17 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentClient } from '../../helpers/agent-client.ts';
+import { collectGarbage } from '../../helpers/collect-garbage.ts';
 import type { EventReader } from '../../helpers/event-reader.ts';
 import { type HubServer, openHub } from '../../helpers/hub-server.ts';
 import { anAgent } from '../../helpers/page-server.ts';
 import { RawConnection } from '../../helpers/raw-connection.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Bytes that this process holds. */
 function heldBytes(): number {

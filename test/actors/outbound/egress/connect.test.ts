@@ -28,6 +28,18 @@ async function firstChunk(socket: Socket): Promise<string> {
   return '';
 }
 
+/** A connection that is being opened to a host whose address never comes. */
+async function neverNamed() {
+  const { port } = await aListener();
+  const { egress } = anEgress({
+    allowedDomains: [`*.example.test:${port}`],
+    lookup: () => new Promise(() => undefined),
+  });
+  const stop = new AbortController();
+  const again = () => egress.connect({ hostname: 'a.example.test', port }, scope, stop.signal);
+  return { again, failure: failureOf(again()), stop };
+}
+
 describe('a bare connection', () => {
   it('opens to a checked address of a listed host and is recorded once', async () => {
     const { port } = await aListener();
@@ -67,19 +79,10 @@ describe('a bare connection', () => {
   });
 
   it('is given up when its signal fires', async () => {
-    const { port } = await aListener();
-    const { egress } = anEgress({
-      allowedDomains: [`*.example.test:${port}`],
-      lookup: () => new Promise(() => undefined),
-    });
-    const stop = new AbortController();
-    const hop = { hostname: 'a.example.test', port };
-    const failure = failureOf(egress.connect(hop, scope, stop.signal));
+    const { again, failure, stop } = await neverNamed();
     stop.abort(new Error('called off'));
     expect(await failure).toEqual(new Error('called off'));
-    expect(await failureOf(egress.connect(hop, scope, stop.signal))).toEqual(
-      new Error('called off'),
-    );
+    expect(await failureOf(again())).toEqual(new Error('called off'));
   });
 
   it('is closed when it opens after its signal has fired', async () => {
@@ -96,14 +99,7 @@ describe('a bare connection', () => {
   });
 
   it('says what its signal was given when that is no error', async () => {
-    const { port } = await aListener();
-    const { egress } = anEgress({
-      allowedDomains: [`*.example.test:${port}`],
-      lookup: () => new Promise(() => undefined),
-    });
-    const stop = new AbortController();
-    const hop = { hostname: 'a.example.test', port };
-    const failure = failureOf(egress.connect(hop, scope, stop.signal));
+    const { failure, stop } = await neverNamed();
     stop.abort('called off');
     expect(await failure).toEqual(new Error('the connection failed', { cause: 'called off' }));
   });

@@ -1,14 +1,10 @@
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
 import { agentEntity } from '../../../../src/actors/records/records.ts';
 import { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
+import { collectGarbage } from '../../../helpers/collect-garbage.ts';
 import { patient } from '../../../helpers/patient.ts';
 import { temporaryFolder } from '../../../helpers/test-system.ts';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 /** Opens and closes a store, of which nothing but this reference is left. */
 async function closedStore(): Promise<WeakRef<SqliteStore>> {
@@ -26,7 +22,7 @@ async function closedStore(): Promise<WeakRef<SqliteStore>> {
 it('a closed store is let go of, so that many agents may follow one another in a process', async () => {
   const stores = [await closedStore(), await closedStore(), await closedStore()];
   await vi.waitFor(() => {
-    collect();
+    collectGarbage();
     // The newest may still be in hand; an assertion that fails would hold on to a store itself.
     const isKept = stores.slice(0, -1).map((store) => store.deref() !== undefined);
     expect(isKept).toEqual([false, false]);
