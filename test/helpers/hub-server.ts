@@ -4,7 +4,7 @@ import { latePorts } from '../../src/cli/ui/late-ports.ts';
 import { lateSignIns } from '../../src/cli/ui/late-sign-ins.ts';
 import { createDashboardApp } from '../../src/http/dashboard/dashboard-app.ts';
 import { DashboardHub } from '../../src/http/dashboard/dashboard-hub.ts';
-import { PendingCounts } from '../../src/http/dashboard/pending-counts.ts';
+import { HeldLooks } from '../../src/http/dashboard/held-looks.ts';
 import { listenOnLoopback } from './listen-on-loopback.ts';
 import { ManualClock } from './manual-clock.ts';
 import { temporaryFolder } from './test-system.ts';
@@ -58,7 +58,7 @@ export async function openHub(newerRelease: () => string | null = () => null): P
       hosts: ['127.0.0.1'],
       port: () => port,
     },
-    new PendingCounts(),
+    new HeldLooks({ clock, hub }),
   );
   const handle = app.callback();
   const server = createServer((request, response) => void handle(request, response));

@@ -13,8 +13,8 @@ import {
 import { createDashboardApp } from '../../http/dashboard/dashboard-app.ts';
 import { dashboardFeed } from '../../http/dashboard/dashboard-feed.ts';
 import { DashboardHub } from '../../http/dashboard/dashboard-hub.ts';
+import { HeldLooks } from '../../http/dashboard/held-looks.ts';
 import { readPageFiles } from '../../http/dashboard/page-files.ts';
-import { PendingCounts } from '../../http/dashboard/pending-counts.ts';
 import { listen } from '../../http/listen.ts';
 import { urlOf } from '../../machines/url-of.ts';
 import { version } from '../../version.ts';
@@ -60,9 +60,9 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
   const clock = systemClock();
   const ids = randomIds();
   const hub = new DashboardHub(randomBytes(6).toString('hex'));
-  const pending = new PendingCounts();
+  const looks = new HeldLooks({ clock, hub });
   const opening = openWorkspace({
-    ...dashboardFeed({ hub, pending, log }),
+    ...dashboardFeed({ hub, looks, log }),
     ...{ directory, command, clock, log },
     describe: async (folder) => {
       const { describeAgent } = await import('./describe-agent.ts');
@@ -98,7 +98,7 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
       hosts: namesOf(host),
       port: portOf,
     },
-    pending,
+    looks,
   );
   try {
     servers.push(await listen(app, { host, port, isFixed, ids }));

@@ -6,7 +6,7 @@ import { presentAgent } from '../wire/dashboard/present-agent.ts';
 import type { WorkspaceJson } from '../wire/dashboard/workspace-json.ts';
 import { Problem } from '../wire/problem.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
-import type { PendingCounts } from './pending-counts.ts';
+import type { HeldLooks } from './held-looks.ts';
 import { agentOf } from './relay.ts';
 
 const startBody = z.object({ passphrase: z.string().max(4_096).optional() });
@@ -15,10 +15,10 @@ const startBody = z.object({ passphrase: z.string().max(4_096).optional() });
 export function addAgentRoutes(
   router: Router<RequestState>,
   ports: DashboardPorts,
-  pending: PendingCounts,
+  looks: HeldLooks,
 ): void {
   const { workspace, version, newerRelease, token, hub, files } = ports;
-  const list = () => workspace.agents().map((agent) => presentAgent(agent, pending.of(agent.id)));
+  const list = () => workspace.agents().map((agent) => presentAgent(agent, looks.count(agent.id)));
 
   router.get('/api/health', (ctx: RoutedContext) => {
     const running = workspace.agents().filter(({ state }) => state === 'running').length;
@@ -41,7 +41,7 @@ export function addAgentRoutes(
   });
   router.get('/api/agents/:id', (ctx: RoutedContext) => {
     const agent = agentOf(ctx, workspace);
-    ctx.body = presentAgent(agent, pending.of(agent.id));
+    ctx.body = presentAgent(agent, looks.count(agent.id));
   });
   router.get('/api/agents/:id/logs', (ctx: RoutedContext) => {
     const { lines = '200' } = ctx.query;

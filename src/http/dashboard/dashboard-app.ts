@@ -19,8 +19,8 @@ import { addFileRoutes } from './file-routes.ts';
 import { guardHost } from './guard-host.ts';
 import { guardOrigin } from './guard-origin.ts';
 import { hardenPage } from './harden-page.ts';
+import type { HeldLooks } from './held-looks.ts';
 import { servePage } from './page-files.ts';
-import type { PendingCounts } from './pending-counts.ts';
 import { workspaceProblem } from './relay.ts';
 import { requireToken } from './require-token.ts';
 import { addSignInRoutes } from './sign-in-routes.ts';
@@ -38,10 +38,7 @@ const clientLeft: ReadonlySet<string> = new Set([
 const mostUnread = 320 * 1024 * 1024;
 
 /** Makes the dashboard's server; it does not listen (contract section 17). */
-export function createDashboardApp(
-  ports: DashboardPorts,
-  pending: PendingCounts,
-): Koa<RequestState> {
+export function createDashboardApp(ports: DashboardPorts, looks: HeldLooks): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (clientLeft.has(error.code ?? '')) return;
@@ -62,8 +59,8 @@ export function createDashboardApp(
   app.use(translateErrors());
   app.use(waitForAgents(ports));
   const router = new Router<RequestState>({ sensitive: true });
-  addAgentRoutes(router, ports, pending);
-  addTaskRoutes(router, ports);
+  addAgentRoutes(router, ports, looks);
+  addTaskRoutes(router, ports, looks);
   addChatRoutes(router, ports);
   addFileRoutes(router, ports);
   addCreateRoutes(router, ports);

@@ -28,7 +28,6 @@ export class DashboardHub {
   #characters = 0;
   readonly #clients = new Set<EventStream>();
   #last = 0;
-  #waits = 0;
 
   constructor(run: string) {
     this.#run = run;
@@ -39,16 +38,10 @@ export class DashboardHub {
     return this.#clients.size;
   }
 
-  /** How often it was told that a call waits, or no longer does. */
-  get waitsTold(): number {
-    return this.#waits;
-  }
-
   /** Tells every client; what is too long to be told makes them read everything anew. */
   tell<Name extends keyof DashboardEvents>(event: Name, data: DashboardEvents[Name]): void {
     const { length: size } = JSON.stringify(data);
     this.#last += 1;
-    if (event === 'deferral') this.#waits += 1;
     const [number, id] = [this.#last, this.#idOf(this.#last)];
     const isLong = size > longestEvent;
     const sent = isLong ? { id, event: 'reset', data: {} } : { id, event, data };

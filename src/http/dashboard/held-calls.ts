@@ -1,8 +1,8 @@
 import type { Clock, Log } from '../../actors/ports.ts';
 import type { WorkspaceAgent } from '../../actors/workspace/workspace.ts';
 import type { DeferralJson } from '../wire/dashboard/held-call-json.ts';
-import { deferralsOf } from './agent-tasks.ts';
 import type { DashboardHub } from './dashboard-hub.ts';
+import type { HeldLooks } from './held-looks.ts';
 
 /** Milliseconds that all agents together may take to say what waits, before those that have said it are shown. */
 const patience = 1_000;
@@ -13,7 +13,7 @@ const lateAge = 10_000;
 export interface HeldCallsPorts {
   clock: Clock;
   log: Log;
-  hub: Pick<DashboardHub, 'tell' | 'waitsTold'>;
+  hub: Pick<DashboardHub, 'tell'>;
 }
 
 /** What waits in several agents, and those that did not say so in time. */
@@ -22,23 +22,18 @@ interface Found {
   unasked: string[];
 }
 
-/** What an agent is asked, or has said, and how much had been told when it was asked: what is told later it may not know. */
-interface Asked<Answer> {
-  found: Answer;
-  told: number;
-}
-
 /** Asks agents for the calls that wait in them; one that hangs keeps nobody from deciding on the others. */
 export class HeldCalls {
   readonly #ports: HeldCallsPorts;
-  readonly #asking = new Map<string, Asked<Promise<DeferralJson[]>>>();
+  readonly #looks: HeldLooks;
   /** Ids of those that were called unasked and are still being asked. */
   readonly #overdue = new Set<string>();
-  /** What agents said after they had been called unasked; each is used once. */
-  readonly #late = new Map<string, Asked<DeferralJson[]> & { at: number }>();
+  /** Ids of those that have answered since; what they said last is used once. */
+  readonly #late = new Set<string>();
 
-  constructor(ports: HeldCallsPorts) {
+  constructor(ports: HeldCallsPorts, looks: HeldLooks) {
     this.#ports = ports;
+    this.#looks = looks;
   }
 
   /** Finds what waits in these agents. Clients are told to read anew once an unasked one has answered. Never rejects. */
@@ -58,28 +53,26 @@ export class HeldCalls {
   }
 
   /** Answers the id of an agent that could not be asked. */
-  async #oneOf(agent: WorkspaceAgent, limit: Promise<null>): Promise<DeferralJson[] | string> {
-    const asking = this.#ask(agent);
-    const found = await Promise.race([asking, limit]).catch(() => agent.id);
+  async #oneOf(
+    agent: WorkspaceAgent,
+    limit: Promise<null>,
+  ): Promise<readonly DeferralJson[] | string> {
+    const { clock } = this.#ports;
+    const found = await Promise.race([this.#ask(agent), limit]).catch(() => agent.id);
     if (found !== null) return found;
-    const late = this.#takeLate(agent.id);
-    if (late !== null) return late;
+    const last = this.#late.delete(agent.id) ? this.#looks.last(agent.id) : null;
+    if (last !== null && clock.now() - last.at <= lateAge) return last.deferrals;
     this.#overdue.add(agent.id);
     return agent.id;
   }
 
-  #ask(agent: WorkspaceAgent): Promise<DeferralJson[]> {
-    const { clock, hub, log } = this.#ports;
-    const { waitsTold: told } = hub;
-    const known = this.#asking.get(agent.id);
-    if (known?.told === told) return known.found;
-    const asking = deferralsOf(agent).finally(() => {
-      if (this.#asking.get(agent.id)?.found === asking) this.#asking.delete(agent.id);
-    });
+  #ask(agent: WorkspaceAgent): Promise<readonly DeferralJson[]> {
+    const { hub, log } = this.#ports;
+    const asking = this.#looks.look(agent);
     asking.then(
-      (found) => {
+      () => {
         if (!this.#overdue.delete(agent.id)) return;
-        this.#late.set(agent.id, { found, told, at: clock.now() });
+        this.#late.add(agent.id);
         hub.tell('reset', {});
       },
       (error: unknown) => {
@@ -88,15 +81,6 @@ export class HeldCalls {
         log.warn({ agent: agent.id, reason }, 'dashboard: an agent did not say what waits');
       },
     );
-    this.#asking.set(agent.id, { found: asking, told });
     return asking;
-  }
-
-  #takeLate(id: string): DeferralJson[] | null {
-    const late = this.#late.get(id);
-    this.#late.delete(id);
-    const { clock, hub } = this.#ports;
-    const isFresh = late?.told === hub.waitsTold && clock.now() - late.at <= lateAge;
-    return isFresh ? late.found : null;
   }
 }

@@ -21,15 +21,20 @@ import { Problem } from '../wire/problem.ts';
 import { wholeTaskPath } from './agent-tasks.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { HeldCalls } from './held-calls.ts';
+import type { HeldLooks } from './held-looks.ts';
 import { agentOf, pass, passedPart, whileAsked } from './relay.ts';
 
 /** Pages of an agent that are looked through for tasks which match a filter that the agent does not have. */
 const mostPages = 10;
 
 /** Adds the routes of tasks, of the calls that wait in them, and of decisions on these. */
-export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
+export function addTaskRoutes(
+  router: Router<RequestState>,
+  ports: DashboardPorts,
+  looks: HeldLooks,
+): void {
   const { workspace, audit, operator, clock } = ports;
-  const held = new HeldCalls(ports);
+  const held = new HeldCalls(ports, looks);
 
   router.get('/api/agents/:id/tasks', async (ctx: RoutedContext) => {
     const agent = agentOf(ctx, workspace);

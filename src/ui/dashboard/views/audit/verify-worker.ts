@@ -1,6 +1,7 @@
 // Verifies a log beside the page, which stays as quick as it is: one job, and then it is ended.
 
 import { sentenceOf } from '../../api/sentence-of.ts';
+import { pace } from './pace.ts';
 import { type Finding, type VerifyJob, verifyStream } from './verify-stream.ts';
 
 /** What the page is told. */
@@ -13,13 +14,10 @@ export type VerifierNews =
 const pause = 100;
 
 addEventListener('message', ({ data }: MessageEvent<VerifyJob>) => {
-  let told = -pause;
   const tell = (news: VerifierNews): void => postMessage(news);
-  verifyStream(data, (lines) => {
-    if (performance.now() - told < pause) return;
-    told = performance.now();
-    tell({ type: 'progress', lines });
-  })
+  const progress = pace<number>(pause, (lines) => tell({ type: 'progress', lines }));
+  verifyStream(data, progress.give)
+    .finally(progress.stop)
     .then((finding) => tell({ type: 'found', finding }))
     .catch((error: unknown) => tell({ type: 'failed', problem: sentenceOf(error) }));
 });

@@ -1,0 +1,97 @@
+import type { Clock } from '../../actors/ports.ts';
+import type { WorkspaceAgent } from '../../actors/workspace/workspace.ts';
+import type { DeferralJson } from '../wire/dashboard/held-call-json.ts';
+import { presentAgent } from '../wire/dashboard/present-agent.ts';
+import { deferralsOf } from './agent-tasks.ts';
+import type { DashboardHub } from './dashboard-hub.ts';
+
+/** What waited in an agent when it was last looked at. */
+export interface Look {
+  deferrals: readonly DeferralJson[];
+  /** When the agent had answered, in milliseconds since 1970. */
+  at: number;
+}
+
+/**
+ * Looks what waits in agents, and tells the clients how it differs from the look before. Whoever reads what waits reads a
+ * look, and an agent is looked at by one at a time: so whatever a client was answered, it is told of the next change.
+ */
+export class HeldLooks {
+  readonly #ports: { clock: Clock; hub: Pick<DashboardHub, 'tell'> };
+  readonly #last = new Map<string, Look>();
+  readonly #running = new Map<WorkspaceAgent, Promise<readonly DeferralJson[]>>();
+  /** Looks that begin after the running ones; all who ask meanwhile share them. */
+  readonly #next = new Map<WorkspaceAgent, Promise<readonly DeferralJson[]>>();
+
+  constructor(ports: { clock: Clock; hub: Pick<DashboardHub, 'tell'> }) {
+    this.#ports = ports;
+  }
+
+  /** How many calls wait in the agent of an id, as it was told last. */
+  count(id: string): number {
+    return this.#last.get(id)?.deferrals.length ?? 0;
+  }
+
+  /** Returns the last look at the agent of an id; `null` when nothing is known of it. */
+  last(id: string): Look | null {
+    return this.#last.get(id) ?? null;
+  }
+
+  /** Forgets what waited in an agent that has ended. */
+  forget(id: string): void {
+    this.#last.delete(id);
+  }
+
+  /** Returns what waits in an agent, never as it was before this was asked. Rejects with a LineError or an AgentStateError. */
+  look(agent: WorkspaceAgent): Promise<readonly DeferralJson[]> {
+    const shared = this.#next.get(agent);
+    if (shared !== undefined) return shared;
+    const running = this.#running.get(agent);
+    if (running === undefined) return this.#begin(agent);
+    const next = running.then(
+      () => this.#begin(agent),
+      () => this.#begin(agent),
+    );
+    this.#next.set(agent, next);
+    return next;
+  }
+
+  #begin(agent: WorkspaceAgent): Promise<readonly DeferralJson[]> {
+    this.#next.delete(agent);
+    const look = this.#lookNow(agent).finally(() => this.#running.delete(agent));
+    this.#running.set(agent, look);
+    return look;
+  }
+
+  async #lookNow(agent: WorkspaceAgent): Promise<readonly DeferralJson[]> {
+    const pid = agent.served?.pid;
+    const deferrals = await deferralsOf(agent);
+    // What an agent said that has ended since is of no use to anybody.
+    if (agent.served?.pid === pid) this.#tell(agent, deferrals);
+    return deferrals;
+  }
+
+  #tell(agent: WorkspaceAgent, deferrals: readonly DeferralJson[]): void {
+    const { clock, hub } = this.#ports;
+    const before = this.#last.get(agent.id)?.deferrals ?? [];
+    this.#last.set(agent.id, { deferrals, at: clock.now() });
+    const told = { agent_id: agent.id, pending: deferrals.length };
+    const ended = without(before, deferrals);
+    const begun = without(deferrals, before);
+    for (const { task_id } of ended) hub.tell('deferral', { ...told, deferral: null, task_id });
+    for (const deferral of begun) {
+      hub.tell('deferral', { ...told, deferral, task_id: deferral.task_id });
+    }
+    if (begun.length + ended.length > 0) {
+      hub.tell('agent_status', presentAgent(agent, deferrals.length));
+    }
+  }
+}
+
+function without(
+  deferrals: readonly DeferralJson[],
+  others: readonly DeferralJson[],
+): DeferralJson[] {
+  const ids = new Set(others.map(({ id }) => id));
+  return deferrals.filter(({ id }) => !ids.has(id));
+}
