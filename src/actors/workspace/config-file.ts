@@ -60,6 +60,17 @@ export async function writeConfigText(
   if (Buffer.byteLength(content) > longest) {
     throw new ConfigFileError(`service.yaml may have at most ${longest} bytes`);
   }
+  for (;;) {
+    const saved = await tryToWrite(directory, { content, etag });
+    if (saved !== null) return saved;
+  }
+}
+
+/** Returns `null` when another has taken the place of this save meanwhile, which is then to wait for that one. */
+async function tryToWrite(
+  directory: string,
+  { content, etag }: { content: string; etag: string },
+): Promise<(ConfigText & { isWritten: boolean }) | null> {
   const { path } = await readConfigText(directory);
   const draft = `${path}.saving`;
   const file = await openDraft(draft);
@@ -71,8 +82,8 @@ export async function writeConfigText(
     await file.chmod(mode & 0o777);
     await file.writeFile(content);
     await file.sync();
-    // Who was held up for so long that it counts as killed has lost its place to another.
-    if (!(await isAt(draft, file))) return { ...(await readConfigText(directory)), isWritten };
+    // Who was held up for so long that it counts as killed has lost its place, as has who was taken for one that was.
+    if (!(await isAt(draft, file))) return null;
     await rename(draft, path);
     isWritten = true;
     return { path, content, etag: etagOf(content), isWritten };

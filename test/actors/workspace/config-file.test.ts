@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -50,7 +50,32 @@ describe('saves of one file at once', () => {
   });
 });
 
-it('a save that was held up for so long that another took its place writes nothing of either', async () => {
+it('a save that was held up for so long that another took its place waits for that one, and writes nothing', async () => {
+  const folder = agentFolder();
+  const path = join(folder, 'service.yaml');
+  const draft = `${path}.saving`;
+  const other = `${before}# of the other\n`;
+  const { etag } = await readConfigText(folder);
+  const handle = await open(path);
+  await handle.close();
+  const files = Object.getPrototypeOf(handle) as FileHandle;
+  const sync = vi.spyOn(files, 'sync').mockImplementationOnce(() => {
+    rmSync(draft);
+    writeFileSync(draft, other);
+    setTimeout(() => renameSync(draft, path), 60);
+    return Promise.resolve();
+  });
+  const saved = await writeConfigText(folder, { content: `${before}# late\n`, etag });
+  sync.mockRestore();
+  expect(saved).toEqual({
+    ...{ path, content: other, isWritten: false },
+    etag: (await readConfigText(folder)).etag,
+  });
+  expect(readFileSync(path, 'utf8')).toBe(other);
+  expect(readdirSync(folder)).toEqual(['service.yaml']);
+});
+
+it('a save whose draft was taken for one that was killed begins again', async () => {
   const folder = agentFolder();
   const draft = join(folder, 'service.yaml.saving');
   const { etag } = await readConfigText(folder);
@@ -59,12 +84,12 @@ it('a save that was held up for so long that another took its place writes nothi
   const files = Object.getPrototypeOf(handle) as FileHandle;
   const sync = vi.spyOn(files, 'sync').mockImplementationOnce(() => {
     rmSync(draft);
-    writeFileSync(draft, 'half');
     return Promise.resolve();
   });
-  const saved = await writeConfigText(folder, { content: `${before}# late\n`, etag });
+  const content = `${before}# mine\n`;
+  const saved = await writeConfigText(folder, { content, etag });
   sync.mockRestore();
-  expect(saved).toMatchObject({ content: before, isWritten: false });
-  expect(readFileSync(join(folder, 'service.yaml'), 'utf8')).toBe(before);
-  expect(readFileSync(draft, 'utf8')).toBe('half');
+  expect(saved).toMatchObject({ content, isWritten: true });
+  expect(readFileSync(join(folder, 'service.yaml'), 'utf8')).toBe(content);
+  expect(readdirSync(folder)).toEqual(['service.yaml']);
 });

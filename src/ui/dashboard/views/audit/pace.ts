@@ -16,7 +16,7 @@ export function pace<Value>(pause: number, pass: (value: Value) => void) {
     }, pause);
   };
   return {
-    give(value: Value): void {
+    give: (value: Value): void => {
       if (timer !== null) {
         waiting = { value };
         return;
@@ -24,7 +24,7 @@ export function pace<Value>(pause: number, pass: (value: Value) => void) {
       pass(value);
       rest();
     },
-    stop(): void {
+    stop: (): void => {
       if (timer !== null) clearTimeout(timer);
       timer = null;
       waiting = null;
