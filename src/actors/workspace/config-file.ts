@@ -21,6 +21,10 @@ export interface ConfigText {
   etag: string;
 }
 
+type ConfigSave = Pick<ConfigText, 'content' | 'etag'>;
+
+type SavedConfig = ConfigText & { isWritten: boolean };
+
 /** The file cannot be read or written as it is; the message says why. */
 export class ConfigFileError extends Error {
   readonly code = 'config_unusable';
@@ -53,24 +57,21 @@ export async function readConfigText(directory: string): Promise<ConfigText> {
  * one, whole, whatever happens, and of two saves at once one sees what the other wrote. Returns what is there
  * afterwards, and whether that was written now. Rejects with a ConfigFileError.
  */
-export async function writeConfigText(
-  directory: string,
-  { content, etag }: { content: string; etag: string },
-): Promise<ConfigText & { isWritten: boolean }> {
-  if (Buffer.byteLength(content) > longest) {
+export async function writeConfigText(directory: string, save: ConfigSave): Promise<SavedConfig> {
+  if (Buffer.byteLength(save.content) > longest) {
     throw new ConfigFileError(`service.yaml may have at most ${longest} bytes`);
   }
   for (;;) {
-    const saved = await tryToWrite(directory, { content, etag });
+    const saved = await tryToWrite(directory, save);
     if (saved !== null) return saved;
   }
 }
 
-/** Returns `null` when another has taken the place of this save meanwhile, which is then to wait for that one. */
+/** Returns `null` when another save has taken the place of this one, which is then to begin again behind it. */
 async function tryToWrite(
   directory: string,
-  { content, etag }: { content: string; etag: string },
-): Promise<(ConfigText & { isWritten: boolean }) | null> {
+  { content, etag }: ConfigSave,
+): Promise<SavedConfig | null> {
   const { path } = await readConfigText(directory);
   const draft = `${path}.saving`;
   const file = await openDraft(draft);
@@ -82,7 +83,7 @@ async function tryToWrite(
     await file.chmod(mode & 0o777);
     await file.writeFile(content);
     await file.sync();
-    // Who was held up for so long that it counts as killed has lost its place, as has who was taken for one that was.
+    // Another may have taken this draft for that of a save that was killed.
     if (!(await isAt(draft, file))) return null;
     await rename(draft, path);
     isWritten = true;

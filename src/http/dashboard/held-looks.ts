@@ -5,6 +5,11 @@ import { presentAgent } from '../wire/dashboard/present-agent.ts';
 import { deferralsOf } from './agent-tasks.ts';
 import type { DashboardHub } from './dashboard-hub.ts';
 
+interface HeldLooksPorts {
+  clock: Clock;
+  hub: Pick<DashboardHub, 'tell'>;
+}
+
 /** What waited in an agent when it was last looked at. */
 export interface Look {
   deferrals: readonly DeferralJson[];
@@ -17,13 +22,13 @@ export interface Look {
  * look, and an agent is looked at by one at a time: so whatever a client was answered, it is told of the next change.
  */
 export class HeldLooks {
-  readonly #ports: { clock: Clock; hub: Pick<DashboardHub, 'tell'> };
+  readonly #ports: HeldLooksPorts;
   readonly #last = new Map<string, Look>();
   readonly #running = new Map<WorkspaceAgent, Promise<readonly DeferralJson[]>>();
   /** Looks that begin after the running ones; all who ask meanwhile share them. */
   readonly #next = new Map<WorkspaceAgent, Promise<readonly DeferralJson[]>>();
 
-  constructor(ports: { clock: Clock; hub: Pick<DashboardHub, 'tell'> }) {
+  constructor(ports: HeldLooksPorts) {
     this.#ports = ports;
   }
 
@@ -48,10 +53,8 @@ export class HeldLooks {
     if (shared !== undefined) return shared;
     const running = this.#running.get(agent);
     if (running === undefined) return this.#begin(agent);
-    const next = running.then(
-      () => this.#begin(agent),
-      () => this.#begin(agent),
-    );
+    const begin = () => this.#begin(agent);
+    const next = running.then(begin, begin);
     this.#next.set(agent, next);
     return next;
   }

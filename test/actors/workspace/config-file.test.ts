@@ -20,6 +20,15 @@ function killSave(folder: string): void {
   utimesSync(draft, new Date(), new Date(Date.now() - 60_000));
 }
 
+/** Has something happen when the next save has written its draft; returns what undoes that. */
+async function onNextDraft(folder: string, happen: () => void): Promise<() => void> {
+  const handle = await open(join(folder, 'service.yaml'));
+  await handle.close();
+  const files = Object.getPrototypeOf(handle) as FileHandle;
+  const sync = vi.spyOn(files, 'sync').mockImplementationOnce(async () => happen());
+  return () => sync.mockRestore();
+}
+
 async function saveAll(folder: string, contents: readonly string[]) {
   const { etag } = await readConfigText(folder);
   const saves = contents.map((content) => writeConfigText(folder, { content, etag }));
@@ -56,17 +65,13 @@ it('a save that was held up for so long that another took its place waits for th
   const draft = `${path}.saving`;
   const other = `${before}# of the other\n`;
   const { etag } = await readConfigText(folder);
-  const handle = await open(path);
-  await handle.close();
-  const files = Object.getPrototypeOf(handle) as FileHandle;
-  const sync = vi.spyOn(files, 'sync').mockImplementationOnce(() => {
+  const restore = await onNextDraft(folder, () => {
     rmSync(draft);
     writeFileSync(draft, other);
     setTimeout(() => renameSync(draft, path), 60);
-    return Promise.resolve();
   });
   const saved = await writeConfigText(folder, { content: `${before}# late\n`, etag });
-  sync.mockRestore();
+  restore();
   expect(saved).toEqual({
     ...{ path, content: other, isWritten: false },
     etag: (await readConfigText(folder)).etag,
@@ -79,16 +84,10 @@ it('a save whose draft was taken for one that was killed begins again', async ()
   const folder = agentFolder();
   const draft = join(folder, 'service.yaml.saving');
   const { etag } = await readConfigText(folder);
-  const handle = await open(join(folder, 'service.yaml'));
-  await handle.close();
-  const files = Object.getPrototypeOf(handle) as FileHandle;
-  const sync = vi.spyOn(files, 'sync').mockImplementationOnce(() => {
-    rmSync(draft);
-    return Promise.resolve();
-  });
+  const restore = await onNextDraft(folder, () => rmSync(draft));
   const content = `${before}# mine\n`;
   const saved = await writeConfigText(folder, { content, etag });
-  sync.mockRestore();
+  restore();
   expect(saved).toMatchObject({ content, isWritten: true });
   expect(readFileSync(join(folder, 'service.yaml'), 'utf8')).toBe(content);
   expect(readdirSync(folder)).toEqual(['service.yaml']);

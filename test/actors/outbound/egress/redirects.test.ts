@@ -71,35 +71,26 @@ describe('a redirect', () => {
     expect(seen.length).toBe(1);
   });
 
-  it('from https to http is refused', async () => {
-    const secure = await aSecureServer('http://b.example.test/');
-    const { egress, records } = anEgress();
-    const failure = await failureOf(
-      egress.within(scope, () => egress.fetch(`https://files.example.test:${secure}/`)),
-    );
-    expect(failure).toMatchObject({
-      message: 'egress blocked: b.example.test is a redirect from https to http (mode=allowlist)',
-    });
-    expect(records).toEqual([
-      recorded('files.example.test', null),
-      recorded('b.example.test', 'is a redirect from https to http'),
-    ]);
-  });
-
-  it('from https to https is followed', async () => {
-    const last = await aSecureServer('http://b.example.test/');
-    const secure = await aSecureServer(`https://b.example.test:${last}/`);
-    const { egress, records } = anEgress();
-    const failure = await failureOf(
-      egress.within(scope, () => egress.fetch(`https://files.example.test:${secure}/`)),
-    );
+  it.each([
+    ['to http is refused', []],
     // The second server was asked, as its own redirect is what is refused.
+    ['to https is followed', [recorded('b.example.test', null)]],
+  ])('from https %s', async (_, followed) => {
+    let location = 'http://b.example.test/';
+    for (const { domain } of followed) {
+      location = `https://${domain}:${await aSecureServer(location)}/`;
+    }
+    const secure = await aSecureServer(location);
+    const { egress, records } = anEgress();
+    const failure = await failureOf(
+      egress.within(scope, () => egress.fetch(`https://files.example.test:${secure}/`)),
+    );
     expect(failure).toMatchObject({
       message: 'egress blocked: b.example.test is a redirect from https to http (mode=allowlist)',
     });
     expect(records).toEqual([
       recorded('files.example.test', null),
-      recorded('b.example.test', null),
+      ...followed,
       recorded('b.example.test', 'is a redirect from https to http'),
     ]);
   });

@@ -1,27 +1,27 @@
 /**
- * Passes on what it is given at most once in so many milliseconds: the first at once, and the last one always, after its
- * pause, unless it is stopped before.
+ * Passes on a count at most once in so many milliseconds: the first at once, and the last one always, after its pause,
+ * unless it is stopped before.
  */
-export function pace<Value>(pause: number, pass: (value: Value) => void) {
+export function pace(pause: number, pass: (count: number) => void) {
   let timer: ReturnType<typeof setTimeout> | null = null;
-  let waiting: { value: Value } | null = null;
+  let waiting: number | null = null;
   const rest = (): void => {
     timer = setTimeout(() => {
       timer = null;
       if (waiting === null) return;
-      const { value } = waiting;
+      const count = waiting;
       waiting = null;
-      pass(value);
+      pass(count);
       rest();
     }, pause);
   };
   return {
-    give: (value: Value): void => {
+    give: (count: number): void => {
       if (timer !== null) {
-        waiting = { value };
+        waiting = count;
         return;
       }
-      pass(value);
+      pass(count);
       rest();
     },
     stop: (): void => {

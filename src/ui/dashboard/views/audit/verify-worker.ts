@@ -15,7 +15,7 @@ const pause = 100;
 
 addEventListener('message', ({ data }: MessageEvent<VerifyJob>) => {
   const tell = (news: VerifierNews): void => postMessage(news);
-  const progress = pace<number>(pause, (lines) => tell({ type: 'progress', lines }));
+  const progress = pace(pause, (lines) => tell({ type: 'progress', lines }));
   verifyStream(data, progress.give)
     .finally(progress.stop)
     .then((finding) => tell({ type: 'found', finding }))

@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 function paced() {
   const passed: number[] = [];
-  return { passed, ...pace<number>(100, (value) => passed.push(value)) };
+  return { passed, ...pace(100, (count) => passed.push(count)) };
 }
 
 it('passes on the first at once, then the newest after each pause', () => {
