@@ -29,11 +29,9 @@ export async function startEngine(
 ): Promise<PgBoss> {
   const { PgBoss } = await import('pg-boss');
   const { onError, ...others } = options;
-  // Who may not create schemas can have been given one.
-  const { rows } = await db.executeSql('SELECT to_regnamespace($1) AS name', [schema]);
-  const createSchema = (rows[0] as { name: string | null }).name === null;
+  await db.executeSql(makeSchema(schema));
   const boss = new PgBoss({
-    ...{ db, schema, createSchema },
+    ...{ db, schema, createSchema: false },
     // Nobody reads them there.
     persistWarnings: false,
     reindex: false,
@@ -46,6 +44,19 @@ export async function startEngine(
   await boss.start();
   await createQueues(boss);
   return boss;
+}
+
+/**
+ * The engine makes its schema only where it takes none to be there, which a connection that has waited for another daemon
+ * may still do. Who may not create schemas can have been given one.
+ */
+function makeSchema(schema: string): string {
+  return `DO $$ BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('jobs of ${schema}', 0));
+    IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema}') THEN
+      CREATE SCHEMA "${schema}";
+    END IF;
+  END $$`;
 }
 
 async function createQueues(boss: PgBoss): Promise<void> {

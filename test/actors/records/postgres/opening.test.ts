@@ -1,11 +1,14 @@
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openSharedStore } from '../../../../src/actors/records/postgres/open-shared-store.ts';
 import { PostgresStore } from '../../../../src/actors/records/postgres/postgres-store.ts';
 import { StoreError } from '../../../../src/actors/records/store/store-error.ts';
 import { type PostgresPlace, postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 import { patient } from '../../../helpers/patient.ts';
 import { PostgresServer, sharedPostgres } from '../../../helpers/postgres-server.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 let server: PostgresServer;
 let place: PostgresPlace;
@@ -40,6 +43,25 @@ describe('opening a store', () => {
     expect(new Set(stores.map(({ number }) => number)).size).toBe(6);
     await stores[5]?.save('t-1', () => aWrite(aTask()));
     expect(await stores[0]?.rows.find('t-1')).toEqual(aTask());
+  });
+
+  it('has several make the tables of the tasks and of their engine at once', async () => {
+    for (const schema of Array.from({ length: 5 }, (_, time) => `time_${time}`)) {
+      const opened = await Promise.allSettled(
+        Array.from({ length: 6 }, () =>
+          openSharedStore({
+            ...{ url: () => server.url(place.database), schema, pool: 4, agentId: 'refunds' },
+            ...{ audit: { chain: true, signer: null }, log: silent },
+          }),
+        ),
+      );
+      for (const one of opened) {
+        if (one.status === 'rejected') continue;
+        await one.value.engine.stop();
+        await one.value.store.close();
+      }
+      expect(opened.filter(({ status }) => status === 'rejected')).toEqual([]);
+    }
   });
 
   it('refuses tables of a later version', async () => {
