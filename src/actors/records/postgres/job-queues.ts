@@ -1,4 +1,5 @@
 import type { ConstructorOptions, Db, PgBoss } from 'pg-boss';
+import { makeSchema } from './make-schema.ts';
 
 /** Tasks at work. */
 export const works = 'tasks';
@@ -44,19 +45,6 @@ export async function startEngine(
   await boss.start();
   await createQueues(boss);
   return boss;
-}
-
-/**
- * The engine makes its schema only where it takes none to be there, which a connection that has waited for another daemon
- * may still do. Who may not create schemas can have been given one.
- */
-function makeSchema(schema: string): string {
-  return `DO $$ BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('jobs of ${schema}', 0));
-    IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${schema}') THEN
-      CREATE SCHEMA "${schema}";
-    END IF;
-  END $$`;
 }
 
 async function createQueues(boss: PgBoss): Promise<void> {

@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { checkSchema, findSchema, knownVersion } from './known-schema.ts';
+import { makeSchema } from './make-schema.ts';
 import { postgresSteps } from './postgres-steps.ts';
 
 /** Whose tables they are. */
@@ -19,12 +20,7 @@ export async function openSchema(
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
     `tasks of ${schema}`,
   ]);
-  // Who may not create schemas can have been given one.
-  const { rows: there } = await client.query<{ name: string | null }>(
-    'SELECT to_regnamespace(quote_ident($1)) AS name',
-    [schema],
-  );
-  if (there[0]?.name === null) await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+  await client.query(makeSchema(schema));
   await client.query(
     'CREATE TABLE IF NOT EXISTS store_info (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, agent_id TEXT NOT NULL)',
   );
