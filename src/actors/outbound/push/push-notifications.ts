@@ -174,7 +174,7 @@ export class PushNotifications implements PushTargets {
     await this.#told.answered(nameOf(target));
     const told = task?.revision ?? 0;
     const before = await rows.put(target, told);
-    const isBehind = this.#forget(target);
+    const isBehind = this.#forget(target) || this.#missesEnd(target, task, before);
     if (!this.#isDelivering) {
       await this.#putAside(target, task, before);
       return target;
@@ -186,6 +186,12 @@ export class PushNotifications implements PushTargets {
     const delivery = this.#deliver(target, isBehind ? 0 : told);
     if (task !== undefined) delivery?.send({ type: 'task.changed', task });
     return target;
+  }
+
+  /** Returns whether one in whose place a receiver comes was not told of an end that may not have been heard of here yet. */
+  #missesEnd(target: PushTarget, task: Task | undefined, before: number | null): boolean {
+    if (before === null || task === undefined || !isFinal(task.state)) return false;
+    return Math.max(before, this.#revisions.get(nameOf(target)) ?? 0) < task.revision;
   }
 
   /** Leaves a receiver to the daemon that delivers, unless that one heard of the end before there was a receiver. */

@@ -257,6 +257,31 @@ describe('a receiver that is set or deleted while something changes', () => {
     expect([before, told]).toEqual([[], ['a working 2']]);
   });
 
+  it('does not take the end from one in whose place it comes, which has not heard of it yet', async () => {
+    await keep('deferred', 1);
+    await push.set(target());
+    const last = await keep('completed', 2);
+    await push.set(target('a', { url: 'https://hook.example.test/b' }));
+    push.changed(last);
+    await turns();
+    expect([told, await behind()]).toEqual([['b completed 2'], []]);
+  });
+
+  it('takes no end twice from one that knows it, though that is not written yet', async () => {
+    await keep('deferred', 1);
+    await push.set(target());
+    held.hold('keepTold', 'late');
+    push.changed(await keep('completed', 2));
+    await turns();
+    held.release('keepTold');
+    const setting = push.set(target('a', { url: 'https://hook.example.test/b' }));
+    await turns();
+    await held.calls[0]?.answer();
+    await setting;
+    await turns();
+    expect([told, await behind()]).toEqual([['a completed 2'], []]);
+  });
+
   it('goes on to be told when it could not be replaced, or deleted', async () => {
     await keep('working', 1);
     await push.set(target());
