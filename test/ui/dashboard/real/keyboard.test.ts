@@ -109,6 +109,29 @@ describe('somebody without a mouse', () => {
   });
 });
 
+describe('a dialog', () => {
+  it.each(['Escape', 'a button'])('closed by %s stays open for a key that came right after', async (by) => {
+    const id = `k-${by.replace(' ', '-')}`;
+    const { answered } = await agent.hold(dashboard, id);
+    const page = await look(`#/tasks/till/${id}`);
+    const cancel = page.getByRole('button', { name: 'Cancel …' });
+    await cancel.click();
+    await page.getByRole('dialog').waitFor();
+    await cancel.evaluate(async (button, way) => {
+      const { document, requestAnimationFrame } = globalThis as any;
+      const dialog = document.querySelector('dialog');
+      if (way === 'Escape') dialog.requestClose();
+      else dialog.querySelector('.quiet').click();
+      // What the page does at once it does before the next key; what the browser tells later comes after it.
+      await Promise.resolve();
+      (button as any).click();
+      for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+    }, by);
+    await page.getByRole('button', { name: 'Cancel the task' }).click({ timeout: 5_000 });
+    expect((await answered).body.status.state).toBe('canceled');
+  });
+});
+
 describe('a call that waits', () => {
   it('is decided by the command that its page shows, run as it stands', async () => {
     const { answered } = await agent.hold(dashboard, 'c1');
