@@ -110,7 +110,7 @@ describe('somebody without a mouse', () => {
 });
 
 describe('a dialog', () => {
-  it.each(['Escape', 'a button'])('closed by %s stays open for a key that came right after', async (by) => {
+  it.each(['Escape', 'a button'])('closed by %s stays open for the next key', async (by) => {
     const id = `k-${by.replace(' ', '-')}`;
     const { answered } = await agent.hold(dashboard, id);
     const page = await look(`#/tasks/till/${id}`);
