@@ -23,7 +23,14 @@ function govern(policy: Policy, scorer: IntentScorer | null = null, tool = 'issu
   const tools = new Map([['issue_refund', toolCalled('issue_refund')]]);
   const { request } = aTaskInput();
   const actor = createActor(createGovern({ policy, scorer, tools, log }), {
-    input: { taskId: 'task-1', call: aCall({ tool }), request, requester: null, scores: [], now: 0 },
+    input: {
+      taskId: 'task-1',
+      call: aCall({ tool }),
+      request,
+      requester: null,
+      scores: [],
+      now: 0,
+    },
   }).start();
   return { actor, ruling: toPromise(actor), logged };
 }

@@ -75,26 +75,32 @@ describe('the check of output', () => {
   it.each<[string, number, boolean, string[]]>([
     ['up to 16 KiB', 16 * kibibyte, true, [secret]],
     ['that nothing is looked for in', 17 * kibibyte, false, []],
-  ])('is done at once for a text %s, whatever becomes of its task', async (_, size, isOn, known) => {
-    const layers = isOn ? layersWith('never') : { guardrails: null, modify: null };
-    const text = textOf(size);
-    const checked = await createOutputCheck(layers)('pay', text, known, AbortSignal.abort());
-    expect(text).toHaveLength(size);
-    expect(checked).toEqual(checkOutput('pay', text, known, layers));
-  });
+  ])(
+    'is done at once for a text %s, whatever becomes of its task',
+    async (_, size, isOn, known) => {
+      const layers = isOn ? layersWith('never') : { guardrails: null, modify: null };
+      const text = textOf(size);
+      const checked = await createOutputCheck(layers)('pay', text, known, AbortSignal.abort());
+      expect(text).toHaveLength(size);
+      expect(checked).toEqual(checkOutput('pay', text, known, layers));
+    },
+  );
 
   it.each<[string, Partial<ReturnType<typeof layersWith>>, string[]]>([
     ['guardrails', { guardrails: layersWith('never').guardrails }, []],
     ['MODIFY', { modify: layersWith('never').modify }, []],
     ['a credential', {}, [secret]],
-  ])('is left to a worker for more than 16 KiB and %s, and ends with its task', async (_, on, known) => {
-    const check = createOutputCheck({ guardrails: null, modify: null, ...on });
-    const text = textOf(16 * kibibyte + 1);
-    expect(text).toHaveLength(16 * kibibyte + 1);
-    await expect(check('pay', text, known, AbortSignal.abort())).rejects.toMatchObject({
-      name: 'AbortError',
-    });
-  });
+  ])(
+    'is left to a worker for more than 16 KiB and %s, and ends with its task',
+    async (_, on, known) => {
+      const check = createOutputCheck({ guardrails: null, modify: null, ...on });
+      const text = textOf(16 * kibibyte + 1);
+      expect(text).toHaveLength(16 * kibibyte + 1);
+      await expect(check('pay', text, known, AbortSignal.abort())).rejects.toMatchObject({
+        name: 'AbortError',
+      });
+    },
+  );
 
   it('ends with its task', async () => {
     const check = createOutputCheck(layersWith('never'));
