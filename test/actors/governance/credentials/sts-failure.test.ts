@@ -30,7 +30,7 @@ it.each<[unknown, string, number | null]>([
     'the identity that assumes the role has expired; renew it',
     null,
   ],
-  [{ name: 'ExpiredTokenExceptions' }, unreached, null],
+  [{ name: 'ExpiredExceptionToken' }, unreached, null],
 ])('puts %j into words of our own', (error, reason, status) => {
   expect(describeStsFailure(error)).toEqual({ reason, status });
 });
