@@ -19,7 +19,7 @@ export function createCachingEmbedder(embedder: Embedder, { max }: { max: number
   const flights = new Map<string, Flight>();
 
   const land = (flight: Flight): void => {
-    for (const text of flight.texts) if (flights.get(text) === flight) flights.delete(text);
+    for (const text of flight.texts) flights.delete(text);
   };
 
   const start = (texts: string[]): Flight => {

@@ -33,7 +33,7 @@ function checkAddress({ provider, base_url = '' }: AlignmentSettings): Alignment
     return [{ path, message, severity: 'error' }];
   }
   const url = URL.parse(base_url);
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     const message =
       'base_url is not a web address; write one such as https://embeddings.example.com/v1';
     return [{ path, message, severity: 'error' }];

@@ -26,7 +26,7 @@ export function checkOutput(
   secrets: readonly string[],
   { guardrails, modify }: OutputLayers,
 ): CheckedOutput {
-  const clean = secrets.length === 0 ? original : redactSecrets(original, secrets);
+  const clean = redactSecrets(original, secrets);
   let text = clean;
   let findings: Finding[] = [];
   if (guardrails !== null) {

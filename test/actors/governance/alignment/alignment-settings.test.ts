@@ -78,6 +78,8 @@ describe('the check of intent alignment', () => {
     [{ provider: 'ollama', model: 'nomic-embed-text' }],
     [{ provider: 'ollama', model: 'nomic-embed-text', base_url: '' }],
     [{ provider: 'local', api_key_env: 'NOT_SET' }],
+    [{ provider: 'local', base_url: 'embeddings' }],
+    [{ provider: 'openai-compatible', base_url: 'https://e.example.com', model: 'bge-m3' }],
     [{ threshold: 0, hard_threshold: 0 }],
     [{ threshold: -1, hard_threshold: -1 }],
   ])('finds nothing wrong with %j', (settings) => {
@@ -138,6 +140,8 @@ describe('the check of intent alignment', () => {
 
   it.each([
     `https://user:${secret}@example.com/v1`,
+    'https://user@example.com/v1',
+    `https://:${secret}@example.com/v1`,
     `https://example.com/v1?key=${secret}`,
     'https://example.com/v1#x',
   ])('refuses credentials and the like in an address (%#)', (base_url) => {
@@ -161,6 +165,11 @@ describe('the check of intent alignment', () => {
       { provider: 'ollama' },
       'model',
       'the model is one of openai, so ollama will not know it and every call is denied; name another, such as nomic-embed-text',
+    ],
+    [
+      { provider: 'google', model: 'text-embedding-3-large', api_key_env: 'OPENAI_API_KEY' },
+      'model',
+      'the model is one of openai, so google will not know it and every call is denied; name another, such as gemini-embedding-001',
     ],
     [
       { threshold: 0.2 },

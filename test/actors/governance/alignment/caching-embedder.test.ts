@@ -1,9 +1,11 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import {
   createCachingEmbedder,
   createEmbedder,
   type Embedder,
+  EmbedderError,
 } from '../../../../src/actors/governance/alignment/alignment.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { startServer, vectorsBody } from './embedding-server.ts';
@@ -121,7 +123,9 @@ describe('the cache of vectors', () => {
     const { cache, requests } = heldEmbedder();
     const answer = cache.embed(['a', 'b'], never);
     requests[0]?.resolve([[1]]);
-    await expect(answer).rejects.toMatchObject({ code: 'bad_answer' });
+    await expect(answer).rejects.toThrow(
+      new EmbedderError('bad_answer', 'the embedder did not answer with one vector for each text'),
+    );
   });
 
   it('goes on for the others when one caller stops', async () => {
@@ -147,6 +151,16 @@ describe('the cache of vectors', () => {
     expect(requests.map(({ signal }) => signal.aborted)).toEqual([true, false]);
     requests[1]?.resolve([[2]]);
     expect(await next).toEqual([[2]]);
+  });
+
+  it('listens to no caller who has been answered', async () => {
+    const { cache, requests } = heldEmbedder();
+    const { signal } = new AbortController();
+    const answer = cache.embed(['a'], signal);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    requests[0]?.resolve([[1]]);
+    await answer;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('asks nothing for a caller who has already stopped', async () => {

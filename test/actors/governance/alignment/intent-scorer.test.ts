@@ -196,6 +196,14 @@ describe('the scorer of intent alignment', () => {
     },
   );
 
+  it('asks nobody about a call that is over', async () => {
+    const scorer = scoring(1);
+    const reason = new Error('canceled');
+    const question = aQuestion({ signal: AbortSignal.abort(reason) });
+    await expect(scorerOver(scorer.embedder).scoreCall(question)).rejects.toBe(reason);
+    expect(scorer.asked).toEqual([]);
+  });
+
   it('rejects with the reason of the signal and writes nothing', async () => {
     const stop = new AbortController();
     const reason = new Error('canceled');
@@ -226,6 +234,11 @@ describe('what is compared', () => {
       { kind: 'file', file: { name: 'receipt.pdf', bytes: '' } },
       { kind: 'text', text: 'order 7\n' },
     ];
+    expect(await asked(aQuestion({}, parts))).toEqual(['Refund order 7', call]);
+  });
+
+  it('keeps the words of two parts apart', async () => {
+    const parts: Part[] = ['Refund', 'order 7'].map((text) => ({ kind: 'text', text }));
     expect(await asked(aQuestion({}, parts))).toEqual(['Refund order 7', call]);
   });
 

@@ -30,6 +30,70 @@ describe('the local embedder', () => {
     expect(await embedder.embed(['refund order 7'], never)).toEqual([other]);
   });
 
+  it.each<[string, [index: number, weight: number][]]>([
+    [
+      'a',
+      [
+        [207, 1],
+        [300, 3],
+      ],
+    ],
+    [
+      'foobar',
+      [
+        [19, 1],
+        [205, 1],
+        [274, 1],
+        [360, 3],
+        [378, 1],
+        [387, 1],
+        [494, 1],
+      ],
+    ],
+    [
+      'aaaa',
+      [
+        [72, 1],
+        [124, 1],
+        [155, 2],
+        [441, 3],
+      ],
+    ],
+    [
+      'ab\tAB',
+      [
+        [309, 2],
+        [387, 2],
+        [458, 6],
+      ],
+    ],
+    [
+      'ab7--',
+      [
+        [68, 1],
+        [73, 1],
+        [96, 1],
+        [309, 1],
+        [387, 1],
+        [458, 3],
+        [502, 3],
+      ],
+    ],
+    ['', []],
+  ])('counts the words and the pieces of %j where FNV-1a puts them', async (text, weights) => {
+    const [vector = []] = await embedder.embed([text], never);
+    expect([...vector.entries()].filter(([, weight]) => weight !== 0)).toEqual(weights);
+  });
+
+  it('reads a full-width letter as the usual one', async () => {
+    expect(await embedder.embed(['ａｂ'], never)).toEqual(await embedder.embed(['ab'], never));
+  });
+
+  it('gives nothing to a caller who has stopped', async () => {
+    const reason = new Error('canceled');
+    await expect(embedder.embed(['a'], AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+
   it('gives every text that is not blank a vector of one length that can be compared', async () => {
     const visible = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => /\S/.test(text));
     await fc.assert(

@@ -109,6 +109,8 @@ it.each([
     undefined,
     'OTHER',
   ],
+  ['another key', { access_key_env: 'OTHER_KEY' }, undefined, 'OTHER'],
+  ['another secret', { secret_key_env: 'OTHER_SECRET' }, undefined, 'AKIABASEKEY'],
 ])('sends AWS_SESSION_TOKEN only with the identity of %s', async (_, keys, token, key) => {
   const { url, requests } = await fakeSts(() => granted);
   const { issue } = issuing(
@@ -181,6 +183,18 @@ it.each([
   [
     200,
     assumedRole({ ...values, secret: '' }, '2026-03-01T13:00:00Z'),
+    'the answer of the token service has no complete credential',
+    1,
+  ],
+  [
+    200,
+    assumedRole({ ...values, key: '' }, '2026-03-01T13:00:00Z'),
+    'the answer of the token service has no complete credential',
+    1,
+  ],
+  [
+    200,
+    assumedRole(values, '2026-03-01T13:00:00Z').replace(/<Expiration>.*<.Expiration>/, ''),
     'the answer of the token service has no complete credential',
     1,
   ],

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../../../src/machines/json.ts';
 const env = {
   SHOP_KEY: 'canary-shop-key',
   SHORT: 'abcde',
+  SIX: 'abcdef',
   EMPTY: '',
   AWS_ACCESS_KEY_ID: 'AKIABASEKEY',
   AWS_SECRET_ACCESS_KEY: 'canary-base-secret',
@@ -36,6 +37,9 @@ describe('a static credential', () => {
       { env: { API_KEY: { from_env: 'SHOP_KEY' }, OTHER: { from_env: 'SHOP_KEY' } } },
     ],
     ['its short form', { name: 'API_KEY', from_env: 'SHOP_KEY' }],
+    ['secrets', { env: { API_KEY: { secret: 'SHOP_KEY' } } }],
+    ['a secret in its short form', { name: 'API_KEY', secret: 'SHOP_KEY' }],
+    ['a value of six characters', { name: 'API_KEY', from_env: 'SIX' }],
   ])('accepts %s', (_, spec) => {
     expect(checked('static', spec)).toEqual([]);
   });
@@ -133,6 +137,14 @@ describe('a static credential', () => {
       ],
     ],
     [
+      'a name that steers a script and a variable that is not set',
+      { env: { PATH: { from_env: 'UNSET' } } },
+      [
+        'error 0.spec.env.PATH | PATH steers how scripts run and is not passed on; use another name',
+        'error 0.spec.env.PATH.from_env | the environment variable UNSET is not set; it must hold the value of PATH',
+      ],
+    ],
+    [
       'a reserved name in the short form',
       { name: 'PATH', from_env: 'SHOP_KEY' },
       ['error 0.spec.name | PATH steers how scripts run and is not passed on; use another name'],
@@ -161,6 +173,7 @@ describe('an assumed role', () => {
     { role_arn: roleArn, endpoint: 'https://sts.example.com/prefix' },
     { role_arn: roleArn, endpoint: 'http://localhost:4566' },
     { role_arn: roleArn, endpoint: 'http://[::1]:4566/' },
+    { role_arn: roleArn, duration: '15m', policy: { Sid: 'x'.repeat(2038) } },
   ])('accepts %j', (spec) => {
     expect(checked('sts_assume_role', spec)).toEqual([]);
   });
@@ -188,7 +201,7 @@ describe('an assumed role', () => {
     ],
     [{ policy: '{}' }, 'policy | this must be a map of keys and values'],
     [
-      { policy: { Sid: 'x'.repeat(2048) } },
+      { policy: { Sid: 'x'.repeat(2039) } },
       'policy | as JSON the policy must be at most 2048 characters; shorten it',
     ],
     [
@@ -215,7 +228,11 @@ describe('an assumed role', () => {
     'http://127.0.0.1.example.com',
     'http://169.254.169.254/',
     'https://user:canary@sts.example.com',
+    'https://user@sts.example.com',
+    'https://:canary@sts.example.com',
     'https://sts.example.com/?a=b',
+    'https://sts.example.com/#a',
+    'https://sts.example.com/?',
     'ftp://localhost',
     'sts.example.com',
   ])('refuses the endpoint %s', (endpoint) => {
@@ -240,10 +257,11 @@ it('refuses two entries for one tool and reports on each entry at its place', ()
     linesOf([
       { tool: 'refund', provider: 'static', spec },
       { tool: 'lookup', provider: 'static', spec },
-      { tool: 'refund', provider: 'sts_assume_role', spec: {} },
+      { tool: 'look-up', provider: 'static', spec },
+      { tool: 'look_up', provider: 'sts_assume_role', spec: {} },
     ]),
   ).toEqual([
-    'error 2.tool | an earlier entry is for this tool; keep one entry for each tool',
-    'error 2.spec.role_arn | this key is missing; add it',
+    'error 3.tool | an earlier entry is for this tool; keep one entry for each tool',
+    'error 3.spec.role_arn | this key is missing; add it',
   ]);
 });

@@ -6,16 +6,17 @@ import {
   CredentialVault,
   createCredentialIssuer,
 } from '../../../../src/actors/governance/credentials/credentials.ts';
+import type { Log } from '../../../../src/actors/ports.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 
-const log = { info: () => {}, warn: () => {}, error: () => {} };
+const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 const entry: CredentialEntry = {
   tool: 'refund',
   provider: 'static',
   spec: { env: { API_KEY: { from_env: 'SHOP_KEY' }, SAME: { from_env: 'SHOP_KEY' } } },
 };
 
-function issuerOf(env: Record<string, string>, entries = [entry]) {
+function issuerOf(env: Record<string, string>, entries = [entry], log: Log = quiet) {
   return createCredentialIssuer(entries, { env, clock: new ManualClock(0), log });
 }
 
@@ -70,6 +71,39 @@ it('fails when the task was stopped before', async () => {
     issuerOf({ SHOP_KEY: 'canary-shop-key' }).issue(request('refund', AbortSignal.abort())),
   ).rejects.toThrow(
     new CredentialError('the credential for refund could not be issued: the task was stopped'),
+  );
+});
+
+it('says in the log what is gone, and nothing once the task was stopped', async () => {
+  const lines: unknown[] = [];
+  const warn = (fields: object, message: string) => void lines.push([fields, message]);
+  const env: Record<string, string> = { SHOP_KEY: 'canary-shop-key' };
+  const issuer = issuerOf(env, [entry], { ...quiet, warn });
+  delete env['SHOP_KEY'];
+  await issuer.issue(request('refund', AbortSignal.abort())).catch(() => undefined);
+  expect(lines).toEqual([]);
+  await issuer.issue(request()).catch(() => undefined);
+  expect(lines).toEqual([
+    [
+      {
+        ...{ tool: 'refund', provider: 'static', task_id: 'task-1', call_id: 'call-1' },
+        ...{ reason: 'the environment variable SHOP_KEY is not set', status: null },
+      },
+      'credential: could not be issued',
+    ],
+  ]);
+});
+
+it('is made of entries that are merely warned of, and of secrets', async () => {
+  const spec = { env: { A: { secret: 'SHORT' }, B: { secret: 'SHOP_KEY' } } };
+  const env: Record<string, string> = { SHORT: 'abcde', SHOP_KEY: 'canary-shop-key' };
+  const issuer = issuerOf(env, [{ tool: 'refund', provider: 'static', spec }]);
+  expect((await issuer.issue(request())).env()).toEqual({ A: 'abcde', B: 'canary-shop-key' });
+  delete env['SHOP_KEY'];
+  await expect(issuer.issue(request())).rejects.toThrow(
+    new CredentialError(
+      'the credential for refund could not be issued: there is no secret SHOP_KEY: set it with holdpoint secret set SHOP_KEY',
+    ),
   );
 });
 

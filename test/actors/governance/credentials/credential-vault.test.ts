@@ -21,7 +21,12 @@ it('revokes what is dropped', () => {
   vault.drop('call-1');
   vault.drop('call-1');
   expect(vault.take('call-1')).toBe(null);
-  expect(() => credential.env()).toThrow('the credential was revoked');
+  expect(() => credential.env()).toThrow(
+    expect.objectContaining({
+      code: 'credential_failed',
+      message: 'the credential was revoked; issue another one for another call',
+    }),
+  );
 });
 
 it('revokes a credential that another one takes the place of, unless it is the same', () => {

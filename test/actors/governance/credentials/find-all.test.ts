@@ -40,6 +40,14 @@ it('keeps what touches apart and joins what overlaps, also by a word found later
   expect(findAll('anything', [])).toEqual([]);
 });
 
+it.each(['\u007f', '\u0080', '\u0081', '\uffff'])('finds a word that begins with %j', (unit) => {
+  expect(findAll(`a${unit}b${unit}c`, [`${unit}c`, unit])).toEqual([
+    [1, 2],
+    [3, 5],
+  ]);
+  expect(findAll(`a${unit}b`, [`${unit}c`])).toEqual([]);
+});
+
 it.each([
   ['that matches everywhere', 'a'.repeat(50_000), [[0, 1_000_000]]],
   ['that nearly matches everywhere', `${'a'.repeat(50_000)}b`, []],

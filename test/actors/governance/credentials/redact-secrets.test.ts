@@ -30,6 +30,11 @@ it('replaces what overlaps together', () => {
   expect(redactSecrets('aaaaaaaa', ['aaaaaa'])).toBe('[redacted:credential]');
 });
 
+it('replaces a secret that is the whole text, and with another mark where one is given', () => {
+  expect(redactSecrets('abcdef', ['abcdef'])).toBe('[redacted:credential]');
+  expect(redactSecrets('a abcdef b', ['abcdef'], '***')).toBe('a *** b');
+});
+
 it('ignores values shorter than 6 characters and leaves other text as it is', () => {
   expect(redactSecrets('abcde and abcdex', ['abcde', ''])).toBe('abcde and abcdex');
 });

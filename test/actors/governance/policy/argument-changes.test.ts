@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { argumentChanges } from '../../../../src/actors/governance/policy/argument-changes.ts';
-import type { JsonObject } from '../../../../src/machines/json.ts';
+import type { JsonObject, JsonValue } from '../../../../src/machines/json.ts';
 
 /** Characters of all changes of a call as JSON, each character escaped as six. */
 const longestKept = 6 * (32 * 256 + 8_192) + 32 * 120;
@@ -81,6 +81,42 @@ describe('argumentChanges', () => {
     const long = 'x'.repeat(2_000);
     expect(argumentChanges({ a: long }, { a: 1 }, asItIs)).toEqual([
       { path: 'a', before: '[2002 characters]', after: '1' },
+    ]);
+  });
+
+  it('shows a value of 1,024 characters and a path of 256, and of longer ones their length', () => {
+    const name = 'n'.repeat(256);
+    const value = 'x'.repeat(1_022);
+    expect(argumentChanges({ [name]: value }, {}, asItIs)).toEqual([
+      { path: name, before: `"${value}"` },
+    ]);
+    expect(argumentChanges({ [`${name}n`]: `${value}x` }, {}, asItIs)).toEqual([
+      { path: '[257 characters]', before: '[1025 characters]' },
+    ]);
+  });
+
+  it('shows 8,192 characters of all values together, and what still fits after a long one', () => {
+    const value = 'x'.repeat(1_022);
+    const before = Object.fromEntries(numbers(7).map((n) => [`v${n}`, value]));
+    const rest = { most: 'y'.repeat(1_021), long: 'yy', fits: 1, over: 2 };
+    const changes = argumentChanges({ ...before, ...rest }, {}, asItIs);
+    expect(changes).toEqual([
+      ...numbers(7).map((n) => ({ path: `v${n}`, before: `"${value}"` })),
+      { path: 'most', before: `"${rest.most}"` },
+      { path: 'long', before: '[4 characters]' },
+      { path: 'fits', before: '1' },
+      { path: 'over', before: '[1 characters]' },
+    ]);
+  });
+
+  it.each<[string, JsonValue, JsonValue]>([
+    ['a list that becomes a map', [1], { 0: 1 }],
+    ['a map that becomes a list', { 0: 1 }, [1]],
+    ['nothing that becomes a map', null, { b: 1 }],
+    ['a map that becomes nothing', { b: 1 }, null],
+  ])('tells of %s as a whole', (_, before, after) => {
+    expect(argumentChanges({ a: before }, { a: after }, asItIs)).toEqual([
+      { path: 'a', before: JSON.stringify(before), after: JSON.stringify(after) },
     ]);
   });
 

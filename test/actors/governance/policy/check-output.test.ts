@@ -52,6 +52,21 @@ describe('output', () => {
     expect(checked).toMatchObject({ text: 'a [redacted:credential] b [redacted] c' });
   });
 
+  it('is looked at a second time only when it held a credential', () => {
+    const { guardrails, modify } = layers([]);
+    const seen: string[] = [];
+    const watched: typeof guardrails = {
+      ...guardrails,
+      checkOutput: (text) => {
+        seen.push(text);
+        return guardrails.checkOutput(text);
+      },
+    };
+    checkOutput('pay', 'plain', [secret], { guardrails: watched, modify });
+    checkOutput('pay', `a ${secret}`, [secret], { guardrails: watched, modify });
+    expect(seen).toEqual(['plain', `a ${secret}`, 'a [redacted:credential]']);
+  });
+
   it('is redacted first and rewritten by MODIFY then', () => {
     const rules = layers(
       [{ pattern: 'id-\\d+', action: 'redact' }],

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import type { IntentScorer } from '../../../../src/actors/governance/alignment/alignment.ts';
@@ -12,7 +13,7 @@ const breaks = (): never => {
   throw error;
 };
 
-function govern(policy: Policy, scorer: IntentScorer | null = null) {
+function govern(policy: Policy, scorer: IntentScorer | null = null, tool = 'issue_refund') {
   const logged: unknown[] = [];
   const log = {
     info: () => undefined,
@@ -22,9 +23,16 @@ function govern(policy: Policy, scorer: IntentScorer | null = null) {
   const tools = new Map([['issue_refund', toolCalled('issue_refund')]]);
   const { request } = aTaskInput();
   const actor = createActor(createGovern({ policy, scorer, tools, log }), {
-    input: { taskId: 'task-1', call: aCall(), request, requester: null, scores: [], now: 0 },
+    input: {
+      taskId: 'task-1',
+      call: aCall({ tool }),
+      request,
+      requester: null,
+      scores: [],
+      now: 0,
+    },
   }).start();
-  return { ruling: toPromise(actor), logged };
+  return { actor, ruling: toPromise(actor), logged };
 }
 
 describe('a layer that breaks', () => {
@@ -44,10 +52,10 @@ describe('a layer that breaks', () => {
     ]);
   });
 
-  it.each<[string, IntentScorer | null]>([
-    ['that is missing', null],
-    ['that throws', breaks],
-  ])('is a DENY: a scorer %s', async (_name, scorer) => {
+  it.each<[string, IntentScorer | null, Error]>([
+    ['that is missing', null, new Error('intent alignment has no judge')],
+    ['that throws', breaks, error],
+  ])('is a DENY: a scorer %s', async (_name, scorer, thrown) => {
     const policy = aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) });
     const { ruling, logged } = govern(policy, scorer);
     expect(await ruling).toMatchObject({
@@ -56,7 +64,7 @@ describe('a layer that breaks', () => {
     });
     expect(logged).toEqual([
       [
-        { error: expect.any(Error), tool: 'issue_refund', call_id: 'call-1' },
+        { error: thrown, tool: 'issue_refund', call_id: 'call-1' },
         'governance: intent alignment broke',
       ],
     ]);
@@ -80,6 +88,38 @@ describe('governing a call', () => {
         args: { order: 7 },
       },
     ]);
+  });
+
+  it('gives the scorer no description of a tool that there is not', async () => {
+    const descriptions: string[] = [];
+    const scorer: IntentScorer = async ({ toolDescription }) => {
+      descriptions.push(toolDescription);
+      return { decision: 'allow', score: 0.9, reason: 'fits' };
+    };
+    const policy = aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) });
+    expect(await govern(policy, scorer, 'ghost').ruling).toMatchObject({ kind: 'allow' });
+    expect(descriptions).toEqual(['']);
+  });
+
+  it('says nothing of a scorer that gives up because the call is over', async () => {
+    const given: AbortSignal[] = [];
+    const gaveUp = Promise.withResolvers<void>();
+    const scorer: IntentScorer = ({ signal }) =>
+      new Promise((_, reject) => {
+        given.push(signal);
+        signal.addEventListener('abort', () => {
+          reject(new Error('gave up'));
+          gaveUp.resolve();
+        });
+      });
+    const policy = aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) });
+    const { actor, ruling, logged } = govern(policy, scorer);
+    ruling.catch(() => undefined);
+    actor.stop();
+    await gaveUp.promise;
+    await turn();
+    expect(given.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(logged).toEqual([]);
   });
 
   it('writes into every record how long its layer took', async () => {

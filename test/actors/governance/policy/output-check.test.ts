@@ -23,7 +23,7 @@ function layersWith(blocked: string, replacement = { pattern: 'pence', with: 'p'
 /** A text of this many characters that holds a credential at each end, as a limit would leave it. */
 function textOf(length: number): string {
   const line = 'to ann@example.com: 5 pence\n';
-  const middle = line.repeat(length / line.length);
+  const middle = line.repeat(Math.ceil(length / line.length));
   return secret + middle.slice(0, length - 2 * secret.length) + secret;
 }
 
@@ -71,6 +71,36 @@ describe('the check of output', () => {
       createOutputCheck(layers)('pay', textOf(100 * kibibyte), [], signal),
     ).rejects.toThrow('rule 1 on the output of pay failed: the text would be longer than 1 MiB');
   });
+
+  it.each<[string, number, boolean, string[]]>([
+    ['up to 16 KiB', 16 * kibibyte, true, [secret]],
+    ['that nothing is looked for in', 17 * kibibyte, false, []],
+  ])(
+    'is done at once for a text %s, whatever becomes of its task',
+    async (_, size, isOn, known) => {
+      const layers = isOn ? layersWith('never') : { guardrails: null, modify: null };
+      const text = textOf(size);
+      const checked = await createOutputCheck(layers)('pay', text, known, AbortSignal.abort());
+      expect(text).toHaveLength(size);
+      expect(checked).toEqual(checkOutput('pay', text, known, layers));
+    },
+  );
+
+  it.each<[string, Partial<ReturnType<typeof layersWith>>, string[]]>([
+    ['guardrails', { guardrails: layersWith('never').guardrails }, []],
+    ['MODIFY', { modify: layersWith('never').modify }, []],
+    ['a credential', {}, [secret]],
+  ])(
+    'is left to a worker for more than 16 KiB and %s, and ends with its task',
+    async (_, on, known) => {
+      const check = createOutputCheck({ guardrails: null, modify: null, ...on });
+      const text = textOf(16 * kibibyte + 1);
+      expect(text).toHaveLength(16 * kibibyte + 1);
+      await expect(check('pay', text, known, AbortSignal.abort())).rejects.toMatchObject({
+        name: 'AbortError',
+      });
+    },
+  );
 
   it('ends with its task', async () => {
     const check = createOutputCheck(layersWith('never'));

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { securitySchema } from '../../../../src/actors/config/schema-security.ts';
+import { compileGuardrails } from '../../../../src/actors/governance/guardrails/guardrails.ts';
+import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
 import { createPolicy } from '../../../../src/actors/governance/policy/policy.ts';
 import { renderContext } from '../../../../src/machines/governance/defer-policy.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
-import { aCall } from '../../../helpers/task-fixtures.ts';
+import { aCall, aCaller, aTaskInput } from '../../../helpers/task-fixtures.ts';
 
 const plain = {
   judgesIntent: false,
@@ -88,6 +90,74 @@ describe('the policy of a configuration', () => {
     const rules = policy.rulesFor(aCall({ tool: 'pay_x', args: {} }));
     expect(rules.defer?.to).toEqual(['channel:console:*']);
     expect(rules.requiredAcr).toBe('gold');
+  });
+
+  it('asks nobody to sign in again for a tool while stepping up is off', () => {
+    const acr_hierarchy = ['silver', 'gold'];
+    const step_up = { enabled: false, tools: { pay: 'gold' }, acr_hierarchy };
+    const policy = createPolicy({ security: securitySchema.parse({ step_up }), tools, ...off });
+    const { requiredAcr, acrHierarchy } = policy.rulesFor(aCall({ tool: 'pay' }));
+    expect({ requiredAcr, acrHierarchy }).toEqual({
+      requiredAcr: null,
+      acrHierarchy: ['silver', 'gold'],
+    });
+  });
+
+  it.each<[string, object, object]>([
+    ['is off', { enabled: false, drift: {} }, { judgesIntent: false, drift: null }],
+    ['looks for no drift', { enabled: true }, { judgesIntent: true, drift: null }],
+    [
+      'looks for a drift',
+      { enabled: true, drift: { window: 7, drift_threshold: 0.2, monotone_n: 4 } },
+      { judgesIntent: true, drift: { window: 7, driftThreshold: 0.2, monotoneN: 4 } },
+    ],
+  ])('says so when intent alignment %s', (_, intent_alignment, rules) => {
+    const security = securitySchema.parse({ intent_alignment });
+    const policy = createPolicy({ security, tools, ...off });
+    expect(policy.rulesFor(aCall({ tool: 'pay' }))).toMatchObject(rules);
+  });
+
+  it('tells callers apart where every caller is known', () => {
+    const security = securitySchema.parse({ defer: { enabled: true, tools: { pay: hold } } });
+    const policy = createPolicy({ security, tools, ...off, isAuthOn: true });
+    expect(policy.rulesFor(aCall({ tool: 'pay' })).defer?.distinctCallers).toBe(true);
+  });
+
+  it('lets everything through as it is while no layer is on', async () => {
+    const policy = createPolicy({ security: securitySchema.parse({}), tools, ...off });
+    const { signal } = new AbortController();
+    expect(policy.refusalOf(aTaskInput().request)).toBeNull();
+    expect(policy.refusalOfSpeaker(null, aCaller({ acr: 'gold' }))).toBeNull();
+    expect(policy.modify(aCall({ tool: 'pay' }))).toEqual({ kind: 'unchanged' });
+    expect(await policy.checkOutput('pay', 'text', [], signal)).toEqual({
+      ...{ kind: 'passed', text: 'text', findings: [], rewrites: [] },
+    });
+  });
+
+  it('applies its rules to messages, speakers, calls and output', async () => {
+    const guardrails = compileGuardrails({
+      ...{ deny_commands: [], denied_tools: [], redact: ['email'] },
+      ...{ deny_prompts: [{ pattern: 'refund' }], deny_output: [] },
+    });
+    const note = { path: 'note', replace: { pattern: 'card', with: '****' } };
+    const modify = compileModify({ tools: { pay: { arguments: [note], output: [] } } });
+    if (!guardrails.ok || !modify.ok) throw new Error('the rules do not compile');
+    const policy = createPolicy({
+      ...{ security: securitySchema.parse({ step_up: { enabled: true } }), tools, ...off },
+      ...{ guardrails: guardrails.guardrails, modify: modify.modify },
+    });
+    const { signal } = new AbortController();
+    expect(policy.refusalOf(aTaskInput().request)?.text).toBe('denied by guardrail: refund');
+    expect(policy.refusalOfSpeaker(null, aCaller({ acr: 'gold' }))?.findings).toEqual([
+      { gate: 'governance', decision: 'deny', rule: 'step_up' },
+    ]);
+    expect(policy.modify(aCall({ tool: 'pay', args: { note: 'card' } }))).toMatchObject({
+      kind: 'modified',
+      call: { args: { note: '****' } },
+    });
+    expect(await policy.checkOutput('pay', 'ann@example.com', [], signal)).toMatchObject({
+      text: '[redacted:email]',
+    });
   });
 
   it('falls back to the default timeout', () => {
