@@ -1,5 +1,6 @@
 // Asks tests whether they would notice a change: `npm run mutate -- machines/task`, or every folder that Holdpoint exists
-// for. Says for each how many of the changes its own tests noticed, and which they did not.
+// for. Says for each how many of the changes its own tests noticed, and which they did not. After more tests `--rest`
+// tries again what they did not notice.
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
 import { mutatedFolders } from './mutate/folders.ts';
@@ -10,7 +11,10 @@ import { type FolderScore, scoreOf, unnoticed } from './mutate/scores.ts';
 const least = 90;
 
 const folders = mutatedFolders();
-const { positionals } = parseArgs({ allowPositionals: true });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { rest: { type: 'boolean', default: false } },
+});
 const strange = positionals.find((name) => !folders.includes(name));
 if (strange !== undefined) {
   console.error(`${strange} is none of the folders; they are ${folders.join(', ')}.`);
@@ -20,7 +24,7 @@ if (strange !== undefined) {
 const scores: FolderScore[] = [];
 for (const folder of positionals.length === 0 ? folders : positionals) {
   process.env['HOLDPOINT_MUTATED'] = folder;
-  const mutants = await new Stryker(strykerOptions(folder)).runMutationTest();
+  const mutants = await new Stryker(strykerOptions(folder, values.rest)).runMutationTest();
   for (const line of unnoticed(mutants)) console.log(line);
   scores.push(scoreOf(folder, mutants));
   console.table(scores);

@@ -1,9 +1,15 @@
 import { join } from 'node:path';
 import type { PartialStrykerOptions } from '@stryker-mutator/api/core';
 
-/** Returns how Stryker changes the sources of a folder; the tests are those that `vitest.config.ts` is told of. */
-export function strykerOptions(folder: string): PartialStrykerOptions {
+/**
+ * Returns how Stryker changes the sources of a folder; the tests are those that `vitest.config.ts` is told of. With `rest`
+ * only those changes are tried that are new, or that the tests as they were did not notice the last time.
+ */
+export function strykerOptions(folder: string, rest: boolean): PartialStrykerOptions {
   return {
+    incremental: true,
+    incrementalFile: `.cache/mutated/${folder.replaceAll('/', '-')}.json`,
+    force: !rest,
     plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'chart-words.ts')],
     ignorers: ['chart-words'],
     testRunner: 'vitest',
