@@ -1,4 +1,5 @@
 import { assign, emit, fromPromise, setup } from 'xstate';
+import { unfilledPort } from '../unfilled-port.ts';
 import type { AdmissionAnswer, AdmissionVerdict } from './admission-answer.ts';
 
 /** A request wants to know whether it may start. */
@@ -41,9 +42,7 @@ export const admissionMachine = setup({
     emitted: {} as AdmissionAnswered,
   },
   actors: {
-    askPlatform: fromPromise<AdmissionAnswer>(() =>
-      Promise.reject(new Error('the port is not filled')),
-    ),
+    askPlatform: fromPromise<AdmissionAnswer>(unfilledPort),
   },
   actions: {
     keepAnswer: assign((_, answer: AdmissionAnswer) => ({ known: { ...answer, fallback: false } })),

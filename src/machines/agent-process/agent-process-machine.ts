@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { unfilledPort } from '../unfilled-port.ts';
 import type { ServedAgent } from './served-agent.ts';
 
 /** What a look at the folder and the port of an agent has shown. */
@@ -69,9 +70,9 @@ export const agentProcessMachine = setup({
   },
   actors: {
     /** A port: starts the process and resolves once it answers. Rejects with an Error whose message is for people. */
-    launch: fromPromise<ServedAgent, LaunchInput>(() => Promise.reject(new Error('no port'))),
+    launch: fromPromise<ServedAgent, LaunchInput>(unfilledPort),
     /** A port: stops the process and resolves once it is gone. Rejects as `launch` does. */
-    halt: fromPromise<void, HaltInput>(() => Promise.reject(new Error('no port'))),
+    halt: fromPromise<void, HaltInput>(unfilledPort),
   },
   actions: {
     noteServed: assign((_, served: ServedAgent) => ({ served, error: null })),

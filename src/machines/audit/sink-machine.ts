@@ -1,5 +1,6 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { doubledPause } from '../back-off.ts';
+import { unfilledPort } from '../unfilled-port.ts';
 
 /** Lines have arrived, or nobody wants them delivered any more. */
 export type SinkEvent = { type: 'lines.delivered' } | { type: 'sink.close' };
@@ -16,8 +17,6 @@ export function sinkPause(failures: number): number {
   return doubledPause(failures, longestPause);
 }
 
-const unfilled = () => Promise.reject(new Error('the port is not filled'));
-
 /**
  * The delivery of the audit log to one sink. It only ever loses time: the log
  * does not wait for it, and lines stay queued while it is anywhere but open.
@@ -29,9 +28,9 @@ export const sinkMachine = setup({
   },
   actors: {
     /** Resolves once the place takes lines. */
-    connect: fromPromise<void>(unfilled),
+    connect: fromPromise<void>(unfilledPort),
     /** Delivers lines as they come, in order; ends only by a failure or when the place hangs up. */
-    deliver: fromPromise<void>(unfilled),
+    deliver: fromPromise<void>(unfilledPort),
   },
   actions: {
     countFailure: assign({ failures: ({ context }) => context.failures + 1 }),

@@ -1,4 +1,5 @@
 import { fromCallback, fromPromise, setup, stateIn } from 'xstate';
+import { unfilledPort } from '../unfilled-port.ts';
 import type { CardParts } from './agent-card.ts';
 
 /** A file that the card is made from was written, added, renamed or removed. */
@@ -16,7 +17,7 @@ export const cardMachine = setup({
   actors: {
     /** A port: sends `files.changed`. */
     watchFiles: fromCallback<CardEvent>(() => undefined),
-    gatherParts: fromPromise<CardParts>(() => Promise.reject(new Error('the port is not filled'))),
+    gatherParts: fromPromise<CardParts>(unfilledPort),
   },
   actions: {
     /** A port: shows the new card and records it. */

@@ -1,4 +1,5 @@
 import { assign, type EventObject, fromCallback, fromPromise, setup } from 'xstate';
+import { unfilledPort } from '../unfilled-port.ts';
 import {
   answerWindow,
   longestPause,
@@ -51,10 +52,10 @@ export const conversationSetup = setup({
   },
   actors: {
     /** Puts a message to the agent and waits for what comes of it, until it is aborted. */
-    ask: fromPromise<Asked, { turn: Turn }>(unfilled),
+    ask: fromPromise<Asked, { turn: Turn }>(unfilledPort),
     /** Tells what becomes of the task: `task.held`, `task.resumed`, `task.ended`. */
     follow: fromCallback<EventObject, { turn: Turn }>(() => undefined),
-    speak: fromPromise<Spoken, { utterance: Utterance }>(unfilled),
+    speak: fromPromise<Spoken, { utterance: Utterance }>(unfilledPort),
   },
   actions: {
     takeIn: assign(({ context }, turn: Turn) => ({ turns: [...context.turns, turn] })),
@@ -150,8 +151,4 @@ export function currentOf({ turns: [turn] }: ConversationContext): Turn {
 export function firstOf({ outbox: [utterance] }: ConversationContext): Utterance {
   if (utterance === undefined) throw new Error('nothing is left to say');
   return utterance;
-}
-
-function unfilled(): Promise<never> {
-  return Promise.reject(new Error('the port is not filled'));
 }

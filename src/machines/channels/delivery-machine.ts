@@ -1,5 +1,6 @@
 import { assign, type DoneActorEvent, fromPromise, setup } from 'xstate';
 import { doubledPause, longestRetryAfter } from '../back-off.ts';
+import { unfilledPort } from '../unfilled-port.ts';
 import {
   type ApprovalNews,
   type ApprovalNotice,
@@ -313,8 +314,4 @@ function refOf(outcome: PostOutcome): MessageRef {
 function failureOf(outcome: PostOutcome | UpdateOutcome): DeliveryFailure {
   if (outcome.kind !== 'failed') throw new Error('the notice was taken');
   return outcome;
-}
-
-function unfilledPort(): Promise<never> {
-  return Promise.reject(new Error('the port is not filled'));
 }

@@ -1,6 +1,7 @@
 import { assign, fromPromise, setup } from 'xstate';
 import type { TaskFact } from '../task/facts.ts';
 import type { Caller, DecisionRecord, Deferral, Layer, Message, ToolCall } from '../task/task.ts';
+import { unfilledPort } from '../unfilled-port.ts';
 import { governanceFailed } from './finding.ts';
 import type { IntentVerdict, Modification, Ruling, Timed, ToolRules, Verdict } from './ruling.ts';
 import { satisfiesAcr } from './step-up.ts';
@@ -66,9 +67,7 @@ export const toolCallSetup = setup({
     output: {} as Ruling,
   },
   actors: {
-    judgeIntent: fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(() =>
-      Promise.reject(new Error('the port is not filled')),
-    ),
+    judgeIntent: fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(unfilledPort),
   },
   actions: {
     /** A port: what the policy says about this call, now. Unfilled, it lets nothing pass. */

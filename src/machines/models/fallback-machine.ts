@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { unfilledPort } from '../unfilled-port.ts';
 import { type CallOutcome, type FailedCall, isPassing, type ModelName } from './model-call.ts';
 
 /** A model of the chain, with the time in epoch milliseconds before which it is left alone. */
@@ -44,9 +45,7 @@ export const fallbackMachine = setup({
     output: {} as Pick<FallbackContext, 'answeredBy' | 'failures'>,
   },
   actors: {
-    ask: fromPromise<CallOutcome, { index: number }>(() =>
-      Promise.reject(new Error('the port is not filled')),
-    ),
+    ask: fromPromise<CallOutcome, { index: number }>(unfilledPort),
   },
   actions: {
     take: assign(({ context }) => ({ current: readyOf(context) })),

@@ -1,6 +1,7 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { doubledPause } from '../back-off.ts';
 import { isFinal, type Task } from '../task/task.ts';
+import { unfilledPort } from '../unfilled-port.ts';
 
 /** What happens to a receiver of notifications. */
 export type PushDeliveryEvent = { type: 'task.changed'; task: Task };
@@ -41,9 +42,7 @@ export const pushDeliveryMachine = setup({
     events: {} as PushDeliveryEvent,
   },
   actors: {
-    post: fromPromise<void, { task: Task }>(() =>
-      Promise.reject(new Error('the port is not filled')),
-    ),
+    post: fromPromise<void, { task: Task }>(unfilledPort),
   },
   actions: {
     takeIn: assign(({ context: { waiting } }, task: Task) => ({

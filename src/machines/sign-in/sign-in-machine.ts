@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import { unfilledPort } from '../unfilled-port.ts';
 
 /** What came back from the provider by the browser. */
 export type SignInEvent =
@@ -22,9 +23,7 @@ const signIn = setup({
   types: { context: {} as SignInContext, events: {} as SignInEvent },
   actors: {
     /** Exchanges the code for a token, which it keeps; rejects with a sentence. */
-    exchange: fromPromise<void, { parameters: string }>(() =>
-      Promise.reject(new Error('exchange is not provided')),
-    ),
+    exchange: fromPromise<void, { parameters: string }>(unfilledPort),
   },
   actions: {
     fail: assign((_, { error }: { error: string }) => ({ error })),

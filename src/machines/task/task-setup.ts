@@ -10,6 +10,7 @@ import {
 import { governanceFailed, type Refusal } from '../governance/finding.ts';
 import type { Ruling } from '../governance/ruling.ts';
 import { toolCallMachine } from '../governance/tool-call-machine.ts';
+import { unfilledPort } from '../unfilled-port.ts';
 import type { TaskFact } from './facts.ts';
 import * as failureOf from './failure-of.ts';
 import { followUpOf, isFull, speakersIn } from './follow-up.ts';
@@ -179,8 +180,4 @@ function sumOf(records: readonly DecisionRecord[]): number {
 
 function isDue(moment: number | null, at: number): boolean {
   return moment !== null && at >= moment;
-}
-
-function unfilledPort(): Promise<never> {
-  return Promise.reject(new Error('the port is not filled'));
 }
