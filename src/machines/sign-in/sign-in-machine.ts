@@ -1,4 +1,4 @@
-import { assign, fromPromise, setup } from 'xstate';
+import { assertEvent, assign, fromPromise, setup } from 'xstate';
 import { unfilledPort } from '../unfilled-port.ts';
 
 /** What came back from the provider by the browser. */
@@ -81,9 +81,10 @@ export const signInMachine = signIn.createMachine({
       on: calledOff,
       invoke: {
         src: 'exchange',
-        input: ({ event }) => ({
-          parameters: event.type === 'callback.code' ? event.parameters : '',
-        }),
+        input: ({ event }) => {
+          assertEvent(event, 'callback.code');
+          return { parameters: event.parameters };
+        },
         onDone: { target: 'done' },
         onError: {
           target: 'failed',

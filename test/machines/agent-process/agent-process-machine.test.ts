@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { getInitialSnapshot, type SnapshotFrom, transition } from 'xstate';
+import {
+  createActor,
+  fromPromise,
+  getInitialSnapshot,
+  type SnapshotFrom,
+  transition,
+  waitFor,
+} from 'xstate';
 import {
   type AgentProcessEvent,
   agentProcessMachine,
   agentProcessState,
+  type HaltInput,
+  type LaunchInput,
 } from '../../../src/machines/agent-process/agent-process-machine.ts';
+import type { ServedAgent } from '../../../src/machines/agent-process/served-agent.ts';
 
 type Snapshot = SnapshotFrom<typeof agentProcessMachine>;
 
@@ -123,5 +133,50 @@ describe('the process of an agent', () => {
     ] as const) {
       for (const event of refused) expect(after(...states).can(event)).toBe(false);
     }
+  });
+
+  it('is launched with its passphrase, and halted as the process that was seen', async () => {
+    const asked: unknown[] = [];
+    const launch = fromPromise<ServedAgent, LaunchInput>(async ({ input }) => {
+      asked.push(['launch', input]);
+      return served;
+    });
+    const halt = fromPromise<void, HaltInput>(
+      async ({ input }) => void asked.push(['halt', input]),
+    );
+    const filled = agentProcessMachine.provide({ actors: { launch, halt } });
+    const actor = createActor(filled).start();
+    const settled = () => waitFor(actor, (snapshot) => snapshot.hasTag('settled'));
+    actor.send(start);
+    expect(actor.getSnapshot().hasTag('settled')).toBe(false);
+    await settled();
+    actor.send(restart);
+    await settled();
+    actor.send(stop);
+    expect(told(await settled())).toEqual(stopped);
+    expect(asked).toEqual([
+      ['launch', { passphrase: 'open sesame' }],
+      ['halt', { served }],
+      ['launch', { passphrase: null }],
+      ['halt', { served }],
+    ]);
+  });
+
+  it('is neither launched nor halted where nobody says how, and says so', async () => {
+    const error = 'the port is not filled';
+    const actor = createActor(agentProcessMachine).start();
+    const settled = () => waitFor(actor, (snapshot) => snapshot.hasTag('settled'));
+    actor.send(start);
+    expect(told(await settled())).toEqual({ value: 'errored', state: 'errored', pid: null, error });
+    actor.send(running);
+    for (const order of [stop, restart]) {
+      actor.send(order);
+      expect(told(await settled())).toEqual({ ...serving, error });
+    }
+  });
+
+  it('forgets after a clean end why it could not be stopped', () => {
+    const refused = after(running, stop, failed(stopping, 'it is not ours'));
+    expect(told(transition(agentProcessMachine, refused, gone)[0])).toEqual(stopped);
   });
 });

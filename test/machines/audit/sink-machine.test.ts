@@ -60,6 +60,20 @@ describe('a sink', () => {
     }
   });
 
+  it('rests where nobody says how it connects or delivers, and says so', async () => {
+    const noted: unknown[] = [];
+    const actions = { noteFailure: (_: unknown, failure: unknown) => void noted.push(failure) };
+    const connect = fromPromise<void>(() => Promise.resolve());
+    const unfilled = { error: new Error('the port is not filled') };
+    for (const actors of [{}, { connect }]) {
+      const actor = createActor(sinkMachine.provide({ actors, actions }));
+      actor.start();
+      await turn();
+      expect([actor.getSnapshot().value, noted.splice(0)]).toEqual(['backoff', [unfilled]]);
+      actor.stop();
+    }
+  });
+
   it('forgets its failures once lines have arrived, not when it connects', async () => {
     const { actor, clock, connections, deliveries } = startSink();
     for (const seconds of [1, 2]) {

@@ -73,7 +73,7 @@ describe('a chain of models', () => {
 
   it('waits for the one that is left alone least, when all are', () => {
     const waiting = begin({ ...first, readyAt: now + 9_000 }, { ...second, readyAt: now + 4_000 });
-    expect(waiting.value).toBe('waiting');
+    expect(standing(waiting)).toEqual(['waiting', -1]);
     const event = { type: 'xstate.after.untilReady.fallback.waiting' } as never;
     const [next] = transition(fallbackMachine, waiting, event);
     expect(standing(next)).toEqual(['asking', 1]);
@@ -103,6 +103,29 @@ describe('a chain of models', () => {
     }
     expect(actor.getSnapshot().value).toBe('failed');
     expect(asked).toEqual([0, 1, 0, 1, 0, 1]);
+  });
+
+  it('waits for nobody who was asked three times', () => {
+    const chain = begin(first, { ...second, readyAt: now + 30_000 });
+    const tried = [1, 2].reduce((asking) => failed(asking, 'busy', { at: now, rest: 0 }), chain);
+    expect(standing(tried)).toEqual(['asking', 0]);
+    expect(standing(failed(tried, 'busy', { at: now, rest: 0 }))).toEqual(['failed', 0]);
+    const another = begin(first, { ...second, readyAt: now + 9_000 });
+    const left = [1, 2, 3].reduce(
+      (asking) => failed(asking, 'busy', { at: now, rest: 0 }),
+      another,
+    );
+    expect(standing(left)).toEqual(['waiting', 0]);
+    const woken = { type: 'xstate.after.untilReady.fallback.waiting' } as never;
+    expect(standing(transition(fallbackMachine, left, woken)[0])).toEqual(['asking', 1]);
+  });
+
+  it('fails where nobody says how a model is asked', async () => {
+    const actor = createActor(fallbackMachine, { input: { candidates: [first], now } });
+    const ended = Promise.withResolvers<unknown>();
+    actor.subscribe({ error: ended.resolve });
+    actor.start();
+    expect(await ended.promise).toEqual(new Error('the port is not filled'));
   });
 
   it('waits no longer than it may in all, however long its calls took', () => {

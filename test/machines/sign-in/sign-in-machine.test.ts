@@ -42,21 +42,56 @@ it('expires after ten minutes in any state', async () => {
   done.actor.send(code);
   await waitFor(done.actor, (snapshot) => snapshot.matches('done'));
   done.clock.increment(lifetime);
-  for (const { actor } of [waiting, slow, done]) {
+  const taken = begin(() => Promise.resolve());
+  taken.actor.send(code);
+  await waitFor(taken.actor, (snapshot) => snapshot.matches('done'));
+  taken.actor.send({ type: 'token.take' });
+  taken.clock.increment(lifetime);
+  for (const { actor } of [waiting, slow, done, taken]) {
     const { value, context } = actor.getSnapshot();
     const error = 'the sign-in has expired; sign in again';
     expect({ value, context }).toEqual({ value: 'failed', context: { error } });
   }
 });
 
-it('fails with the sentence of the exchange, or of the refusal', async () => {
+it('exchanges what came back, to the letter', () => {
+  const exchanged: unknown[] = [];
+  const exchange = fromPromise<void, { parameters: string }>(({ input }) => {
+    exchanged.push(input);
+    return new Promise(() => undefined);
+  });
+  const actor = createActor(signInMachine.provide({ actors: { exchange } })).start();
+  expect(actor.getSnapshot()).toMatchObject({ value: 'pending', context: { error: null } });
+  actor.send({ type: 'callback.code', parameters: 'code=a%20b&state=c' });
+  expect([actor.getSnapshot().value, exchanged]).toEqual([
+    'exchanging',
+    [{ parameters: 'code=a%20b&state=c' }],
+  ]);
+  actor.stop();
+});
+
+it('fails where nobody says how a code is exchanged', async () => {
+  const actor = createActor(signInMachine).start();
+  actor.send(code);
+  const failed = await waitFor(actor, (snapshot) => snapshot.matches('failed'));
+  expect(failed.context).toEqual({ error: 'the port is not filled' });
+});
+
+it.each([
+  ['access_denied', 'the provider was not allowed to sign you in'],
+  ['server_error', 'the provider refused the sign-in; sign in again'],
+  ['', 'the provider refused the sign-in; sign in again'],
+])('says what the refusal %j means', (error, sentence) => {
+  const { actor } = begin(() => Promise.resolve());
+  actor.send({ type: 'callback.refused', error });
+  expect(actor.getSnapshot()).toMatchObject({ value: 'failed', context: { error: sentence } });
+});
+
+it('fails with the sentence of the exchange', async () => {
   const failing = begin(() => Promise.reject(new Error('no token')));
   failing.actor.send(code);
   await waitFor(failing.actor, (snapshot) => snapshot.matches('failed'));
   expect(failing.actor.getSnapshot().context.error).toBe('no token');
-  const refused = begin(() => Promise.resolve());
-  refused.actor.send({ type: 'callback.refused', error: '' });
-  expect(refused.actor.getSnapshot().context.error).toContain('refused the sign-in');
 });
 
 it('is called off until an agent is made with it, and nothing brings it back', async () => {
