@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { CheapestFirst } from './cheapest-first.ts';
 
 /** The tests beside one folder, as the suite asks them. */
 export default defineConfig({
@@ -6,6 +7,7 @@ export default defineConfig({
     // As in the suite; a fifth of the time besides.
     isolate: false,
     include: [`test/${process.env['HOLDPOINT_MUTATED'] ?? 'nothing'}/*.test.ts`],
+    sequence: { sequencer: CheapestFirst },
     // They read sources, which have the changes in them.
     exclude: ['test/actors/records/log/browser.test.ts'],
     // Properties run for each change.
