@@ -11,7 +11,7 @@ export default defineConfig({
     // They read sources, which have the changes in them.
     exclude: ['test/actors/records/log/browser.test.ts'],
     // Properties run for each change.
-    env: { HOLDPOINT_RUNS: '20' },
+    env: { HOLDPOINT_RUNS: '8' },
     execArgv: ['--disable-warning=ExperimentalWarning'],
     restoreMocks: true,
     unstubEnvs: true,
