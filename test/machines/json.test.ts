@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { isJsonObject } from '../../src/machines/json.ts';
+
+it.each([
+  [{}, true],
+  [{ a: 1 }, true],
+  [[], false],
+  [null, false],
+  [undefined, false],
+  ['{}', false],
+  [1, false],
+  [() => ({}), false],
+])('%j is an object of JSON: %s', (value, is) => {
+  expect(isJsonObject(value)).toBe(is);
+});
