@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
-import { mostAsks, restAfter } from '../../../src/machines/channels/conversation-limits.ts';
+import {
+  answerWindow,
+  mostAsks,
+  restAfter,
+} from '../../../src/machines/channels/conversation-limits.ts';
 import { conversationMachine } from '../../../src/machines/channels/conversation-machine.ts';
 import { currentOf, firstOf } from '../../../src/machines/channels/conversation-setup.ts';
 import { fullText } from '../../../src/machines/channels/conversation-words.ts';
@@ -61,6 +65,20 @@ describe('a chat', () => {
     ]);
   });
 
+  it('is tried sixteen times with a word', async () => {
+    let tries = 0;
+    const thread = startThread(aTurn(), (words) => {
+      if (words.includes('[')) return delivered;
+      tries += 1;
+      return unsaid(null);
+    });
+    await thread.answer(completed('hi'));
+    for (let attempt = 1; attempt < 15; attempt += 1) await thread.wait(restAfter(attempt, null));
+    const early = [tries, thread.closed.length];
+    await thread.wait(restAfter(15, null));
+    expect([early, tries, thread.closed]).toEqual([[15, 0], 16, ['m-1']]);
+  });
+
   it('that breaks is not tried again, and the message is closed', async () => {
     const broken = new Error('a defect');
     const thread = startThread(aTurn(), () => {
@@ -106,6 +124,16 @@ describe('a chat', () => {
       ['m-1 [working]', `one too many ${fullText}`, 'one too many [failed]'],
       ['one too many'],
     ]);
+  });
+
+  it('that is slow is told of no message once forty words and marks wait', async () => {
+    const thread = startThread(aTurn(), () => unsaid(300_000));
+    await thread.wait(answerWindow);
+    await thread.receive(...Array.from({ length: 19 }, (_one, index) => `m-${index + 2}`));
+    await thread.receive(...Array.from({ length: 19 }, (_one, index) => `too many ${index}`));
+    const early = [...thread.closed];
+    await thread.receive('one more');
+    expect([early, thread.closed]).toEqual([[], ['one more']]);
   });
 });
 
