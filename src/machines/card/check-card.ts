@@ -112,11 +112,12 @@ function* checkOlder(card: JsonObject): Generator<CardFinding, void, void> {
 
 function* checkModern(card: JsonObject): Generator<CardFinding, void, void> {
   const interfaces = card['supportedInterfaces'];
-  if (!Array.isArray(interfaces) || interfaces.length === 0) {
+  const listed = Array.isArray(interfaces) ? interfaces : [];
+  if (listed.length === 0) {
     yield error('supportedInterfaces', 'must name at least one interface');
   }
   yield* checkInterfaces(card, 'supportedInterfaces', 'protocolBinding');
-  for (const [index, one] of (Array.isArray(interfaces) ? interfaces : []).entries()) {
+  for (const [index, one] of listed.entries()) {
     if (isJsonObject(one) && typeof one['protocolVersion'] !== 'string') {
       const path = `supportedInterfaces[${index}].protocolVersion`;
       yield error(path, 'must be a version, such as 1.0');
@@ -189,11 +190,11 @@ const olderNames = ['http', 'apiKey', 'oauth2', 'openIdConnect', 'mutualTLS'];
 
 const olderSchemes: ReadonlySet<JsonValue> = new Set(olderNames);
 
-const details: Record<string, string> = {
-  http: 'scheme',
-  apiKey: 'name',
-  openIdConnect: 'openIdConnectUrl',
-};
+const details = new Map([
+  ['http', 'scheme'],
+  ['apiKey', 'name'],
+  ['openIdConnect', 'openIdConnectUrl'],
+]);
 
 function wordsOf(scheme: JsonValue): string {
   if (!isJsonObject(scheme)) return 'unknown';
@@ -202,7 +203,8 @@ function wordsOf(scheme: JsonValue): string {
     const [name] = Object.keys(scheme);
     return name?.replace(/SecurityScheme$/, '') ?? 'unknown';
   }
-  const detail = Object.hasOwn(details, type) ? scheme[details[type] ?? ''] : undefined;
+  const key = details.get(type);
+  const detail = key === undefined ? undefined : scheme[key];
   return typeof detail === 'string' ? `${type} ${detail}` : type;
 }
 

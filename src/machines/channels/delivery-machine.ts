@@ -140,8 +140,6 @@ export const deliveryMachine = setup({
     isPosted: ({ context }) => context.ref !== null,
     isOver: ({ context }) => context.latest.notice.outcome !== null,
     isNewer: ({ context }, { version }: NoticeVersion) => version > context.latest.version,
-    isNewerEnd: ({ context }, { version, notice }: NoticeVersion) =>
-      version > context.latest.version && notice.outcome !== null,
     isDelivered: (_, { kind }: PostOutcome | UpdateOutcome) => kind !== 'failed',
     isImpossible: (_, outcome: PostOutcome | UpdateOutcome) =>
       outcome.kind === 'failed' && outcome.fault === 'message',

@@ -48,8 +48,8 @@ export function saidTokens({ parts }: SaidTurn): number {
 function partTokens(part: Part): number {
   if (part.kind === 'text') return textTokens(part.text);
   if (part.kind === 'data') return textTokens(JSON.stringify(part.data).slice(0, longestData));
-  const { name = '', mimeType = '', uri = '', bytes = '' } = part.file;
-  if (mimeType.startsWith('text/') || mimeType === 'application/json') {
+  const { name = '', mimeType, uri = '', bytes = '' } = part.file;
+  if (mimeType?.startsWith('text/') || mimeType === 'application/json') {
     return textTokens(name) + textTokens(bytes);
   }
   if (bytes === '') return textTokens(name) + textTokens(uri) + tokensPerPiece;

@@ -92,8 +92,9 @@ function dropHistory(conversation: ToldConversation, excess: number): ToldConver
   const { history } = conversation;
   let over = excess;
   let first = 0;
-  while (first < history.length && (over > 0 || history[first]?.role === 'agent')) {
-    over -= messageTokens(history[first] as Message);
+  for (const message of history) {
+    if (over <= 0 && message.role === 'user') break;
+    over -= messageTokens(message);
     first += 1;
   }
   return { ...conversation, history: history.slice(first) };
@@ -110,8 +111,9 @@ function dropTurns(conversation: ToldConversation, excess: number): ToldConversa
     over -= sum(turn.exchanges.map(exchangeTokens));
     over -= turn.said === null ? 0 : saidTokens(turn.said);
     dropped = turn.until;
-    while (followUps[saidBefore] !== undefined && isBehind(followUps[saidBefore], dropped)) {
-      over -= messageTokens((followUps[saidBefore] as FollowUp).message);
+    for (const { message, after } of followUps.slice(saidBefore)) {
+      if (after > dropped) break;
+      over -= messageTokens(message);
       saidBefore += 1;
     }
   }
@@ -126,10 +128,6 @@ function dropTurns(conversation: ToldConversation, excess: number): ToldConversa
     followUps: followUps.slice(saidBefore).map(later),
     told: told - dropped,
   };
-}
-
-function isBehind(followUp: FollowUp | undefined, dropped: number): boolean {
-  return followUp !== undefined && followUp.after <= dropped;
 }
 
 function sum(numbers: readonly number[]): number {

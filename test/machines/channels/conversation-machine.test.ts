@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createActor, fromCallback, fromPromise } from 'xstate';
 import {
   answerWindow,
   mostAsks,
@@ -8,115 +7,17 @@ import {
   mostTurns,
   restAfter,
 } from '../../../src/machines/channels/conversation-limits.ts';
-import { conversationMachine } from '../../../src/machines/channels/conversation-machine.ts';
 import { fullText, lateText } from '../../../src/machines/channels/conversation-words.ts';
-import type {
-  Asked,
-  HeldCall,
-  Refusal,
-  Spoken,
-  Turn,
-  TurnEnd,
-  Utterance,
-} from '../../../src/machines/channels/turn.ts';
+import type { Asked, Refusal, Spoken, TurnEnd } from '../../../src/machines/channels/turn.ts';
 import { aTurn } from '../../helpers/chat-thread.ts';
-import { ManualClock } from '../../helpers/manual-clock.ts';
-
-/** A thread whose agent answers when a test says, and whose chat takes everything unless it says otherwise. */
-function startThread(first: Turn = aTurn(), chat: (said: string) => Spoken = () => delivered) {
-  const clock = new ManualClock(0);
-  const asked: string[] = [];
-  const said: string[] = [];
-  const kept: Turn[] = [];
-  const closed: string[] = [];
-  const unsaid: unknown[] = [];
-  let asking: PromiseWithResolvers<Asked> | null = null;
-  let isFollowed = false;
-  const actor = createActor(
-    conversationMachine.provide({
-      actors: {
-        ask: fromPromise<Asked, { turn: Turn }>(({ input: { turn } }) => {
-          asked.push(turn.message.id);
-          asking = Promise.withResolvers();
-          return asking.promise;
-        }),
-        follow: fromCallback(() => {
-          isFollowed = true;
-          return () => {
-            isFollowed = false;
-          };
-        }),
-        speak: fromPromise<Spoken, { utterance: Utterance }>(async ({ input }) => {
-          const words = shown(input.utterance);
-          const spoken = chat(words);
-          if (spoken.kind === 'delivered') said.push(words);
-          return spoken;
-        }),
-      },
-      actions: {
-        keepTurn: (_, turn) => void kept.push(turn),
-        closeTurn: (_, message) => void (message !== null && closed.push(message.id)),
-        noteUnsaid: (_, { utterance, error }) => void unsaid.push([shown(utterance), error]),
-      },
-    }),
-    { clock, input: { turn: first } },
-  ).start();
-  return {
-    clock,
-    asked,
-    said,
-    kept,
-    closed,
-    unsaid,
-    state: () => (actor.getSnapshot().value as { turn: unknown }).turn,
-    isOver: () => actor.getSnapshot().status === 'done',
-    isFollowed: () => isFollowed,
-    async receive(...ids: string[]) {
-      for (const id of ids) actor.send({ type: 'message.received', turn: aTurn({ id }) });
-      await settle();
-    },
-    async answer(answer: Asked | Error) {
-      if (answer instanceof Error) asking?.reject(answer);
-      else asking?.resolve(answer);
-      await settle();
-    },
-    async hold(call: HeldCall) {
-      actor.send({ type: 'task.held', call });
-      await settle();
-    },
-    async resume() {
-      actor.send({ type: 'task.resumed' });
-      await settle();
-    },
-    async end(end: TurnEnd) {
-      actor.send({ type: 'task.ended', end });
-      await settle();
-    },
-    async wait(milliseconds: number) {
-      clock.advance(milliseconds);
-      await settle();
-    },
-  };
-}
-
-const delivered: Spoken = { kind: 'delivered' };
-const refund: HeldCall = { id: 'd-1', tool: 'issue_refund', to: 'channel:slack:refunds' };
-
-const completed = (text: string): Asked => ({ kind: 'ended', end: { kind: 'completed', text } });
-const refused = (refusal: Refusal, retryAfter: number | null = null): Asked => ({
-  kind: 'refused',
-  refusal,
-  retryAfter,
-});
-
-function shown(utterance: Utterance): string {
-  const { id } = utterance.to;
-  return utterance.kind === 'mark' ? `${id} [${utterance.mark}]` : `${id} ${utterance.markdown}`;
-}
-
-async function settle() {
-  for (let turn = 0; turn < 40; turn += 1) await Promise.resolve();
-}
+import {
+  completed,
+  delivered,
+  refund,
+  refused,
+  settle,
+  startThread,
+} from '../../helpers/started-thread.ts';
 
 describe('a conversation', () => {
   it('marks a message, answers it, and is over', async () => {

@@ -1,104 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createActor, fromPromise } from 'xstate';
-import type {
-  ApprovalNotice,
-  ApprovalOutcome,
-} from '../../../src/machines/channels/approval-notice.ts';
+import type { ApprovalNotice } from '../../../src/machines/channels/approval-notice.ts';
 import {
   type DeliveryFailure,
   type DeliveryInput,
-  deliveryMachine,
   longestUpdate,
   type NoticeVersion,
-  type PostOutcome,
   pauseAfter,
-  type ToldNotice,
-  type UpdateInput,
-  type UpdateOutcome,
 } from '../../../src/machines/channels/delivery-machine.ts';
 import { aNotice } from '../../helpers/approval-notices.ts';
-import { ManualClock } from '../../helpers/manual-clock.ts';
-
-const approved: ApprovalOutcome = { kind: 'approved', approver: 'ann', note: '', at: 9 };
-
-/** The versions of one notice: a reminder, approvals that are counted, the end. */
-const versions = {
-  asked: { version: 1, notice: aNotice() },
-  reminded: { version: 2, notice: aNotice({ stage: 'reminded' }) },
-  counted: {
-    version: 3,
-    notice: aNotice({ stage: 'reminded', approvals: [{ approver: 'ann', at: 5 }] }),
-  },
-  ended: { version: 4, notice: aNotice({ stage: 'reminded' }, approved) },
-} satisfies Record<string, NoticeVersion>;
-
-const later: DeliveryFailure = {
-  kind: 'failed',
-  fault: 'later',
-  retryAfter: null,
-  reason: 'down',
-  isDefect: false,
-};
-const atTarget: DeliveryFailure = { ...later, fault: 'target' };
-const forGood: DeliveryFailure = { ...later, fault: 'message' };
-
-interface Sent {
-  did: string;
-  notice: ApprovalNotice;
-  end: PromiseWithResolvers<never>;
-}
-
-/** A delivery of which everything is noted, to a service that answers when and how a test says. */
-function startDelivery(input: Partial<DeliveryInput> = {}) {
-  const clock = new ManualClock(0);
-  const sent: Sent[] = [];
-  const kept: unknown[] = [];
-  const noted: string[] = [];
-  const send = (did: string, notice: ApprovalNotice): Promise<never> => {
-    const end = Promise.withResolvers<never>();
-    sent.push({ did, notice, end });
-    return end.promise;
-  };
-  const actor = createActor(
-    deliveryMachine.provide({
-      actors: {
-        post: fromPromise<PostOutcome, { notice: ApprovalNotice }>(({ input: { notice } }) =>
-          send('post', notice),
-        ),
-        update: fromPromise<UpdateOutcome, UpdateInput>(({ input: { ref, notice, news } }) =>
-          send(`${news} ${String(ref['ts'])}`, notice),
-        ),
-      },
-      actions: {
-        keepRef: (_, { ref, told }) => void kept.push([told.version, told.isClosed, ref]),
-        keepTold: (_, { version, isClosed }: ToldNotice) => void kept.push([version, isClosed]),
-        noteFailure: (_, { fault }: DeliveryFailure) => void noted.push(fault),
-        noteGivenUp: () => void noted.push('given up'),
-      },
-    }),
-    { clock, input: { ref: null, told: null, latest: versions.asked, ...input } },
-  ).start();
-  return {
-    clock,
-    sent,
-    kept,
-    noted,
-    did: () => sent.map(({ did }) => did),
-    state: () => JSON.stringify(actor.getSnapshot().value).replaceAll(/[{}"]/g, ''),
-    change: (latest: NoticeVersion) => actor.send({ type: 'notice.changed', latest }),
-    stop: () => actor.stop(),
-    async answer(outcome: 'taken' | DeliveryFailure) {
-      const last = sent.at(-1);
-      const taken =
-        last?.did === 'post' ? { kind: 'posted', ref: { ts: '1' } } : { kind: 'updated' };
-      last?.end.resolve((outcome === 'taken' ? taken : outcome) as never);
-      for (let turn = 0; turn < 4; turn += 1) await Promise.resolve();
-    },
-  };
-}
-
-const posted = { ref: { ts: '1' }, told: versions.asked.notice };
+import {
+  approved,
+  atTarget,
+  forGood,
+  later,
+  posted,
+  startDelivery,
+  versions,
+} from '../../helpers/started-delivery.ts';
 
 describe('the delivery of one message about a held call', () => {
   it('posts, keeps where the message is, and rests', async () => {

@@ -90,6 +90,29 @@ describe('the lane to a target', () => {
     expect([refuse(1, 30_000), refuse(2, 30_000)]).toEqual(['doubted', 'shut']);
   });
 
+  it('grows its pause for a paced service that asks for no time', () => {
+    const { lane, refuse, wait } = startLane(true);
+    expect([refuse(1), refuse(1), refuse(2), lane.getSnapshot().context.pause]).toEqual([
+      'doubted',
+      'doubted',
+      'shut',
+      1_000,
+    ]);
+    wait(1_000);
+    expect([refuse(3), lane.getSnapshot().context.pause]).toEqual(['shut', 2_000]);
+  });
+
+  it('lets everything in while it is open or in doubt, and one at a time while it finds out', () => {
+    const { lane, refuse, wait } = startLane();
+    const tags = () => [...lane.getSnapshot().tags];
+    const told = [tags()];
+    for (const move of [() => refuse(1), () => refuse(2), () => wait(1_000)]) {
+      move();
+      told.push(tags());
+    }
+    expect(told).toEqual([['open'], ['open'], [], ['probing']]);
+  });
+
   it('never leaves a target alone for longer than five seconds that asks for no time', () => {
     const event = fc.oneof(
       fc.constant<LaneEvent>({ type: 'message.taken' }),

@@ -40,6 +40,12 @@ describe('what a target is to know of a held call', () => {
     expect(noticeOf('channel:slack:#refunds', asked(), null)).toEqual(aNotice());
   });
 
+  it('says how the wait ended', () => {
+    expect(noticeOf('channel:slack:#refunds', asked(), ended({ settled }))).toEqual(
+      aNotice({}, { kind: 'rejected', approver: 'ann@example.com', note: 'too much', at: 8_000 }),
+    );
+  });
+
   it('counts the approvals so far, and says how far the asking has gone', () => {
     const { deferral, ...rest } = asked();
     const approvals = [{ approver: 'ann@example.com', at: 5_000 }];
@@ -57,6 +63,7 @@ describe('what a target is to know of a held call', () => {
     [aCaller(), 'rita@example.com'],
     [{ provider: 'ops', userId: 'rita' }, 'rita'],
     [{ provider: 'ops', userId: 'rita', email: '' }, 'rita'],
+    [{ provider: 'ops', userId: '' }, null],
     [{ provider: 'runtime', userId: 'runtime' }, null],
     [{ provider: 'chat', userId: 'chat' }, null],
     [{ provider: 'chat', userId: 'chat', email: 'rita@example.com' }, 'rita@example.com'],
@@ -92,6 +99,12 @@ describe('what a target is to know of a held call', () => {
       { state: 'canceled', text: 'canceled: wrong order' },
       { kind: 'canceled', reason: 'wrong order', at: 9_000 },
     ],
+    [
+      'a cancel in other words',
+      { state: 'canceled', text: 'it was canceled: late' },
+      { kind: 'canceled', reason: 'it was canceled: late', at: 9_000 },
+    ],
+    ['a cancel without words', { state: 'canceled' }, { kind: 'canceled', reason: '', at: 9_000 }],
     [
       'a lost caller',
       { failure: { kind: 'abandoned', tool: 'x', text: 'defer: abandoned, caller disconnected' } },

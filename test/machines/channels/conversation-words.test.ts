@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import {
+  fullText,
+  heldText,
+  hintText,
+  lateText,
+  wordsOf,
+} from '../../../src/machines/channels/conversation-words.ts';
+
+describe('what a thread is told', () => {
+  it('is the same for everybody when it waits, is full, or was asked for nothing', () => {
+    expect([lateText, fullText, hintText]).toEqual([
+      'This takes longer than 6 minutes. The task goes on, and the answer comes here once it is ready.',
+      'Too many messages wait in this thread already; say it again once they are answered.',
+      'Say what you need in the same message, and I will work on it.',
+    ]);
+  });
+
+  it.each([
+    ['channel:console:*', 'the console'],
+    ['channel:telegram', 'the telegram'],
+    ['ann', 'somebody'],
+    ['channel::*', 'somebody'],
+    ['channel:telegram:ops', 'ops (telegram)'],
+    ['channel:slack:refunds', '#refunds'],
+    ['channel:slack:#refunds', '#refunds'],
+    ['channel:slack:re#funds', '#re#funds'],
+    ['channel:slack:C0123ABCD', 'channel C0123ABCD'],
+    ['channel:slack:G0123ABCDE', 'channel G0123ABCDE'],
+    ['channel:slack:D0123ABCD', 'channel D0123ABCD'],
+    ['channel:slack:C0123ABC', '#C0123ABC'],
+    ['channel:slack:U0123ABCD', '#U0123ABCD'],
+    ['channel:slack:XC0123ABCD', '#XC0123ABCD'],
+    ['channel:slack:C0123ABCD-', '#C0123ABCD-'],
+    ['channel:slack:Customers', '#Customers'],
+  ])('of a release by %s names %s', (to, whom) => {
+    expect(heldText({ tool: 'pay', to })).toBe(`Waiting for a release of pay by ${whom}.`);
+  });
+
+  it('of a task that is at work and of which nothing more will come is that it was not taken', () => {
+    expect(wordsOf({ kind: 'running' })).toEqual({
+      markdown: 'The agent did not take this message; tell whoever runs it.',
+      mark: 'failed',
+    });
+  });
+});
