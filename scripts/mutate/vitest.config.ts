@@ -16,6 +16,8 @@ export default defineConfig({
     ],
     // Properties run for each change.
     env: { HOLDPOINT_RUNS: '8' },
+    // A machine that does other things besides is no change that was noticed.
+    testTimeout: 60_000,
     execArgv: ['--disable-warning=ExperimentalWarning'],
     restoreMocks: true,
     unstubEnvs: true,
