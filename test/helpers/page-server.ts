@@ -11,7 +11,7 @@ export interface Answer {
   body?: unknown;
 }
 
-type Route = (body: any, url: URL) => Answer | Response | Promise<Answer>;
+type Route = (body: any, url: URL) => Answer | Response | Promise<Answer | Response>;
 
 /**
  * A server for the page that says what a test wants, however hostile or broken: the page must hold whatever it is told.
