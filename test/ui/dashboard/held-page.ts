@@ -55,13 +55,12 @@ export async function openHeldPage({
     });
   };
   for (const route of held) hold(route);
+  server.givenUp = (method, { pathname, search }) => {
+    const route = `${method} ${pathname}`;
+    if (answers.has(route)) asked.push([`gives up ${route}${search}`]);
+  };
   const { page, complaints } = await browser.page();
   await prepare?.(page);
-  page.on('requestfailed', (request) => {
-    const { pathname, search } = new URL(request.url());
-    const route = `${request.method()} ${pathname}`;
-    if (answers.has(route)) asked.push([`gives up ${route}${search}`]);
-  });
   await page.goto(server.url + view);
   return {
     ...{ page, complaints, server, asked, due: [], hold },
