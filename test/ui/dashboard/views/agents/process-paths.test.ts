@@ -22,6 +22,8 @@ afterAll(() => browser.close());
 interface World extends HeldPage {
   /** What the request that is under way asks for. */
   verb: ProcessVerb;
+  /** Whether a button was pressed. */
+  isBegun: boolean;
 }
 
 const routeOf = (verb: ProcessVerb) => `POST /api/agents/refunds/${verb}`;
@@ -37,7 +39,7 @@ async function openCard(agent: Partial<AgentJson>): Promise<World> {
     },
   });
   forgive(held.complaints, ['400', '409']);
-  return { ...held, verb: 'start' };
+  return { ...held, verb: 'start', isBegun: false };
 }
 
 const isIdle = (snapshot: AnyMachineSnapshot) => snapshot.matches('idle');
@@ -58,6 +60,7 @@ function asks(verb: ProcessVerb, needsPassphrase: boolean): Happening<World> {
     in: isIdle,
     happen: async (world) => {
       world.verb = verb;
+      world.isBegun = true;
       await world.page.getByRole('button', { name: labels[verb][0], exact: true }).click();
       if (!needsPassphrase || verb === 'stop') world.due.push([routeOf(verb), {}]);
     },
@@ -146,11 +149,15 @@ describe.each(cases)(
       processMachine,
       { ...Object.fromEntries(asked), ...happenings },
       () => openCard(agent),
-      async ({ page }, snapshot) => {
+      async ({ page, verb, isBegun }, snapshot) => {
         const roles = ['alert', 'button', 'dialog', 'textbox'];
         const shown = await readOut(page.locator('.cards'), roles);
         const isOther = (line: string) => line !== 'button "Copy the command"';
         expect(shown.filter(isOther)).toEqual(seen(verbs, snapshot));
+        if (!isBegun || isAsked(snapshot)) return;
+        // The focus stays where it was, so that a key can try again.
+        const label = labels[verb][isBusy(snapshot) ? 1 : 0];
+        expect(await page.locator('button:focus').allInnerTexts()).toEqual([label]);
       },
       { fingerprint: ({ context }) => [context.verb, context.problem] },
     );
