@@ -86,6 +86,11 @@ const wrong = 'That is not its passphrase.';
 const inUse = 'Its port is in use.';
 
 const happenings: Happenings<World> = {
+  'the person presses the button again': {
+    event: ({ context }) => ({ type: 'asked', verb: context.verb, needsPassphrase: false }),
+    in: (snapshot) => snapshot.matches('sending'),
+    happen: ({ page }) => page.keyboard.press('Enter'),
+  },
   'the person gives a passphrase': {
     event: { type: 'passphrase.given', passphrase: 'open sesame' },
     in: isAsking,

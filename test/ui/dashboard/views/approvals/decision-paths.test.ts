@@ -88,6 +88,11 @@ const happenings: Happenings<World> = {
   },
   'the person approves': decides('approve', ''),
   'the person rejects': decides('reject', 'Too much.'),
+  'the person presses the button again': {
+    event: [],
+    in: (snapshot) => snapshot.matches('sending'),
+    happen: ({ page }) => page.keyboard.press('Enter'),
+  },
   'the server resolves the call': answers({ kind: 'resolved' }, { body: { status: 'resolved' } }),
   'the server records it': answers({ kind: 'recorded' }, { body: { status: 'recorded' } }),
   'the server refuses the approver': answers(
@@ -136,6 +141,14 @@ function seen({ value, context: { verb, problem } }: AnyMachineSnapshot, waits: 
   ];
 }
 
+/** The button that keeps the focus, so that a key can try again; none where nothing was sent or can be. */
+function focused({ value, context: { verb, problem } }: AnyMachineSnapshot): string | null {
+  const isApproval = verb === 'approve';
+  if (value === 'sending') return isApproval ? 'Approving …' : 'Rejecting …';
+  if (value !== 'recorded' && (value !== 'ready' || problem === null)) return null;
+  return isApproval ? 'Approve' : 'Reject';
+}
+
 /** What the page says of its own accord. */
 function toast({ value, context: { verb } }: AnyMachineSnapshot): string {
   if (value !== 'resolved') return '';
@@ -153,6 +166,9 @@ describe('the shortest paths of a decision, in the page', () => {
       const isFilled = (line: string) => line !== 'status';
       expect(shown.filter(isFilled)).toEqual(seen(snapshot, waits));
       expect(await page.locator('.toasts').innerText()).toBe(toast(snapshot));
+      const focus = focused(snapshot);
+      if (focus === null) return;
+      expect(await page.locator('button:focus').allInnerTexts()).toEqual([focus]);
     },
     { fingerprint: ({ context }) => [context.verb, context.problem] },
   );
