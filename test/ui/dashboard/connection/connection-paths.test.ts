@@ -154,8 +154,13 @@ const happenings: Happenings<World> = {
   'the other tab has a stream': happens({ type: 'tab.open' }, isFollowing, ({ other }) =>
     other.tell({ kind: 'open' }),
   ),
-  'the other tab loses it': happens({ type: 'tab.broken' }, isFollowing, ({ other }) =>
-    other.tell({ kind: 'broken' }),
+  'the other tab loses it, and three seconds pass': happens(
+    { type: 'tab.broken' },
+    isFollowing,
+    async (world) => {
+      await world.other.tell({ kind: 'broken' });
+      world.isLate = true;
+    },
   ),
   'the other tab tells of an event': happens(
     { type: 'tab.event', event: created },
@@ -248,6 +253,8 @@ async function look(world: World, snapshot: AnyMachineSnapshot): Promise<void> {
   const { page, agents } = world;
   const isRefused = snapshot.matches('refused');
   if (isRefused || snapshot.hasTag('open')) world.isLate = false;
+  // What the other tab says may come only now.
+  if (world.isLate && isFollowing(snapshot)) await page.clock.runFor(3_000);
   const shown = {
     agents: await page.locator('nav.agents .name').allInnerTexts(),
     isLate: await page.getByText('so this page is not up to date').isVisible(),
