@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Rewriting } from '../../../../src/actors/governance/guardrails/rewriting.ts';
 
-/** `Bob & Ann <3`, from HTML: five copies and two pieces that were put. */
+/** `Bob & Ann <3`, from HTML: three copies and two pieces that were put. */
 function rewritten(): Rewriting {
   const made = new Rewriting('Bob &amp; Ann &lt;3');
   made.copy(0, 4);
@@ -62,6 +62,15 @@ describe('a text made from another one', () => {
       ...[less, less, less, null],
     ]);
     expect(new Rewriting('abc').putAround(1)).toBeNull();
+  });
+
+  it('says of no piece that it was put around the place where it ends', () => {
+    const made = new Rewriting('a&amp;');
+    made.copy(0, 1);
+    made.put('&', 1, 6);
+    const around = Array.from({ length: 7 }, (_, place) => made.putAround(place));
+    const ampersand = { start: 1, end: 6 };
+    expect(around).toEqual([null, null, ampersand, ampersand, ampersand, ampersand, null]);
   });
 
   it('knows nothing of what was left out', () => {
