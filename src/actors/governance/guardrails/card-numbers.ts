@@ -27,6 +27,7 @@ export function cardNumbersIn(run: string): Span[] {
     let digits = '';
     for (const group of groups.slice(first, first + longest)) {
       digits += group.digits;
+      if (digits.length > longest) break;
       if (isCardNumber(digits)) spans.push({ start, end: group.index + group.digits.length });
     }
   }
