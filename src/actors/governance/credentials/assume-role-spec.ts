@@ -13,7 +13,7 @@ const largestPolicy = 2048;
 
 const roleArn = z
   .string()
-  .max(2048)
+  .max(2048, { error: 'the ARN of a role has at most 2048 characters' })
   .regex(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, {
     error: 'this must be the ARN of a role, such as arn:aws:iam::123456789012:role/refunds',
   });

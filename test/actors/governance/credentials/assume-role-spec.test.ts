@@ -66,6 +66,24 @@ describe('the spec of a role', () => {
     },
   );
 
+  it('may name a role by 2,048 characters and no more', () => {
+    const longest = `arn:aws:iam::123456789012:role/${'a'.repeat(2_017)}`;
+    expect(readAssumeRoleSpec({ role_arn: longest })).toEqual({
+      ok: true,
+      spec: { role_arn: longest, duration: quarter },
+    });
+    expect(readAssumeRoleSpec({ role_arn: `${longest}a` })).toEqual({
+      ok: false,
+      findings: [
+        {
+          path: ['role_arn'],
+          message: 'the ARN of a role has at most 2048 characters',
+          severity: 'error',
+        },
+      ],
+    });
+  });
+
   it('is told of every key that is wrong, each in its place', () => {
     expect(readAssumeRoleSpec({ duration: 'soon', colour: 1, regoin: 'x' })).toEqual({
       ok: false,
