@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { maximumDuration, parseDuration } from '../../../machines/duration.ts';
+import { parseDuration } from '../../../machines/duration.ts';
 import { isJsonObject, type JsonObject } from '../../../machines/json.ts';
 import { isLoopbackUrl } from '../../../machines/loopback.ts';
 import { type CredentialFinding, type Environment, readVariable } from './credential-entry.ts';
@@ -13,7 +13,7 @@ const largestPolicy = 2048;
 
 const roleArn = z
   .string()
-  .max(2048)
+  .max(2048, { error: 'the ARN of a role has at most 2048 characters' })
   .regex(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, {
     error: 'this must be the ARN of a role, such as arn:aws:iam::123456789012:role/refunds',
   });
@@ -30,20 +30,15 @@ const externalId = z.string().regex(/^[\w+=,.@:/-]{2,1224}$/, {
 const regionName = /^[a-z]{2,}(?:-[a-z]+)+-\d{1,2}$/;
 
 const lifetime = z.string().transform((text, context) => {
-  const milliseconds = readDuration(text);
-  if (milliseconds >= shortest && milliseconds <= longest) return milliseconds;
-  const message = 'this must be a duration from 15m to 12h';
-  context.addIssue({ code: 'custom', message });
+  try {
+    const milliseconds = parseDuration(text);
+    if (milliseconds >= shortest && milliseconds <= longest) return milliseconds;
+  } catch {
+    // It is no duration at all, which is told in the same words.
+  }
+  context.addIssue('this must be a duration from 15m to 12h');
   return z.NEVER;
 });
-
-function readDuration(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    return maximumDuration;
-  }
-}
 
 const policyDocument = z
   .custom<JsonObject>(isJsonObject, { error: 'this must be a map of keys and values' })

@@ -112,7 +112,7 @@ async function withinTime<T>(
   };
   const stop = () => end('the task was stopped');
   const timer = clock.setTimeout(() => end('the token service took too long'), timeout);
-  signal.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', stop);
   try {
     return await Promise.race([ended.promise, run(aborter.signal)]);
   } finally {

@@ -29,5 +29,5 @@ export function redactSecrets(
     parts.push(text.slice(end, start), mark);
     end = stop;
   }
-  return end === 0 ? text : parts.join('') + text.slice(end);
+  return parts.join('') + text.slice(end);
 }

@@ -27,7 +27,7 @@ export function endOfIban(text: string): number | null {
   for (const character of text) {
     if (account.length === length) break;
     end += character.length;
-    if (/[A-Za-z0-9]/.test(character)) account += character.toUpperCase();
+    if (/[A-Za-z0-9]/.test(character)) account += character;
     else if (!/[ -]/.test(character) || /[^A-Za-z0-9]/.test(text[end] ?? '')) return null;
   }
   if (account.length < length || /\w/.test(text[end] ?? '')) return null;

@@ -36,8 +36,6 @@ function wordsOf(value: JsonValue | undefined): string[] {
 function sorted(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([key, child]) => [key, sorted(child)] as const);
-  return Object.fromEntries(
-    entries.sort(([one], [other]) => (one < other ? -1 : Number(one > other))),
-  );
+  const keys = Object.keys(value).toSorted();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key] ?? null)]));
 }

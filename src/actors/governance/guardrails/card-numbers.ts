@@ -10,6 +10,12 @@ const networks: readonly { begins: RegExp; lengths: readonly number[] }[] = [
   { begins: /^(?:50|5[6-8]|6[0379])/, lengths: [16, 18, 19] },
 ];
 
+/** Digits of the longest number, and so groups of the one in most of them. */
+const longest = 19;
+
+/** What the double of each digit adds to the checksum: its digits together. */
+const doubled = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9];
+
 /**
  * Returns the payment card numbers within a run of digits that blanks or hyphens may part. A number
  * begins and ends where a group of digits does, has the length of its network and a right last digit.
@@ -17,14 +23,12 @@ const networks: readonly { begins: RegExp; lengths: readonly number[] }[] = [
 export function cardNumbersIn(run: string): Span[] {
   const groups = [...run.matchAll(/\d+/g)].map(({ index, 0: digits }) => ({ index, digits }));
   const spans: Span[] = [];
-  for (let first = 0; first < groups.length; first += 1) {
-    const from = groups[first]?.index ?? 0;
+  for (const [first, { index: start }] of groups.entries()) {
     let digits = '';
-    for (let last = first; last < groups.length; last += 1) {
-      const group = groups[last];
-      if (group === undefined || digits.length + group.digits.length > 19) break;
+    for (const group of groups.slice(first, first + longest)) {
       digits += group.digits;
-      if (isCardNumber(digits)) spans.push({ start: from, end: group.index + group.digits.length });
+      if (digits.length > longest) break;
+      if (isCardNumber(digits)) spans.push({ start, end: group.index + group.digits.length });
     }
   }
   return spans;
@@ -43,8 +47,7 @@ function hasLuhnDigit(digits: string): boolean {
   let sum = 0;
   for (let place = 0; place < digits.length; place += 1) {
     const digit = Number(digits[digits.length - 1 - place]);
-    const doubled = digit * 2;
-    sum += place % 2 === 0 ? digit : doubled - (doubled > 9 ? 9 : 0);
+    sum += place % 2 === 0 ? digit : (doubled[digit] ?? 0);
   }
   return sum % 10 === 0;
 }

@@ -134,7 +134,7 @@ class Gate {
 
   /** Returns the first rule that matches a text, as it stands or in its normal form. */
   firstIn(text: string, normal: NormalForm | null): CompiledRule | null {
-    return this.rules.length === 0 ? null : this.ruleAt(this.placeIn(text, normal));
+    return this.ruleAt(this.placeIn(text, normal));
   }
 
   private placeIn(text: string, normal: NormalForm | null): number {

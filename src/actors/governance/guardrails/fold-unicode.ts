@@ -78,7 +78,7 @@ class Folder {
     for (; place < this.#text.length; place += 1) {
       const kind = this.#kindAt(place);
       if (kind === invisible) continue;
-      if (kind === undefined || kind === plain || kind > kinds.breaking) break;
+      if (kind === plain || kind > kinds.breaking) break;
       isGap ||= end > from || kind === kinds.breaking;
       end = place + 1;
     }
@@ -107,7 +107,7 @@ class Folder {
 
   #beginningBefore(place: number): number {
     const isPair = (this.#text.codePointAt(place - 2) ?? 0) > 0xffff;
-    return isPair && place - 2 >= this.#plain ? place - 2 : place - 1;
+    return isPair ? place - 2 : place - 1;
   }
 
   /** Puts a character, whose own units end at `until`, together with its marks. */
@@ -129,8 +129,8 @@ class Folder {
     return place;
   }
 
-  #kindAt(place: number): number | undefined {
-    return this.#kinds[this.#text.charCodeAt(place)];
+  #kindAt(place: number): number {
+    return this.#kinds[this.#text.charCodeAt(place)] ?? plain;
   }
 }
 

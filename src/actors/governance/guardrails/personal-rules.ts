@@ -77,24 +77,22 @@ function neighbours(text: string, { start, end }: Span): { before: string; after
   return { before: text.slice(Math.max(0, start - 2), start), after: text.slice(end, end + 2) };
 }
 
-/** Characters of the longest IPv6 address, with a stray colon or dot at both ends. */
-const longestRun = 48;
-
 /** Keeps an IPv6 address, or the IPv4 addresses in what only looks like one, such as `host:10.0.0.1`. */
 function narrowAddress(text: string, match: Span): Span[] {
   const run = text.slice(match.start, match.end);
-  const span = run.length <= longestRun ? withinRun(run, match.start) : null;
-  if (span !== null && isAddress6(text, span)) return [span];
+  const span = withinRun(run, match.start);
+  if (isAddress6(text, span)) return [span];
   return [...run.matchAll(/(?<!\d)\d{1,3}(?:\.\d{1,3}){3}/g)]
     .map(({ index, 0: found }) => ({ found, start: match.start + index }))
     .map(({ found, start }) => ({ start, end: start + found.length }))
     .filter(({ start, end }) => isIPv4(text.slice(start, end)) && isApart(text, { start, end }));
 }
 
-/** Leaves out a colon before an address and the colon or dots after it. */
+/** Leaves out a colon before an address, and single colons and dots after it, however many of them lead somewhere. */
 function withinRun(run: string, offset: number): Span {
   const start = /^:(?!:)/.test(run) ? 1 : 0;
-  const end = run.replace(/(?<!:):$|\.+$/, '').length;
+  let end = run.length;
+  while (run[end - 1] === '.' || (run[end - 1] === ':' && run[end - 2] !== ':')) end -= 1;
   return { start: offset + start, end: offset + end };
 }
 

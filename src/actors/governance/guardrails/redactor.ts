@@ -50,7 +50,6 @@ export class Redactor {
    * `normal` is the normal form of the text, `null` when that is the text itself.
    */
   redact(text: string, normal: NormalForm | null): { text: string; findings: Finding[] } {
-    if (this.steps.length === 0) return { text, findings: [] };
     const plain = this.patterns.allMatches(text);
     const folded = normal === null ? [] : this.patterns.allMatches(normal.text);
     const found = [...new Set([...plain, ...folded])]
@@ -108,7 +107,7 @@ function besideEscapes(
   behind: readonly Span[],
   normal: NormalForm | null,
 ): Span[] {
-  if (normal === null || spans.length === 0) return [...spans];
+  if (normal === null) return [...spans];
   const starts = new Set(behind.map(({ start }) => start));
   return spans.map(({ start, end }) => {
     const behindEscape = normal.escapeAround(start)?.end ?? end;

@@ -12,7 +12,7 @@ export interface Replacement extends Span {
 export function replaceSpans(text: string, replacements: readonly Replacement[]): string {
   const inOrder = replacements
     .map((replacement, rank) => ({ ...replacement, rank }))
-    .sort((one, other) => one.start - other.start || one.rank - other.rank);
+    .sort((one, other) => one.start - other.start);
   const merged: typeof inOrder = [];
   for (const next of inOrder) {
     const last = merged.at(-1);

@@ -44,7 +44,7 @@ export class Rewriting {
   putAround(place: number): Span | null {
     const piece = last(this.#from, place);
     const [from = 0, to = 0] = [this.#from[piece], this.#to[piece]];
-    return to < 0 && from < place && place < -to ? { start: from, end: -to } : null;
+    return from < place && place < -to ? { start: from, end: -to } : null;
   }
 
   #add(text: string, from: number, to: number): void {

@@ -54,7 +54,7 @@ function hasTokenHeader(token: string): boolean {
 function isTokenHeader(part: string): boolean {
   try {
     const read: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
-    return typeof read === 'object' && read !== null && 'alg' in read;
+    return Object.hasOwn(Object(read) as object, 'alg');
   } catch {
     return false;
   }

@@ -36,13 +36,14 @@ export function kindOf(character: string): number {
 
 let table: Uint8Array | null = null;
 
-/** Returns the kind of every code unit; the first call takes some milliseconds. */
+/** Returns the kind of every code unit, from one table; the first call takes some milliseconds. */
 export function unitKinds(): Uint8Array {
   table ??= kindsOfUnits();
   return table;
 }
 
-function kindsOfUnits(): Uint8Array {
+/** Makes the table anew. */
+export function kindsOfUnits(): Uint8Array {
   const units = new Uint8Array(0x1_0000);
   const all = Array.from(units, (_, unit) => String.fromCharCode(unit));
   // Backwards, as the surrogates in order would make one pair.

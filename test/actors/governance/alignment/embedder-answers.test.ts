@@ -70,3 +70,43 @@ describe('the answer of an embedder', () => {
     expect(told).toEqual([]);
   });
 });
+
+describe('an embedder that is asked', () => {
+  /** An embedder over a fetch, which is told of every request that it sends. */
+  function asking(answer: (texts: string[]) => unknown[]) {
+    const asked: number[] = [];
+    const fetch = async (_url: unknown, { body }: RequestInit = {}) => {
+      const { input } = JSON.parse(String(body)) as { input: string[] };
+      asked.push(input.length);
+      return Response.json({ data: answer(input) });
+    };
+    const base_url = 'https://embeddings.example.com/v1';
+    const settings = alignmentSchema.parse({ provider: 'openai-compatible', base_url });
+    const ports = { env: {}, clock: new ManualClock(0), fetch: fetch as typeof globalThis.fetch };
+    return { embedder: createEmbedder(settings, ports), asked };
+  }
+
+  it('for nothing answers with nothing', async () => {
+    const { embedder } = asking(() => []);
+    expect(await embedder.embed([], never)).toEqual([]);
+  });
+
+  it('by a caller who has stopped asks nobody', async () => {
+    const { embedder, asked } = asking(() => [{ embedding: [1] }]);
+    const reason = new Error('canceled');
+    await expect(embedder.embed(['a'], AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(asked).toEqual([]);
+  });
+
+  it('for more texts than fit in one request believes none when one answer is out of order', async () => {
+    const texts = Array.from({ length: 2_049 }, (_, index) => `text ${index}`);
+    const inOrder = (given: string[]) => given.map((_, index) => ({ index, embedding: [1] }));
+    const sound = asking(inOrder);
+    expect(await sound.embedder.embed(texts, never)).toEqual(texts.map(() => [1]));
+    expect(sound.asked.toSorted((one, other) => one - other)).toEqual([1, 2_048]);
+    const shuffled = asking((given) =>
+      given.length === 1 ? [{ index: 1, embedding: [1] }] : inOrder(given),
+    );
+    await expect(shuffled.embedder.embed(texts, never)).rejects.toThrow(mixedUp);
+  });
+});

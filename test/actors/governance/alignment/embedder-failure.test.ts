@@ -65,6 +65,7 @@ describe('the failure of an embedder', () => {
     ['but no word that begins like one', withCode(`EPIPE ${secret}`), ''],
     ['but no word that ends like one', withCode(`${secret} EPIPE`), ''],
     ['but no number', withCode(7), ''],
+    ['but no list of words', withCode(['EPIPE']), ''],
     ['but nothing of what is no error', { code: 'EPIPE' }, ''],
     ['but nothing without a cause', undefined, ''],
   ])('says that nobody was reached, with the word of the system %s', async (_, cause, word) => {

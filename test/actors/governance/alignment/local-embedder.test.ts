@@ -89,6 +89,23 @@ describe('the local embedder', () => {
     expect(await embedder.embed(['ａｂ'], never)).toEqual(await embedder.embed(['ab'], never));
   });
 
+  it('reads the digits of a number as one word', async () => {
+    const [whole, apart] = await embedder.embed(['order 12', 'order 1 2'], never);
+    expect(whole).not.toEqual(apart);
+    expect(whole).toEqual((await embedder.embed(['order12'], never))[0]);
+  });
+
+  it('needs neither a key nor anybody who is asked', async () => {
+    const asked: unknown[] = [];
+    const fetch = (input: unknown) => {
+      asked.push(input);
+      return Promise.reject(new Error('nobody is asked'));
+    };
+    const alone = createEmbedder(settings, { env: {}, clock: new ManualClock(0), fetch });
+    expect(await alone.embed(['a', 'b'], never)).toEqual(await embedder.embed(['a', 'b'], never));
+    expect(asked).toEqual([]);
+  });
+
   it('gives nothing to a caller who has stopped', async () => {
     const reason = new Error('canceled');
     await expect(embedder.embed(['a'], AbortSignal.abort(reason))).rejects.toBe(reason);

@@ -296,3 +296,23 @@ it('fails when the identity is gone by the time of the call', async () => {
   );
   expect(requests).toEqual([]);
 });
+
+it.each<[string, Parameters<typeof assumedRole>[0]]>([
+  ['key', { ...values, key: '' }],
+  ['secret', { ...values, secret: '' }],
+  ['token', { ...values, token: '' }],
+])('fails when the answer has no %s', async (_, given) => {
+  const { url } = await fakeSts(() => ({
+    status: 200,
+    body: assumedRole(given, '2026-03-01T13:00:00Z'),
+  }));
+  expect((await issuing({ role_arn: roleArn, endpoint: url }).fail()).message).toBe(
+    'the credential for refund could not be issued: the answer of the token service has no complete credential',
+  );
+});
+
+it('asks for whole seconds, and for none that the entry does not grant', async () => {
+  const { url, requests } = await fakeSts(() => granted);
+  await issuing({ role_arn: roleArn, endpoint: url, duration: '15m1.9s' }).issue();
+  expect(requests.map(({ parameters }) => parameters['DurationSeconds'])).toEqual(['901']);
+});

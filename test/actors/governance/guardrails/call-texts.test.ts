@@ -58,3 +58,34 @@ describe('what is matched of a call', () => {
     expect(textsOf('cli_run', args)).not.toContain('rm x');
   });
 });
+
+describe('what is matched of a call, whole', () => {
+  it('is its arguments with the names of every object in order, in whatever order they came', () => {
+    const args = { c: 1, a: { z: [{ y: 2, x: 3 }], w: null }, d: 4, b: 5, B: 6 };
+    expect(textsOf('pay', args)).toContain(
+      '{"B":6,"a":{"w":null,"z":[{"x":3,"y":2}]},"b":5,"c":1,"d":4}',
+    );
+  });
+
+  it('is its program alone where no words follow it', () => {
+    expect(textsOf('cli_execute', { command: 'ls' })).toEqual(
+      ['{"command":"ls"}', 'command', 'ls'].toSorted(byText),
+    );
+  });
+
+  it('is no line of words without a program', () => {
+    expect(textsOf('cli_execute', { args: ['rm', { to: '/' }] })).toEqual(
+      ['{"args":["rm",{"to":"/"}]}', 'args', 'rm', 'to', '/'].toSorted(byText),
+    );
+  });
+
+  it('is a line without the words that are null', () => {
+    expect(textsOf('cli_execute', { command: null, binary: 'rm', args: [null, { a: 1 }] })).toEqual(
+      [
+        '{"command":null,"binary":"rm","args":[null,{"a":1}]}',
+        '{"args":[null,{"a":1}],"binary":"rm","command":null}',
+        ...['command', 'binary', 'args', 'a', 'rm', 'rm 1', '1'],
+      ].toSorted(byText),
+    );
+  });
+});

@@ -50,3 +50,18 @@ describe('a pattern that makes other engines back up', () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 });
+
+describe('the time of a pattern', () => {
+  /** 25,000 characters, which may take 0.2 s, with two looks at the clock. */
+  const text = 'x'.repeat(32) + ' '.repeat(24_968);
+  const found = (...times: number[]) =>
+    findSpans(RE2JS.compile('x'), text, () => times.shift() ?? Number.POSITIVE_INFINITY);
+  const spans = (count: number) =>
+    Array.from({ length: count }, (_, start) => ({ start, end: start + 1 }));
+
+  it('is 0.1 s and 4 µs for each character', () => {
+    expect(found(1_000, 1_200, 1_200)).toEqual({ spans: spans(32), unsearchedFrom: null });
+    expect(found(1_000, 1_200, 1_201)).toEqual({ spans: spans(32), unsearchedFrom: 32 });
+    expect(found(1_000, 1_201)).toEqual({ spans: spans(16), unsearchedFrom: 16 });
+  });
+});

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { describe, expect, it, vi } from 'vitest';
 import { readGuardrailPattern } from '../../../../src/actors/governance/guardrails/guardrail-pattern.ts';
 
 describe('a pattern of a rule', () => {
@@ -81,5 +82,77 @@ describe('a pattern of a rule', () => {
     ],
   ])('%s is a problem, not a crash', (_name, source, problem) => {
     expect(readGuardrailPattern(source)).toEqual({ problem: `the pattern ${problem}` });
+  });
+});
+
+describe('a pattern at the bounds', () => {
+  const size = (count: number) => `${'a{1000}'.repeat(5)}a{${count}}`;
+
+  it('may have 2,000 characters and no more', () => {
+    expect(readGuardrailPattern('x'.repeat(2_000))).toMatchObject({ source: 'x'.repeat(2_000) });
+    expect(readGuardrailPattern('x'.repeat(2_001))).toEqual({
+      problem: 'the pattern is longer than 2000 characters; split it',
+    });
+  });
+
+  it('may have a size of 6,000 and no more', () => {
+    expect(readGuardrailPattern(size(998))).toEqual({
+      source: size(998),
+      size: 6_000,
+      isAnchored: false,
+    });
+    expect(readGuardrailPattern(size(999))).toEqual({
+      problem:
+        'the pattern is too large once its repetitions are written out; lower the counts or split it',
+    });
+  });
+});
+
+describe('the problem of a pattern', () => {
+  const unknown = 'has a (?...) group that RE2 does not know; rewrite it';
+
+  it.each([
+    ['(?q)a', unknown],
+    ['(?#note)a', unknown],
+    ['(?P=name)', unknown],
+    ['(?', unknown],
+    ['(?q)(?=a)', unknown],
+    ['(?P<n', 'has a malformed group name; write (?P<name>...)'],
+    ['(?<a b>c)', 'has a malformed group name; write (?P<name>...)'],
+    ['(?P<n>a)(?P<n>b)', 'uses one group name twice; rename one'],
+    ['\\p{Klingon}', 'has a character class or range that RE2 does not know; mend it'],
+    ['[[:(?<=:]]', 'has a character class or range that RE2 does not know; mend it'],
+    ['a{2,1}', 'has a repetition count that RE2 does not take; count to 1000 at most'],
+    ['\\G', 'has an escape with \\ that RE2 does not know; mend it'],
+    ['\\y\\1', 'has an escape with \\ that RE2 does not know; mend it'],
+    [
+      '(a)\\g1',
+      'has a backreference, which RE2 cannot match in linear time; rewrite it without one',
+    ],
+  ])('is what comes first in it: %s', (source, problem) => {
+    expect(readGuardrailPattern(source)).toEqual({ problem: `the pattern ${problem}` });
+  });
+
+  it.each<[string, Error, string]>([
+    [
+      'it is too large for RE2',
+      new RE2JSSyntaxException('expression too large'),
+      'is too large once its repetitions are written out; lower the counts or split it',
+    ],
+    [
+      'RE2 finds something new wrong with it',
+      new RE2JSSyntaxException('invalid UTF-8', 'a'),
+      'is not RE2 syntax; mend it',
+    ],
+    [
+      'RE2 fails over it',
+      new RangeError('Maximum call stack size exceeded'),
+      'could not be read by RE2; write it more simply',
+    ],
+  ])('is told and not thrown when %s', (_, error, problem) => {
+    vi.spyOn(RE2JS, 'compile').mockImplementation(() => {
+      throw error;
+    });
+    expect(readGuardrailPattern('a')).toEqual({ problem: `the pattern ${problem}` });
   });
 });

@@ -123,3 +123,21 @@ describe('the normal form', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 });
+
+describe('a text that is its own normal form', () => {
+  it.each(['', 'rm -rf /', 'two\u{1f600} words', 'é'])('has no other: %j', (text) => {
+    expect(normalForm(text)).toBeNull();
+  });
+});
+
+describe('the normal form in lines', () => {
+  it.each([
+    ['a\\d', 'a\\d'],
+    ['a\\nb', 'a\nb'],
+    ['a b\u00a0c', 'a b c'],
+    ['a  b\tc\n', 'a\nb\nc\n'],
+  ])('parts %j where a blank stands for more than one', (text, lined) => {
+    expect(normalForm(text)?.lined()).toBe(lined);
+    expect(normalForm(text)?.text).toBe(lined.replaceAll('\n', ' '));
+  });
+});

@@ -113,3 +113,15 @@ describe('a redaction rule', () => {
     ]);
   });
 });
+
+describe('the redaction rules of a name', () => {
+  it.each(['', 'emial', 'toString', '__proto__'])('that nobody knows are an error: %j', (name) => {
+    expect(() => redactionRules(['email', name])).toThrow(
+      new RangeError('a redaction rule has a name nobody knows'),
+    );
+  });
+
+  it('are none without names', () => {
+    expect(redactionRules([])).toEqual([]);
+  });
+});

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   kindOf,
   kinds,
+  kindsOfUnits,
   unitKinds,
 } from '../../../../src/actors/governance/guardrails/unit-kinds.ts';
 
@@ -33,5 +34,12 @@ describe('the table of code units', () => {
 
   it('is made once', () => {
     expect(unitKinds()).toBe(unitKinds());
+  });
+});
+
+describe('a table that is made anew', () => {
+  it('holds the kind of each code unit, and of no pair of them', () => {
+    const units = Array.from({ length: 0x1_0000 }, (_, unit) => kindOf(String.fromCharCode(unit)));
+    expect([...kindsOfUnits()]).toEqual(units);
   });
 });
