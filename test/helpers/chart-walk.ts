@@ -1,14 +1,14 @@
 import { expect, it, vi } from 'vitest';
-import type {
-  ActorLogic,
-  AnyActorRef,
-  AnyMachineSnapshot,
-  AnyStateMachine,
-  AnyStateNode,
-  EventObject,
-  StateValue,
+import {
+  type ActorLogic,
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  type EventObject,
+  type StateValue,
+  transition,
 } from 'xstate';
-import { transition } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import { prompt } from './patient.ts';
 
@@ -42,7 +42,7 @@ interface ChartPath {
   steps: readonly { name: string; snapshot: AnyMachineSnapshot }[];
 }
 
-interface PathOptions<World> {
+export interface PathOptions<World> {
   /** The chart with those of its actions filled that decide where it goes; itself when absent. */
   filled?: AnyStateMachine;
   input?: unknown;
@@ -61,7 +61,7 @@ interface PathOptions<World> {
 function shortestPathsOf(
   chart: AnyStateMachine,
   happenings: Happenings<any>,
-  { input, filled = chart, fingerprint = () => null }: PathOptions<any> = {},
+  { input, filled = chart, fingerprint = () => null }: PathOptions<any>,
 ): ChartPath[] {
   const situation = (snapshot: AnyMachineSnapshot): unknown => [
     snapshot.value,
@@ -86,9 +86,9 @@ function shortestPathsOf(
     return {
       begun,
       title: names.join(', then ') || 'nothing happens',
-      // What else of the chart differs by the way to a situation is as on this way.
+      // Two ways to one situation may differ in all else: each step is the one of this way.
       steps: names.map((name) => {
-        const heard = heardOf(happenings[name]!, snapshot);
+        const heard = heardOf(happenings[name], snapshot);
         [snapshot] = transition(told(filled), snapshot, { type: name, heard });
         return { name, snapshot };
       }),
@@ -97,7 +97,11 @@ function shortestPathsOf(
   return walks.filter(({ title }) => !walks.some((other) => other.title.startsWith(`${title}, `)));
 }
 
-function heardOf({ event }: Happening<any>, snapshot: AnyMachineSnapshot): HeardEvent[] {
+function heardOf(
+  happening: Happening<any> | undefined,
+  snapshot: AnyMachineSnapshot,
+): HeardEvent[] {
+  const { event = [] } = happening ?? {};
   return [typeof event === 'function' ? event(snapshot) : event].flat();
 }
 
@@ -158,6 +162,39 @@ function watchActorsOf(chart: AnyStateMachine): readonly AnyActorRef[] {
   return actors;
 }
 
+/** The real thing that runs a chart, to which nothing has happened. */
+interface Begun<World> {
+  world: World;
+  /** Whether the chart stands where it begins; some begin with what happens first. */
+  hasBegun: boolean;
+  /** Looks once whether it stands where the chart says. */
+  look: (snapshot: AnyMachineSnapshot) => void | Promise<void>;
+}
+
+/** Registers tests that walk every shortest path of a chart, and look after each step until nothing is wrong with it. */
+export function walkPaths<World>(
+  chart: AnyStateMachine,
+  happenings: Happenings<World>,
+  begin: () => Promise<Begun<World>>,
+  { passing = [], ...options }: Omit<PathOptions<World>, 'look'> & { interval?: number },
+): void {
+  const paths = shortestPathsOf(chart, happenings, options);
+  const waiting = { ...prompt, ...options };
+
+  it('reach every state', () => {
+    expect(unreachedStates(chart, paths)).toEqual(passing);
+  });
+
+  it.each(paths.map((path) => [path.title, path] as const))('%s', async (_, { begun, steps }) => {
+    const { world, hasBegun, look } = await begin();
+    if (hasBegun) await vi.waitFor(() => look(begun), waiting);
+    for (const { name, snapshot } of steps) {
+      await happenings[name]?.happen(world);
+      await vi.waitFor(() => look(snapshot), waiting);
+    }
+  });
+}
+
 /**
  * Registers tests that walk every shortest path of a chart through the real thing that runs it, and look after each step
  * whether the newest actor of the chart stands where the chart says.
@@ -168,29 +205,19 @@ export function walkChart<World>(
   chart: AnyStateMachine,
   happenings: Happenings<World>,
   open: (actors: readonly AnyActorRef[]) => World | Promise<World>,
-  options: PathOptions<World> = {},
+  { look, ...options }: PathOptions<World> = {},
 ): void {
-  const paths = shortestPathsOf(chart, happenings, options);
-
-  it('reach every state', () => {
-    expect(unreachedStates(chart, paths)).toEqual(options.passing ?? []);
-  });
-
-  it.each(paths.map((path) => [path.title, path] as const))('%s', async (_, { begun, steps }) => {
+  const begin = async (): Promise<Begun<World>> => {
     const actors = watchActorsOf(chart);
     const world = await open(actors);
-    const look = async (snapshot: AnyMachineSnapshot) => {
-      const { value } = snapshot;
-      await vi.waitFor(async () => {
-        if (actors.length > 0) expect(actors.at(-1)?.getSnapshot().value).toEqual(value);
-        await options.look?.(world, snapshot);
-      }, prompt);
+    return {
+      world,
+      hasBegun: actors.length > 0,
+      look: async (snapshot) => {
+        expect(actors.at(-1)?.getSnapshot().value).toEqual(snapshot.value);
+        await look?.(world, snapshot);
+      },
     };
-    // Some begin with what happens first.
-    if (actors.length > 0) await look(begun);
-    for (const { name, snapshot } of steps) {
-      await happenings[name]?.happen(world);
-      await look(snapshot);
-    }
-  });
+  };
+  walkPaths(chart, happenings, begin, options);
 }

@@ -4,10 +4,10 @@ import {
   configMachine,
   isChanged,
 } from '../../../../../src/ui/dashboard/views/config/config-machine.ts';
-import { serveAsked } from '../../../../helpers/asked-server.ts';
+import { serveAsked, walkAskedPage } from '../../../../helpers/asked-page.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
-import { type Happening, type Happenings, walkChart } from '../../../../helpers/chart-walk.ts';
+import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
 
 let browser: TestBrowser;
 
@@ -226,8 +226,7 @@ function shownBy(page: World['page']) {
 }
 
 describe('the shortest paths of a configuration, in the page', () => {
-  walkChart(configMachine, happenings, openEditor, {
+  walkAskedPage(configMachine, happenings, openEditor, look, {
     fingerprint: ({ context }) => isChanged(context as any),
-    look,
   });
 });

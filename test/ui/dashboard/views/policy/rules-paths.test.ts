@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
-import { isChanged, rulesMachine } from '../../../../../src/ui/dashboard/views/policy/rules-machine.ts';
-import { serveAsked } from '../../../../helpers/asked-server.ts';
+import {
+  isChanged,
+  rulesMachine,
+} from '../../../../../src/ui/dashboard/views/policy/rules-machine.ts';
+import { serveAsked, walkAskedPage } from '../../../../helpers/asked-page.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
-import { type Happening, type Happenings, walkChart } from '../../../../helpers/chart-walk.ts';
+import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
 
 let browser: TestBrowser;
 
@@ -50,7 +53,11 @@ type World = Awaited<ReturnType<typeof openEditor>>;
 
 type Child = 'reading' | 'previewing' | 'saving';
 
-const requests = { reading: 'GET /policy/rules', previewing: 'POST /policy/preview', saving: 'PUT /config' };
+const requests = {
+  reading: 'GET /policy/rules',
+  previewing: 'POST /policy/preview',
+  saving: 'PUT /config',
+};
 
 /** What the server answers while the chart is in a state. */
 function answers(state: Child, output: unknown, body: unknown, status = 200): Happening<World> {
@@ -58,9 +65,7 @@ function answers(state: Child, output: unknown, body: unknown, status = 200): Ha
     event: { type: `xstate.done.actor.0.rules.${state}`, output },
     in: (snapshot) => snapshot.matches(state),
     happen: ({ refuse, server }) =>
-      status === 200
-        ? server.answer(requests[state], body)
-        : refuse(requests[state], body, status),
+      status === 200 ? server.answer(requests[state], body) : refuse(requests[state], body, status),
   };
 }
 
@@ -73,7 +78,11 @@ function fails(state: Child): Happening<World> {
 }
 
 /** What a person presses, where the page has it. */
-function presses(type: string, button: string, isThere: Happening<World>['in'] & object): Happening<World> {
+function presses(
+  type: string,
+  button: string,
+  isThere: Happening<World>['in'] & object,
+): Happening<World> {
   return { event: { type }, in: isThere, happen: ({ press }) => press(button) };
 }
 
@@ -82,7 +91,9 @@ const isOpen = (snapshot: AnyMachineSnapshot) => snapshot.hasTag('open');
 const happenings: Happenings<World> = {
   'they are read': answers('reading', read, read),
   'they cannot be read': fails('reading'),
-  'they are read again': presses('read.asked', 'Try again', (snapshot) => snapshot.matches('unread')),
+  'they are read again': presses('read.asked', 'Try again', (snapshot) =>
+    snapshot.matches('unread'),
+  ),
   'one is changed': {
     event: ({ context }) => {
       const [rules] = context.rules;
@@ -137,7 +148,10 @@ async function look({ page, server }: World, snapshot: AnyMachineSnapshot): Prom
     {
       alerts: [...context.problems, ...(value === 'conflicted' ? [theirs.error] : [])],
       buttons: buttonsOf(snapshot),
-      denied: isOpen(snapshot) || value === 'previewing' || value === 'saving' ? context.rules[0].deny : null,
+      denied:
+        isOpen(snapshot) || value === 'previewing' || value === 'saving'
+          ? context.rules[0].deny
+          : null,
       status: statusOf(snapshot),
       lines: linesOf(snapshot),
     },
@@ -181,7 +195,8 @@ function statusOf({ value, context }: AnyMachineSnapshot): string {
 /** The lines of the file that differ, as they are shown. */
 function linesOf({ value, context }: AnyMachineSnapshot): string[] {
   if (value === 'conflicted') return ['- agent_id: refunds', '+ agent_id: theirs'];
-  return context['preview'] !== null && (value === 'previewed' || value === 'saving' || value === 'editing')
+  return context['preview'] !== null &&
+    (value === 'previewed' || value === 'saving' || value === 'editing')
     ? ['agent_id: refunds', '+deny: {}']
     : [];
 }
@@ -215,8 +230,7 @@ function shownBy(page: World['page']) {
 }
 
 describe('the shortest paths of the rules, in the page', () => {
-  walkChart(rulesMachine, happenings, openEditor, {
+  walkAskedPage(rulesMachine, happenings, openEditor, look, {
     fingerprint: ({ context }) => isChanged(context),
-    look,
   });
 });

@@ -1,6 +1,8 @@
 import { vi } from 'vitest';
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { type Happenings, type PathOptions, walkPaths } from './chart-walk.ts';
 import { listedAgent, workspaceApi } from './page-tasks.ts';
-import { prompt } from './patient.ts';
+import { patient, prompt } from './patient.ts';
 import { type PageServer, servePage } from './serve-page.ts';
 
 /** A server of the page with the agent `refunds`, whose views are answered when a test says so. */
@@ -84,4 +86,23 @@ export async function serveAsked(
       };
     },
   };
+}
+
+/**
+ * Registers tests that walk every shortest path of a chart that a page runs. After each step `look` compares what the page
+ * shows, and what it waits for, with what the chart says; two states that show the same wait for something else.
+ */
+export function walkAskedPage<World>(
+  chart: AnyStateMachine,
+  happenings: Happenings<World>,
+  open: () => Promise<World>,
+  look: (world: World, snapshot: AnyMachineSnapshot) => Promise<void>,
+  options: Omit<PathOptions<World>, 'look'> = {},
+): void {
+  const begin = async () => {
+    const world = await open();
+    const lookAt = (snapshot: AnyMachineSnapshot) => look(world, snapshot);
+    return { world, hasBegun: true, look: lookAt };
+  };
+  walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
 }

@@ -1,0 +1,75 @@
+import type { Locator } from 'playwright-core';
+import { expect } from 'vitest';
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { parse } from 'yaml';
+import { type Happenings, type PathOptions, walkPaths } from './chart-walk.ts';
+import { patient } from './patient.ts';
+
+/** What a page that is walked has asked of its server, and what it should have. */
+interface Asking {
+  readonly asked: readonly unknown[];
+  /** What happens to the page adds to it. */
+  readonly due: readonly unknown[];
+}
+
+/**
+ * Registers tests that walk every shortest path of a chart that a page runs, out of reach: whether it stands where the
+ * chart says is told by what the page shows and has asked for.
+ *
+ * @param open shows the page, to which nothing has happened
+ * @param look compares, after each step, all that tells the state from others; two that look the same to everybody are
+ * told apart by what the page does next, so that a walk has to go on from them
+ */
+export function walkPage<World extends Asking>(
+  chart: AnyStateMachine,
+  happenings: Happenings<World>,
+  open: () => Promise<World>,
+  look: (world: World, snapshot: AnyMachineSnapshot) => Promise<void>,
+  options: Omit<PathOptions<World>, 'look'> = {},
+): void {
+  const begin = async () => {
+    const world = await open();
+    return {
+      world,
+      hasBegun: true,
+      look: async (snapshot: AnyMachineSnapshot) => {
+        await look(world, snapshot);
+        expect(world.asked).toEqual(world.due);
+      },
+    };
+  };
+  walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
+}
+
+/** A node of Playwright's snapshot of what a page says, with what is in it. */
+type Said = string | { [node: string]: string | Said[] };
+
+/**
+ * Reads out what has these roles in a part of a page, in its order and as it is said to somebody who cannot see it:
+ * `button "Approve" [disabled]`, and of what has no name the text, as `alert: It is gone.`; nothing where the part is
+ * not there.
+ */
+export async function readOut(part: Locator, roles: readonly string[]): Promise<string[]> {
+  if ((await part.count()) === 0) return [];
+  const isWanted = (node: string) => roles.includes(node.split(' ', 1)[0] ?? '');
+  const textOf = (said: Said): string[] => {
+    if (typeof said === 'string') return isWanted(said) ? [] : [said];
+    return Object.entries(said).flatMap(([node, within]) => {
+      if (isWanted(node) || node.startsWith('/')) return [];
+      return typeof within === 'string' ? [within] : within.flatMap(textOf);
+    });
+  };
+  const read = (said: Said): string[] => {
+    if (typeof said === 'string') return isWanted(said) ? [said] : [];
+    return Object.entries(said).flatMap(([node, within]) => {
+      const nodes = typeof within === 'string' ? [within] : within;
+      const below = nodes.flatMap(read);
+      if (!isWanted(node)) return below;
+      const text = nodes.flatMap(textOf).join(' ');
+      return [node.includes('"') || text === '' ? node : `${node}: ${text}`, ...below];
+    });
+  };
+  // It may go just now, and whoever looks looks again.
+  const said: Said[] = parse(await part.ariaSnapshot({ timeout: 1_000 }));
+  return said.flatMap(read);
+}
