@@ -31,7 +31,7 @@ const preview = {
 const theirs = { error: 'service.yaml has changed.', content: 'agent_id: theirs', etag: '"3"' };
 const invalid = {
   ...{ valid: false, warnings: [] },
-  errors: [{ message: 'no such channel', line: 1, column: 1, path: 'defer' }],
+  errors: [1, 2].map((line) => ({ message: 'no such channel', line, column: 1, path: 'defer' })),
 };
 const failure = { error: 'The disk is full.' };
 
@@ -113,7 +113,7 @@ const happenings: Happenings<World> = {
   'it is there': answers('previewing', { kind: 'previewed', preview }, preview),
   'they are not valid': answers(
     'previewing',
-    { kind: 'invalid', problems: ['no such channel'] },
+    { kind: 'invalid', problems: ['no such channel', 'no such channel'] },
     invalid,
     400,
   ),
@@ -130,7 +130,7 @@ const happenings: Happenings<World> = {
   'they are saved': answers('saving', { kind: 'saved' }, {}),
   'the text is not valid': answers(
     'saving',
-    { kind: 'invalid', problems: ['no such channel'] },
+    { kind: 'invalid', problems: ['no such channel', 'no such channel'] },
     invalid,
     400,
   ),
