@@ -5,25 +5,30 @@ import { listedAgent, workspaceApi } from './page-tasks.ts';
 import { patient, prompt } from './patient.ts';
 import { type PageServer, servePage } from './serve-page.ts';
 
+/** The words that a request begins with, such as `POST /chat`, or a pattern of them. */
+type Words = string | RegExp;
+
 /** A server of the page with the agent `refunds`, whose views are answered when a test says so. */
 export interface AskedServer extends PageServer {
   /** What the page has asked and waits for, in order, such as `PUT /config {"content":"a"} over "1"`. */
   underWay(): string[];
-  /** Answers the one request that begins with these words, as soon as it is under way. */
-  answer(words: string, body: unknown, status?: number): Promise<void>;
-  /** The same with a stream, which stays under way until it ends. */
-  stream(words: string): Promise<AnswerStream>;
+  /** Answers the first such request, as soon as it is under way. */
+  answer(words: Words, body: unknown, status?: number): Promise<void>;
+  /** The same with a stream, under way until it ends; the one that was begun already where there is one. */
+  stream(words: Words): Promise<AnswerStream>;
 }
 
 /** An answer that is written as a test goes. */
 export interface AnswerStream {
+  /** What it answers. */
+  line: string;
   write(text: string): void;
   end(): void;
 }
 
 interface Asked {
   line: string;
-  isAnswered: boolean;
+  stream: AnswerStream | null;
   answer: (response: Response) => void;
   forget: () => void;
 }
@@ -50,18 +55,19 @@ export async function serveAsked(
         all.delete(own);
         socket.off('close', forget);
       };
-      const own: Asked = { line, isAnswered: false, answer: resolve, forget };
+      const own: Asked = { line, stream: null, answer: resolve, forget };
       all.add(own);
       // A page that does not want the answer any more hangs up.
       socket.once('close', forget);
       return promise;
     }),
   );
-  const find = (words: string) =>
-    vi.waitUntil(
-      () => [...all].find(({ line, isAnswered }) => !isAnswered && line.startsWith(words)),
-      prompt,
-    );
+  const find = (words: Words) =>
+    vi.waitUntil(() => {
+      const isMeant = ({ line }: Asked) =>
+        typeof words === 'string' ? line.startsWith(words) : words.test(line);
+      return [...all].find(isMeant);
+    }, prompt);
   return {
     ...server,
     underWay: () => [...all].map(({ line }) => line),
@@ -72,18 +78,23 @@ export async function serveAsked(
     },
     stream: async (words) => {
       const asked = await find(words);
-      asked.isAnswered = true;
-      const encoder = new TextEncoder();
-      let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
-      const body = new ReadableStream<Uint8Array>({ start: (made) => void (stream = made) });
-      asked.answer(new Response(body, { headers: { 'Content-Type': 'text/event-stream' } }));
-      return {
-        write: (text) => stream?.enqueue(encoder.encode(text)),
-        end: () => {
-          asked.forget();
-          stream?.close();
-        },
-      };
+      asked.stream ??= beginStream(asked);
+      return asked.stream;
+    },
+  };
+}
+
+function beginStream({ line, answer, forget }: Asked): AnswerStream {
+  const encoder = new TextEncoder();
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  answer(new Response(readable, { headers: { 'Content-Type': 'text/event-stream' } }));
+  return {
+    line,
+    write: (text) => void writer.write(encoder.encode(text)),
+    end: () => {
+      forget();
+      void writer.close();
     },
   };
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { A2aLineJson } from '../../../../../src/http/wire/dashboard/a2a-json.ts';
 import { consoleMachine } from '../../../../../src/ui/dashboard/views/a2a/console-machine.ts';
-import { type AnswerStream, serveAsked, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { serveAsked, walkAskedPage } from '../../../../helpers/asked-page.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
@@ -37,20 +37,16 @@ async function openConsole() {
   await page.locator('.parts select').selectOption('GET of a path');
   const refuse = () => {
     forgive(complaints, ['400']);
-    return server.answer('POST /api/a2a/send', refusal, 400);
+    return server.answer(send, refusal, 400);
   };
-  return { server, page, press, refuse, answers: [] as AnswerStream[] };
+  return { server, page, press, refuse };
 }
 
 type World = Awaited<ReturnType<typeof openConsole>>;
 
 const isSending = (snapshot: AnyMachineSnapshot) => snapshot.matches('sending');
 
-/** The stream of the answer under way, which is begun when it is first written to. */
-async function streamOf({ server, answers }: World): Promise<AnswerStream> {
-  answers[0] ??= await server.stream('POST /api/a2a/send');
-  return answers[0];
-}
+const send = 'POST /api/a2a/send';
 
 /** A line of the answer, where the server has come to it. */
 function tells(
@@ -64,7 +60,10 @@ function tells(
       snapshot.context.end === null &&
       snapshot.context.problem === null &&
       isNext(snapshot.context),
-    happen: async (world) => (await streamOf(world)).write(`${JSON.stringify(line)}\n`),
+    happen: async ({ server }) => {
+      const answer = await server.stream(send);
+      answer.write(`${JSON.stringify(line)}\n`);
+    },
   };
 }
 
@@ -83,10 +82,7 @@ const happenings: Happenings<World> = {
   'it is stopped': {
     event: { type: 'request.stopped' },
     in: isSending,
-    happen: async ({ press, answers }) => {
-      await press('Stop');
-      answers.length = 0;
-    },
+    happen: ({ press }) => press('Stop'),
   },
   'the answer begins': tells(
     { status: 200, headers: { 'content-type': 'application/json' } },
@@ -102,10 +98,7 @@ const happenings: Happenings<World> = {
   'that was all': {
     event: { type: 'line.last' },
     in: isSending,
-    happen: async (world) => {
-      (await streamOf(world)).end();
-      world.answers.length = 0;
-    },
+    happen: async ({ server }) => (await server.stream(send)).end(),
   },
   'the server refuses it': {
     event: [{ type: 'line.came', line: { problem: refusal.error } }, { type: 'line.last' }],
@@ -135,7 +128,7 @@ async function look({ page, server }: World, snapshot: AnyMachineSnapshot): Prom
           ? null
           : `200\n${headers}\n\n${isLaidOut ? '{\n  "ok": true\n}' : text}`.trim(),
     },
-    isBusy ? [`POST /api/a2a/send ${JSON.stringify(request)}`] : [],
+    isBusy ? [`${send} ${JSON.stringify(request)}`] : [],
   ]);
 }
 
