@@ -1,5 +1,7 @@
+import type { Page } from 'playwright-core';
 import { vi } from 'vitest';
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { forgive, type TestBrowser } from './browser.ts';
 import { type Happenings, type PathOptions, walkPaths } from './chart-walk.ts';
 import { listedAgent, workspaceApi } from './page-tasks.ts';
 import { patient, prompt } from './patient.ts';
@@ -9,7 +11,7 @@ import { type PageServer, servePage } from './serve-page.ts';
 type Words = string | RegExp;
 
 /** A server of the page with the agent `refunds`, whose views are answered when a test says so. */
-export interface AskedServer extends PageServer {
+interface AskedServer extends PageServer {
   /** What the page has asked and waits for, in order, such as `PUT /config {"content":"a"} over "1"`. */
   underWay(): string[];
   /** Answers the first such request, as soon as it is under way. */
@@ -19,7 +21,7 @@ export interface AskedServer extends PageServer {
 }
 
 /** An answer that is written as a test goes. */
-export interface AnswerStream {
+interface AnswerStream {
   /** What it answers. */
   line: string;
   write(text: string): void;
@@ -33,14 +35,44 @@ interface Asked {
   forget: () => void;
 }
 
+/** A view of the page before a server that answers when a test says so. */
+export interface AskedPage {
+  server: AskedServer;
+  page: Page;
+  /** Presses a button by its name. */
+  press: (name: string) => Promise<void>;
+  /** Answers with a refusal, of which the page may complain. */
+  refuse: (words: Words, body: unknown, status: number) => Promise<void>;
+}
+
 /**
- * Serves the page until the test is over.
+ * Opens a view such as `#/a2a`, until the test is over.
  *
  * @param known answers to requests that are of no interest, such as `GET /api/schema`
+ * @param prepare does something to the page before it is opened
  */
-export async function serveAsked(
+export async function openAskedPage(
+  browser: TestBrowser,
+  view: string,
   known: Readonly<Record<string, unknown>> = {},
-): Promise<AskedServer> {
+  prepare: (page: Page) => Promise<unknown> = () => Promise.resolve(),
+): Promise<AskedPage> {
+  const server = await serveAsked(known);
+  const { page, complaints } = await browser.page();
+  await prepare(page);
+  await page.goto(`${server.url}/${view}`);
+  return {
+    server,
+    page,
+    press: (name) => page.getByRole('button', { name, exact: true }).click(),
+    refuse: (words, body, status) => {
+      forgive(complaints, [String(status)]);
+      return server.answer(words, body, status);
+    },
+  };
+}
+
+async function serveAsked(known: Readonly<Record<string, unknown>>): Promise<AskedServer> {
   const all = new Set<Asked>();
   const server = await servePage(
     workspaceApi([listedAgent('refunds')], ({ pathname, search }, body, request) => {
@@ -116,4 +148,10 @@ export function walkAskedPage<World>(
     return { world, hasBegun: true, look: lookAt };
   };
   walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
+}
+
+/** Returns what an actor that a chart has invoked was asked with; `undefined` where it does not run. */
+export function inputOf({ children }: AnyMachineSnapshot, id: string): any {
+  const snapshot = children[id]?.getSnapshot();
+  return snapshot === undefined ? undefined : (snapshot as unknown as { input: unknown }).input;
 }

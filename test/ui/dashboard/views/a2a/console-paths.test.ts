@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { A2aLineJson } from '../../../../../src/http/wire/dashboard/a2a-json.ts';
 import { consoleMachine } from '../../../../../src/ui/dashboard/views/a2a/console-machine.ts';
-import { serveAsked, walkAskedPage } from '../../../../helpers/asked-page.ts';
-import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
+import { openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
 
@@ -29,17 +29,11 @@ const refusal = { error: 'The agent does not run.' };
 
 /** The console of an agent whose card has been read, with a request that is filled in. */
 async function openConsole() {
-  const server = await serveAsked({ 'POST /api/a2a/card': inspection });
-  const { page, complaints } = await browser.page();
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-  await page.goto(`${server.url}/#/a2a?agent=refunds`);
-  await press('Ask for its card');
-  await page.locator('.parts select').selectOption('GET of a path');
-  const refuse = () => {
-    forgive(complaints, ['400']);
-    return server.answer(send, refusal, 400);
-  };
-  return { server, page, press, refuse };
+  const known = { 'POST /api/a2a/card': inspection };
+  const asked = await openAskedPage(browser, '#/a2a?agent=refunds', known);
+  await asked.press('Ask for its card');
+  await asked.page.locator('.parts select').selectOption('GET of a path');
+  return asked;
 }
 
 type World = Awaited<ReturnType<typeof openConsole>>;
@@ -104,7 +98,7 @@ const happenings: Happenings<World> = {
     event: [{ type: 'line.came', line: { problem: refusal.error } }, { type: 'line.last' }],
     in: (snapshot) =>
       isSending(snapshot) && snapshot.context.status === null && snapshot.context.problem === null,
-    happen: ({ refuse }) => refuse(),
+    happen: ({ refuse }) => refuse(send, refusal, 400),
   },
 };
 

@@ -4,8 +4,8 @@ import {
   configMachine,
   isChanged,
 } from '../../../../../src/ui/dashboard/views/config/config-machine.ts';
-import { serveAsked, walkAskedPage } from '../../../../helpers/asked-page.ts';
-import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
+import { inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
 
@@ -27,17 +27,14 @@ const failure = { error: 'The disk is full.' };
 
 /** The editor of a configuration that the server has not told yet. Its time goes on when the test says so. */
 async function openEditor() {
-  const server = await serveAsked({ 'GET /api/schema': {} });
-  const { page, complaints } = await browser.page();
-  await page.clock.install();
-  await page.goto(`${server.url}/#/agents/refunds/config`);
-  await page.clock.pauseAt(Date.now() + 60_000);
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-  const refuse = (asked: string, body: unknown, status: number) => {
-    forgive(complaints, [String(status)]);
-    return server.answer(asked, body, status);
-  };
-  return { server, page, press, refuse };
+  const asked = await openAskedPage(
+    browser,
+    '#/agents/refunds/config',
+    { 'GET /api/schema': {} },
+    (page) => page.clock.install(),
+  );
+  await asked.page.clock.pauseAt(Date.now() + 60_000);
+  return asked;
 }
 
 type World = Awaited<ReturnType<typeof openEditor>>;
@@ -57,10 +54,6 @@ const isIn =
   (...states: Child[]) =>
   (snapshot: AnyMachineSnapshot) =>
     states.some((state) => `0.config.${state}` in snapshot.children);
-
-/** What an actor that is under way was asked with. */
-const inputOf = ({ children }: AnyMachineSnapshot, child: Child) =>
-  (children[`0.config.${child}`]?.getSnapshot() as any)?.input;
 
 /** A key that is pressed at the end of the text. */
 function types(key: string, text: (before: string) => string): Happening<World> {
@@ -122,7 +115,7 @@ const happenings: Happenings<World> = {
   },
   'it is saved': {
     event: (snapshot) => {
-      const content = inputOf(snapshot, 'saving')?.text;
+      const content = inputOf(snapshot, '0.config.saving')?.text;
       return answered('saving', { kind: 'saved', config: { content, etag: '"3"', path } });
     },
     in: isIn('saving'),
@@ -163,8 +156,8 @@ const happenings: Happenings<World> = {
 async function look({ page, server }: World, snapshot: AnyMachineSnapshot): Promise<void> {
   const { context } = snapshot;
   const isConflict = snapshot.matches('conflicting');
-  const checked = inputOf(snapshot, 'editing.checking');
-  const saved = inputOf(snapshot, 'saving');
+  const checked = inputOf(snapshot, '0.config.editing.checking');
+  const saved = inputOf(snapshot, '0.config.saving');
   const isOpen = context.saved !== null;
   const isCurrent = snapshot.matches({ editing: 'checked' });
   expect([await shownBy(page), server.underWay()]).toEqual([

@@ -1,9 +1,10 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { SignInStatusJson } from '../../../../../src/http/wire/dashboard/wizard-json.ts';
 import { browserSignInMachine } from '../../../../../src/ui/dashboard/views/new/browser-sign-in-machine.ts';
-import { serveAsked, walkAskedPage } from '../../../../helpers/asked-page.ts';
-import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
+import { openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
 
@@ -25,26 +26,23 @@ const tab = [begun.url, '_blank', 'noopener,noreferrer'] as const;
 
 /** The step of the model in the making of an agent, whose provider a browser can sign in to. */
 async function openModel() {
-  const server = await serveAsked({
-    'GET /api/wizard/meta': { providers: [{ name: 'openai', sign_in: true }], skills: [] },
-  });
-  const { page, complaints } = await browser.page();
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-  // A tab costs a process of the browser; the real one is opened in `real/browser-sign-in.test.ts`.
-  await page.addInitScript(() => {
-    const tabs: unknown[] = [];
-    Object.assign(globalThis, { tabs, open: (...asked: unknown[]) => tabs.push(asked) });
-  });
-  await page.goto(`${server.url}/#/new`);
+  const meta = { providers: [{ name: 'openai', sign_in: true }], skills: [] };
+  const known = { 'GET /api/wizard/meta': meta };
+  const asked = await openAskedPage(browser, '#/new', known, noteTabs);
+  const { page, press } = asked;
   await page.getByRole('textbox', { name: 'Name' }).fill('x');
   await press('Next');
   await page.getByRole('radio', { name: 'OpenAI', exact: true }).check();
   await press('Next');
-  const refuse = (asked: string, body: unknown, code: number) => {
-    forgive(complaints, [String(code)]);
-    return server.answer(asked, body, code);
-  };
-  return { server, page, press, refuse, tabs: [] as (typeof tab)[] };
+  return { ...asked, tabs: [] as (typeof tab)[] };
+}
+
+/** A tab costs a process of the browser; the real one is opened in `real/browser-sign-in.test.ts`. */
+function noteTabs(page: Page): Promise<unknown> {
+  return page.addInitScript(() => {
+    const tabs: unknown[] = [];
+    Object.assign(globalThis, { tabs, open: (...asked: unknown[]) => tabs.push(asked) });
+  });
 }
 
 type World = Awaited<ReturnType<typeof openModel>>;

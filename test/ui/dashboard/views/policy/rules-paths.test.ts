@@ -4,8 +4,8 @@ import {
   isChanged,
   rulesMachine,
 } from '../../../../../src/ui/dashboard/views/policy/rules-machine.ts';
-import { serveAsked, walkAskedPage } from '../../../../helpers/asked-page.ts';
-import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
+import { openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
 
@@ -37,16 +37,9 @@ const failure = { error: 'The disk is full.' };
 
 /** The editor of rules that the server has not told yet. */
 async function openEditor() {
-  const server = await serveAsked({ 'GET /policy': policy });
-  const { page, complaints } = await browser.page();
-  await page.goto(`${server.url}/#/agents/refunds/policy`);
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-  await press('Edit the rules');
-  const refuse = (asked: string, body: unknown, status: number) => {
-    forgive(complaints, [String(status)]);
-    return server.answer(asked, body, status);
-  };
-  return { server, page, press, refuse };
+  const asked = await openAskedPage(browser, '#/agents/refunds/policy', { 'GET /policy': policy });
+  await asked.press('Edit the rules');
+  return asked;
 }
 
 type World = Awaited<ReturnType<typeof openEditor>>;
