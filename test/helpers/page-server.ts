@@ -11,7 +11,7 @@ export interface Answer {
   body?: unknown;
 }
 
-type Route = (body: any, url: URL) => Answer | Response | Promise<Answer>;
+type Route = (body: any, url: URL) => Answer | Response | Promise<Answer | Response>;
 
 /**
  * A server for the page that says what a test wants, however hostile or broken: the page must hold whatever it is told.
@@ -29,6 +29,8 @@ export class PageServer {
   readonly posts: { path: string; body: any }[] = [];
   /** Routes of a test's own, such as `POST /api/agents/a/start`. */
   readonly routes = new Map<string, Route>();
+  /** Is told of a request that the page has given up, or left behind, before it was answered. */
+  givenUp: (method: string, url: URL) => void = () => undefined;
   readonly #streams = new Set<ServerResponse>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   #events = 0;
@@ -76,6 +78,9 @@ export class PageServer {
       return this.#json(response, 401, { error: 'unauthorized' });
     }
     if (url.pathname === '/api/events') return this.#stream(request, response);
+    response.once('close', () => {
+      if (!response.writableEnded) this.givenUp(request.method ?? '', url);
+    });
     let text = '';
     for await (const chunk of request) text += String(chunk);
     const body: unknown = text === '' ? {} : JSON.parse(text);

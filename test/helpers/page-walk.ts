@@ -34,39 +34,45 @@ export function walkPage<World extends Asking>(
       hasBegun: true,
       look: async (snapshot: AnyMachineSnapshot) => {
         await look(world, snapshot);
-        expect(world.asked).toEqual(world.due);
+        expect(inOneOrder(world.asked)).toEqual(inOneOrder(world.due));
       },
     };
   };
   walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
 }
 
-/** A node of Playwright's snapshot of what a page says, with what is in it. */
+/** What is asked and given up in one step comes in any order. */
+function inOneOrder(requests: readonly unknown[]): string[] {
+  return requests.map((request) => JSON.stringify(request)).toSorted();
+}
+
+/** A node of Playwright's snapshot of what a page says, with what is in it or its text. */
 type Said = string | { [node: string]: string | Said[] };
 
 /**
  * Reads out what has these roles in a part of a page, in its order and as it is said to somebody who cannot see it:
- * `button "Approve" [disabled]`, and of what has no name the text, as `alert: It is gone.`; nothing where the part is
- * not there.
+ * `button "Approve" [disabled]`, and of what has no name all of its text, as `alert: It is gone.`; nothing where the
+ * part is not there.
  */
 export async function readOut(part: Locator, roles: readonly string[]): Promise<string[]> {
   if ((await part.count()) === 0) return [];
-  const isWanted = (node: string) => roles.includes(node.split(' ', 1)[0] ?? '');
+  const isWanted = (node: string) => roles.includes(/^\w+/.exec(node)?.[0] ?? '');
+  const isNamed = (node: string) => isWanted(node) && node.includes('"');
   const textOf = (said: Said): string[] => {
-    if (typeof said === 'string') return isWanted(said) ? [] : [said];
+    if (typeof said === 'string') return [];
     return Object.entries(said).flatMap(([node, within]) => {
-      if (isWanted(node) || node.startsWith('/')) return [];
+      if (isNamed(node) || node.startsWith('/')) return [];
       return typeof within === 'string' ? [within] : within.flatMap(textOf);
     });
   };
   const read = (said: Said): string[] => {
     if (typeof said === 'string') return isWanted(said) ? [said] : [];
     return Object.entries(said).flatMap(([node, within]) => {
-      const nodes = typeof within === 'string' ? [within] : within;
-      const below = nodes.flatMap(read);
+      const below = typeof within === 'string' ? [] : within.flatMap(read);
       if (!isWanted(node)) return below;
-      const text = nodes.flatMap(textOf).join(' ');
-      return [node.includes('"') || text === '' ? node : `${node}: ${text}`, ...below];
+      if (isNamed(node)) return [node, ...below];
+      const text = textOf({ text: within }).join(' ');
+      return [text === '' ? node : `${node}: ${text}`, ...below.filter(isNamed)];
     });
   };
   // It may go just now, and whoever looks looks again.

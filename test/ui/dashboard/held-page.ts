@@ -4,8 +4,8 @@ import { HeldAnswers } from '../../helpers/held-answers.ts';
 import type { Answer, PageServer } from '../../helpers/page-server.ts';
 import { startPageServer } from './page-browser.ts';
 
-/** A request, as `POST /api/agents/refunds/start`, with its body. */
-type Asked = readonly [route: string, body?: unknown];
+/** A request, as `POST /api/agents/refunds/start`, with its body; or one that the page has given up. */
+type Asked = readonly [request: string, body?: unknown];
 
 /** A page of the dashboard before a server that answers some of its requests when a test says so. */
 export interface HeldPage {
@@ -16,15 +16,17 @@ export interface HeldPage {
   asked: Asked[];
   /** What it should have asked of them by now. */
   due: Asked[];
+  /** Has another route wait from now on. */
+  hold: (route: string) => void;
   /** Answers what the page has asked of the route, as soon as it has asked. */
-  answer: (route: string, answer: Answer) => Promise<void>;
+  answer: (route: string, answer: Answer | Response) => Promise<void>;
 }
 
 interface HeldPageOptions {
   browser: TestBrowser;
   /** The view, such as `#/agents`. */
   view: string;
-  /** Routes that wait. */
+  /** Routes that wait, without what their addresses ask for. */
   held: readonly string[];
   /** Says what the server has; before the page is opened. */
   arrange: (server: PageServer) => void;
@@ -43,17 +45,25 @@ export async function openHeldPage({
   const server = await startPageServer();
   arrange(server);
   const asked: Asked[] = [];
-  const answers = new Map(held.map((route) => [route, new HeldAnswers<Answer>()]));
-  for (const [route, waiting] of answers) {
-    server.routes.set(route, (body) => {
-      asked.push(route.startsWith('GET') ? [route] : [route, body]);
+  const answers = new Map<string, HeldAnswers<Answer | Response>>();
+  const hold = (route: string): void => {
+    const waiting = new HeldAnswers<Answer | Response>();
+    answers.set(route, waiting);
+    server.routes.set(route, (body, { search }) => {
+      asked.push(route.startsWith('GET') ? [route + search] : [route + search, body]);
       return waiting.ask();
     });
-  }
+  };
+  for (const route of held) hold(route);
+  server.givenUp = (method, { pathname, search }) => {
+    const route = `${method} ${pathname}`;
+    if (answers.has(route)) asked.push([`gives up ${route}${search}`]);
+  };
   const { page, complaints } = await browser.page();
   await prepare?.(page);
   await page.goto(server.url + view);
-  const answer = async (route: string, what: Answer): Promise<void> =>
-    answers.get(route)?.answer(what);
-  return { page, complaints, server, asked, due: [], answer };
+  return {
+    ...{ page, complaints, server, asked, due: [], hold },
+    answer: async (route, answer) => answers.get(route)?.answer(answer),
+  };
 }
