@@ -150,6 +150,11 @@ export function walkAskedPage<World>(
   walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
 }
 
+/** Says whether something of the page has the focus, from which whoever works with keys goes on. */
+export function hasFocus(page: Page): Promise<boolean> {
+  return page.evaluate('document.activeElement !== document.body');
+}
+
 /** Returns what an actor that a chart has invoked was asked with; `undefined` where it does not run. */
 export function inputOf({ children }: AnyMachineSnapshot, id: string): any {
   const snapshot = children[id]?.getSnapshot();

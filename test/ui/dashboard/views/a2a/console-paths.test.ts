@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { A2aLineJson } from '../../../../../src/http/wire/dashboard/a2a-json.ts';
 import { consoleMachine } from '../../../../../src/ui/dashboard/views/a2a/console-machine.ts';
-import { openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
@@ -70,7 +70,7 @@ const happenings: Happenings<World> = {
   'it is sent again': {
     event: { type: 'request.sent', request },
     in: isSending,
-    // The button is off, and a form is sent by its fields too.
+    // A form is sent by its fields too.
     happen: ({ page }) => page.getByLabel(/^Path below/).press('Enter'),
   },
   'it is stopped': {
@@ -108,6 +108,7 @@ async function look({ page, server }: World, snapshot: AnyMachineSnapshot): Prom
   const isBusy = isSending(snapshot);
   const isLaidOut = !isBusy && text === '{"ok":true}';
   const headers = 'content-type: application/json';
+  if (snapshot.context.request !== null) expect(await hasFocus(page)).toBe(true);
   expect([await shownBy(page), server.underWay()]).toEqual([
     {
       buttons: isBusy ? ['(Send)', 'Stop'] : ['Send'],
@@ -134,7 +135,7 @@ function shownBy(page: World['page']) {
     const answer = form.querySelector('pre');
     return {
       buttons: all('.row > button').map((button) =>
-        button.disabled ? `(${words(button)})` : words(button),
+        button.ariaDisabled === 'true' ? `(${words(button)})` : words(button),
       ),
       says: words(form.querySelector('[role=status]')),
       alerts: all('[role=alert]').map(words),

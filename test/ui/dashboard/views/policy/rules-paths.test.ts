@@ -4,7 +4,7 @@ import {
   isChanged,
   rulesMachine,
 } from '../../../../../src/ui/dashboard/views/policy/rules-machine.ts';
-import { openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
@@ -79,6 +79,8 @@ function presses(
   return { event: { type }, in: isThere, happen: ({ press }) => press(button) };
 }
 
+const isWritten = (snapshot: AnyMachineSnapshot) =>
+  isOpen(snapshot) || (snapshot.hasTag('busy') && !snapshot.matches('reading'));
 const isOpen = (snapshot: AnyMachineSnapshot) => snapshot.hasTag('open');
 
 const happenings: Happenings<World> = {
@@ -137,14 +139,13 @@ const happenings: Happenings<World> = {
 /** What the page shows of its chart, and what it waits for. */
 async function look({ page, server }: World, snapshot: AnyMachineSnapshot): Promise<void> {
   const { context, value } = snapshot;
+  const isEdited = isWritten(snapshot) && isChanged(context as never);
+  if (isEdited) expect(await hasFocus(page)).toBe(true);
   expect([await shownBy(page), server.underWay()]).toEqual([
     {
       alerts: [...context.problems, ...(value === 'conflicted' ? [theirs.error] : [])],
       buttons: buttonsOf(snapshot),
-      denied:
-        isOpen(snapshot) || value === 'previewing' || value === 'saving'
-          ? context.rules[0].deny
-          : null,
+      denied: isWritten(snapshot) ? context['rules'][0].deny : null,
       status: statusOf(snapshot),
       lines: linesOf(snapshot),
     },
@@ -213,7 +214,7 @@ function shownBy(page: World['page']) {
     return {
       alerts: all('.note[role=alert] > p:first-child').map(words),
       buttons: all('.stack button:not(.icon)').map((button) =>
-        button.disabled ? `(${words(button)})` : words(button),
+        button.disabled || button.ariaDisabled === 'true' ? `(${words(button)})` : words(button),
       ),
       denied: main.querySelector('fieldset input[type=checkbox]')?.checked ?? null,
       status: all('.stack > p[role=status], .row > span[role=status]').map(words).join('\n'),
