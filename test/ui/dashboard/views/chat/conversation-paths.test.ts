@@ -9,7 +9,7 @@ import {
   type Turn,
   turnsOf,
 } from '../../../../../src/ui/dashboard/views/chat/turn.ts';
-import { inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
@@ -87,7 +87,6 @@ function opens(task: string | null): Happening<World> {
   };
 }
 
-/** A task as the agent tells it. */
 function taskOf(id: string, session: string, state: string) {
   const artifacts = state === 'completed' ? [{ parts: [{ text: 'Paid 89.90.' }] }] : [];
   return { id, contextId: session, status: { state }, history: [open], artifacts };
@@ -191,8 +190,10 @@ const happenings: Happenings<World> = {
   'it is to stop': {
     event: { type: 'stop.asked' },
     in: (snapshot) => isListening(snapshot) && isNamed(snapshot) && !isIn('stopping')(snapshot),
-    happen: async ({ press, count }) => {
+    happen: async ({ page, press, count }) => {
       await press('Stop');
+      // It has the focus still, and is pressed once.
+      await page.keyboard.press('Enter');
       count.cancels += 1;
     },
   },
@@ -252,7 +253,6 @@ const happenings: Happenings<World> = {
   },
 };
 
-/** Whether the calls of what was said are read and not there yet. */
 function isRecalling({ children, context }: AnyMachineSnapshot): boolean {
   const turns: Turn[] = context.turns;
   return (
@@ -271,6 +271,7 @@ async function look(world: World, snapshot: AnyMachineSnapshot): Promise<void> {
     ...(isListening(snapshot) ? [askedBy(snapshot)] : []),
     ...Array.from({ length: count.cancels }, () => 'POST /tasks/t-1/cancel {}'),
   ];
+  if (isIn('stopping')(snapshot)) expect(await hasFocus(page)).toBe(true);
   // Whether a task works, and whether it waits, looks the same here: a call that waits is shown as the workspace tells it,
   // and what the page does next tells the two apart.
   expect([await shownBy(page), await session(), server.underWay().toSorted()]).toEqual([
@@ -330,7 +331,8 @@ function shownBy(page: World['page']) {
       })),
       says: words(main.querySelector('.log p[role=status]')),
       alerts: all(main, '.content > [role=alert]').map(words),
-      stop: stop === undefined ? null : stop.disabled ? `(${words(stop)})` : words(stop),
+      stop:
+        stop === undefined ? null : stop.ariaDisabled === 'true' ? `(${words(stop)})` : words(stop),
       field: main.querySelector('textarea').value,
     };
   });

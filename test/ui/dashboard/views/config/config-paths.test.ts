@@ -4,7 +4,7 @@ import {
   configMachine,
   isChanged,
 } from '../../../../../src/ui/dashboard/views/config/config-machine.ts';
-import { inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
@@ -113,7 +113,10 @@ const happenings: Happenings<World> = {
   'it is to be saved': {
     event: { type: 'save.asked' },
     in: ({ context }) => context.saved !== null,
-    happen: ({ page }) => page.keyboard.press('ControlOrMeta+s'),
+    happen: async ({ page }) => {
+      const save = page.locator('main button.primary');
+      await ((await save.isEnabled()) ? save.click() : page.keyboard.press('ControlOrMeta+s'));
+    },
   },
   'it is saved': {
     event: (snapshot) => {
@@ -162,6 +165,7 @@ async function look({ page, server }: World, snapshot: AnyMachineSnapshot): Prom
   const saved = inputOf(snapshot, '0.config.saving');
   const isOpen = context.saved !== null;
   const isCurrent = snapshot.matches({ editing: 'checked' });
+  if (saved !== undefined) expect(await hasFocus(page)).toBe(true);
   expect([await shownBy(page), server.underWay()]).toEqual([
     {
       alerts: [
@@ -210,7 +214,7 @@ function shownBy(page: World['page']) {
     return {
       alerts: all(main, '[role=alert] > p:first-child').map(words),
       buttons: all(main, 'button:not(.icon)').map(words),
-      canSave: !main.querySelector('button.primary').disabled,
+      canSave: main.querySelector('button.primary').ariaDisabled === 'false',
       isMarked: main.innerText.includes('not saved'),
       text: lines?.join('\n') ?? null,
       removed: editor?.querySelector('.cm-deletedChunk')?.innerText.trim() ?? null,

@@ -6,7 +6,7 @@ import {
   builderMachine,
   type SaveInput,
 } from '../../../../../src/ui/dashboard/views/skill-builder/builder-machine.ts';
-import { inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
@@ -224,6 +224,7 @@ const happenings: Happenings<World> = {
 
 /** What the page shows of its chart, and what it waits for. */
 async function look({ page, server }: World, snapshot: AnyMachineSnapshot): Promise<void> {
+  if (snapshot.hasTag('saving')) expect(await hasFocus(page)).toBe(true);
   // What the model says of itself is shown once it has said all; until then two of its states look the same.
   expect([await shownBy(page), server.underWay()]).toEqual([shownIn(snapshot), askedIn(snapshot)]);
 }
