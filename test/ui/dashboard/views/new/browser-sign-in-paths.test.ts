@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { SignInStatusJson } from '../../../../../src/http/wire/dashboard/wizard-json.ts';
 import { browserSignInMachine } from '../../../../../src/ui/dashboard/views/new/browser-sign-in-machine.ts';
-import { openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
@@ -227,4 +227,15 @@ describe('the shortest paths of a sign-in with a browser, in the page', () => {
     // The one who makes an agent is walked on its own.
     filled: browserSignInMachine.provide({ actions: { tellSession: () => undefined } }),
   });
+});
+
+it('keeps the focus of whoever has opened the tab again when the sign-in ends', async () => {
+  const { page, press, server } = await openModel();
+  await page.getByRole('radio', { name: 'Sign in with the browser' }).check();
+  await press('Sign in to OpenAI');
+  await server.answer(start, begun);
+  await press('Open the tab again');
+  await server.answer(status, { status: 'done' });
+  await page.getByText(words.done).waitFor();
+  expect(await hasFocus(page)).toBe(true);
 });
