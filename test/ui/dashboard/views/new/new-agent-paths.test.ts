@@ -166,7 +166,8 @@ const happenings: Happenings<World> = {
       },
       { type: 'session.keep', session: '' },
     ],
-    in: (snapshot) => isAt(snapshot, 'review') && isSignIn(snapshot, 'done'),
+    in: (snapshot) =>
+      (isAt(snapshot, 'review') || snapshot.matches('creating')) && isSignIn(snapshot, 'done'),
     happen: async ({ server }) => {
       server.push('sign_in', {});
       await server.answer('GET /api/oauth/status', { status: 'failed', error: 'It is too late.' });
@@ -200,7 +201,8 @@ const happenings: Happenings<World> = {
     'review',
     (snapshot) =>
       isAt(snapshot, 'name', 'security') ||
-      (isAt(snapshot, 'provider', 'model') && isSignIn(snapshot, 'offered')),
+      (isAt(snapshot, 'provider', 'model') && isSignIn(snapshot, 'offered')) ||
+      (isAt(snapshot, 'model') && isSignIn(snapshot, 'done')),
   ),
   'it is to be made': {
     event: { type: 'create' },
