@@ -36,7 +36,7 @@ interface Asked {
 }
 
 /** A view of the page before a server that answers when a test says so. */
-export interface AskedPage {
+interface AskedPage {
   server: AskedServer;
   page: Page;
   /** Presses a button by its name. */
@@ -142,11 +142,7 @@ export function walkAskedPage<World>(
   look: (world: World, snapshot: AnyMachineSnapshot) => Promise<void>,
   options: Omit<PathOptions<World>, 'look'> = {},
 ): void {
-  const begin = async () => {
-    const world = await open();
-    const lookAt = (snapshot: AnyMachineSnapshot) => look(world, snapshot);
-    return { world, hasBegun: true, look: lookAt };
-  };
+  const begin = () => ({ opened: open(), hasBegun: () => true, look });
   walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
 }
 
