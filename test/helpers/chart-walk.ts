@@ -1,12 +1,13 @@
 import { expect, it, vi } from 'vitest';
-import type {
-  ActorLogic,
-  AnyActorRef,
-  AnyMachineSnapshot,
-  AnyStateMachine,
-  AnyStateNode,
-  EventObject,
-  StateValue,
+import {
+  type ActorLogic,
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  type EventObject,
+  type StateValue,
+  transition,
 } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import { prompt } from './patient.ts';
@@ -72,24 +73,36 @@ function shortestPathsOf(
     events: (snapshot) =>
       Object.entries(happenings)
         .filter(([, { in: isPossible = () => true }]) => isPossible(snapshot))
-        .map(([type, { event }]) => ({
-          type,
-          heard: [typeof event === 'function' ? event(snapshot) : event].flat(),
-        })),
+        .map(([type, happening]) => ({ type, heard: heardOf(happening, snapshot) })),
     serializeEvent: ({ type }) => type,
     serializeState: (snapshot, event, previous) =>
       JSON.stringify([previous && situation(previous), event?.type, situation(snapshot)]),
     stopWhen: ({ status }) => status !== 'active',
   });
   const walks = paths.map(({ steps }) => {
-    const taken = steps.filter(({ event }) => event.type in happenings);
+    const names = steps.map(({ event }) => event.type).filter((name) => name in happenings);
+    const begun = steps[0]?.state ?? filled.getInitialSnapshot(null as never, input);
+    let snapshot = begun;
     return {
-      begun: steps[0]?.state ?? filled.getInitialSnapshot(null as never, input),
-      title: taken.map(({ event }) => event.type).join(', then ') || 'nothing happens',
-      steps: taken.map(({ event, state }) => ({ name: event.type, snapshot: state })),
+      begun,
+      title: names.join(', then ') || 'nothing happens',
+      // Two ways to one situation may differ in all else: each step is the one of this way.
+      steps: names.map((name) => {
+        const heard = heardOf(happenings[name], snapshot);
+        [snapshot] = transition(told(filled), snapshot, { type: name, heard });
+        return { name, snapshot };
+      }),
     };
   });
   return walks.filter(({ title }) => !walks.some((other) => other.title.startsWith(`${title}, `)));
+}
+
+function heardOf(
+  happening: Happening<any> | undefined,
+  snapshot: AnyMachineSnapshot,
+): HeardEvent[] {
+  const { event = [] } = happening ?? {};
+  return [typeof event === 'function' ? event(snapshot) : event].flat();
 }
 
 /** A chart as it takes what happens: all that it hears of it. */
@@ -151,18 +164,18 @@ function watchActorsOf(chart: AnyStateMachine): readonly AnyActorRef[] {
 
 /** The real thing that runs a chart, to which nothing has happened. */
 interface Begun<World> {
-  world: World;
+  opened: World | Promise<World>;
   /** Whether the chart stands where it begins; some begin with what happens first. */
-  hasBegun: boolean;
+  hasBegun: () => boolean;
   /** Looks once whether it stands where the chart says. */
-  look: (snapshot: AnyMachineSnapshot) => void | Promise<void>;
+  look: (world: World, snapshot: AnyMachineSnapshot) => void | Promise<void>;
 }
 
 /** Registers tests that walk every shortest path of a chart, and look after each step until nothing is wrong with it. */
 export function walkPaths<World>(
   chart: AnyStateMachine,
   happenings: Happenings<World>,
-  begin: () => Promise<Begun<World>>,
+  begin: () => Begun<World>,
   { passing = [], ...options }: Omit<PathOptions<World>, 'look'> & { interval?: number },
 ): void {
   const paths = shortestPathsOf(chart, happenings, options);
@@ -173,11 +186,13 @@ export function walkPaths<World>(
   });
 
   it.each(paths.map((path) => [path.title, path] as const))('%s', async (_, { begun, steps }) => {
-    const { world, hasBegun, look } = await begin();
-    if (hasBegun) await vi.waitFor(() => look(begun), waiting);
+    const { opened, hasBegun, look } = begin();
+    const world = await opened;
+    // At once, as some go on by themselves.
+    if (hasBegun()) await vi.waitFor(() => look(world, begun), waiting);
     for (const { name, snapshot } of steps) {
       await happenings[name]?.happen(world);
-      await vi.waitFor(() => look(snapshot), waiting);
+      await vi.waitFor(() => look(world, snapshot), waiting);
     }
   });
 }
@@ -194,13 +209,12 @@ export function walkChart<World>(
   open: (actors: readonly AnyActorRef[]) => World | Promise<World>,
   { look, ...options }: PathOptions<World> = {},
 ): void {
-  const begin = async (): Promise<Begun<World>> => {
+  const begin = (): Begun<World> => {
     const actors = watchActorsOf(chart);
-    const world = await open(actors);
     return {
-      world,
-      hasBegun: actors.length > 0,
-      look: async (snapshot) => {
+      opened: open(actors),
+      hasBegun: () => actors.length > 0,
+      look: async (world, snapshot) => {
         expect(actors.at(-1)?.getSnapshot().value).toEqual(snapshot.value);
         await look?.(world, snapshot);
       },

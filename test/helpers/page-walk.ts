@@ -27,17 +27,14 @@ export function walkPage<World extends Asking>(
   look: (world: World, snapshot: AnyMachineSnapshot) => Promise<void>,
   options: Omit<PathOptions<World>, 'look'> = {},
 ): void {
-  const begin = async () => {
-    const world = await open();
-    return {
-      world,
-      hasBegun: true,
-      look: async (snapshot: AnyMachineSnapshot) => {
-        await look(world, snapshot);
-        expect(inOneOrder(world.asked)).toEqual(inOneOrder(world.due));
-      },
-    };
-  };
+  const begin = () => ({
+    opened: open(),
+    hasBegun: () => true,
+    look: async (world: World, snapshot: AnyMachineSnapshot) => {
+      await look(world, snapshot);
+      expect(inOneOrder(world.asked)).toEqual(inOneOrder(world.due));
+    },
+  });
   walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
 }
 

@@ -29,8 +29,8 @@ import { placeIn, type Schema, wordsAt } from './schema-words.ts';
 export interface EditorOptions {
   text: string;
   label: string;
-  /** JSON Schema of the text; `null` completes nothing. */
-  schema: Schema | null;
+  /** Returns the JSON Schema of the text, which may come late; `null` completes nothing. */
+  schema: () => Schema | null;
   changed: (text: string) => void;
   save: () => void;
 }
@@ -120,7 +120,7 @@ export class YamlEditor {
         yaml(),
         syntaxHighlighting(colours),
         lintGutter(),
-        autocompletion({ override: [(context) => complete(context, schema)], icons: false }),
+        autocompletion({ override: [(context) => complete(context, schema())], icons: false }),
         look,
         this.#merge.of([]),
         // What scrolls is reached with the keyboard by what it holds.

@@ -310,6 +310,20 @@ describe('the page of a conversation', () => {
     forgive(complaints, ['400']);
   });
 
+  it('gives words back before those that were typed meanwhile', async () => {
+    const { server, answer } = await serveChat();
+    const { page } = await browser.page();
+    await page.goto(`${server.url}/#/agents/refunds/chat`);
+    await say(page, 'Refund A-1042');
+    const stream = await answer();
+    const field = page.getByLabel('Message', { exact: true });
+    await field.fill('And A-1043');
+    stream.say('error', { error: 'refunds is busy' });
+    stream.break();
+    await page.getByText('refunds is busy').waitFor();
+    expect(await field.inputValue()).toBe('Refund A-1042\nAnd A-1043');
+  });
+
   it('follows the end until its reader looks back', async () => {
     const { server, answer } = await serveChat();
     const { page } = await browser.page({ height: 600 });

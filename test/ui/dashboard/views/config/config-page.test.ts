@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceJsonSchema } from '../../../../../src/actors/config/config.ts';
+import { openAskedPage } from '../../../../helpers/asked-page.ts';
 import { axeFindings } from '../../../../helpers/axe-findings.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
@@ -122,6 +123,20 @@ describe('the editor of a configuration', () => {
       .locator('.cm-tooltip-autocomplete')
       .getByText('anthropic', { exact: true })
       .waitFor();
+  });
+
+  it('leaves whoever types where they are when the schema comes late', async () => {
+    const { page, server } = await openAskedPage(browser, '#/agents/refunds/config');
+    await server.answer('GET /config', { content: '', etag: '"1"', path: '/x' });
+    await page.locator('.cm-content').focus();
+    await page.keyboard.type('egr');
+    await server.answer('GET /api/schema', serviceJsonSchema());
+    await page.waitForFunction(
+      `performance.getEntriesByName(location.origin + '/api/schema').length > 0`,
+    );
+    await page.keyboard.type('e');
+    await page.locator('.cm-tooltip-autocomplete').getByText('egress', { exact: true }).waitFor();
+    expect(await page.locator('.cm-content').innerText()).toBe('egre');
   });
 
   it('shows the difference when somebody else has written the file', async () => {
