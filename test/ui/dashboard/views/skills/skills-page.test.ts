@@ -154,6 +154,17 @@ describe('the skills on the page', () => {
     expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
   });
 
+  it('are shown with what somebody wrote into one twice', async () => {
+    const twice = { tags: ['slack', 'slack'], tools: ['post_message', 'post_message'] };
+    const server = await serveSkills(aSkill(twice));
+    const { page } = await browser.page();
+    await page.goto(`${server.url}#/skills`);
+    await eventually(async () => expect(await page.getByText('#slack').count()).toBe(2));
+    await page.goto(`${server.url}#/skills/slack-post`);
+    await page.getByText('SHA-256').waitFor();
+    expect(await page.locator('dd.words span.mono').allInnerTexts()).toEqual(twice.tools);
+  });
+
   it('are text, whatever somebody wrote into one', async () => {
     const evil =
       '<img src=x onerror="document.title=\'run\'"><script>document.title="run"</script>';
