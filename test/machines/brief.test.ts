@@ -5,6 +5,7 @@ describe('brief', () => {
   it('cuts to one line of a length', () => {
     expect(brief('  one\n two   three ', 9)).toBe('one two …');
     expect(brief('short', 9)).toBe('short');
+    expect([brief('short', 5), brief('short', 4)]).toEqual(['short', 'sho…']);
   });
 
   it('shows what could draw on a terminal as an escape', () => {

@@ -3,12 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { isLoopback, isLoopbackUrl } from '../../src/machines/loopback.ts';
 
 describe('a host of this machine', () => {
-  it.each(['localhost', '127.0.0.1', '127.0.0.2', '127.255.255.255', '127.0.0.0', '::1'])(
-    'is %s',
-    (host) => {
-      expect(isLoopback(host)).toBe(true);
-    },
-  );
+  it.each([
+    'localhost',
+    '127.0.0.1',
+    '127.0.0.2',
+    '127.255.255.255',
+    '127.0.0.0',
+    '127.109.199.249',
+    '127.190.0.99',
+    '::1',
+  ])('is %s', (host) => {
+    expect(isLoopback(host)).toBe(true);
+  });
 
   it.each([
     '',

@@ -9,6 +9,10 @@ const inOrder = [
   '1.0.0-1',
   '1.0.0-9',
   '1.0.0-10',
+  '1.0.0-19',
+  '1.0.0-100',
+  '1.0.0-1a',
+  '1.0.0-a1',
   '1.0.0-alpha',
   '1.0.0-alpha.1',
   '1.0.0-alpha.beta',
@@ -18,9 +22,11 @@ const inOrder = [
   '1.0.0-rc.1',
   '1.0.0',
   '1.0.1',
+  '1.0.10',
   '1.2.0',
   '1.10.0',
   '2.0.0',
+  '10.0.0',
 ];
 
 describe('isNewer', () => {
@@ -36,6 +42,12 @@ describe('isNewer', () => {
   it('reads a leading v and leaves what stands behind + out', () => {
     expect(isNewer('v1.2.1', '1.2.0')).toBe(true);
     expect(isNewer('1.2.0+build.7', 'v1.2.0+build.1')).toBe(false);
+  });
+
+  it('reads a version of at most 64 characters', () => {
+    const longest = `9.9.9-${'a'.repeat(58)}`;
+    expect([longest.length, isNewer(longest, '1.0.0')]).toEqual([64, true]);
+    expect(isNewer(`${longest}a`, '1.0.0')).toBe(false);
   });
 
   it('takes nothing else for a version', () => {

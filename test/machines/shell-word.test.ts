@@ -8,6 +8,15 @@ describe('shellWord', () => {
     expect(shellWord('/srv/agents/refunds-1.0')).toBe('/srv/agents/refunds-1.0');
   });
 
+  it.each([
+    ['', "''"],
+    ['a b', "'a b'"],
+    ['a;reboot', "'a;reboot'"],
+    ["it's", String.raw`'it'\''s'`],
+  ])('quotes %j', (text, quoted) => {
+    expect(shellWord(text)).toBe(quoted);
+  });
+
   it('is read by a shell as the word it was made from', () => {
     const word = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'));
     fc.assert(

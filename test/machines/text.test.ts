@@ -17,6 +17,10 @@ describe('cutToRunes', () => {
     expect(cutToRunes('\udc00ab', 2)).toBe('\ufffda');
   });
 
+  it('counts the last character of one unit as one', () => {
+    expect(cutToRunes('\uffff\uffffa', 1)).toBe('\uffff');
+  });
+
   it('cuts to nothing', () => {
     expect(cutToRunes('abc', 0)).toBe('');
   });

@@ -40,6 +40,12 @@ describe('readTraceParent', () => {
     expect(readTraceParent(text)).toBeNull();
   });
 
+  it('reads ids that begin or end with zeros', () => {
+    const ids = { traceId: `00${'1'.repeat(28)}00`, spanId: `00${'1'.repeat(12)}00` };
+    const text = `00-${ids.traceId}-${ids.spanId}-01`;
+    expect(readTraceParent(text)).toEqual({ ...ids, traceFlags: 1 });
+  });
+
   it('reads back whatever was written, and never throws', () => {
     fc.assert(
       fc.property(hexadecimal(32), hexadecimal(16), fc.nat(1), (trace, span, traceFlags) => {

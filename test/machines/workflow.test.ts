@@ -1,5 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { isTagValue } from '../../src/machines/workflow.ts';
+import { isTagValue, tenancyHeaders, workflowHeaders } from '../../src/machines/workflow.ts';
+
+describe('the headers of a workflow and of a tenant', () => {
+  it('have the names of document 2, and their keys in the audit log', () => {
+    expect(Object.fromEntries(workflowHeaders)).toEqual({
+      'X-Workflow-ID': 'workflow_id',
+      'X-Workflow-Execution-ID': 'workflow_execution_id',
+      'X-Workflow-Stage-ID': 'stage_id',
+      'X-Workflow-Step-ID': 'step_id',
+      'X-Invocation-Caller': 'invocation_caller',
+    });
+    expect(Object.fromEntries(tenancyHeaders)).toEqual({
+      'X-Service-Org-ID': 'org_id',
+      'X-Service-Workspace-ID': 'workspace_id',
+    });
+  });
+});
 
 describe('isTagValue', () => {
   it.each([
