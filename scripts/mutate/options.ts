@@ -1,14 +1,19 @@
 import { join } from 'node:path';
 import type { PartialStrykerOptions } from '@stryker-mutator/api/core';
 
+/** Returns the file in which the results of a folder are kept for the next time. */
+export function keptResults(folder: string): string {
+  return `.cache/mutated/${folder.replaceAll('/', '-')}.json`;
+}
+
 /**
  * Returns how Stryker changes the sources of a folder; the tests are those that `vitest.config.ts` is told of. With `rest`
- * only those changes are tried that are new, or that the tests as they were did not notice the last time.
+ * only those changes are tried that are new, or of which no result is kept.
  */
 export function strykerOptions(folder: string, rest: boolean): PartialStrykerOptions {
   return {
     incremental: true,
-    incrementalFile: `.cache/mutated/${folder.replaceAll('/', '-')}.json`,
+    incrementalFile: keptResults(folder),
     force: !rest,
     plugins: ['@stryker-mutator/vitest-runner', join(import.meta.dirname, 'chart-words.ts')],
     ignorers: ['chart-words'],
