@@ -74,8 +74,7 @@ export class LogView {
     const found: NumberedLine[] = [];
     let size = 0;
     for await (const line of this.lines({ from: to - limit + 1, to }, signal)) {
-      // The splitter uses its memory again.
-      found.push({ ...line, bytes: line.bytes.slice() });
+      found.push(copyOf(line));
       size += line.bytes.length;
       while (size > mostBytes && found.length > 1) size -= found.shift()?.bytes.length ?? 0;
     }
@@ -100,7 +99,7 @@ export class LogView {
       for await (const line of this.lines(block, signal)) {
         searched += line.bytes.length + 1;
         if (!takesLine(wanted, line.bytes)) continue;
-        found.push({ ...line, bytes: line.bytes.slice() });
+        found.push(copyOf(line));
         size += line.bytes.length;
       }
       lines = [...found, ...lines];
@@ -164,13 +163,18 @@ export class LogView {
     return spans;
   }
 
-  /** The lines from the last mark before a line up to it. */
+  /** The lines from the last mark before a line up to it; there is one before it. */
   #blockBefore(number: number): LineRange {
-    const part = this.#parts.findLast(({ first, index }) => first < number && index.lines > 0);
-    if (part === undefined) return { from: this.first, to: number - 1 };
-    const to = Math.min(number - 1, part.first + part.index.lines - 1);
-    return { from: to - ((to - part.first) % spacing), to };
+    const isBefore = ({ first, index }: Part) => first < number && index.lines > 0;
+    const { first, index } = this.#parts.findLast(isBefore) as Part;
+    const to = Math.min(number - 1, first + index.lines - 1);
+    return { from: to - ((to - first) % spacing), to };
   }
+}
+
+/** A copy, which `slice` of a Buffer is not: that would hold on to all that was read with the line. */
+function copyOf({ number, bytes }: NumberedLine): NumberedLine {
+  return { number, bytes: new Uint8Array(bytes) };
 }
 
 /** Returns where a line of a file begins, by its number in it from 0; the end of the file for the one after its last. */

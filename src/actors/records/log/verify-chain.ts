@@ -36,10 +36,12 @@ async function readFile(
       if (reading.isOver) return;
     }
     if (splitter.pending > maximumLineBytes) {
-      return reading.giveUp('the line is longer than 4 MiB');
+      return reading.giveUp({ reason: 'the line is longer than 4 MiB' });
     }
   }
-  if (splitter.pending > 0) await reading.giveUp('the newline at the end is missing');
+  if (splitter.pending > 0) {
+    await reading.giveUp({ reason: 'the newline at the end is missing' });
+  }
 }
 
 /** Hashes the lines of a chunk together: WebCrypto takes four times as long for one after the other. */

@@ -127,8 +127,9 @@ describe('a checkpoint in a log', () => {
     expect(chain.checkpoint).toStrictEqual({ count: 6, after: 0 });
   });
 
-  it('is not believed when it counts nothing', () => {
-    const none = checkpoint('h1', { count: 'many', head: 'h1' });
+  it.each(['many', -1, 1.5])('is not believed when it counts %j lines', (count) => {
+    const none = checkpoint('h1', { count, head: 'h1' });
+    expect(read(whole, event(GENESIS), none).chain.checkpoint).toBeNull();
     const next = checkpoint('h2', { count: 2, head: 'h2' });
     const { chain, found } = read(whole, event(GENESIS), none, next);
     expect(found.map(({ line }) => line)).toEqual([2]);
@@ -173,9 +174,16 @@ describe('a checkpoint that was kept elsewhere', () => {
     });
   });
 
+  it('is missing at the end of a log of which the first lines are gone as well', () => {
+    const kept = { count: 99, head: 'k99' };
+    const told = checkpoint('h0', { count: 40, head: 'h0' });
+    const { chain } = read({ ...continued, kept }, told, event('h1'));
+    expect(chain.end()).toMatchObject({ actual: '42 lines' });
+  });
+
   it('is known by its hash until a checkpoint tells how many lines are gone', () => {
     const kept = { count: 41, head: 'h1' };
-    const { chain, found } = read({ ...continued, kept }, event('h0'));
+    const { chain, found } = read({ ...continued, kept }, event('h0'), event('h1'));
     expect(found).toStrictEqual([]);
     expect(chain.end()).toBeNull();
   });

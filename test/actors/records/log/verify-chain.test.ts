@@ -3,11 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../../src/actors/ports.ts';
 import { chainLine, checkpoint, GENESIS } from '../../../../src/actors/records/log/audit.ts';
-import {
-  type BreakReason,
-  type ChainVerdict,
-  verdictSentence,
-} from '../../../../src/actors/records/log/verdict.ts';
+import type { BreakReason, ChainVerdict } from '../../../../src/actors/records/log/verdict.ts';
 import { verifyChain } from '../../../../src/actors/records/log/verify-chain.ts';
 import { checkpointedLog, events, logOf, testKey } from './log-of.ts';
 
@@ -362,32 +358,5 @@ describe('a log that was tampered with', () => {
       return !verdict.ok && (verdict.line === line || verdict.line === line + 1);
     });
     expect(new Set(await Promise.all(verdicts))).toStrictEqual(new Set([true]));
-  });
-});
-
-describe('verdictSentence', () => {
-  it('says that all is well', () => {
-    expect(verdictSentence({ ok: true, events: 12, signed: 3, head: GENESIS })).toBe(
-      '12 events, chain intact, 3 signed',
-    );
-  });
-
-  it('says what is wrong with which line', () => {
-    const reason = 'prev_hash does not match the previous line';
-    expect(
-      verdictSentence({
-        ok: false,
-        file: 'a.ndjson',
-        line: 7,
-        seq: 3,
-        event: 'tool_exec',
-        reason,
-        expected: 'aa',
-        actual: 'bb',
-      }),
-    ).toBe(`a.ndjson:7 (tool_exec, seq 3): ${reason}; expected aa, found bb`);
-    expect(
-      verdictSentence({ ok: false, file: 'a.ndjson', line: 1, reason: 'the line is empty' }),
-    ).toBe('a.ndjson:1: the line is empty');
   });
 });
