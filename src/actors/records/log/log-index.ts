@@ -56,7 +56,7 @@ export class LogIndexes {
     this.#kept.delete(file.id);
     this.#kept.set(file.id, index);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > mostKept) this.#kept.delete(oldest as string);
     return index;
   }
 }

@@ -101,6 +101,10 @@ describe('the index of a file of a log', () => {
       lines: 2,
       end: { offset: 4, line: 1 },
     });
+    const long = fileOf(lines(mebibyte), { size: mebibyte + 6 });
+    expect(await new LogIndexes().of(long.file, signal)).toMatchObject({
+      lines: mebibyte / 2 + 3,
+    });
   });
 
   it('ends where a file has become shorter', async () => {

@@ -93,6 +93,24 @@ describe('the reading of a log', () => {
     expect([alone.isOver, heard.isOver]).toEqual([true, false]);
   });
 
+  it('is over at once with a line that lacks its signature', async () => {
+    const reading = new LogReading({ requireSigned: true });
+    reading.open('audit.ndjson');
+    await readLines(reading, logOf(events(1)).lines);
+    expect(reading.isOver).toBe(true);
+  });
+
+  it('goes on from the bytes of a line that is none', async () => {
+    const first = logOf(events(2));
+    const second = logOf(events(2), sha256Hex(Buffer.from('nonsense')));
+    const breaks: string[] = [];
+    await verdictOf([...first.lines, 'nonsense\n', ...second.lines], {
+      kept: { count: 5, head: second.head },
+      onBreak: (found) => breaks.push(said(found)),
+    });
+    expect(breaks).toEqual(['audit.ndjson:3 the line is not valid JSON']);
+  });
+
   it('says nothing of a number and a name that are none', async () => {
     const line = `{"event":7,"kid":"k","prev_hash":"${GENESIS}","seq":"1"}\n`;
     expect(await verdictOf([line])).toStrictEqual({
