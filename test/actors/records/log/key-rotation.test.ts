@@ -70,6 +70,16 @@ describe('the last signed line of a log', () => {
 });
 
 describe('the rotation of a key', () => {
+  it('is told by both names, unless nothing was signed or nothing is', async () => {
+    const [line] = logOf(events(1), undefined, older.signer).lines.map(parsed);
+    expect(await keyRotation(line!, keys)).toStrictEqual({
+      event: 'audit_key_rotated',
+      fields: { old_kid: 'old', new_kid: 'new' },
+    });
+    expect(await keyRotation(line!, { ...keys, signer: null })).toBeNull();
+    expect(await keyRotation(null, keys)).toBeNull();
+  });
+
   it('is told with an empty name when the last signed line has none', async () => {
     for (const line of [{ sig: 'x' }, { sig: 'x', kid: 7 }]) {
       expect(await keyRotation(line, keys)).toStrictEqual({

@@ -17,15 +17,15 @@ function folderWith(...names: string[]): string {
 describe('the files of a log', () => {
   it('are the finished ones in the order of their lines, then the current one', () => {
     const folder = folderWith(
+      'audit-999999999999.ndjson',
       'audit-1000000000000.ndjson',
-      'audit-000000000012.ndjson',
       'audit-000000000003.ndjson',
       'audit.ndjson',
     );
     const path = join(folder, 'audit.ndjson');
     const finished = [
       { path: join(folder, 'audit-000000000003.ndjson'), first: 3 },
-      { path: join(folder, 'audit-000000000012.ndjson'), first: 12 },
+      { path: join(folder, 'audit-999999999999.ndjson'), first: 999_999_999_999 },
       { path: join(folder, 'audit-1000000000000.ndjson'), first: 1_000_000_000_000 },
     ];
     expect(finishedFilesOf(path)).toStrictEqual(finished);
