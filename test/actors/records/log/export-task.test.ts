@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditLogError, exportTask, GENESIS } from '../../../../src/actors/records/log/audit.ts';
 import { finishedPath } from '../../../../src/actors/records/log/log-files.ts';
+import { openFilesIn } from '../../../helpers/open-files.ts';
 import { events, logOf } from './log-of.ts';
 
 let folder: string;
@@ -15,7 +16,11 @@ beforeEach(async () => {
   path = join(folder, 'audit.ndjson');
 });
 
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  const stillOpen = openFilesIn(folder);
+  await rm(folder, { recursive: true });
+  expect(stillOpen).toEqual([]);
+});
 
 /** A log of two tasks whose lines take turns. */
 function mixedLog(count: number) {

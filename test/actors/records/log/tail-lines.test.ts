@@ -8,6 +8,7 @@ import {
   tailLines,
 } from '../../../../src/actors/records/log/audit.ts';
 import { finishedPath } from '../../../../src/actors/records/log/log-files.ts';
+import { openFilesIn } from '../../../helpers/open-files.ts';
 import { events, logOf } from './log-of.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -21,7 +22,11 @@ beforeEach(async () => {
   clock = new ManualClock();
 });
 
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  const stillOpen = openFilesIn(folder);
+  await rm(folder, { recursive: true });
+  expect(stillOpen).toEqual([]);
+});
 
 function linesOf(count: number, task?: string): string[] {
   return logOf(events(count, task)).lines;
