@@ -43,4 +43,13 @@ describe('the output of a process as a sink', () => {
     await target.deliver([Buffer.from('a\n')], signal);
     expect([opened.length, written]).toEqual([2, ['a\n']]);
   });
+
+  it('may fail again and again', async () => {
+    const { target, opened } = openTarget();
+    await target.connect(signal);
+    for (const failure of ['once', 'again']) opened[0]?.emit('error', new Error(failure));
+    await target.hungUp();
+    target.disconnect();
+    expect(opened.map(({ destroyed }) => destroyed)).toEqual([false]);
+  });
 });
