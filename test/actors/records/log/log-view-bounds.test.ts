@@ -4,6 +4,7 @@ import {
   LogView,
   type NumberedLine,
   type OpenLogFile,
+  verifyLog,
 } from '../../../../src/actors/records/log/audit.ts';
 import { fileOf } from './file-in-memory.ts';
 import { logOf } from './log-of.ts';
@@ -91,9 +92,21 @@ describe('the view of a log', () => {
     const { file } = fileOf('one\ntwo\n');
     const view = await viewOf(file);
     file.handle.read = fileOf('one\n').file.handle.read;
-    await expect(view.before(3, 2, signal)).rejects.toThrow(
-      'audit.ndjson has become shorter while it was read',
-    );
+    const said = 'audit.ndjson has become shorter while it was read';
+    await expect(view.before(3, 2, signal)).rejects.toThrow(said);
+    file.handle.read = fileOf('').file.handle.read;
+    await expect(view.before(3, 1, signal)).rejects.toThrow(said);
+  });
+
+  it('takes a file that is shorter from the start for what there is of it', async () => {
+    const view = await viewOf(fileOf('one\ntwo', { size: 9 }).file);
+    expect([view.pruned, view.first, view.last]).toEqual([null, 1, 2]);
+  });
+
+  it('has a name of its own in a verdict, whatever its files are called', async () => {
+    const { lines } = logOf(Array.from({ length: 3 }, () => ({ event: 'x', ts: '' })));
+    const view = await viewOfText(lines.toSpliced(1, 1).join(''));
+    expect(await verifyLog(view, signal)).toMatchObject({ ok: false, file: 'log', line: 2 });
   });
 
   it('looks at nothing once nobody waits', async () => {
@@ -125,6 +138,25 @@ describe('a search in a log', () => {
     expect(await search(2_049, 1)).toEqual([1_025, 2_048, 1_024, 1_025]);
     expect(await search(2, 1)).toEqual([1, 1, 1, 1]);
     expect(await search(1, 1)).toEqual([undefined, undefined, 0, 1]);
+  });
+
+  it('goes from mark to mark of each file, past those without lines', async () => {
+    const counts = [0, 1_500, 0, 1_100, 0];
+    const files = counts.map((count, n) => fileOf(line(20).repeat(count), { id: `${n}` }).file);
+    const view = await viewOf(...files);
+    const wanted = { ...nothing, event: 'x' };
+    const blocks: number[][] = [];
+    for (let before = 2_601; before > 1; ) {
+      const { lines, from } = await view.search({ before, limit: 1, wanted }, signal);
+      blocks.push([from, lines.length]);
+      before = from;
+    }
+    expect(blocks).toEqual([
+      [2_525, 76],
+      [1_501, 1_024],
+      [1_025, 476],
+      [1, 1_024],
+    ]);
   });
 
   it.each([
