@@ -30,7 +30,7 @@ async function readFile(
   for await (const chunk of encodedChunks(chunks)) {
     const lines = [...splitter.push(chunk)];
     // Together: WebCrypto takes four times as long for one after the other.
-    const hashes = await Promise.all(lines.map((line) => sha256Hex(line)));
+    const hashes = await Promise.all(lines.map(async (line) => sha256Hex(line)));
     for (const [index, bytes] of lines.entries()) {
       const pending = reading.take(bytes, hashes[index] as string);
       if (pending !== null) await pending;
