@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditLogError, exportTask, GENESIS } from '../../../../src/actors/records/log/audit.ts';
 import { finishedPath } from '../../../../src/actors/records/log/log-files.ts';
 import { openFilesIn } from '../../../helpers/open-files.ts';
@@ -70,6 +70,25 @@ describe('exportTask', () => {
     const { summary } = await exported(true);
     expect(summary).toMatchObject({ exported: 4, broken: { file: path, lineNumber: 4 } });
     expect((await exported(false)).summary.broken).toBeNull();
+  });
+
+  it('takes the first line that is left of a pruned log for whole', async () => {
+    const { lines } = mixedLog(4);
+    await writeFile(path, lines.slice(2).join(''));
+    expect((await exported(true)).summary).toMatchObject({ count: 6, broken: null });
+  });
+
+  it('says where a log is broken first', async () => {
+    const { lines } = mixedLog(4);
+    await writeFile(path, [lines[0], lines[2], lines[5]].join(''));
+    expect((await exported(true)).summary.broken).toStrictEqual({ file: path, lineNumber: 2 });
+  });
+
+  it('reads no line that does not name the task', async () => {
+    await writeFile(path, mixedLog(3).lines.join(''));
+    const parse = vi.spyOn(JSON, 'parse');
+    expect((await exported(false, 'nobodys')).summary).toMatchObject({ exported: 0, count: 6 });
+    expect(parse).not.toHaveBeenCalled();
   });
 
   it('takes no line for one of the task that only mentions it', async () => {

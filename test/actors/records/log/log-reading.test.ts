@@ -4,6 +4,7 @@ import type { KeyRing } from '../../../../src/actors/records/log/key-ring.ts';
 import { LogReading } from '../../../../src/actors/records/log/log-reading.ts';
 import { sha256Hex } from '../../../../src/actors/records/log/node-crypto.ts';
 import type { LineBreak, VerifyOptions } from '../../../../src/actors/records/log/verdict.ts';
+import { verifyChain } from '../../../../src/actors/records/log/verify-chain.ts';
 import { events, logOf } from './log-of.ts';
 
 /** A signer whose signatures are well formed, and keys that take whatever a test says. */
@@ -119,6 +120,40 @@ describe('the reading of a log', () => {
       line: 1,
       reason: 'sig is missing',
     });
+  });
+});
+
+describe('a bad line', () => {
+  /** A file whose pieces are counted as they are read. */
+  function countedFile(name: string, pieces: string[]) {
+    const read: string[] = [];
+    async function* chunks(): AsyncGenerator<string> {
+      for (const piece of pieces) {
+        read.push(piece);
+        yield piece;
+      }
+    }
+    return { file: { name, chunks: chunks() }, read };
+  }
+
+  const bad = 'no line at all\n';
+
+  it('ends the reading, of its file and of those after it', async () => {
+    const one = countedFile('1.ndjson', [bad, bad, bad]);
+    const two = countedFile('2.ndjson', [bad]);
+    const verdict = await verifyChain([one.file, two.file], sha256Hex);
+    expect(verdict).toMatchObject({ ok: false, file: '1.ndjson', line: 1 });
+    expect([one.read, two.read]).toEqual([[bad], []]);
+  });
+
+  it('ends nothing for who wants to hear of all of them', async () => {
+    const one = countedFile('1.ndjson', [bad, bad]);
+    const two = countedFile('2.ndjson', [bad]);
+    const broken: string[] = [];
+    await verifyChain([one.file, two.file], sha256Hex, {
+      onBreak: ({ file, line }) => broken.push(`${file}:${line}`),
+    });
+    expect(broken).toEqual(['1.ndjson:1', '1.ndjson:2', '2.ndjson:1']);
   });
 });
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { appendFile, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -266,6 +267,20 @@ describe('tailLines that follows', () => {
     await appendFile(path, lines[2]!);
     clock.tick();
     expect((await next).value).toStrictEqual(tailed(lines[2]!));
+    await following.return(undefined);
+  });
+
+  it('leaves nothing on the signal after it has waited', async () => {
+    const lines = linesOf(1);
+    const { signal } = new AbortController();
+    const following = tail({ follow: true, signal });
+    const next = following.next();
+    await clock.waiting();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await writeFile(path, lines.join(''));
+    clock.tick();
+    expect((await next).value).toStrictEqual(tailed(lines[0]!));
+    expect([getEventListeners(signal, 'abort'), clock.isWaiting]).toEqual([[], false]);
     await following.return(undefined);
   });
 

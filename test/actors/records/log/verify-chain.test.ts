@@ -60,40 +60,6 @@ const anyEvents = fc.array(
   { maxLength: 8 },
 ) as unknown as fc.Arbitrary<AuditEvent[]>;
 
-describe('a bad line', () => {
-  /** A file whose pieces are counted as they are read. */
-  function countedFile(name: string, pieces: string[]) {
-    const read: string[] = [];
-    async function* chunks(): AsyncGenerator<string> {
-      for (const piece of pieces) {
-        read.push(piece);
-        yield piece;
-      }
-    }
-    return { file: { name, chunks: chunks() }, read };
-  }
-
-  const bad = 'no line at all\n';
-
-  it('ends the reading, of its file and of those after it', async () => {
-    const one = countedFile('1.ndjson', [bad, bad, bad]);
-    const two = countedFile('2.ndjson', [bad]);
-    const verdict = await verifyChain([one.file, two.file], sha256Hex);
-    expect(verdict).toMatchObject({ ok: false, file: '1.ndjson', line: 1 });
-    expect([one.read, two.read]).toEqual([[bad], []]);
-  });
-
-  it('ends nothing for who wants to hear of all of them', async () => {
-    const one = countedFile('1.ndjson', [bad, bad]);
-    const two = countedFile('2.ndjson', [bad]);
-    const broken: string[] = [];
-    await verifyChain([one.file, two.file], sha256Hex, {
-      onBreak: ({ file, line }) => broken.push(`${file}:${line}`),
-    });
-    expect(broken).toEqual(['1.ndjson:1', '1.ndjson:2', '2.ndjson:1']);
-  });
-});
-
 describe('verifyChain', () => {
   it('accepts an intact log, its checkpoint and lines of one byte at a time', async () => {
     const { lines, head } = checkpointedLog(5);
