@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { happened, sinkInHand } from './target-in-hand.ts';
 
 const roomy = { lines: 100, bytes: 10_000 };
@@ -224,5 +224,19 @@ describe('closing a sink', () => {
     await hand.sink.close(2_000);
     expect([hand.asked(), hand.flips()]).toEqual([[], []]);
     expect(hand.sink.stats()).toMatchObject({ state: 'closed', dropped: 0, lag: 0 });
+  });
+});
+
+describe('a sink whose clock has no timers', () => {
+  it('is closed by its first failure, and nothing else ends with it', async () => {
+    const hand = sinkInHand(roomy);
+    vi.spyOn(hand.clock, 'setTimeout').mockImplementation(() => {
+      throw new Error('no timers');
+    });
+    await hand.refuses(new Error('nobody there'));
+    hand.offer('a');
+    expect(hand.sink.stats()).toMatchObject({ state: 'closed', lag: 0 });
+    expect(hand.flips()).toEqual([{ ...down, dropped: 0, error: 'nobody there' }]);
+    await hand.sink.close(2_000);
   });
 });
