@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, link, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -82,6 +82,22 @@ describe('exportTask', () => {
     const { lines } = mixedLog(4);
     await writeFile(path, [lines[0], lines[2], lines[5]].join(''));
     expect((await exported(true)).summary.broken).toStrictEqual({ file: path, lineNumber: 2 });
+  });
+
+  it('takes a line that is none for a break', async () => {
+    const { lines } = mixedLog(1);
+    await writeFile(path, [lines[0], 'nonsense\n', lines[1]].join(''));
+    expect((await exported(true)).summary).toMatchObject({
+      count: 3,
+      broken: { file: path, lineNumber: 2 },
+    });
+  });
+
+  it('repeats no line of a file that is rotated this very moment', async () => {
+    const { lines } = mixedLog(2);
+    await writeFile(path, lines.join(''));
+    await link(path, finishedPath(path, 1));
+    expect((await exported(false)).summary).toMatchObject({ exported: 2, count: 4 });
   });
 
   it('reads no line that does not name the task', async () => {
