@@ -158,6 +158,21 @@ describe('createCapture', () => {
     expect(of(`pay ${secret(looked - 4)} `)).toStrictEqual({
       result: ` [cut: ${looked + 1} bytes in all]`,
     });
+    const lengths: number[] = [];
+    const scrub = (text: string) => {
+      lengths.push(text.length);
+      return text;
+    };
+    capturing(ended('x'.repeat(3 * looked)), { max_bytes: 100 }, scrub);
+    expect(lengths).toEqual([looked]);
+  });
+
+  it('states the size of arguments as the JSON that they are, secrets and all', () => {
+    const args = { note: 'zu spät', pin: `key-${'x'.repeat(60)}`, more: 'y'.repeat(60) };
+    expect(Buffer.byteLength(JSON.stringify(args))).toBe(162);
+    expect(capturing(started(args), { max_bytes: 60 })).toStrictEqual({
+      args: '{"note":"zu spät","pin":"[hidden]", [cut: 162 bytes in all]',
+    });
   });
 
   it('looks at texts behind escapes one by one until it has more than it shows', () => {
