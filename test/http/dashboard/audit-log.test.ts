@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { events, logOf } from '../../actors/records/log/log-of.ts';
+import { openFilesIn } from '../../helpers/open-files.ts';
 import { patient } from '../../helpers/patient.ts';
 import { openDashboard } from '../../helpers/test-dashboard.ts';
 
@@ -12,17 +13,6 @@ function dashboardOf(files: Record<string, string>) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(workspace, 'refunds/service.yaml'), 'agent_id: refunds\n');
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  });
-}
-
-/** The files in a folder that this process, which other tests share, has open. */
-function openIn(folder: string): string[] {
-  return readdirSync('/proc/self/fd').flatMap((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(`${folder}/`) ? [fd] : [];
-    } catch {
-      return [];
-    }
   });
 }
 
@@ -82,12 +72,12 @@ describe('the audit log of an agent over HTTP', () => {
     const left = new AbortController();
     const { body } = await fetch(`${address}/lines`, { signal: left.signal });
     await body?.getReader().read();
-    expect(openIn(workspace)).toHaveLength(1);
+    expect(openFilesIn(workspace)).toHaveLength(1);
     left.abort();
-    await vi.waitFor(() => expect(openIn(workspace)).toEqual([]), patient);
+    await vi.waitFor(() => expect(openFilesIn(workspace)).toEqual([]), patient);
     await (await fetch(`${address}/lines`)).arrayBuffer();
     await (await fetch(address)).json();
-    await vi.waitFor(() => expect(openIn(workspace)).toEqual([]), patient);
+    await vi.waitFor(() => expect(openFilesIn(workspace)).toEqual([]), patient);
   });
 
   it.each(['limit=0', 'before=-1', 'task=a&task=b', `event=${'x'.repeat(257)}`])(

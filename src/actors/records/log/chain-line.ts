@@ -44,7 +44,7 @@ export function chainLine(
 }
 
 function canonical(object: JsonObject): string {
-  return canonicalize(object) ?? '{}';
+  return canonicalize(object) as string;
 }
 
 /**
@@ -73,12 +73,11 @@ function envelopeOf(event: AuditEvent): JsonObject {
   const envelope = recordableObject(event, 1);
   for (const key of Object.keys(envelope)) {
     const value = envelope[key];
-    const isEmpty = value === '' || value === null || isEmptyObject(value);
-    if (isEmpty || ownKeys.has(key)) delete envelope[key];
+    if (isEmpty(value) || ownKeys.has(key)) delete envelope[key];
   }
   return envelope;
 }
 
-function isEmptyObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+function isEmpty(value: unknown): boolean {
+  return value === '' || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
 }

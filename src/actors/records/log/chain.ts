@@ -31,7 +31,7 @@ export class Chain {
   readonly #start: ChainStart;
   /** Lines of the log before the first one read; `null` until a checkpoint of a continued log tells. */
   #before: number | null;
-  #keptSeen: boolean;
+  #keptSeen = false;
   /** Lines read. */
   events = 0;
   head: string;
@@ -41,7 +41,6 @@ export class Chain {
   constructor(start: ChainStart) {
     this.#start = start;
     this.#before = start.from === GENESIS ? 0 : null;
-    this.#keptSeen = start.kept === null;
     this.head = start.from;
   }
 

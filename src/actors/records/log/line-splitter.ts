@@ -26,7 +26,7 @@ export class LineSplitter {
       start = end + 1;
     }
     // A copy, which `slice` of a Buffer is not: the caller may use its buffer again.
-    if (start < chunk.length) this.#keep(new Uint8Array(chunk.subarray(start)));
+    this.#keep(new Uint8Array(chunk.subarray(start)));
   }
 
   #take(last: Uint8Array): Uint8Array {

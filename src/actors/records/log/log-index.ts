@@ -56,7 +56,7 @@ export class LogIndexes {
     this.#kept.delete(file.id);
     this.#kept.set(file.id, index);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > mostKept) this.#kept.delete(oldest as string);
     return index;
   }
 }
@@ -73,9 +73,9 @@ async function readOn(
 ): Promise<FileIndex> {
   const marks = [...(known?.marks ?? [])];
   let { offset: start, line } = known?.end ?? { offset: 0, line: 0 };
-  const block = Buffer.allocUnsafe(Math.min(blockBytes, Math.max(1, size - start)));
+  const block = Buffer.allocUnsafe(Math.min(blockBytes, size - start));
   const mark = (): void => {
-    if (line % spacing === 0 && marks.length === line / spacing) marks.push(start);
+    if (marks.length === line / spacing) marks.push(start);
   };
   for (let position = start; position < size; ) {
     signal.throwIfAborted();

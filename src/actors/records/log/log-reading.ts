@@ -3,7 +3,7 @@ import { Chain } from './chain.ts';
 import { GENESIS } from './chain-format.ts';
 import { type SignatureReason, verifySignature } from './line-signature.ts';
 import { readLine } from './read-line.ts';
-import type { BreakReason, ChainVerdict, LineBreak, VerifyOptions } from './verdict.ts';
+import type { ChainVerdict, LineBreak, VerifyOptions } from './verdict.ts';
 
 /** Signatures that are checked at the same time; half of them are waited for before more are begun. */
 const maximumPending = 512;
@@ -54,20 +54,17 @@ export class LogReading {
     return this.#takeObject(line, hash);
   }
 
-  /** Reports a file that ends in something other than a line. */
-  giveUp(reason: BreakReason): Promise<void> {
+  /** Reports what stands, or is missing, where the next line should be. */
+  giveUp(finding: Finding): Promise<void> {
     this.#line += 1;
-    return this.#report({ reason });
+    return this.#report(finding);
   }
 
   /** Resolves with the verdict once every file is read. */
   async finish(): Promise<ChainVerdict> {
     await this.#drain();
-    const missing = this.isOver ? null : this.#chain.end();
-    if (missing !== null) {
-      this.#line += 1;
-      await this.#report(missing);
-    }
+    const missing = this.#chain.end();
+    if (missing !== null) await this.giveUp(missing);
     if (this.#first !== null) return { ok: false, ...this.#first };
     const { events, head, checkpoint } = this.#chain;
     const upTo = checkpoint === null ? {} : { checkpoint };
@@ -110,16 +107,13 @@ export class LogReading {
   }
 
   async #drain(count = this.#pending.length): Promise<void> {
-    const pending = this.#pending.splice(0, count);
-    const reasons = await Promise.all(pending.map(({ reason }) => reason));
-    for (const [index, reason] of reasons.entries()) {
-      const place = pending[index]?.place;
-      if (reason !== null && place !== undefined) this.#tell({ ...place, reason });
+    for (const { place, reason: checked } of this.#pending.splice(0, count)) {
+      const reason = await checked;
+      if (reason !== null) this.#tell({ ...place, reason });
     }
   }
 
   #tell(broken: LineBreak): void {
-    if (this.isOver) return;
     this.#first ??= broken;
     this.#options.onBreak?.(broken);
   }

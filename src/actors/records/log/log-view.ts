@@ -24,7 +24,7 @@ interface Part {
   first: number;
 }
 
-/** Bytes of the lines that are given at once; one line is, however long. */
+/** Bytes of the lines that are given at once; more than the longest line has. */
 const mostBytes = 8 * 1024 * 1024;
 
 /** Bytes that one search looks through. */
@@ -74,10 +74,9 @@ export class LogView {
     const found: NumberedLine[] = [];
     let size = 0;
     for await (const line of this.lines({ from: to - limit + 1, to }, signal)) {
-      // The splitter uses its memory again.
-      found.push({ ...line, bytes: line.bytes.slice() });
+      found.push(copyOf(line));
       size += line.bytes.length;
-      while (size > mostBytes && found.length > 1) size -= found.shift()?.bytes.length ?? 0;
+      while (size > mostBytes) size -= (found.shift() as NumberedLine).bytes.length;
     }
     return found;
   }
@@ -100,7 +99,7 @@ export class LogView {
       for await (const line of this.lines(block, signal)) {
         searched += line.bytes.length + 1;
         if (!takesLine(wanted, line.bytes)) continue;
-        found.push({ ...line, bytes: line.bytes.slice() });
+        found.push(copyOf(line));
         size += line.bytes.length;
       }
       lines = [...found, ...lines];
@@ -115,7 +114,6 @@ export class LogView {
     const splitter = new LineSplitter(maximumLineBytes);
     const last = Math.min(this.last, range.to);
     let number = Math.max(this.first, range.from);
-    if (number > last) return;
     for await (const chunk of this.chunks({ from: number, to: last }, signal)) {
       for (const bytes of splitter.push(chunk)) {
         yield { number, bytes };
@@ -138,7 +136,7 @@ export class LogView {
           length,
           position,
         );
-        if (bytesRead === 0) throw new Error(`${file.path} has become shorter while it was read`);
+        if (bytesRead === 0) throw becameShorter(file);
         position += bytesRead;
         yield buffer.subarray(0, bytesRead);
       }
@@ -164,13 +162,21 @@ export class LogView {
     return spans;
   }
 
-  /** The lines from the last mark before a line up to it. */
+  /** The lines from the last mark before a line up to it; there is one before it. */
   #blockBefore(number: number): LineRange {
-    const part = this.#parts.findLast(({ first, index }) => first < number && index.lines > 0);
-    if (part === undefined) return { from: this.first, to: number - 1 };
-    const to = Math.min(number - 1, part.first + part.index.lines - 1);
-    return { from: to - ((to - part.first) % spacing), to };
+    const { first } = this.#parts.findLast((part) => part.first < number) as Part;
+    const to = number - 1;
+    return { from: to - ((to - first) % spacing), to };
   }
+}
+
+function becameShorter({ path }: OpenLogFile): Error {
+  return new Error(`${path} has become shorter while it was read`);
+}
+
+/** A copy, which `slice` of a Buffer is not: that would hold on to all that was read with the line. */
+function copyOf({ number, bytes }: NumberedLine): NumberedLine {
+  return { number, bytes: new Uint8Array(bytes) };
 }
 
 /** Returns where a line of a file begins, by its number in it from 0; the end of the file for the one after its last. */
@@ -183,7 +189,7 @@ async function offsetOf({ file, index }: Part, line: number, signal: AbortSignal
   while (left > 0) {
     signal.throwIfAborted();
     const { bytesRead } = await file.handle.read(block, 0, block.length, position);
-    if (bytesRead === 0) return index.size;
+    if (bytesRead === 0) throw becameShorter(file);
     const read = block.subarray(0, bytesRead);
     let at = -1;
     while (left > 0) {

@@ -63,7 +63,6 @@ function setMember(object: JsonObject, name: string, value: JsonValue): void {
     Object.defineProperty(object, name, {
       value,
       enumerable: true,
-      writable: true,
       configurable: true,
     });
   } else {

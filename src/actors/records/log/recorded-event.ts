@@ -16,7 +16,7 @@ export function recordedEvent(line: Uint8Array): RecordedEvent | null {
   try {
     value = JSON.parse(new TextDecoder().decode(line));
   } catch {
-    return null;
+    // What is no JSON holds none, as nothing does.
   }
   const parsed = shape.safeParse(value);
   return parsed.success ? (parsed.data as RecordedEvent) : null;

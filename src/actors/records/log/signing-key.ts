@@ -35,7 +35,7 @@ export function readSigningKey(
   }
   const privateKey = parseKey(text, variable);
   const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return { signer: lineSigner(kid, privateKey), publicKey: publicKey(kid, x ?? '') };
+  return { signer: lineSigner(kid, privateKey), publicKey: publicKey(kid, x as string) };
 }
 
 function parseKey(text: string, variable: string): KeyObject {

@@ -98,15 +98,24 @@ export class AuditSink {
           target.disconnect();
           await target.connect(signal);
         }),
-        deliver: fromPromise(({ signal }) =>
-          Promise.race([this.#deliver(signal), target.hungUp()]),
-        ),
+        deliver: fromPromise(({ signal }) => this.#deliverUntilHungUp(signal)),
       },
       actions: {
         noteOpen: () => this.#queue.length === 0 && this.#goUp(),
         noteFailure: (_, { error }) => this.#goDown(error),
       },
     });
+  }
+
+  async #deliverUntilHungUp(signal: AbortSignal): Promise<void> {
+    const hungUp = new AbortController();
+    try {
+      const delivering = this.#deliver(AbortSignal.any([signal, hungUp.signal]));
+      await Promise.race([delivering, this.#options.target.hungUp()]);
+    } finally {
+      // Otherwise it would go on beside the delivery of the next connection, with the same lines.
+      hungUp.abort();
+    }
   }
 
   async #deliver(signal: AbortSignal): Promise<void> {

@@ -13,9 +13,7 @@ export type BatchBounds = QueueBounds;
 /** The bounded queue of one sink, oldest line first; while it is full, new lines are dropped and counted. */
 export class LineQueue {
   readonly #bounds: QueueBounds;
-  #lines: Uint8Array[] = [];
-  /** Where the oldest line is; lines before it are gone. */
-  #start = 0;
+  readonly #lines: Uint8Array[] = [];
   #bytes = 0;
   #wake: (() => void) | null = null;
   /** Lines dropped, in all. */
@@ -27,7 +25,7 @@ export class LineQueue {
 
   /** Lines that wait. */
   get length(): number {
-    return this.#lines.length - this.#start;
+    return this.#lines.length;
   }
 
   /** True while the queue is at most half full. */
@@ -53,9 +51,8 @@ export class LineQueue {
   peek({ lines, bytes }: BatchBounds): Uint8Array[] {
     const batch: Uint8Array[] = [];
     let size = 0;
-    for (let at = this.#start; at < this.#lines.length && batch.length < lines; at += 1) {
-      const line = this.#lines[at] as Uint8Array;
-      if (batch.length > 0 && size + line.length > bytes) break;
+    for (const line of this.#lines) {
+      if (batch.length === lines || (batch.length > 0 && size + line.length > bytes)) break;
       batch.push(line);
       size += line.length;
     }
@@ -64,16 +61,7 @@ export class LineQueue {
 
   /** Removes the oldest lines. */
   remove(count: number): void {
-    const end = Math.min(this.#start + count, this.#lines.length);
-    for (let at = this.#start; at < end; at += 1) {
-      this.#bytes -= (this.#lines[at] as Uint8Array).length;
-    }
-    this.#start = end;
-    // Moving the rest forward now and then costs less than with every batch.
-    if (this.#start * 2 >= this.#lines.length) {
-      this.#lines = this.#lines.slice(this.#start);
-      this.#start = 0;
-    }
+    for (const { length } of this.#lines.splice(0, count)) this.#bytes -= length;
   }
 
   /** Resolves when there is a line; rejects when the signal aborts. For one waiter at a time. */
@@ -83,7 +71,7 @@ export class LineQueue {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const stop = (): void => reject(signal.reason as Error);
     this.#wake = resolve;
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stop);
     try {
       await promise;
     } finally {

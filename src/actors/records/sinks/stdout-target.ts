@@ -12,9 +12,9 @@ export function stdoutTarget(open: () => Writable = openStdout): SinkTarget {
       stream ??= opened(open);
       return Promise.resolve(stream);
     },
-    () => {
+    (released) => {
       // The output cannot be opened again, so it is kept unless it is broken.
-      if (stream?.destroyed === true) stream = null;
+      if (released.destroyed) stream = null;
     },
   );
 }

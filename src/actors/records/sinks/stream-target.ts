@@ -19,13 +19,13 @@ export function streamTarget(
     deliver(lines, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const stop = (): void => reject(signal.reason as Error);
-      signal.addEventListener('abort', stop, { once: true });
+      signal.addEventListener('abort', stop);
       current?.stream.write(Buffer.concat(lines), (error) => {
-        if (error === null || error === undefined) resolve();
-        else
+        if (error instanceof Error) {
           reject(
             new SinkError(`lines cannot be written (${failureWord(error)})`, { cause: error }),
           );
+        } else resolve();
       });
       return promise.finally(() => signal.removeEventListener('abort', stop));
     },

@@ -15,7 +15,7 @@ function dial(path: string, signal: AbortSignal): Promise<Writable> {
   const { promise, resolve, reject } = Promise.withResolvers<Writable>();
   const socket = connect({ path });
   const stop = (): void => void socket.destroy(signal.reason as Error);
-  signal.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', stop);
   // What the other end says is of no interest, but unread it would hide that it hangs up.
   socket.resume();
   socket.once('connect', () => resolve(socket));

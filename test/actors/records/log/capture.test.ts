@@ -149,6 +149,44 @@ describe('createCapture', () => {
     expect(result).toBe(`${'x'.repeat(longestCapture - marker.length)}${marker}`);
   });
 
+  it('looks at 128 KiB more than it shows, and at no more', () => {
+    const looked = 100 + 128 * 1024;
+    const secret = (length: number) => `key-${'x'.repeat(length - 4)}`;
+    const of = (result: string) => capturing(ended(result), { max_bytes: 100 });
+    expect(of(secret(looked))).toStrictEqual({ result: '[hidden]' });
+    expect(of(secret(looked + 1))).toStrictEqual({ result: ` [cut: ${looked + 1} bytes in all]` });
+    expect(of(`pay ${secret(looked - 4)} `)).toStrictEqual({
+      result: ` [cut: ${looked + 1} bytes in all]`,
+    });
+    const lengths: number[] = [];
+    const scrub = (text: string) => {
+      lengths.push(text.length);
+      return text;
+    };
+    capturing(ended('x'.repeat(3 * looked)), { max_bytes: 100 }, scrub);
+    expect(lengths).toEqual([looked]);
+  });
+
+  it('states the size of arguments as the JSON that they are, secrets and all', () => {
+    const args = { note: 'zu spät', pin: `key-${'x'.repeat(60)}`, more: 'y'.repeat(60) };
+    expect(Buffer.byteLength(JSON.stringify(args))).toBe(162);
+    expect(capturing(started(args), { max_bytes: 60 })).toStrictEqual({
+      args: '{"note":"zu spät","pin":"[hidden]", [cut: 162 bytes in all]',
+    });
+  });
+
+  it('looks at texts behind escapes one by one until it has more than it shows', () => {
+    const looked: string[] = [];
+    const scrub = (text: string) => {
+      looked.push(text);
+      return text;
+    };
+    const list = Array.from({ length: 9 }, () => '"'.repeat(30));
+    capturing(started({ list: ['plain', ...list] }), { max_bytes: 60 }, scrub);
+    expect(looked.slice(0, -1)).toEqual(list.slice(0, 3));
+    expect(looked.at(-1)).toBe(JSON.stringify({ list: ['plain', ...list.fill('[left out]', 3)] }));
+  });
+
   it('shows no part of a secret on the border of what it looks at', () => {
     for (let shift = 0; shift < 40; shift += 1) {
       const secret = `key-${'7'.repeat(30)}`;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { chainLine, checkpoint, GENESIS } from '../../../../src/actors/records/log/audit.ts';
 import type { JsonValue } from '../../../../src/machines/json.ts';
 
@@ -79,6 +79,17 @@ describe('chainLine', () => {
       '\ufffd~1': 2,
       '\ufffd~1~2': 3,
     });
+  });
+
+  it('leaves out a member named __proto__ that is empty', () => {
+    const event = JSON.parse(`{"event":"x","ts":"${ts}","__proto__":{}}`);
+    expect(chainLine(event, null).line).toBe(`{"event":"x","ts":"${ts}"}`);
+  });
+
+  it('measures nothing that is short enough however it is encoded', () => {
+    const measure = vi.spyOn(Buffer, 'byteLength');
+    chainLine({ event: 'x', ts, fields: { note: 'zu spät 🧾' } }, GENESIS);
+    expect(measure).not.toHaveBeenCalled();
   });
 
   it('keeps a member named __proto__', () => {

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
-import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, link, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AuditLogError, exportTask, GENESIS } from '../../../../src/actors/records/log/audit.ts';
 import { finishedPath } from '../../../../src/actors/records/log/log-files.ts';
+import { openFilesIn } from '../../../helpers/open-files.ts';
 import { events, logOf } from './log-of.ts';
 
 let folder: string;
@@ -15,7 +16,11 @@ beforeEach(async () => {
   path = join(folder, 'audit.ndjson');
 });
 
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  const stillOpen = openFilesIn(folder);
+  await rm(folder, { recursive: true });
+  expect(stillOpen).toEqual([]);
+});
 
 /** A log of two tasks whose lines take turns. */
 function mixedLog(count: number) {
@@ -65,6 +70,41 @@ describe('exportTask', () => {
     const { summary } = await exported(true);
     expect(summary).toMatchObject({ exported: 4, broken: { file: path, lineNumber: 4 } });
     expect((await exported(false)).summary.broken).toBeNull();
+  });
+
+  it('takes the first line that is left of a pruned log for whole', async () => {
+    const { lines } = mixedLog(4);
+    await writeFile(path, lines.slice(2).join(''));
+    expect((await exported(true)).summary).toMatchObject({ count: 6, broken: null });
+  });
+
+  it('says where a log is broken first', async () => {
+    const { lines } = mixedLog(4);
+    await writeFile(path, [lines[0], lines[2], lines[5]].join(''));
+    expect((await exported(true)).summary.broken).toStrictEqual({ file: path, lineNumber: 2 });
+  });
+
+  it('takes a line that is none for a break', async () => {
+    const { lines } = mixedLog(1);
+    await writeFile(path, [lines[0], 'nonsense\n', lines[1]].join(''));
+    expect((await exported(true)).summary).toMatchObject({
+      count: 3,
+      broken: { file: path, lineNumber: 2 },
+    });
+  });
+
+  it('repeats no line of a file that is rotated this very moment', async () => {
+    const { lines } = mixedLog(2);
+    await writeFile(path, lines.join(''));
+    await link(path, finishedPath(path, 1));
+    expect((await exported(false)).summary).toMatchObject({ exported: 2, count: 4 });
+  });
+
+  it('reads no line that does not name the task', async () => {
+    await writeFile(path, mixedLog(3).lines.join(''));
+    const parse = vi.spyOn(JSON, 'parse');
+    expect((await exported(false, 'nobodys')).summary).toMatchObject({ exported: 0, count: 6 });
+    expect(parse).not.toHaveBeenCalled();
   });
 
   it('takes no line for one of the task that only mentions it', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatEvent } from '../../../../src/actors/records/log/audit.ts';
+import { formatBadLine, formatEvent } from '../../../../src/actors/records/log/audit.ts';
 import type { JsonValue } from '../../../../src/machines/json.ts';
 
 const ts = '2026-07-01T09:00:00.000Z';
@@ -66,5 +66,16 @@ describe('formatEvent', () => {
         expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
       }),
     );
+  });
+});
+
+describe('formatBadLine', () => {
+  it.each([
+    ['nonsense', 'bad line: "nonsense"'],
+    ['', 'bad line: ""'],
+    ['\u001b[2J"\u202e', 'bad line: "\\u001b[2J\\"\\u202e"'],
+    ['🧾'.repeat(81), `bad line: "${'🧾'.repeat(80)}…"`],
+  ])('shows the beginning of %j, and lets nothing through that a terminal obeys', (text, shown) => {
+    expect(formatBadLine(text)).toBe(shown);
   });
 });

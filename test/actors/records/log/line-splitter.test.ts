@@ -25,6 +25,12 @@ describe('LineSplitter', () => {
     );
   });
 
+  it('copies nothing of a line that came in one piece', () => {
+    const bytes = Uint8Array.from([0x61, 0x0a, 0x62]);
+    const [line] = new LineSplitter(5).push(bytes);
+    expect(line?.buffer).toBe(bytes.buffer);
+  });
+
   it('keeps one byte more than the maximum of a line that goes on and on', () => {
     const splitter = new LineSplitter(5);
     for (let count = 0; count < 4; count += 1) {
@@ -37,5 +43,7 @@ describe('LineSplitter', () => {
     );
     expect(lines).toStrictEqual(['abcabc', 'e']);
     expect(splitter.pending).toBe(0);
+    const next = ['f', 'g\n'].flatMap((piece) => [...splitter.push(Buffer.from(piece))]);
+    expect(next.map((line) => `${Buffer.from(line)}`)).toStrictEqual(['fg']);
   });
 });

@@ -48,6 +48,19 @@ describe('openAuditKeys', () => {
     }
   });
 
+  it('takes blanks around the older keys for nothing', async () => {
+    const path = join(folder, 'older.json');
+    const text = JSON.stringify({ keys: [older.publicKey] });
+    await writeFile(path, text);
+    const published = (source: string) =>
+      openAuditKeys(settings, environment(source)).published.keys.map(({ kid }) => kid);
+    expect([' \n', ` ${text}\n`, ` ${path} `].map(published)).toStrictEqual([
+      ['new'],
+      ['new', 'old'],
+      ['new', 'old'],
+    ]);
+  });
+
   it.each<[string, unknown, string]>([
     [
       'another key of the same name',

@@ -27,6 +27,12 @@ describe('readPublicKeys', () => {
     expect(readPublicKeys(JSON.stringify({ keys: [bare, one] }))).toStrictEqual({ keys: [one] });
   });
 
+  it.each([undefined, 'EdDSA', 'Ed25519'])('takes a key for the algorithm %j', (alg) => {
+    expect(readPublicKeys(JSON.stringify({ keys: [{ ...one, alg }] }))).toStrictEqual({
+      keys: [one],
+    });
+  });
+
   const named = 'key 1 (kid "one")';
   const notEd25519 = 'is not an Ed25519 key; it needs "kty": "OKP" and "crv": "Ed25519"';
   const noX = 'has no usable "x"; it must be 32 bytes in base64url';
@@ -34,12 +40,25 @@ describe('readPublicKeys', () => {
     ['no JSON', '{"keys":', 'it is not valid JSON; it must be a JWKS such as {"keys": []}'],
     ['a list', [one], 'it has no list "keys"; it must be a JWKS such as {"keys": []}'],
     ['one key', one, 'it has no list "keys"; it must be a JWKS such as {"keys": []}'],
+    ['nothing', null, 'it has no list "keys"; it must be a JWKS such as {"keys": []}'],
+    [
+      'keys that are no list',
+      { keys: one },
+      'it has no list "keys"; it must be a JWKS such as {"keys": []}',
+    ],
     ['a key that is no object', { keys: [one, 7] }, 'key 2 is not a JSON object'],
     [
       'a key without a name',
       { keys: [{ ...one, kid: '' }] },
       'key 1 has no "kid"; give it the name that signed lines carry',
     ],
+    [
+      'a key whose name is no text',
+      { keys: [{ ...one, kid: ['one'] }] },
+      'key 1 has no "kid"; give it the name that signed lines carry',
+    ],
+    ['another kind on the same curve', { keys: [{ ...one, kty: 'EC' }] }, `${named} ${notEd25519}`],
+    ['a list for x', { keys: [{ ...one, x: [one.x] }] }, `${named} ${noX}`],
     ['another curve', { keys: [{ ...one, crv: 'X25519' }] }, `${named} ${notEd25519}`],
     ['an EC key', { keys: [{ ...one, kty: 'EC', crv: 'P-256' }] }, `${named} ${notEd25519}`],
     ['a short key', { keys: [{ ...one, x: one.x.slice(0, 42) }] }, `${named} ${noX}`],

@@ -87,6 +87,13 @@ describe('readSigningKey', () => {
     );
   });
 
+  it('looks for a variable among those that are set alone', () => {
+    const message = expect.stringContaining('the environment variable constructor is not set');
+    expect(() => readSigningKey({}, { key_env: 'constructor', kid: 'k' })).toThrow(
+      expect.objectContaining({ code: 'signing_key_unusable', message }),
+    );
+  });
+
   it('shows nothing of whatever it refuses', () => {
     const anyText = fc.oneof(fc.string({ minLength: 12 }), fc.base64String({ minLength: 12 }));
     const text = anyText.filter((value) => value.trim().length >= 12);

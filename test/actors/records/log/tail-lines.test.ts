@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { appendFile, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import {
   tailLines,
 } from '../../../../src/actors/records/log/audit.ts';
 import { finishedPath } from '../../../../src/actors/records/log/log-files.ts';
+import { openFilesIn } from '../../../helpers/open-files.ts';
 import { events, logOf } from './log-of.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -21,7 +23,11 @@ beforeEach(async () => {
   clock = new ManualClock();
 });
 
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  const stillOpen = openFilesIn(folder);
+  await rm(folder, { recursive: true });
+  expect(stillOpen).toEqual([]);
+});
 
 function linesOf(count: number, task?: string): string[] {
   return logOf(events(count, task)).lines;
@@ -261,6 +267,20 @@ describe('tailLines that follows', () => {
     await appendFile(path, lines[2]!);
     clock.tick();
     expect((await next).value).toStrictEqual(tailed(lines[2]!));
+    await following.return(undefined);
+  });
+
+  it('leaves nothing on the signal after it has waited', async () => {
+    const lines = linesOf(1);
+    const { signal } = new AbortController();
+    const following = tail({ follow: true, signal });
+    const next = following.next();
+    await clock.waiting();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await writeFile(path, lines.join(''));
+    clock.tick();
+    expect((await next).value).toStrictEqual(tailed(lines[0]!));
+    expect([getEventListeners(signal, 'abort'), clock.isWaiting]).toEqual([[], false]);
     await following.return(undefined);
   });
 

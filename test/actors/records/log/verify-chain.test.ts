@@ -3,11 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../../src/actors/ports.ts';
 import { chainLine, checkpoint, GENESIS } from '../../../../src/actors/records/log/audit.ts';
-import {
-  type BreakReason,
-  type ChainVerdict,
-  verdictSentence,
-} from '../../../../src/actors/records/log/verdict.ts';
+import type { BreakReason, ChainVerdict } from '../../../../src/actors/records/log/verdict.ts';
 import { verifyChain } from '../../../../src/actors/records/log/verify-chain.ts';
 import { checkpointedLog, events, logOf, testKey } from './log-of.ts';
 
@@ -63,40 +59,6 @@ const anyEvents = fc.array(
   }),
   { maxLength: 8 },
 ) as unknown as fc.Arbitrary<AuditEvent[]>;
-
-describe('a bad line', () => {
-  /** A file whose pieces are counted as they are read. */
-  function countedFile(name: string, pieces: string[]) {
-    const read: string[] = [];
-    async function* chunks(): AsyncGenerator<string> {
-      for (const piece of pieces) {
-        read.push(piece);
-        yield piece;
-      }
-    }
-    return { file: { name, chunks: chunks() }, read };
-  }
-
-  const bad = 'no line at all\n';
-
-  it('ends the reading, of its file and of those after it', async () => {
-    const one = countedFile('1.ndjson', [bad, bad, bad]);
-    const two = countedFile('2.ndjson', [bad]);
-    const verdict = await verifyChain([one.file, two.file], sha256Hex);
-    expect(verdict).toMatchObject({ ok: false, file: '1.ndjson', line: 1 });
-    expect([one.read, two.read]).toEqual([[bad], []]);
-  });
-
-  it('ends nothing for who wants to hear of all of them', async () => {
-    const one = countedFile('1.ndjson', [bad, bad]);
-    const two = countedFile('2.ndjson', [bad]);
-    const broken: string[] = [];
-    await verifyChain([one.file, two.file], sha256Hex, {
-      onBreak: ({ file, line }) => broken.push(`${file}:${line}`),
-    });
-    expect(broken).toEqual(['1.ndjson:1', '1.ndjson:2', '2.ndjson:1']);
-  });
-});
 
 describe('verifyChain', () => {
   it('accepts an intact log, its checkpoint and lines of one byte at a time', async () => {
@@ -362,32 +324,5 @@ describe('a log that was tampered with', () => {
       return !verdict.ok && (verdict.line === line || verdict.line === line + 1);
     });
     expect(new Set(await Promise.all(verdicts))).toStrictEqual(new Set([true]));
-  });
-});
-
-describe('verdictSentence', () => {
-  it('says that all is well', () => {
-    expect(verdictSentence({ ok: true, events: 12, signed: 3, head: GENESIS })).toBe(
-      '12 events, chain intact, 3 signed',
-    );
-  });
-
-  it('says what is wrong with which line', () => {
-    const reason = 'prev_hash does not match the previous line';
-    expect(
-      verdictSentence({
-        ok: false,
-        file: 'a.ndjson',
-        line: 7,
-        seq: 3,
-        event: 'tool_exec',
-        reason,
-        expected: 'aa',
-        actual: 'bb',
-      }),
-    ).toBe(`a.ndjson:7 (tool_exec, seq 3): ${reason}; expected aa, found bb`);
-    expect(
-      verdictSentence({ ok: false, file: 'a.ndjson', line: 1, reason: 'the line is empty' }),
-    ).toBe('a.ndjson:1: the line is empty');
   });
 });

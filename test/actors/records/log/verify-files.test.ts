@@ -67,6 +67,25 @@ describe('verifyFiles', () => {
   });
 });
 
+describe('a log that cannot be read', () => {
+  it('has the reason in its message and at its side, whatever that is', () => {
+    const cause = new Error('EIO: i/o error');
+    const errors = [new AuditLogError('a.ndjson', cause), new AuditLogError('b.ndjson', 'gone')];
+    expect(errors.map((error) => [error.path, error.message, error.cause])).toEqual([
+      [
+        'a.ndjson',
+        'The audit log a.ndjson cannot be read: EIO: i/o error. Check the path and its permissions.',
+        cause,
+      ],
+      [
+        'b.ndjson',
+        'The audit log b.ndjson cannot be read: gone. Check the path and its permissions.',
+        'gone',
+      ],
+    ]);
+  });
+});
+
 describe('the verifier that knows only the page', () => {
   it('comes to the same verdict on an intact log', async () => {
     const { lines } = checkpointedLog(40);

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LineQueue } from '../../../../src/actors/records/sinks/line-queue.ts';
@@ -17,6 +18,36 @@ describe('a queue of lines', () => {
     byNumber.remove(1);
     expect(byNumber.push(line('d'))).toBe(true);
     expect(byNumber.peek(all)).toEqual([line('b'), line('d')]);
+  });
+
+  it('has room again for as many bytes as were removed', () => {
+    const queue = new LineQueue({ lines: 100, bytes: 6 });
+    for (const text of ['a', 'b', 'c']) queue.push(line(text));
+    expect(queue.push(line('d'))).toBe(false);
+    queue.remove(2);
+    expect(['def', 'e'].map((text) => queue.push(line(text)))).toEqual([true, false]);
+    queue.remove(9);
+    expect([queue.length, queue.push(line('fffff'))]).toEqual([0, true]);
+    expect(queue.dropped).toBe(2);
+  });
+
+  it.each([
+    [{ lines: 4, bytes: 100 }, [true, true, true, false, false]],
+    [{ lines: 100, bytes: 8 }, [true, true, true, false, false]],
+    [{ lines: 3, bytes: 100 }, [true, true, false, false]],
+  ])('is relieved while it is at most half full: %j', (bounds, relieved) => {
+    const queue = new LineQueue(bounds);
+    const seen = [queue.isRelieved];
+    while (queue.push(line('x'))) seen.push(queue.isRelieved);
+    expect(seen).toEqual(relieved);
+  });
+
+  it('holds 10,000 lines or 16 MiB unless it is told otherwise', () => {
+    const byNumber = new LineQueue();
+    while (byNumber.push(line('')));
+    const bySize = new LineQueue();
+    while (bySize.push(new Uint8Array(1024 * 1024)));
+    expect([byNumber.length, bySize.length]).toEqual([10_000, 16]);
   });
 
   it('gives out a batch by number and size, and at least one line', () => {
@@ -41,6 +72,9 @@ describe('a queue of lines', () => {
     stopped.abort(new Error('enough'));
     await expect(never).rejects.toThrow('enough');
     await expect(queue.filled(stopped.signal)).rejects.toThrow('enough');
+    for (const waited of [signal, stopped.signal]) {
+      expect(getEventListeners(waited, 'abort')).toEqual([]);
+    }
   });
 
   it('keeps the order, whatever comes and goes', () => {

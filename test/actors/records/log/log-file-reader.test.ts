@@ -1,0 +1,93 @@
+import { appendFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AuditLogError } from '../../../../src/actors/records/log/audit.ts';
+import { fileAt, LogFileReader } from '../../../../src/actors/records/log/log-file-reader.ts';
+import { openFilesIn } from '../../../helpers/open-files.ts';
+import { temporaryFolder } from '../../../helpers/test-system.ts';
+
+async function readerOf(text: string) {
+  const path = join(temporaryFolder(), 'audit.ndjson');
+  writeFileSync(path, text);
+  const log = await LogFileReader.open(path);
+  onTestFinished(() => log.handle.close());
+  return { path, log };
+}
+
+async function read(log: LogFileReader): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of log.lines()) lines.push(Buffer.from(line).toString());
+  return lines;
+}
+
+describe('LogFileReader', () => {
+  it('has the lines that ended since it looked last, and those that end then', async () => {
+    const { path, log } = await readerOf('one\ntwo\nthr');
+    expect([await read(log), log.position]).toStrictEqual([['one', 'two'], 11]);
+    expect([await read(log), log.position]).toStrictEqual([[], 11]);
+    appendFileSync(path, 'ee\nfour\n');
+    expect([await read(log), log.position]).toStrictEqual([['three', 'four'], 19]);
+  });
+
+  it('begins anew when it is told to, without the half line it had', async () => {
+    const { path, log } = await readerOf('one\nhalf');
+    await read(log);
+    log.rewind();
+    expect(log.position).toBe(0);
+    writeFileSync(path, 'two\n');
+    expect(await read(log)).toStrictEqual(['two']);
+  });
+
+  it('has lines that are longer than what is read at once', async () => {
+    const long = 'x'.repeat(200_000);
+    const { log } = await readerOf(`one\n${long}\ntwo\n`);
+    expect(await read(log)).toStrictEqual(['one', long, 'two']);
+  });
+
+  it('keeps no more of a line than shows that it is longer than 4 MiB', async () => {
+    const { log } = await readerOf(`${'x'.repeat(4 * 1024 * 1024 + 9)}\n`);
+    expect((await read(log)).map(({ length }) => length)).toStrictEqual([4 * 1024 * 1024 + 1]);
+  });
+
+  it('knows which file it reads', async () => {
+    const { path, log } = await readerOf('one\n');
+    const { ino, size } = statSync(path, { bigint: true });
+    expect([log.path, log.inode]).toStrictEqual([path, ino]);
+    expect(await fileAt(path)).toStrictEqual({ inode: ino, size: Number(size) });
+  });
+});
+
+describe('a file of a log that cannot be read', () => {
+  it('is none when it is not there, unless it has to be', async () => {
+    const path = join(temporaryFolder(), 'audit.ndjson');
+    expect(await LogFileReader.find(path)).toBeNull();
+    expect(await fileAt(path)).toBeNull();
+    const opening = LogFileReader.open(path);
+    await expect(opening).rejects.toBeInstanceOf(AuditLogError);
+    await expect(opening).rejects.toMatchObject({
+      path,
+      cause: { code: 'ENOENT', message: 'ENOENT: no such file' },
+    });
+  });
+
+  it('is said by its path when it is something else', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'audit.ndjson');
+    mkdirSync(path);
+    for (const opening of [LogFileReader.find(path), LogFileReader.open(path)]) {
+      await expect(opening).rejects.toBeInstanceOf(AuditLogError);
+      await expect(opening).rejects.toMatchObject({ path });
+    }
+    expect(openFilesIn(folder)).toEqual([]);
+  });
+
+  it('is said by its path when it lies below a file', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+    const path = join(file, 'audit.ndjson');
+    for (const looking of [LogFileReader.find(path), LogFileReader.open(path), fileAt(path)]) {
+      await expect(looking).rejects.toBeInstanceOf(AuditLogError);
+      await expect(looking).rejects.toMatchObject({ path, cause: { code: 'ENOTDIR' } });
+    }
+  });
+});

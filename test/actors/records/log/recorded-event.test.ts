@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { recordedEvent } from '../../../../src/actors/records/log/recorded-event.ts';
+
+const read = (line: string) => recordedEvent(Buffer.from(line));
+
+describe('recordedEvent', () => {
+  it('reads all that a line says', () => {
+    const event = { event: 'x', ts: '', task_id: 't-1', seq: 3, fields: { note: 'zu spät' } };
+    expect(read(JSON.stringify(event))).toStrictEqual(event);
+    expect(read('{"event":"x","ts":""}')).toStrictEqual({ event: 'x', ts: '' });
+  });
+
+  it.each([
+    'nonsense',
+    '',
+    'null',
+    '[]',
+    '"x"',
+    '{"ts":""}',
+    '{"event":"x"}',
+    '{"event":1,"ts":""}',
+    '{"event":"x","ts":1}',
+    '{"event":"x","ts":"","task_id":1}',
+  ])('reads none from %s', (line) => {
+    expect(read(line)).toBeNull();
+  });
+});
