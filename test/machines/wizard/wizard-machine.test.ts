@@ -112,6 +112,17 @@ describe('the wizard', () => {
     expect(freed.context.answers.approvals).toEqual({});
   });
 
+  it('keeps a sign-in that ends, whichever step is at hand, and forgets one that comes to nothing', () => {
+    const keep = (session: string): WizardEvent => ({ type: 'session.keep', session });
+    const at = after([go('auth'), keep('a state')], begun(noOffer, thinking));
+    const kept = { ...thinking, model: { ...thinking.model, session: 'a state' } };
+    expect([at.value, at.context]).toEqual([
+      'auth',
+      { answers: kept, offer: noOffer, complaint: null },
+    ]);
+    expect(after([keep('')], at).context.answers).toEqual(thinking);
+  });
+
   it('goes to any step that is asked and has nothing wrong before it, and to no other', () => {
     expect(after([go('review')]).value).toBe('name');
     for (const step of steps) {
