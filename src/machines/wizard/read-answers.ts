@@ -102,21 +102,23 @@ function readAuth(sent: unknown): AgentAnswers['auth'] {
 function readEgress(sent: unknown): AgentAnswers['egress'] {
   const egress = recordOf(sent);
   return {
-    mode: textOf(egress, 'mode', firstAnswers.egress.mode),
+    mode: holdsKeys(sent) ? textOf(egress, 'mode', firstAnswers.egress.mode) : '',
     hosts: listOf(egress, 'hosts') ?? [],
   };
 }
 
 function readSecurity(sent: unknown): AgentAnswers['security'] {
   const security = recordOf(sent);
+  const isRight = holdsKeys(sent) && isTextOrNone(own(security, 'passphrase'));
   return {
     variables: readVariables(own(security, 'variables')),
     // What is no text must not come to secrets in the open.
-    passphrase: isTextOrNone(own(security, 'passphrase')) ? textOf(security, 'passphrase') : '\0',
+    passphrase: isRight ? textOf(security, 'passphrase') : '\0',
   };
 }
 
 function readApprovals(sent: unknown): AgentAnswers['approvals'] {
+  if (!holdsKeys(sent)) return { '': readApproval(sent) };
   return Object.fromEntries(
     Object.entries(recordOf(sent)).map(([tool, approval]) => [tool, readApproval(approval)]),
   );
@@ -131,6 +133,11 @@ function readApproval(sent: unknown): ApprovalAnswer {
     quorum: quorum === undefined ? firstApproval.quorum : Number(quorum),
     approvers: listOf(approval, 'approvers') ?? firstApproval.approvers,
   };
+}
+
+/** Tells whether something is an object with keys, or nothing at all, which has none of them. */
+function holdsKeys(sent: unknown): boolean {
+  return sent === undefined || sent === null || isRecord(sent);
 }
 
 function isTextOrNone(value: unknown): boolean {

@@ -250,7 +250,7 @@ function wrongChoice(
 ): string | null {
   const unknown = chosen.find((each) => !known.includes(each));
   if (unknown === undefined) return null;
-  const name = isPlainText(unknown) ? unknown.slice(0, 80) : 'this';
+  const name = unknown !== '' && isPlainText(unknown) ? unknown.slice(0, 80) : 'this';
   return `${name} is no ${what}; there are ${known.join(', ') || 'none'}`;
 }
 

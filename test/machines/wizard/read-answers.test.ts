@@ -5,6 +5,8 @@ import {
   firstApproval,
 } from '../../../src/machines/wizard/agent-answers.ts';
 import { readAnswers } from '../../../src/machines/wizard/read-answers.ts';
+import { wrongAnswer } from '../../../src/machines/wizard/wrong-answers.ts';
+import { noOffer } from './some-answers.ts';
 
 /** What could be sent in the place of something else. */
 const strange = [null, 1, true, ['a'], { a: 1 }];
@@ -201,9 +203,10 @@ describe('what may be reached', () => {
       { mode: 1, hosts: 1 },
       { mode: '', hosts: [''] },
     ],
-    ['dev-open', { mode: 'allowlist', hosts: [] }],
     [null, { mode: 'allowlist', hosts: [] }],
-  ])('is read from %j', (egress, read) => {
+    ['deny-all', { mode: '', hosts: [] }],
+    [['deny-all'], { mode: '', hosts: [] }],
+  ])('is read from %j, and is no more by a slip', (egress, read) => {
     expect(readAnswers({ egress }).egress).toEqual(read);
   });
 });
@@ -219,8 +222,9 @@ describe('secrets', () => {
   it.each<[unknown, AgentAnswers['security']]>([
     [{ passphrase: '' }, { variables: {}, passphrase: '' }],
     [{ variables: { A: 'a', B: 1 } }, { variables: { A: 'a' }, passphrase: '' }],
-    [['A'], { variables: {}, passphrase: '' }],
     [null, { variables: {}, passphrase: '' }],
+    ['long enough', { variables: {}, passphrase: '\0' }],
+    [['long enough'], { variables: {}, passphrase: '\0' }],
   ])('are read from %j', (security, read) => {
     expect(readAnswers({ security }).security).toEqual(read);
   });
@@ -249,7 +253,18 @@ describe('whom a tool waits for', () => {
     });
   });
 
-  it.each([null, 'a', ['a'], 1])('is not read from %j', (approvals) => {
+  it.each([undefined, null, {}])('is not said by %j', (approvals) => {
     expect(readAnswers({ approvals }).approvals).toEqual({});
   });
+
+  it.each(['cli_execute', ['cli_execute'], 1, false])(
+    'is not left out by %j, which its step complains of',
+    (approvals) => {
+      const answers = readAnswers({ approvals });
+      expect(answers.approvals).toEqual({ '': { ...firstApproval, to: '' } });
+      expect(wrongAnswer('approvals', answers, noOffer)).toBe(
+        'this is no tool of this agent; there are datetime_now',
+      );
+    },
+  );
 });

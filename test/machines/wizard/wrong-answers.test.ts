@@ -3,7 +3,6 @@ import {
   type AgentAnswers,
   type FallbackAnswer,
   firstAnswers,
-  firstApproval,
   type Step,
   steps,
 } from '../../../src/machines/wizard/agent-answers.ts';
@@ -59,6 +58,7 @@ describe('a provider', () => {
       { provider: `${'x'.repeat(80)}y` },
       `${'x'.repeat(80)} is no provider; there are ${known}`,
     ],
+    ['that is empty is told as well', { provider: '' }, `this is no provider; there are ${known}`],
     [
       'of two lines is not repeated',
       { provider: 'va\nx' },
