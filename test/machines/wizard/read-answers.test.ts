@@ -6,7 +6,11 @@ import {
 } from '../../../src/machines/wizard/agent-answers.ts';
 import { readAnswers } from '../../../src/machines/wizard/read-answers.ts';
 import { wrongAnswer } from '../../../src/machines/wizard/wrong-answers.ts';
-import { noOffer } from './some-answers.ts';
+import { anOffer, noOffer } from './some-answers.ts';
+
+function answersOf(sent: unknown): AgentAnswers {
+  return readAnswers(sent, anOffer.skills);
+}
 
 /** What could be sent in the place of something else. */
 const strange = [null, 1, true, ['a'], { a: 1 }];
@@ -14,13 +18,13 @@ const strange = [null, 1, true, ['a'], { a: 1 }];
 it.each([undefined, null, 1, 'name', [], ['name'], {}, { vax: 'x' }])(
   'has what everybody begins with out of %j',
   (sent) => {
-    expect(readAnswers(sent)).toEqual(firstAnswers);
+    expect(answersOf(sent)).toEqual(firstAnswers);
   },
 );
 
 it('takes nothing that the prototype of an object has', () => {
   const sent: unknown = Object.create({ name: 'x', model: 'gpt-5', egress: { mode: 'dev-open' } });
-  expect(readAnswers(sent)).toEqual(firstAnswers);
+  expect(answersOf(sent)).toEqual(firstAnswers);
 });
 
 it('takes whole answers as they are, but for blanks around keys', () => {
@@ -50,13 +54,13 @@ it('takes whole answers as they are, but for blanks around keys', () => {
     tools: { ...whole.tools, key: '\tpplx ' },
     fallback: [{ ...whole.fallback[0], key: ' k ' }],
   };
-  expect(readAnswers(whole)).toEqual(whole);
-  expect(readAnswers(keyed)).toEqual(whole);
+  expect(answersOf(whole)).toEqual(whole);
+  expect(answersOf(keyed)).toEqual(whole);
 });
 
 describe('the name and the provider', () => {
   it.each(strange)('are empty where %j stands for them', (value) => {
-    expect(readAnswers({ name: value, provider: value })).toEqual({
+    expect(answersOf({ name: value, provider: value })).toEqual({
       ...firstAnswers,
       name: '',
       provider: '',
@@ -73,7 +77,7 @@ describe('a model', () => {
     [['gpt-5'], {}],
     [null, {}],
   ])('is read from %j', (model, read) => {
-    expect(readAnswers({ model }).model).toEqual({ ...firstAnswers.model, ...read });
+    expect(answersOf({ model }).model).toEqual({ ...firstAnswers.model, ...read });
   });
 });
 
@@ -93,7 +97,7 @@ describe('channels', () => {
     ['slack', {}],
     [null, {}],
   ])('are read from %j', (channels, read) => {
-    expect(readAnswers({ channels }).channels).toEqual(read);
+    expect(answersOf({ channels }).channels).toEqual(read);
   });
 });
 
@@ -115,7 +119,7 @@ describe('tools', () => {
     ['glob_search', {}],
     [null, {}],
   ])('are read from %j', (tools, read) => {
-    expect(readAnswers({ tools }).tools).toEqual({ ...firstAnswers.tools, ...read });
+    expect(answersOf({ tools }).tools).toEqual({ ...firstAnswers.tools, ...read });
   });
 });
 
@@ -129,7 +133,7 @@ describe('skills', () => {
     ['github', { names: [], variables: {} }],
     [null, { names: [], variables: {} }],
   ])('are read from %j', (skills, read) => {
-    expect(readAnswers({ skills }).skills).toEqual(read);
+    expect(answersOf({ skills }).skills).toEqual(read);
   });
 });
 
@@ -147,7 +151,7 @@ describe('fallbacks', () => {
     ['google', []],
     [null, []],
   ])('are read from %j', (fallback, read) => {
-    expect(readAnswers({ fallback }).fallback).toEqual(read);
+    expect(answersOf({ fallback }).fallback).toEqual(read);
   });
 });
 
@@ -190,7 +194,7 @@ describe('a way to sign in', () => {
     [1, { mode: '', settings: {} }],
     [false, { mode: '', settings: {} }],
   ])('is read from %j, and is none by no slip', (auth, read) => {
-    expect(readAnswers({ auth }).auth).toEqual(read);
+    expect(answersOf({ auth }).auth).toEqual(read);
   });
 });
 
@@ -207,13 +211,13 @@ describe('what may be reached', () => {
     ['deny-all', { mode: '', hosts: [] }],
     [['deny-all'], { mode: '', hosts: [] }],
   ])('is read from %j, and is no more by a slip', (egress, read) => {
-    expect(readAnswers({ egress }).egress).toEqual(read);
+    expect(answersOf({ egress }).egress).toEqual(read);
   });
 });
 
 describe('secrets', () => {
   it.each(strange)('are never in the open because their passphrase was %j', (passphrase) => {
-    expect(readAnswers({ security: { passphrase } }).security).toEqual({
+    expect(answersOf({ security: { passphrase } }).security).toEqual({
       variables: {},
       passphrase: '\0',
     });
@@ -226,7 +230,7 @@ describe('secrets', () => {
     ['long enough', { variables: {}, passphrase: '\0' }],
     [['long enough'], { variables: {}, passphrase: '\0' }],
   ])('are read from %j', (security, read) => {
-    expect(readAnswers({ security }).security).toEqual(read);
+    expect(answersOf({ security }).security).toEqual(read);
   });
 });
 
@@ -247,20 +251,30 @@ describe('whom a tool waits for', () => {
     [['channel:console:*'], { to: '' }],
     [null, { to: '' }],
   ])('is read from %j, and is nobody by a slip', (approval, read) => {
-    expect(readAnswers({ approvals: { a: approval, b: {} } }).approvals).toEqual({
+    expect(answersOf({ approvals: { a: approval, b: {} } }).approvals).toEqual({
       a: { ...firstApproval, ...read },
       b: firstApproval,
     });
   });
 
-  it.each([undefined, null, {}])('is not said by %j', (approvals) => {
-    expect(readAnswers({ approvals }).approvals).toEqual({});
+  it.each([undefined, null])(
+    'is not said by %j, so that it is the console for what a skill wants held',
+    (approvals) => {
+      expect(answersOf({ skills: ['github', 'weather'], approvals }).approvals).toEqual({
+        list_issues: firstApproval,
+      });
+      expect(answersOf({ skills: ['weather', 'vax'], approvals }).approvals).toEqual({});
+    },
+  );
+
+  it('is nobody where somebody says so', () => {
+    expect(answersOf({ skills: ['github'], approvals: {} }).approvals).toEqual({});
   });
 
   it.each(['cli_execute', ['cli_execute'], 1, false])(
     'is not left out by %j, which its step complains of',
     (approvals) => {
-      const answers = readAnswers({ approvals });
+      const answers = answersOf({ approvals });
       expect(answers.approvals).toEqual({ '': { ...firstApproval, to: '' } });
       expect(wrongAnswer('approvals', answers, noOffer)).toBe(
         'this is no tool of this agent; there are datetime_now',
