@@ -84,7 +84,8 @@ function readSkills(sent: unknown): AgentAnswers['skills'] {
 }
 
 function readFallback(sent: unknown): FallbackAnswer[] {
-  return (Array.isArray(sent) ? sent : []).filter(isRecord).map((each) => ({
+  const models = Array.isArray(sent) ? sent.filter(isRecord) : [];
+  return models.map((each) => ({
     provider: textOf(each, 'provider'),
     name: textOf(each, 'name'),
     address: textOf(each, 'address'),

@@ -55,8 +55,10 @@ describe('the key of a fallback', () => {
     ],
     [
       'has none where none is asked for',
-      keyed('openai', '', { fallback: [fallback('ollama', 'a'), fallback('vax', 'b')] }),
-      [null, null],
+      keyed('openai', '', {
+        fallback: [fallback('ollama', 'a'), fallback('ollama', 'b'), fallback('vax', 'b')],
+      }),
+      [null, null, null],
     ],
     [
       'has none for a server of ones own unless it is given',

@@ -187,6 +187,20 @@ it('asks for tokens and secrets where nobody reads them, and keeps each under a 
   expect(fields.filter(({ variable }) => variable !== undefined)).toEqual(secrets);
 });
 
+it('has texts typed on one line, addresses as such, and lists with an entry each', () => {
+  const kinds = asked.map(([name, choice]) => [name, fieldsOf(choice).map(({ kind }) => kind)]);
+  expect(Object.fromEntries(kinds)).toEqual({
+    slack: ['secret', 'secret'],
+    telegram: ['secret', 'list'],
+    webhook: ['text', 'url', 'secret'],
+    oidc: ['url', 'list', 'text', 'url', 'map'],
+    http_verifier: ['url', 'text'],
+    cloud_sigv4: ['text', 'text', 'list'],
+    cloud_iap: ['list'],
+    directory_ad: ['text', 'list'],
+  });
+});
+
 it('takes the claims that a caller is known by', () => {
   const claims = { user_id: 'a', email: 'b', org_id: 'c', workspace_id: 'd', acr: 'e' };
   const sent = { claim_map: { ...claims, groups: 'f' } };

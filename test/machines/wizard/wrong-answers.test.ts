@@ -168,6 +168,11 @@ describe('tools', () => {
     ],
     ['may have a wrong key as long as none of them searches', tools({ key: 'tvly 1' }), null],
     ['may have wrong programs as long as none runs', tools({ commands: ['./x'] }), null],
+    [
+      'are known before it is asked what they run',
+      tools({ names: ['cli_execute', 'glob_search', 'glob_search'] }),
+      'glob_search is named twice',
+    ],
     ['run listed programs', programs('jq', 'g++', 'python3.12', 'a_b-c', 'R', '7z'), null],
     ['run some program', programs(), bare],
     ['run no program with a path', programs('jq', '/bin/jq'), bare],
