@@ -113,6 +113,35 @@ describe('a turn of the skill builder', () => {
     });
   });
 
+  it('hears a MiB to its end, and not one character more', () => {
+    const whole = 'x'.repeat(1_048_576);
+    expect(turn(whole, end)).toMatchObject({
+      value: 'answered',
+      told: [['token', whole], ['message', whole], 'done'],
+    });
+    expect(turn(whole, 'x', end)).toMatchObject({
+      value: 'failed',
+      told: [
+        ['token', whole],
+        ['error', 'the answer is longer than 1 MiB; ask for less'],
+      ],
+    });
+  });
+
+  it('begins with nothing heard, and is open until it has ended', () => {
+    const actor = createActor(builderTurnMachine).start();
+    expect(actor.getSnapshot().context).toEqual({
+      text: '',
+      answer: { message: '', draft: null, problem: null },
+      error: null,
+    });
+    expect(actor.getSnapshot().hasTag('open')).toBe(true);
+    actor.send({ type: 'piece.heard', text: 'a' });
+    expect(actor.getSnapshot().hasTag('open')).toBe(true);
+    actor.send(end);
+    expect(actor.getSnapshot().hasTag('open')).toBe(false);
+  });
+
   it('tells why the model could not be asked', () => {
     expect(turn('a', { type: 'model.failed', message: 'no network' }, 'b', end)).toMatchObject({
       value: 'failed',
