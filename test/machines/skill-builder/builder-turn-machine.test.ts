@@ -141,6 +141,20 @@ describe('a turn of the skill builder', () => {
     expect(actor.getSnapshot().hasTag('open')).toBe(false);
   });
 
+  it.each<[string, BuilderTurnEvent[]]>([
+    ['answered', [{ type: 'piece.heard', text: 'a' }, end]],
+    ['drafted', [{ type: 'piece.heard', text: written }, end]],
+    ['silent', [end]],
+    ['refused', [{ type: 'piece.heard', text: '```script: x\n```' }, end]],
+    ['failed', [{ type: 'model.failed', message: 'no network' }]],
+    ['left', [{ type: 'client.left' }]],
+  ])('is over once it is %s', (value, events) => {
+    const actor = createActor(builderTurnMachine).start();
+    for (const event of events) actor.send(event);
+    const { value: at, status } = actor.getSnapshot();
+    expect([at, status]).toEqual([value, 'done']);
+  });
+
   it('tells why the model could not be asked', () => {
     expect(turn('a', { type: 'model.failed', message: 'no network' }, 'b', end)).toMatchObject({
       value: 'failed',

@@ -9,6 +9,8 @@ describe('an envelope is found', () => {
   it.each<[string, string, Envelope]>([
     ['alone', text, asking],
     ['behind words', `Here: ${text}`, asking],
+    ['behind many words', `${'a '.repeat(40)}${text}`, asking],
+    ['behind a brace and many words', `{ ${'a '.repeat(40)}${text}`, asking],
     ['before words', `${text} Is that right?`, asking],
     ['before an object about other things', `${text} {"a": 1}`, asking],
     ['behind an object about other things', `{"a": {"b": 1}, "c": 2} ${text}`, asking],

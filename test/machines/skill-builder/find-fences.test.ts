@@ -136,6 +136,7 @@ describe('the words behind the backticks', () => {
     ['Script: x.sh', 'x.sh'],
     ['bash script: x.sh', 'x.sh'],
     ['script:   x.sh   ', 'x.sh'],
+    ['script: x.sh\u00a0', 'x.sh'],
     ['script: "x.sh"', 'x.sh'],
     ["script: 'x.sh'", 'x.sh'],
     ['script: scripts/x.sh', 'x.sh'],
@@ -168,6 +169,7 @@ describe('the words behind the backticks', () => {
     'script: ',
     'myscript: x.sh',
     'script x.sh',
+    'script: x\u2028y',
   ])('%j name no file', (info) => {
     const text = lines(`\`\`\`${info}`, ':', '```');
     expect(findFences(text)).toEqual({ artifacts: [], prose: text });

@@ -101,6 +101,11 @@ it('keeps paragraphs of what is said, and no gaps where files were', () => {
 it('reads an answer of a MiB', () => {
   const { message, ...files } = readAnswer('x'.repeat(1_048_576));
   expect([message.length, files]).toEqual([1_048_576, { draft: null, problem: null }]);
+  expect(readAnswer('x'.repeat(1_048_577))).toEqual({
+    message: '',
+    draft: null,
+    problem: 'the answer is longer than 1 MiB; ask for less',
+  });
 });
 
 it('takes the words and the skill of an envelope, whatever blocks stand beside it', () => {
