@@ -84,6 +84,7 @@ describe('an envelope is found', () => {
 
   it('behind 31 other objects, and not behind 32', () => {
     expect(findEnvelope('{}'.repeat(31) + text)).toEqual(asking);
+    expect(findEnvelope(`a${'{}'.repeat(31)}${text}`)).toEqual(asking);
     expect(findEnvelope('{}'.repeat(32) + text)).toBeNull();
   });
 });

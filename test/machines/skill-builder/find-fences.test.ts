@@ -146,6 +146,7 @@ describe('the words behind the backticks', () => {
     ['script: scripts/../x', 'scripts/../x'],
     ['script: scripts/.x', 'scripts/.x'],
     ['script: a/scripts/x.sh', 'a/scripts/x.sh'],
+    ['script: myscripts/x', 'myscripts/x'],
     ['script: ../x', '../x'],
     ['script: x"y', 'x"y'],
     ['script: a b', 'a b'],
