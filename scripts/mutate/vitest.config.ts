@@ -13,6 +13,8 @@ export default defineConfig({
       'test/actors/records/log/browser.test.ts',
       // It asks 4,000 times; what it would notice, others must.
       'test/machines/wizard/wizard-walk.test.ts',
+      // It measures how long a megabyte takes, of which the switches of the changes take most.
+      'test/machines/skill-builder/long-answers.test.ts',
     ],
     // Properties run for each change.
     env: { HOLDPOINT_RUNS: '8' },

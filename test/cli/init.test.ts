@@ -226,6 +226,21 @@ it('makes all of an agent from answers that were written down, and shows no secr
   });
 });
 
+it('has the tools wait that a skill wants held, unless the answers that were written down say otherwise', async () => {
+  const directory = await temporaryFolder();
+  const skills = { names: ['stripe-refunds'], variables: { STRIPE_API_KEY: 'rk_1' } };
+  const securityOf = async (name: string, said: object) => {
+    const words = ['init', '--answers', '-', '--dir', join(directory, name), '--yes'];
+    const input = JSON.stringify({ name, skills, ...said });
+    expect((await holdpoint(words, { input })).code).toBe(0);
+    const service = parse(readFileSync(join(directory, name, 'service.yaml'), 'utf8')) as object;
+    return 'security' in service ? service.security : undefined;
+  };
+  const held = { refund_payment: { to: 'channel:console:*', timeout: '5m' } };
+  expect(await securityOf('held', {})).toEqual({ defer: { enabled: true, tools: held } });
+  expect(await securityOf('free', { approvals: {} })).toBeUndefined();
+});
+
 it('encrypts every secret with a passphrase, and says which variable nobody has set', async () => {
   const directory = join(await temporaryFolder(), 'desk');
   const env = { SERVICE_PASSPHRASE: 'a long passphrase' };

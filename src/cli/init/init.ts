@@ -58,7 +58,7 @@ interface Asked {
 async function answersOf(session: Session, { name, options, offer }: Asked): Promise<AgentAnswers> {
   const { stdin, output } = session;
   const passphrase = await givenPassphrase(session);
-  const begun = await begunAnswers(session, options);
+  const begun = await begunAnswers(session, options, offer);
   const variables = await readVariables(session, options);
   const beside: GivenBeside = { name, variables, passphrase };
   const wizard = createActor(wizardMachine, { input: { offer, answers: begun } }).start();
@@ -97,11 +97,15 @@ function hostsOf(answers: AgentAnswers, { skills }: WizardOffer): string[] {
 const longestFile = 1_000_000;
 
 /** Answers that were written down are as they would come to `POST /api/create`. */
-async function begunAnswers(session: Session, { answers }: InitOptions): Promise<AgentAnswers> {
+async function begunAnswers(
+  session: Session,
+  { answers }: InitOptions,
+  { skills }: WizardOffer,
+): Promise<AgentAnswers> {
   if (answers === undefined) return firstAnswers;
   const text = await readText(session, answers, '--answers');
   try {
-    return readAnswers(JSON.parse(text));
+    return readAnswers(JSON.parse(text), skills);
   } catch (error) {
     throw usage(`${answers} holds no JSON`, '--answers', error);
   }

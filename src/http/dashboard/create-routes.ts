@@ -6,7 +6,6 @@ import {
   isAsked,
   settledAnswers,
   steps,
-  withHeldTools,
 } from '../../machines/wizard/agent-answers.ts';
 import { isRecord } from '../../machines/wizard/field.ts';
 import {
@@ -67,14 +66,9 @@ export function addCreateRoutes(
 
 const statuses = { taken: 409, invalid: 400, unwritable: 500 } as const;
 
-/** Whoever says nothing of approvals has the tools held that the skills want held. */
 function answersIn(ctx: RoutedContext, { skills }: WizardOffer): AgentAnswers {
   const { body } = ctx.request;
-  if (isRecord(body)) {
-    const answers = readAnswers(body);
-    const chosen = skills.filter(({ name }) => answers.skills.names.includes(name));
-    return Object.hasOwn(body, 'approvals') ? answers : withHeldTools(answers, chosen);
-  }
+  if (isRecord(body)) return readAnswers(body, skills);
   throw new Problem(400, { error: 'send the answers as a JSON object, with a name at least' });
 }
 

@@ -20,17 +20,17 @@ const mostTries = 32;
 export function findEnvelope(text: string): Envelope | null {
   let start = text.indexOf('{');
   for (let tried = 0; start !== -1 && tried < mostTries; tried += 1) {
-    const end = closeOf(text, start);
-    const value = end === -1 ? undefined : parsed(text.slice(start, end + 1));
+    const end = endOf(text, start);
+    const value = parsed(text.slice(start, end));
     const envelope = envelopeIn(value, 2);
     if (envelope !== null) return envelope;
-    start = text.indexOf('{', value === undefined ? start + 1 : end + 1);
+    start = text.indexOf('{', value === undefined ? start + 1 : end);
   }
   return null;
 }
 
-/** The brace that closes the one at `start`, those in strings left out; -1 when there is none. */
-function closeOf(text: string, start: number): number {
+/** The place behind the brace that closes the one at `start`, those in strings left out; `start` when there is none. */
+function endOf(text: string, start: number): number {
   let depth = 0;
   let isText = false;
   for (let index = start; index < text.length; index += 1) {
@@ -41,10 +41,10 @@ function closeOf(text: string, start: number): number {
     else if (character === '{') depth += 1;
     else if (character === '}') {
       depth -= 1;
-      if (depth === 0) return index;
+      if (depth === 0) return index + 1;
     }
   }
-  return -1;
+  return start;
 }
 
 function parsed(text: string): unknown {

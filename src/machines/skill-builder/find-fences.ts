@@ -67,7 +67,7 @@ function markOf(text: string, line: number): Mark[] {
 
 /** The file that a block holds: the name of a script, `null` for a SKILL.md, `undefined` for none. */
 function fileOf(lines: readonly string[], { line, info, named }: Mark): string | null | undefined {
-  return named === undefined && holdsFrontmatter(lines, line, info) ? null : named;
+  return holdsFrontmatter(lines, line, info) ? null : named;
 }
 
 function namedFile(info: string): string | null | undefined {
@@ -109,7 +109,6 @@ function endOf(marks: readonly Mark[], opener: number): { line: number; next: nu
     // A longer fence than any inside ends its block for certain.
     else if (ticks > 3 && mark.ticks >= ticks) return { line, next: line + 1 };
     else if (depth > 0) depth -= 1;
-    else if (ticks === 3) return { line, next: line + 1 };
     else tolerated ??= line;
   }
   return tolerated === undefined ? undefined : { line: tolerated, next: tolerated + 1 };

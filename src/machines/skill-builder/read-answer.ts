@@ -60,6 +60,8 @@ function filesOfSkill({ skill_md: skillMd, scripts }: EnvelopeSkill): Files {
 }
 
 function entriesOf(scripts: unknown): (readonly [string, string])[] | null {
+  // Its characters would be taken for scripts.
+  if (typeof scripts === 'string' && scripts !== '') return null;
   const found: unknown[][] = Array.isArray(scripts)
     ? scripts.map((one: unknown) => {
         const { name, content } = Object(one) as { name?: unknown; content?: unknown };

@@ -44,13 +44,10 @@ export function fallbackVariable(answers: AgentAnswers, index: number): string |
   const { provider = '', key = '' } = answers.fallback[index] ?? {};
   const usual = providerOffer(provider)?.variable ?? null;
   if (usual === null || (provider === 'openai-compatible' && key === '')) return null;
-  const earlier = [
-    { provider: answers.provider, key: answers.model.key },
-    ...answers.fallback.slice(0, index),
-  ].find((one) => one.provider === provider);
-  return earlier === undefined || key === '' || earlier.key === key
-    ? usual
-    : `FALLBACK_${index + 1}_API_KEY`;
+  const first = [{ provider: answers.provider, key: answers.model.key }, ...answers.fallback].find(
+    (one) => one.provider === provider,
+  );
+  return key === '' || first?.key === key ? usual : `FALLBACK_${index + 1}_API_KEY`;
 }
 
 function channelVariables({ channels }: AgentAnswers): AgentVariable[] {

@@ -4,9 +4,10 @@ import {
   type FallbackAnswer,
   firstAnswers,
   firstApproval,
+  withHeldTools,
 } from './agent-answers.ts';
 import { type FieldValues, isRecord, readFields, splitList } from './field.ts';
-import { authOffer, channelOffer } from './offers.ts';
+import { authOffer, channelOffer, type WizardOffer } from './offers.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -14,10 +15,12 @@ type Sent = Readonly<Record<string, unknown>>;
  * Reads the answers that somebody sent as JSON (contract section 17). Of each step, and of each way to sign in, the known
  * keys are taken and every other is dropped in silence (document 3 section 4); what is missing is as it begins. Where a
  * known key holds what it cannot, an empty text stands for it, which its step complains of: nothing is left open by a slip.
+ * Whoever says nothing of approvals has the tools held that the chosen skills want held.
  */
-export function readAnswers(sent: unknown): AgentAnswers {
-  const body = isRecord(sent) ? sent : {};
-  return {
+export function readAnswers(sent: unknown, skills: WizardOffer['skills']): AgentAnswers {
+  const body = recordOf(sent);
+  const approvals = own(body, 'approvals');
+  const answers: AgentAnswers = {
     name: textOf(body, 'name'),
     provider: textOf(body, 'provider', firstAnswers.provider),
     model: readModel(own(body, 'model')),
@@ -28,8 +31,10 @@ export function readAnswers(sent: unknown): AgentAnswers {
     auth: readAuth(own(body, 'auth')),
     egress: readEgress(own(body, 'egress')),
     security: readSecurity(own(body, 'security')),
-    approvals: readApprovals(own(body, 'approvals')),
+    approvals: readApprovals(approvals),
   };
+  const chosen = skills.filter(({ name }) => answers.skills.names.includes(name));
+  return isNothing(approvals) ? withHeldTools(answers, chosen) : answers;
 }
 
 function readModel(sent: unknown): AgentAnswers['model'] {
@@ -79,7 +84,8 @@ function readSkills(sent: unknown): AgentAnswers['skills'] {
 }
 
 function readFallback(sent: unknown): FallbackAnswer[] {
-  return (Array.isArray(sent) ? sent : []).filter(isRecord).map((each) => ({
+  const models = Array.isArray(sent) ? sent.filter(isRecord) : [];
+  return models.map((each) => ({
     provider: textOf(each, 'provider'),
     name: textOf(each, 'name'),
     address: textOf(each, 'address'),
@@ -89,7 +95,7 @@ function readFallback(sent: unknown): FallbackAnswer[] {
 
 /** Settings may stand beside the mode as well. */
 function readAuth(sent: unknown): AgentAnswers['auth'] {
-  if (sent === undefined || sent === null) return firstAnswers.auth;
+  if (isNothing(sent)) return firstAnswers.auth;
   if (typeof sent === 'string') return { mode: sent, settings: {} };
   if (isRecord(sent) && Object.keys(sent).length === 0) return firstAnswers.auth;
   const auth = recordOf(sent);
@@ -102,21 +108,23 @@ function readAuth(sent: unknown): AgentAnswers['auth'] {
 function readEgress(sent: unknown): AgentAnswers['egress'] {
   const egress = recordOf(sent);
   return {
-    mode: textOf(egress, 'mode', firstAnswers.egress.mode),
+    mode: holdsKeys(sent) ? textOf(egress, 'mode', firstAnswers.egress.mode) : '',
     hosts: listOf(egress, 'hosts') ?? [],
   };
 }
 
 function readSecurity(sent: unknown): AgentAnswers['security'] {
   const security = recordOf(sent);
+  const isRight = holdsKeys(sent) && isTextOrNone(own(security, 'passphrase'));
   return {
     variables: readVariables(own(security, 'variables')),
     // What is no text must not come to secrets in the open.
-    passphrase: isTextOrNone(own(security, 'passphrase')) ? textOf(security, 'passphrase') : '\0',
+    passphrase: isRight ? textOf(security, 'passphrase') : '\0',
   };
 }
 
 function readApprovals(sent: unknown): AgentAnswers['approvals'] {
+  if (!holdsKeys(sent)) return { '': readApproval(sent) };
   return Object.fromEntries(
     Object.entries(recordOf(sent)).map(([tool, approval]) => [tool, readApproval(approval)]),
   );
@@ -131,6 +139,15 @@ function readApproval(sent: unknown): ApprovalAnswer {
     quorum: quorum === undefined ? firstApproval.quorum : Number(quorum),
     approvers: listOf(approval, 'approvers') ?? firstApproval.approvers,
   };
+}
+
+function isNothing(sent: unknown): boolean {
+  return sent === undefined || sent === null;
+}
+
+/** Tells whether something is an object with keys, or nothing at all, which has none of them. */
+function holdsKeys(sent: unknown): boolean {
+  return isNothing(sent) || isRecord(sent);
 }
 
 function isTextOrNone(value: unknown): boolean {

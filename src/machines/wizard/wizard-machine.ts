@@ -96,26 +96,22 @@ const always: ReadonlySet<Step> = new Set<Step>([
   'review',
 ]);
 
-/** The steps from one on, in either direction, up to the first that is always asked. */
+/** The steps from one on, in either direction, up to the first that is always asked; only an empty list has none. */
 function upToAlways(list: readonly Step[]): { sometimes: Step[]; last: Step | undefined } {
   const end = list.findIndex((step) => always.has(step));
-  return { sometimes: list.slice(0, end === -1 ? list.length : end), last: list[end] };
+  return { sometimes: list.slice(0, end), last: list[end] };
 }
 
-function stateOf(step: Step, description: string) {
-  const at = steps.indexOf(step);
-  const ahead = upToAlways(steps.slice(at + 1));
-  const behind = upToAlways(steps.slice(0, at).toReversed());
-  const last = ahead.last ?? 'review';
+function stateOf(step: Question) {
+  const { sometimes, last = 'review' } = upToAlways(steps.slice(steps.indexOf(step) + 1));
   return wizard.createStateConfig({
-    description,
     on: {
       'answer.edit': {
         guard: { type: 'isOf', params: { step } } as const,
         actions: 'keep' as const,
       },
       'step.next': [
-        ...ahead.sometimes.map((next) => ({
+        ...sometimes.map((next) => ({
           guard: { type: 'isRightAndAsks', params: { step, next } } as const,
           target: next,
           actions: 'forgetComplaint' as const,
@@ -127,18 +123,21 @@ function stateOf(step: Step, description: string) {
         },
         { actions: { type: 'complain', params: { step } } as const },
       ],
-      'step.back': [
-        ...behind.sometimes.map((target) => ({
-          guard: { type: 'isAsked', params: { step: target } } as const,
-          target,
-          actions: 'forgetComplaint' as const,
-        })),
-        ...(behind.last === undefined
-          ? []
-          : [{ target: behind.last, actions: 'forgetComplaint' as const }]),
-      ],
+      'step.back': backFrom(step),
     },
   });
+}
+
+function backFrom(step: Step) {
+  const { sometimes, last } = upToAlways(steps.slice(0, steps.indexOf(step)).toReversed());
+  return [
+    ...sometimes.map((target) => ({
+      guard: { type: 'isAsked', params: { step: target } } as const,
+      target,
+      actions: 'forgetComplaint' as const,
+    })),
+    ...(last === undefined ? [] : [{ target: last, actions: 'forgetComplaint' as const }]),
+  ];
 }
 
 /** The steps by which a new agent is made, a state each, whoever goes through them (contract section 2, document 3). */
@@ -163,22 +162,43 @@ export const wizardMachine = wizard.createMachine({
     })),
   },
   states: {
-    name: stateOf('name', 'What the agent is called.'),
-    provider: stateOf('provider', 'Whose model works on its tasks.'),
-    model: stateOf('model', 'Which model of that provider, and how it is signed in to.'),
-    channels: stateOf('channels', 'Where people speak with it and decide, with the tokens.'),
-    tools: stateOf('tools', 'Which of the builtin tools it has.'),
-    skills: stateOf('skills', 'Which skills of the registry it has, with their variables.'),
-    fallback: stateOf('fallback', 'Which models are asked when the first one cannot answer.'),
-    auth: stateOf('auth', 'How callers sign in.'),
-    egress: stateOf('egress', 'Which hosts may be reached beside those that the answers lead to.'),
-    security: stateOf('security', 'Further variables, and the passphrase of the secrets.'),
-    approvals: stateOf('approvals', 'Which tools wait for whom, how long, and for how many.'),
+    name: { description: 'What the agent is called.', ...stateOf('name') },
+    provider: { description: 'Whose model works on its tasks.', ...stateOf('provider') },
+    model: {
+      description: 'Which model of that provider, and how it is signed in to.',
+      ...stateOf('model'),
+    },
+    channels: {
+      description: 'Where people speak with it and decide, with the tokens.',
+      ...stateOf('channels'),
+    },
+    tools: { description: 'Which of the builtin tools it has.', ...stateOf('tools') },
+    skills: {
+      description: 'Which skills of the registry it has, with their variables.',
+      ...stateOf('skills'),
+    },
+    fallback: {
+      description: 'Which models are asked when the first one cannot answer.',
+      ...stateOf('fallback'),
+    },
+    auth: { description: 'How callers sign in.', ...stateOf('auth') },
+    egress: {
+      description: 'Which hosts may be reached beside those that the answers lead to.',
+      ...stateOf('egress'),
+    },
+    security: {
+      description: 'Further variables, and the passphrase of the secrets.',
+      ...stateOf('security'),
+    },
+    approvals: {
+      description: 'Which tools wait for whom, how long, and for how many.',
+      ...stateOf('approvals'),
+    },
     review: {
       description: 'All is answered and shown once more.',
       on: {
         'review.accept': { guard: 'isComplete', target: 'accepted' },
-        'step.back': stateOf('review', '').on['step.back'],
+        'step.back': backFrom('review'),
       },
     },
     accepted: { description: 'The agent can be written.', type: 'final' },

@@ -108,7 +108,10 @@ function wrongAddress(text: string, need: string | undefined): string | null {
   if (text === '' && need !== 'required') return null;
   const url = isPlainText(text) && !/[?#]/.test(text) ? URL.parse(text) : null;
   const isAddress =
-    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+    url !== null &&
+    ['http:', 'https:'].includes(url.protocol) &&
+    url.username === '' &&
+    url.password === '';
   return isAddress
     ? null
     : 'this is no address of a server; write it as https://models.example.com/v1';
@@ -208,7 +211,7 @@ function wrongApprovals(answers: AgentAnswers, offer: WizardOffer): string | nul
 }
 
 function wrongTarget(to: string, answers: AgentAnswers): string | null {
-  const [, adapter = '', target = ''] = /^channel:([^:\s]+):\s*(\S.*)$/u.exec(to) ?? [];
+  const [, adapter = '', target = ''] = /^channel:([^:\s]+):\s*(\S.*)/u.exec(to) ?? [];
   if (target === '' || !isPlainText(to)) {
     return 'whom it waits for is a target such as channel:console:* or channel:slack:#ops';
   }
@@ -220,7 +223,7 @@ function wrongTarget(to: string, answers: AgentAnswers): string | null {
   if (values === undefined)
     return `the agent has no channel ${adapter}; switch it on, or ask elsewhere`;
   if (adapter !== 'webhook') return null;
-  const { target: named = '' } = values;
+  const { target: named } = values;
   const isNamed = typeof named === 'string' && target.trim() === named.trim();
   return isNamed ? null : 'the webhook has one receiver; name that one';
 }
@@ -250,7 +253,7 @@ function wrongChoice(
 ): string | null {
   const unknown = chosen.find((each) => !known.includes(each));
   if (unknown === undefined) return null;
-  const name = isPlainText(unknown) ? unknown.slice(0, 80) : 'this';
+  const name = unknown !== '' && isPlainText(unknown) ? unknown.slice(0, 80) : 'this';
   return `${name} is no ${what}; there are ${known.join(', ') || 'none'}`;
 }
 

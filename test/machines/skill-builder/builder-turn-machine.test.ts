@@ -113,6 +113,48 @@ describe('a turn of the skill builder', () => {
     });
   });
 
+  it('hears a MiB to its end, and not one character more', () => {
+    const whole = 'x'.repeat(1_048_576);
+    const { value, told } = turn(whole, end);
+    expect([value, told.flat().map((word) => word === whole || word)]).toEqual([
+      'answered',
+      ['token', true, 'message', true, 'done'],
+    ]);
+    const more = turn(whole, 'x', end);
+    expect([more.value, more.told.slice(1)]).toEqual([
+      'failed',
+      [['error', 'the answer is longer than 1 MiB; ask for less']],
+    ]);
+  });
+
+  it('begins with nothing heard, and is open until it has ended', () => {
+    const actor = createActor(builderTurnMachine).start();
+    expect(actor.getSnapshot().context).toEqual({
+      text: '',
+      answer: { message: '', draft: null, problem: null },
+      error: null,
+    });
+    expect(actor.getSnapshot().hasTag('open')).toBe(true);
+    actor.send({ type: 'piece.heard', text: 'a' });
+    expect(actor.getSnapshot().hasTag('open')).toBe(true);
+    actor.send(end);
+    expect(actor.getSnapshot().hasTag('open')).toBe(false);
+  });
+
+  it.each<[string, BuilderTurnEvent[]]>([
+    ['answered', [{ type: 'piece.heard', text: 'a' }, end]],
+    ['drafted', [{ type: 'piece.heard', text: written }, end]],
+    ['silent', [end]],
+    ['refused', [{ type: 'piece.heard', text: '```script: x\n```' }, end]],
+    ['failed', [{ type: 'model.failed', message: 'no network' }]],
+    ['left', [{ type: 'client.left' }]],
+  ])('is over once it is %s', (value, events) => {
+    const actor = createActor(builderTurnMachine).start();
+    for (const event of events) actor.send(event);
+    const { value: at, status } = actor.getSnapshot();
+    expect([at, status]).toEqual([value, 'done']);
+  });
+
   it('tells why the model could not be asked', () => {
     expect(turn('a', { type: 'model.failed', message: 'no network' }, 'b', end)).toMatchObject({
       value: 'failed',

@@ -12,6 +12,7 @@ import {
 } from '../../../src/machines/wizard/agent-answers.ts';
 import type { WizardOffer } from '../../../src/machines/wizard/offers.ts';
 import { type WizardEvent, wizardMachine } from '../../../src/machines/wizard/wizard-machine.ts';
+import { wrongAnswer } from '../../../src/machines/wizard/wrong-answers.ts';
 import { anOffer, noOffer } from './some-answers.ts';
 
 const next: WizardEvent = { type: 'step.next' };
@@ -41,12 +42,14 @@ const thinking: AgentAnswers = {
   model: { ...firstAnswers.model, name: 'gpt-5' },
 };
 
-/** The steps that somebody passes who goes on until the review. */
+/** The steps that somebody passes who goes on until the review; nobody needs more of them than there are. */
 function walk(offer: WizardOffer, answers: AgentAnswers): unknown[] {
   const passed: unknown[] = [];
   let snapshot = begun(offer, answers);
-  for (; snapshot.value !== 'review'; snapshot = after([next], snapshot))
+  while (snapshot.value !== 'review' && passed.length < steps.length) {
     passed.push(snapshot.value);
+    snapshot = after([next], snapshot);
+  }
   return passed;
 }
 
@@ -62,11 +65,85 @@ describe('the wizard', () => {
     expect(walk(noOffer, toolless)).toEqual(few);
     const passed: unknown[] = [];
     let snapshot = after([go('review')], begun(noOffer, toolless));
-    while (snapshot.value !== 'name') {
+    while (snapshot.value !== 'name' && passed.length < steps.length) {
       snapshot = after([back], snapshot);
       passed.unshift(snapshot.value);
     }
     expect(passed).toEqual(few);
+  });
+
+  it('shows of each step what may come after it and before it, and a complaint where one may stay', () => {
+    const ways = (step: Step, event: 'step.next' | 'step.back') =>
+      (wizardMachine.states[step]?.transitions.get(event) ?? []).map(
+        ({ target }) => target?.map(({ key }) => key).join() ?? 'complaint',
+      );
+    const on = steps.map((step) => [step, ways(step, 'step.next')]);
+    const back = steps.map((step) => [step, ways(step, 'step.back')]);
+    const stay = 'complaint';
+    expect(Object.fromEntries(on)).toEqual({
+      name: ['provider', stay],
+      provider: ['model', 'channels', stay],
+      model: ['channels', stay],
+      channels: ['tools', stay],
+      tools: ['skills', 'fallback', 'auth', stay],
+      skills: ['fallback', 'auth', stay],
+      fallback: ['auth', stay],
+      auth: ['egress', stay],
+      egress: ['security', stay],
+      security: ['approvals', 'review', stay],
+      approvals: ['review', stay],
+      review: [],
+    });
+    expect(Object.fromEntries(back)).toEqual({
+      name: [],
+      provider: ['name'],
+      model: ['provider'],
+      channels: ['model', 'provider'],
+      tools: ['channels'],
+      skills: ['tools'],
+      fallback: ['skills', 'tools'],
+      auth: ['fallback', 'skills', 'tools'],
+      egress: ['auth'],
+      security: ['egress'],
+      approvals: ['security'],
+      review: ['approvals', 'security'],
+    });
+  });
+
+  it('goes back through every step that is asked', () => {
+    const passed: unknown[] = [];
+    let snapshot = after([go('review')], begun(anOffer, thinking));
+    while (snapshot.value !== 'name' && passed.length < steps.length) {
+      snapshot = after([back], snapshot);
+      passed.unshift(snapshot.value);
+    }
+    expect(passed).toEqual(steps.slice(0, -1));
+  });
+
+  it.each<[Step, Partial<AgentAnswers>]>([
+    ['provider', { provider: 'vax' }],
+    ['model', { model: firstAnswers.model }],
+    ['channels', { channels: { sms: {} } }],
+    ['tools', { tools: { ...firstAnswers.tools, names: ['vax'] } }],
+    ['skills', { skills: { names: ['vax'], variables: {} } }],
+    ['fallback', { fallback: [{ provider: 'vax', name: 'm', address: '', key: '' }] }],
+    ['auth', { auth: { mode: 'magic', settings: {} } }],
+    ['egress', { egress: { mode: 'open', hosts: [] } }],
+    ['security', { security: { variables: {}, passphrase: 'short' } }],
+    ['approvals', { approvals: { datetime_now: { ...firstApproval, quorum: 0 } } }],
+  ])('lets nobody on from %s whose answer is wrong, and complains until they go', (step, more) => {
+    const answers = { ...thinking, ...more };
+    const at = after([go(step), next, next], begun(anOffer, answers));
+    const complaint = wrongAnswer(step, answers, anOffer);
+    expect([at.value, at.context]).toEqual([step, { answers, offer: anOffer, complaint }]);
+    expect(complaint).not.toBeNull();
+    expect(after([back], at).context.complaint).toBeNull();
+    expect(after([go('name')], at).context.complaint).toBeNull();
+  });
+
+  it('has nothing before the name that would end its complaint', () => {
+    const wrong = after([next]);
+    expect(after([back], wrong)).toMatchObject({ value: 'name', context: wrong.context });
   });
 
   it('stays at a step whose answer is wrong, says why, and forgets it with the next edit', () => {
@@ -110,6 +187,17 @@ describe('the wizard', () => {
       chosen,
     );
     expect(freed.context.answers.approvals).toEqual({});
+  });
+
+  it('keeps a sign-in that ends, whichever step is at hand, and forgets one that comes to nothing', () => {
+    const keep = (session: string): WizardEvent => ({ type: 'session.keep', session });
+    const at = after([go('auth'), keep('a state')], begun(noOffer, thinking));
+    const kept = { ...thinking, model: { ...thinking.model, session: 'a state' } };
+    expect([at.value, at.context]).toEqual([
+      'auth',
+      { answers: kept, offer: noOffer, complaint: null },
+    ]);
+    expect(after([keep('')], at).context.answers).toEqual(thinking);
   });
 
   it('goes to any step that is asked and has nothing wrong before it, and to no other', () => {

@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest';
+import {
+  authOffer,
+  authOffers,
+  channelOffer,
+  channels,
+  egressModes,
+  providerOffer,
+  providers,
+  searchServices,
+  tools,
+} from '../../../src/machines/wizard/offers.ts';
+
+it('offers these providers, a script first, with the models that they are known for', () => {
+  const gpt = ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-4.1'];
+  const claude = ['claude-sonnet-4-5', 'claude-opus-4-1', 'claude-haiku-4-5'];
+  const own = 'A server of your own, which speaks the wire of OpenAI';
+  expect(providers.map(({ name, label, models }) => [name, label, models])).toEqual([
+    ['scripted', 'A script, which needs no key', []],
+    ['openai', 'OpenAI', gpt],
+    ['anthropic', 'Anthropic', claude],
+    ['google', 'Google Gemini', ['gemini-2.5-pro', 'gemini-2.5-flash']],
+    ['ollama', 'Ollama on this machine', ['qwen3', 'llama3.2', 'mistral']],
+    ['openai-compatible', own, []],
+  ]);
+});
+
+it('asks each provider for what it needs and for nothing else', () => {
+  const needs = providers.map(({ name, address, variable, organization }) => [
+    name,
+    { address, variable, organization },
+  ]);
+  const none = { address: 'none', variable: null, organization: false };
+  expect(Object.fromEntries(needs)).toEqual({
+    scripted: none,
+    openai: { ...none, variable: 'OPENAI_API_KEY', organization: true },
+    anthropic: { ...none, variable: 'ANTHROPIC_API_KEY' },
+    google: { ...none, variable: 'GOOGLE_GENERATIVE_AI_API_KEY' },
+    ollama: { ...none, address: 'optional' },
+    'openai-compatible': { ...none, address: 'required', variable: 'MODEL_API_KEY' },
+  });
+});
+
+it('says of each tool what an agent can do with it', () => {
+  expect(tools.map(({ name, about }) => `${name} ${about}`)).toEqual([
+    'datetime_now tells the time',
+    'uuid_generate makes identifiers',
+    'math_calculate calculates',
+    'json_query reads JSON',
+    'csv_parse reads tables',
+    'http_request sends requests to listed hosts',
+    'web_fetch reads pages of listed hosts',
+    'web_search searches the web with a service and its key',
+    "file_read reads the agent's files",
+    "file_write writes the agent's files",
+    "file_edit changes the agent's files",
+    'glob_search finds files by name',
+    'grep_search finds files by what they hold',
+    'cli_execute runs listed programs in a sandbox',
+  ]);
+});
+
+it('offers two services that search, each with a key of its own', () => {
+  expect(searchServices).toEqual([
+    { name: 'tavily', label: 'Tavily', variable: 'TAVILY_API_KEY' },
+    { name: 'perplexity', label: 'Perplexity', variable: 'PERPLEXITY_API_KEY' },
+  ]);
+});
+
+it('offers three channels, of which Telegram cannot ask for a decision', () => {
+  expect(channels.map(({ name, label, decides }) => [name, label, decides])).toEqual([
+    ['slack', 'Slack', true],
+    ['telegram', 'Telegram', false],
+    ['webhook', 'Webhook', true],
+  ]);
+});
+
+it('offers these ways to sign in, none first', () => {
+  expect(authOffers.map(({ mode, label }) => [mode, label])).toEqual([
+    ['none', 'None: anybody on this machine'],
+    ['oidc', 'OIDC (JWT)'],
+    ['http_verifier', 'HTTP verifier'],
+    ['cloud_sigv4', 'AWS IAM (signed request)'],
+    ['cloud_iap', 'GCP identity-aware proxy'],
+    ['directory_ad', 'Microsoft Entra, one tenant'],
+    ['custom', 'Custom: a comment to fill in by hand'],
+  ]);
+});
+
+it('offers to reach what is listed, nothing, or everything', () => {
+  expect(egressModes).toEqual(['allowlist', 'deny-all', 'dev-open']);
+});
+
+it('finds each offer by its name, and none by another', () => {
+  expect(providers.map(({ name }) => providerOffer(name))).toEqual(providers);
+  expect(channels.map(({ name }) => channelOffer(name))).toEqual(channels);
+  expect(authOffers.map(({ mode }) => authOffer(mode))).toEqual(authOffers);
+  expect([providerOffer('vax'), channelOffer('sms'), authOffer('magic')]).toEqual([
+    ...[undefined, undefined, undefined],
+  ]);
+});

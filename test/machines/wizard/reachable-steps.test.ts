@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AgentAnswers,
+  firstAnswers,
+  firstApproval,
+  type Step,
+  steps,
+} from '../../../src/machines/wizard/agent-answers.ts';
+import { isReachable } from '../../../src/machines/wizard/wrong-answers.ts';
+import { noOffer } from './some-answers.ts';
+
+describe('a step can be reached', () => {
+  const named = { ...firstAnswers, name: 'x' };
+  const held = { ...firstApproval, timeout: '0' };
+  const always: Step[] = ['name', 'provider', 'channels', 'tools', 'auth', 'egress', 'security'];
+
+  it.each<[string, AgentAnswers, Step[]]>([
+    ['up to the first that is wrong', firstAnswers, ['name']],
+    ['to the end when none is wrong', named, [...always, 'approvals', 'review']],
+    [
+      'up to a wrong one in the middle',
+      { ...named, auth: { mode: 'magic', settings: {} } },
+      ['name', 'provider', 'channels', 'tools', 'auth'],
+    ],
+    [
+      'up to the last that asks',
+      { ...named, approvals: { datetime_now: held } },
+      [...always, 'approvals'],
+    ],
+  ])('%s', (_, answers, reachable) => {
+    expect(steps.filter((step) => isReachable(step, answers, noOffer))).toEqual(reachable);
+  });
+});
