@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultLimits, nothingSpent } from '../../../src/machines/task/limits.ts';
 import {
-  type KeptSnapshot,
   migrateSnapshot,
   oldestTaskMachineVersion,
 } from '../../../src/machines/task/migrate-snapshot.ts';

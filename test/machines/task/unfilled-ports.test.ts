@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createActor, fromPromise, raise } from 'xstate';
-import type { Ruling } from '../../../src/machines/governance/ruling.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { aCall, allowed, aTaskInput, minted, said, saved } from '../../helpers/task-fixtures.ts';
 
-const withCredential: Ruling = { ...allowed(), credential: 'static' };
+const withCredential = { ...allowed(), credential: 'static' };
 
 /** The chart with ports that are filled, up to one that is not. */
 const charts = {
