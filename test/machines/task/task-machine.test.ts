@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { initialTransition, transition } from 'xstate';
+import type { Refusal } from '../../../src/machines/governance/finding.ts';
 import type { Ruling } from '../../../src/machines/governance/ruling.ts';
 import { defaultLimits } from '../../../src/machines/task/limits.ts';
 import type { DecisionRecord, ToolCall } from '../../../src/machines/task/task.ts';
+import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { begin, finish, restingStates, type Step, step } from '../../helpers/step-task.ts';
 import {
   aCall,
@@ -10,6 +13,7 @@ import {
   aFollowUp,
   allowed,
   anAttempt,
+  aRefusal,
   aSettledDeferral,
   aTaskInput,
   deferred,
@@ -34,6 +38,27 @@ const run = (from: Step, call: ToolCall, outcome = returned('done')): Step => {
   const ended = finish(step(finish(from, 'govern', allowed(call)), saved()), 'runTool', outcome);
   return step(ended, saved());
 };
+
+describe('a task whose message is still being screened', () => {
+  const logic = taskMachine.provide({ actions: { screenPrompt: () => undefined } });
+  const [submitted] = initialTransition(logic, aTaskInput());
+  const screened = (refusal: Refusal | null) =>
+    transition(logic, submitted, { type: 'prompt.screened', refusal, took: 0 })[0].value;
+
+  it('is submitted, and nobody has been asked anything', () => {
+    const { value, tags, children, context } = submitted;
+    expect({ value, tags: [...tags], children, turns: context.spent.turns }).toEqual({
+      value: 'submitted',
+      tags: ['submitted'],
+      children: {},
+      turns: 0,
+    });
+  });
+
+  it('begins its work, or ends, when that is over', () => {
+    expect([screened(null), screened(aRefusal())]).toEqual([{ working: 'thinking' }, 'failed']);
+  });
+});
 
 describe('the ports of a task', () => {
   const { request } = aTaskInput();
