@@ -8,6 +8,7 @@ import type {
   Deferral,
   FollowUp,
   Message,
+  SettledDeferral,
   ToolCall,
 } from '../../src/machines/task/task.ts';
 import type {
@@ -17,7 +18,11 @@ import type {
   Thought,
   ToolOutcome,
 } from '../../src/machines/task/task-events.ts';
-import type { TaskInput } from '../../src/machines/task/task-input.ts';
+import {
+  initialContext,
+  type TaskContext,
+  type TaskInput,
+} from '../../src/machines/task/task-input.ts';
 
 /** The times of one story, in epoch milliseconds. */
 export const times = {
@@ -59,6 +64,11 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     createdAt: times.created,
     ...overrides,
   };
+}
+
+/** What `aTaskInput` knows before anything has happened. */
+export function aTaskContext(overrides: Partial<TaskContext> = {}): TaskContext {
+  return { ...initialContext(aTaskInput()), ...overrides };
 }
 
 export function aCall(overrides: Partial<ToolCall> = {}): ToolCall {
@@ -117,6 +127,20 @@ export function aDeferral(overrides: Partial<Deferral> = {}): Deferral {
     escalateAt: null,
     escalateTo: null,
     expiresAt: times.expired,
+    ...overrides,
+  };
+}
+
+/** The approval of `aDeferral`. */
+export function aSettledDeferral(overrides: Partial<SettledDeferral> = {}): SettledDeferral {
+  return {
+    id: 'call-1',
+    tool: 'issue_refund',
+    argsSha256: digest,
+    decision: 'approve',
+    approver: 'Ann',
+    note: '',
+    decidedAt: times.decided,
     ...overrides,
   };
 }

@@ -25,7 +25,6 @@ export function boundHistory(
   leftOut: number,
   present: number,
 ): BoundHistory {
-  if (messages.length <= present) return { messages: [...messages], leftOut };
   let first = messages.length;
   let bytes = 0;
   while (first > 0 && messages.length - first < historyBound.messages) {

@@ -59,6 +59,11 @@ export function sessionFailed({ failure }: TaskContext): TaskFact {
   return { type: 'session.ended', state: 'failed', ...(limit === undefined ? {} : { limit }) };
 }
 
+/** Reports why a run was called off. */
+export function invocationCancelled({ cancelReason }: TaskContext): TaskFact {
+  return { type: 'invocation.cancelled', reason: cancelReason ?? 'external_signal' };
+}
+
 /** Reports the rules by which a message was denied. */
 export function messageRefused(refusal: Refusal | null): TaskFact[] {
   return factsOfFindings(null, refusal?.findings ?? []);

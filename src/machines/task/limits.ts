@@ -64,22 +64,18 @@ export function limitReached(spent: Spent, limits: TaskLimits, busy = 0): 'token
   return limits.time !== null && spent.time + busy >= limits.time ? 'time' : null;
 }
 
+type LimitName = 'turns' | 'errors' | 'tokens' | 'time';
+
+const limitBy: { readonly [Kind in Failure['kind']]?: LimitName } = {
+  turnLimit: 'turns',
+  errorLimit: 'errors',
+  tokenLimit: 'tokens',
+  timeLimit: 'time',
+};
+
 /** Names the limit that ended a task, for the audit log; `undefined` for any other end. */
-export function limitOf(
-  failure: Failure | null,
-): 'turns' | 'errors' | 'tokens' | 'time' | undefined {
-  switch (failure?.kind) {
-    case 'turnLimit':
-      return 'turns';
-    case 'errorLimit':
-      return 'errors';
-    case 'tokenLimit':
-      return 'tokens';
-    case 'timeLimit':
-      return 'time';
-    default:
-      return undefined;
-  }
+export function limitOf(failure: Failure | null): LimitName | undefined {
+  return failure === null ? undefined : limitBy[failure.kind];
 }
 
 /** Never tells more than was estimated, as some count without what they have cached, and bounds what nonsense may do. */

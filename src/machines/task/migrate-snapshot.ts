@@ -97,9 +97,8 @@ export function isKnownVersion(version: number): boolean {
 
 /** Brings a snapshot of a known version to the present one. */
 export function migrateSnapshot(snapshot: KeptSnapshot, version: number): KeptSnapshot {
-  let migrated = snapshot;
-  for (let from = version; from < taskMachineVersion; from += 1) {
-    migrated = migrations[from]?.(migrated) ?? migrated;
-  }
-  return migrated;
+  // Keys that are integers stand in ascending order.
+  return Object.entries(migrations)
+    .filter(([from]) => Number(from) >= version)
+    .reduce((migrated, [, migrate]) => migrate(migrated), snapshot);
 }

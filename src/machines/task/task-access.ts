@@ -43,7 +43,7 @@ export function isWithin(scope: TaskScope, task: OwnedTask): boolean {
   if (scope.kind === 'all') return true;
   const owner = ownerOf(task);
   if (scope.kind === 'organisation') return isOf(scope.orgId, owner);
-  if (scope.kind === 'conversations') return conversing.includes(owner?.provider ?? '');
+  if (scope.kind === 'conversations') return owner !== null && conversing.includes(owner.provider);
   return (
     isOf(scope.owner?.orgId, owner) &&
     (isSameOwner(scope.owner, owner) || isListed(task.deferral?.approvers, scope.email))
@@ -80,8 +80,7 @@ export function ownerOfNextRun(
 ): Owner | null {
   const owner = ownerOf(before);
   const isFree = owner?.orgId === undefined && owner?.provider !== chatProvider;
-  const isTakenOver = isFree && requester?.orgId !== undefined;
-  return isTakenOver && requester !== null ? asOwner(requester) : owner;
+  return isFree && requester?.orgId !== undefined ? asOwner(requester) : owner;
 }
 
 /** Returns what of a caller tells whose a task is. */

@@ -233,13 +233,7 @@ export const taskMachine = taskSetup.createMachine({
       tags: ['canceled', 'final'],
       type: 'final',
       entry: [
-        {
-          type: 'note',
-          params: ({ context }) => ({
-            type: 'invocation.cancelled',
-            reason: context.cancelReason ?? 'external_signal',
-          }),
-        },
+        { type: 'note', params: ({ context }) => factOf.invocationCancelled(context) },
         { type: 'note', params: { type: 'session.ended', state: 'canceled' } },
       ],
     },

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundHistory, historyBound } from '../../../src/machines/task/bound-history.ts';
+import {
+  boundHistory,
+  historyBound,
+  messageSize,
+} from '../../../src/machines/task/bound-history.ts';
 import type { Message } from '../../../src/machines/task/task.ts';
 
 function aMessage(index: number, text: string): Message {
@@ -72,5 +76,34 @@ describe('the history of a task', () => {
     const many = Array.from({ length: 201 }, (_, index) => aMessage(index, ''));
     expect(boundHistory(many.slice(1), 0, 1).leftOut).toBe(0);
     expect(boundHistory(many, 0, 1)).toEqual({ messages: many.slice(1), leftOut: 1 });
+  });
+
+  it('is of the newest messages alone, also where all are of the present run', () => {
+    const many = Array.from({ length: 202 }, (_, index) => aMessage(index, ''));
+    const kept = { messages: many.slice(2), leftOut: 5 };
+    expect(boundHistory(many, 3, 201)).toEqual(kept);
+    expect(boundHistory(many, 3, 202)).toEqual(kept);
+  });
+
+  it('is not the list that it was given, which may grow', () => {
+    const said = [aMessage(0, '')];
+    const { messages } = boundHistory(said, 0, 1);
+    said.push(aMessage(1, ''));
+    expect(messages).toHaveLength(1);
+  });
+});
+
+describe('a message', () => {
+  it('is as large as its JSON, and measured once however often its task is described', () => {
+    let measured = 0;
+    const message = {
+      ...aMessage(0, 'é'),
+      toJSON: () => {
+        measured += 1;
+        return 'é';
+      },
+    };
+    expect([messageSize(message), messageSize(message), measured]).toEqual([4, 4, 1]);
+    expect(messageSize(aMessage(0, 'é'))).toBe(bytesOf([aMessage(0, 'é')]));
   });
 });

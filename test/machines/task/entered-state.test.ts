@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pathOf, wordOfEvent } from '../../../src/machines/task/entered-state.ts';
+import { causes, pathOf, wordOfEvent } from '../../../src/machines/task/entered-state.ts';
 
 describe('the path of a state', () => {
   it('joins the names from the outermost state to the innermost one', () => {
@@ -9,6 +9,14 @@ describe('the path of a state', () => {
     expect(pathOf({ working: { executing: { calling: 'running' } } })).toBe(
       'working.executing.calling.running',
     );
+  });
+
+  it('goes as far as the value says', () => {
+    expect([pathOf({}), pathOf({ working: undefined }), pathOf({ working: {} })]).toEqual([
+      '',
+      'working',
+      'working.',
+    ]);
   });
 
   it('has every name of any depth', () => {
@@ -33,7 +41,26 @@ describe('the word for what led to a state', () => {
       'thinking.done',
     ],
     ['xstate.done.actor.0.task.working.governing', '', 'always'],
+    ['task.saved', '', 'always'],
+    ['deferral.decide', 'deferral.*', 'deferral.decide'],
+    [
+      'xstate.error.actor.0.task.working.thinking',
+      '*',
+      'xstate.error.actor.0.task.working.thinking',
+    ],
   ])('%s by %j is %s', (event, descriptor, word) => {
     expect(wordOfEvent(event, descriptor)).toBe(word);
+  });
+});
+
+describe('the word for what led to a state without an event', () => {
+  it('is the one that clients read', () => {
+    expect(causes).toEqual({
+      begun: 'task.send',
+      resumed: 'service.resumed',
+      crashed: 'task.crashed',
+      unreadable: 'task.unreadable',
+      lost: 'store.lost',
+    });
   });
 });

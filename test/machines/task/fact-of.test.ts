@@ -2,19 +2,28 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as factOf from '../../../src/machines/task/fact-of.ts';
 import { nothingSpent } from '../../../src/machines/task/limits.ts';
-import { initialContext, type TaskContext } from '../../../src/machines/task/task-input.ts';
+import type { MintOutcome, ToolOutcome } from '../../../src/machines/task/task-events.ts';
+import type { TaskContext } from '../../../src/machines/task/task-input.ts';
 import {
   aCall,
+  aCaller,
   aDeferral,
+  aFollowUp,
   anAttempt,
+  aRefusal,
+  aTaskContext,
   aTaskInput,
+  minted,
+  modelFailed,
   returned,
   said,
   times,
+  toolFailed,
+  withheld,
 } from '../../helpers/task-fixtures.ts';
 
 function aContext(overrides: Partial<TaskContext> = {}): TaskContext {
-  return { ...initialContext(aTaskInput()), pending: [aCall()], ...overrides };
+  return aTaskContext({ pending: [aCall()], ...overrides });
 }
 
 describe('the sizes of a tool call', () => {
@@ -132,5 +141,206 @@ describe('a fact that cannot be', () => {
       'no tool call is under way',
     );
     expect(() => factOf.timedOut(aContext(), 0)).toThrow('no deferral is pending');
+  });
+});
+
+describe('the facts of a model turn', () => {
+  const by = { provider: 'scripted', model: 'demo', duration: 12 };
+  const heard = { request: aTaskInput().request, exchanges: [], followUps: [] };
+  const answered = {
+    type: 'model.called',
+    ...by,
+    inputTokens: 3,
+    outputTokens: 5,
+    heard,
+    said: { text: 'done', calls: [] },
+  };
+  const compaction = { results: 1, messages: 2, turns: 3, tokensBefore: 9, tokensAfter: 4 };
+
+  it.each([
+    ['what was said', said('done'), [answered]],
+    [
+      'what was not told first',
+      { ...said('done'), compaction },
+      [{ type: 'context.compacted', ...compaction }, answered],
+    ],
+    [
+      'why it failed',
+      modelFailed('no quota'),
+      [
+        {
+          type: 'model.called',
+          ...by,
+          inputTokens: 0,
+          outputTokens: 0,
+          heard,
+          said: null,
+          error: 'no quota',
+        },
+      ],
+    ],
+  ])('tell %s', (_, thought, facts) => {
+    expect(factOf.modelCalled(aContext(), thought)).toStrictEqual(facts);
+  });
+
+  it('tell of what was said meanwhile once: after the exchanges that were told before', () => {
+    const followUps = [0, 1, 2].map((after) => aFollowUp(`after ${after}`, { after }));
+    const told = [0, 1].map((after) => ({ after, by, parts: [] }));
+    const [fact] = factOf.modelCalled(aContext({ followUps, said: told }), said('done'));
+    expect(fact).toMatchObject({ heard: { followUps: [followUps[2]?.message] } });
+  });
+});
+
+describe('the fact that a run has ended', () => {
+  it.each([
+    [{ kind: 'model', text: 'no quota' } as const, {}],
+    [{ kind: 'turnLimit', text: '' } as const, { limit: 'turns' }],
+    [null, {}],
+  ])('by %j names the limit, where one ended it', (failure, limit) => {
+    expect(factOf.sessionFailed(aContext({ failure }))).toStrictEqual({
+      type: 'session.ended',
+      state: 'failed',
+      ...limit,
+    });
+  });
+
+  it.each([
+    ['over budget', 'over budget'],
+    [null, 'external_signal'],
+  ])('because it was called off says why: %s', (cancelReason, reason) => {
+    expect(factOf.invocationCancelled(aContext({ cancelReason }))).toStrictEqual({
+      type: 'invocation.cancelled',
+      reason,
+    });
+  });
+});
+
+describe('the facts of a message', () => {
+  it('are the rules that denied it, and none where nobody did', () => {
+    const { findings } = aRefusal();
+    const matched = { type: 'rule.matched', tool: null, ...findings[0] };
+    expect(factOf.messageRefused(aRefusal())).toStrictEqual([matched]);
+    expect(factOf.messageRefused(null)).toStrictEqual([]);
+  });
+
+  it('are how large it is and who said it', () => {
+    const { message } = aFollowUp('é');
+    const size = Buffer.byteLength(JSON.stringify(message));
+    const sender = { provider: 'ops', userId: 'bob' };
+    expect(factOf.messageReceived(message, sender)).toStrictEqual({
+      type: 'message.received',
+      size,
+      sender,
+    });
+  });
+});
+
+describe('the facts of a call', () => {
+  const tool = 'issue_refund';
+  const ended = { type: 'tool.ended', tool, duration: 500, argsSize: 11, resultSize: 0 };
+  const finding = { gate: 'redact', decision: 'redact', rule: 'redact.email' } as const;
+
+  it.each([
+    ['issued', { ...minted(), ttl: 9 }, { type: 'credential.issued', ttl: 9 }],
+    ['refused', minted('no role'), { type: 'credential.failed' }],
+  ])('name who was asked for its credentials: %s', (_, outcome, fact) => {
+    expect(factOf.credentialMade(aContext(), outcome as MintOutcome)).toStrictEqual({
+      ...fact,
+      tool,
+      provider: 'static',
+    });
+  });
+
+  it.each<[string, ToolOutcome, object[]]>([
+    ['its result', returned('ok'), [{ ...ended, resultSize: 2, result: 'ok' }]],
+    ['its error', toolFailed('closed'), [{ ...ended, error: 'failed', complaint: 'closed' }]],
+    [
+      'the kind of its error',
+      { ...toolFailed(''), kind: 'failed', error: 'closed', failure: 'exit code 1' },
+      [{ ...ended, error: 'exit code 1', complaint: 'closed' }],
+    ],
+    [
+      'that it was barred',
+      { ...toolFailed(''), kind: 'barred', error: 'not the one' },
+      [{ ...ended, error: 'failed', complaint: 'not the one' }],
+    ],
+    [
+      'that its output was withheld',
+      { ...withheld('denied'), findings: [] },
+      [{ ...ended, error: 'denied' }],
+    ],
+    [
+      'what rules did to its output',
+      { ...returned('ok'), findings: [finding], rewrites: [2] },
+      [
+        { ...ended, resultSize: 2, result: 'ok' },
+        { type: 'rule.matched', tool, ...finding },
+        { type: 'call.modified', tool, part: 'output', rules: [2] },
+      ],
+    ],
+  ])('are %s', (_, outcome, facts) => {
+    expect(factOf.toolEnded(aContext(), outcome)).toStrictEqual(facts);
+  });
+
+  it('are its start, and why it was cut off', () => {
+    const context = aContext({ startedAt: times.began });
+    expect(factOf.toolStarted(context)).toStrictEqual({
+      type: 'tool.started',
+      tool,
+      argsSize: 11,
+      args: { order: 7 },
+    });
+    expect(factOf.toolCutOff(context, times.ended, 'canceled: timeout')).toStrictEqual([
+      { ...ended, error: 'canceled: timeout' },
+    ]);
+  });
+});
+
+describe('the facts of a wait', () => {
+  const tool = 'issue_refund';
+  const target = 'channel:console:managers';
+
+  it('are whom approvers were reminded of and who was asked as well', () => {
+    const context = (escalateTo: string | null) =>
+      aContext({ deferral: aDeferral({ escalateTo }) });
+    const wait = 28_000;
+    const escalation = { type: 'deferral.escalated', tool, wait };
+    expect([
+      factOf.reminded(context(target), times.decided),
+      factOf.escalated(context(target), times.decided),
+      factOf.escalated(context(null), times.decided),
+      factOf.timedOut(context(null), times.decided),
+      factOf.abandoned(context(null), 'service_restart', times.decided),
+    ]).toStrictEqual([
+      { type: 'deferral.reminded', tool, to: 'channel:slack:#refunds', wait },
+      { ...escalation, to: target },
+      { ...escalation, to: '' },
+      { type: 'deferral.timedOut', tool, timeout: 300_000, wait },
+      { type: 'deferral.abandoned', tool, reason: 'service_restart', wait },
+    ]);
+  });
+
+  it.each([
+    ['nobody', {}, { caller: null, vouchedBy: 'asserted' }],
+    [
+      'a caller, of whom no more is told',
+      { caller: aCaller({ orgId: 'acme' }) },
+      { caller: { provider: 'ops', userId: 'rita' }, vouchedBy: 'asserted' },
+    ],
+    ['a chat', { source: 'slack' }, { caller: null, source: 'slack', vouchedBy: 'chat:slack' }],
+  ])('are what was decided, and who stands behind it: %s', (_, more, expected) => {
+    const attempt = anAttempt({ verb: 'reject', note: ' no receipt ', ...more });
+    const context = aContext({ deferral: aDeferral() });
+    for (const type of ['deferral.decided', 'deferral.refused'] as const) {
+      expect(factOf.decision(type, context, attempt)).toStrictEqual({
+        type,
+        tool,
+        decision: 'reject',
+        approver: 'Ann',
+        note: 'no receipt',
+        wait: 28_000,
+        ...expected,
+      });
+    }
   });
 });

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   defaultLimits,
+  limitOf,
   limitReached,
   nothingSpent,
   spendTime,
   spendTurn,
+  tokensOf,
 } from '../../../src/machines/task/limits.ts';
+import type { Failure } from '../../../src/machines/task/task.ts';
 import { begin, finish, restingStates, type Step, step } from '../../helpers/step-task.ts';
 import {
   aCall,
@@ -61,6 +64,21 @@ describe('what a run has used up', () => {
   );
 
   it.each([
+    ['counts nothing', 0, { estimatedTokens: 60 }],
+    ['counts less than nothing', -90, { estimatedTokens: 60 }],
+    ['is asked by nobody who estimates', 90, {}],
+    ['is asked what is estimated to be nothing', 90, { estimatedTokens: 0 }],
+  ])('is corrected as before by a provider that %s', (_, tokens, more) => {
+    const before = { ...nothingSpent, tokensPerEstimate: 2 };
+    expect(spendTurn(before, thought(tokens, 0, more)).tokensPerEstimate).toBe(2);
+  });
+
+  it('is all the tokens that were read and written, and none before the first turn', () => {
+    const usage = { model: 'demo', inputTokens: 90, outputTokens: 10, duration: 7 };
+    expect([tokensOf(nothingSpent), tokensOf({ ...nothingSpent, usage })]).toEqual([0, 100]);
+  });
+
+  it.each([
     [{}, 1e9, null],
     [{ tokens: 100 }, 0, 'tokens'],
     [{ tokens: 101 }, 0, null],
@@ -72,6 +90,24 @@ describe('what a run has used up', () => {
     const usage = { model: 'demo', inputTokens: 90, outputTokens: 10, duration: 0 };
     const spent = { ...nothingSpent, usage, time: 10 };
     expect(limitReached(spent, { ...none, ...limits }, busy)).toBe(reached);
+  });
+});
+
+describe('the limit that ended a run', () => {
+  const text = '';
+  const tool = 'issue_refund';
+
+  it.each<[Failure | null, string | undefined]>([
+    [{ kind: 'turnLimit', text }, 'turns'],
+    [{ kind: 'errorLimit', text }, 'errors'],
+    [{ kind: 'tokenLimit', text }, 'tokens'],
+    [{ kind: 'timeLimit', text }, 'time'],
+    [{ kind: 'model', text }, undefined],
+    [{ kind: 'tool', text, tool }, undefined],
+    [{ kind: 'timedOut', text, tool }, undefined],
+    [null, undefined],
+  ])('of %j is %s', (failure, limit) => {
+    expect(limitOf(failure)).toBe(limit);
   });
 });
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/machines/task/task.ts';
 import {
+  asOwner,
+  everything,
+  isSameCaller,
   isWithin,
   mayDecide,
   type OwnedTask,
@@ -8,7 +11,7 @@ import {
   ownerOfNextRun,
   scopeOf,
 } from '../../../src/machines/task/task-access.ts';
-import { aDeferral } from '../../helpers/task-fixtures.ts';
+import { aDeferral, aSettledDeferral } from '../../helpers/task-fixtures.ts';
 
 const caller = (userId: string, orgId?: string, email?: string): Caller => ({
   provider: 'idp',
@@ -104,6 +107,110 @@ describe('a task', () => {
       false,
     ]);
     expect(may(bob, task(acme, { settled }))).toBe(false);
+  });
+});
+
+describe('a decision on a task', () => {
+  const listed = { approvers: ['bob@acme.example'] };
+  const settled = { settled: aSettledDeferral(listed) };
+  const bob = caller('bob', 'acme', 'bob@acme.example');
+
+  it.each([
+    // Whose decision, on which task: within org, requester, any.
+    ['the daemon', runtime, task(acme), [true, true, true]],
+    ['who asked', acme, task(acme), [true, true, true]],
+    ['who asked, of one that was decided', acme, task(acme, settled), [true, true, true]],
+    ['a listed approver', bob, task(acme, held(listed.approvers)), [true, true, true]],
+    ['one who was listed', bob, task(acme, settled), [true, true, true]],
+    ['one who was not', caller('joe', 'acme'), task(acme, settled), [true, false, true]],
+    ['one who would have been', bob, task(acme), [true, false, true]],
+    [
+      'one who was listed, of none now',
+      caller('bob', undefined, 'bob@acme.example'),
+      task(acme, settled),
+      [true, true, true],
+    ],
+    [
+      'one of that name elsewhere',
+      caller('bob', 'globex', 'bob@acme.example'),
+      task(acme, settled),
+      [false, false, true],
+    ],
+    ['nobody', null, task(acme), [true, false, true]],
+    ['nobody, of one that was decided', null, task(acme, settled), [true, false, true]],
+    ['a chat', chat, task(acme, settled), [false, false, false]],
+  ])('may be put to it, or not, by %s', (_, who, what, expected) => {
+    const accesses = ['org', 'requester', 'any'] as const;
+    expect(accesses.map((access) => mayDecide(scopeOf(access, who), what))).toEqual(expected);
+  });
+});
+
+describe('the scope of a caller', () => {
+  const owner = { provider: 'idp', userId: 'ann', orgId: 'acme' };
+  const email = 'ann@acme.example';
+  const organisation = { kind: 'organisation', orgId: 'acme' };
+  const all = { kind: 'all' };
+  const conversations = { kind: 'conversations' };
+
+  it.each([
+    ['somebody', acme, organisation, { kind: 'own', owner, email }],
+    [
+      'somebody of no organisation',
+      caller('bob'),
+      all,
+      { kind: 'own', owner: { provider: 'idp', userId: 'bob' }, email: null },
+    ],
+    ['nobody', null, all, { kind: 'own', owner: null, email: null }],
+    ['the operator', runtime, all, all],
+    ['a chat', chat, conversations, conversations],
+  ])('is that of %s alone', (_, who, org, requester) => {
+    const any = who === chat ? conversations : all;
+    const accesses = ['org', 'requester', 'any'] as const;
+    expect(accesses.map((access) => scopeOf(access, who))).toStrictEqual([org, requester, any]);
+  });
+
+  it('is everything for the daemon itself', () => {
+    expect([isWithin(everything, task(acme)), isWithin(everything, task(null))]).toEqual([
+      true,
+      true,
+    ]);
+  });
+});
+
+describe('whom a task belongs to', () => {
+  const ann = { provider: 'idp', userId: 'ann', orgId: 'acme' };
+  const bob = { provider: 'idp', userId: 'bob' };
+
+  it.each([
+    ['who asked', acme, undefined, ann],
+    ['who asked, of no organisation', caller('bob'), undefined, bob],
+    ['nobody', null, undefined, null],
+    ['who it was given to', acme, bob, bob],
+    ['nobody, whoever asked since', acme, null, null],
+  ])('is %s', (_, requester, owner, expected) => {
+    const owned = owner === undefined ? { requester } : { requester, owner };
+    expect(ownerOf(owned)).toStrictEqual(expected);
+  });
+
+  it('tells no more of a caller than whose it is', () => {
+    const told = { ...acme, workspaceId: 'w-1', acr: 'gold' };
+    expect([asOwner(told), asOwner(caller('bob'))]).toStrictEqual([ann, bob]);
+  });
+});
+
+describe('two callers', () => {
+  it.each([
+    ['the same', acme, caller('ann', 'acme'), true],
+    ['the same of no organisation', caller('ann'), caller('ann'), true],
+    ['one of another organisation', acme, caller('ann', 'globex'), false],
+    ['one of none', acme, caller('ann'), false],
+    ['another of the organisation', acme, caller('bob', 'acme'), false],
+    ['one of another provider', acme, { ...acme, provider: 'other' }, false],
+    ['somebody and nobody', acme, null, false],
+    ['somebody of none and nobody', caller('ann'), null, false],
+    ['nobody and nobody', null, null, true],
+  ])('are one, or not: %s', (_, one, other, expected) => {
+    expect([isSameCaller(one, other), isSameCaller(other, one)]).toEqual([expected, expected]);
   });
 });
 

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { defaultLimits, nothingSpent } from '../../../src/machines/task/limits.ts';
+import {
+  migrateSnapshot,
+  oldestTaskMachineVersion,
+} from '../../../src/machines/task/migrate-snapshot.ts';
+import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
+import { aCall, times } from '../../helpers/task-fixtures.ts';
+
+const calling = { working: { executing: { calling: 'running' } } };
+const by = { provider: '', model: '' };
+const turn = (after: number) => ({ after, by, parts: [] });
+
+/** A snapshot of version 7 with a model that was told so many of its exchanges; `more` is of its context. */
+const told = (count: number, exchanges: number, pending: number, more: object = {}) => ({
+  value: 'kept',
+  context: {
+    run: { limits: { turns: 9, tokens: null, time: null } },
+    told: count,
+    exchanges: Array.from({ length: exchanges }, () => ({ call: aCall(), result: 'ok' })),
+    pending: Array.from({ length: pending }, () => aCall()),
+    ...more,
+  },
+});
+
+/** What a chart of version 8 has of `told`. */
+const said = (count: number, exchanges: number, pending: number, turns: number) => {
+  const { value, context } = told(count, exchanges, pending);
+  const { told: _, run, ...rest } = context;
+  const limits = { failedTurns: 5, ...run.limits };
+  return {
+    value,
+    context: {
+      ...rest,
+      run: { onToolError: 'fail', limits },
+      said: Array.from({ length: turns }, (__, after) => turn(after)),
+    },
+  };
+};
+
+/** The rest of what version 8 makes of a snapshot of version 4 whose run knew nothing. */
+const since4 = { exchanges: [], pending: [], said: [], startedAt: null };
+const run = { session: [], limits: defaultLimits, onToolError: 'fail' };
+const idle = { value: 'idle', children: {} };
+
+describe('a snapshot that is brought to the present version', () => {
+  it('of version 2 has a bound history, and a quorum that counts approvers alone', () => {
+    const context = (deferral: object | null) => ({ exchanges: [], pending: [], deferral });
+    const from = (deferral: object | null) =>
+      migrateSnapshot({ ...idle, context: context(deferral) }, 2).context;
+    const spent = { ...nothingSpent, turns: undefined };
+    const become = { ...since4, followUps: [], spent, run: { ...run, leftOut: 0 } };
+    expect(from(null)).toStrictEqual({ ...become, deferral: null });
+    expect(from({ quorum: 2 })).toStrictEqual({
+      ...become,
+      deferral: { distinctCallers: false, quorum: 2 },
+    });
+  });
+
+  it('of version 3 has been told nothing while it waited', () => {
+    const context = { exchanges: [], pending: [], turns: 4, leftOut: 3, usage: { model: 'demo' } };
+    expect(migrateSnapshot({ ...idle, context }, 3).context).toStrictEqual({
+      ...since4,
+      followUps: [],
+      spent: { ...nothingSpent, turns: 4, usage: { model: 'demo' } },
+      run: { ...run, leftOut: 3 },
+    });
+  });
+
+  it('of version 4 has what was asked for apart from what became of it', () => {
+    const asked = {
+      id: 'task-1',
+      contextId: 'context-1',
+      correlationId: 'correlation-1',
+      tags: {},
+      trace: null,
+      requester: null,
+      owner: null,
+      surface: 'a2a',
+      history: [],
+      leftOut: 2,
+      request: 'pay',
+      createdAt: times.created,
+    };
+    const context = { ...asked, refusal: null, exchanges: [], pending: [], turns: 1, now: 7 };
+    expect(migrateSnapshot({ ...idle, context }, 4)).toStrictEqual({
+      ...idle,
+      context: {
+        ...since4,
+        spent: { ...nothingSpent, turns: 1 },
+        now: 7,
+        run: { ...run, ...asked },
+      },
+    });
+  });
+
+  it('of version 4 knows what it was told', () => {
+    const context = { exchanges: [], pending: [aCall()], told: 0 };
+    const { context: of4 } = migrateSnapshot({ ...idle, context }, 4);
+    expect(of4['said']).toStrictEqual([turn(0)]);
+  });
+
+  it.each([
+    ['nothing of what became of it', { id: 'task-1', refusal: null }, { ...run, id: 'task-1' }],
+    ['nothing of what it was asked for', { exchanges: [], pending: [], turns: 1 }, run],
+  ])('of version 4 is gone on with, though it says %s', (_, context, asked) => {
+    expect(migrateSnapshot({ ...idle, context }, 4).context['run']).toStrictEqual(asked);
+  });
+
+  it.each([
+    ['that runs has the time at which it started', calling, times.began],
+    ['that has not started has none', { deferred: 'asked' }, null],
+  ])('of version 5 waits for nothing that is invoked; a call %s', (_, value, startedAt) => {
+    const children = {
+      a: { src: 'recordStart' },
+      b: { src: 'runTool' },
+      c: { src: 'recordEnd' },
+      d: { src: 'deadline' },
+      e: { src: 'think' },
+    };
+    const context = {
+      run: { id: 'task-1', refusal: null },
+      told: 0,
+      exchanges: [],
+      pending: [],
+      turns: 1,
+      startedAt: times.began,
+    };
+    expect(migrateSnapshot({ status: 'active', value, children, context }, 5)).toStrictEqual({
+      status: 'active',
+      value,
+      children: { b: children.b, e: children.e },
+      context: {
+        ...since4,
+        startedAt,
+        spent: { ...nothingSpent, turns: 1 },
+        run: { ...run, id: 'task-1' },
+      },
+    });
+  });
+
+  it('of version 6 has the limits of the product, and what it used up so far', () => {
+    const usage = { model: 'demo', inputTokens: 3, outputTokens: 5, duration: 9 };
+    const from = (more: object) =>
+      migrateSnapshot(
+        { context: { run: { id: 'task-1' }, told: 0, exchanges: [], pending: [], ...more } },
+        6,
+      );
+    const become = (spent: object) => ({
+      context: {
+        exchanges: [],
+        pending: [],
+        said: [],
+        spent: { ...nothingSpent, ...spent },
+        run: { ...run, id: 'task-1' },
+      },
+    });
+    expect(from({ turns: 3, usage })).toStrictEqual(become({ turns: 3, usage }));
+    expect(from({ turns: 0 })).toStrictEqual(become({ turns: 0, usage: null }));
+  });
+
+  it.each([
+    ['nothing, of nothing', 0, 0, 0, 0],
+    ['nothing, of a call that has not ended', 0, 0, 1, 1],
+    ['nothing, of the first that ended', 0, 1, 0, 1],
+    ['nothing, of the calls of its first turn', 0, 1, 2, 1],
+    ['all there is', 2, 2, 0, 2],
+    ['all but the calls of its last turn', 1, 2, 1, 2],
+  ])(
+    'of version 7 goes on as one whose model was told %s',
+    (_, count, exchanges, pending, turns) => {
+      expect(migrateSnapshot(told(count, exchanges, pending), 7)).toStrictEqual(
+        said(count, exchanges, pending, turns),
+      );
+    },
+  );
+
+  it('of version 7 keeps what it says of errors and of failed turns', () => {
+    const limits = { turns: 9, failedTurns: 2, tokens: 7, time: 8 };
+    const kept = { onToolError: 'return', limits };
+    const { context } = migrateSnapshot(told(0, 0, 0, { run: kept }), 7);
+    expect(context['run']).toStrictEqual(kept);
+  });
+
+  it('of the present version stays as it is, whatever is in it', () => {
+    const kept = { context: {} };
+    expect(migrateSnapshot(kept, taskMachineVersion)).toBe(kept);
+    expect(oldestTaskMachineVersion).toBe(2);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { KeptSnapshot } from '../../../src/machines/task/migrate-snapshot.ts';
+import { restorableSnapshot } from '../../../src/machines/task/restorable-snapshot.ts';
+import { rewindCall } from '../../../src/machines/task/rewind-call.ts';
+import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
+import { aCall, times } from '../../helpers/task-fixtures.ts';
+
+const calling = { working: { executing: { calling: 'running' } } };
+const starting = { working: { executing: { calling: 'starting' } } };
+
+describe('a snapshot that a task goes on from', () => {
+  const context = (startedAt?: number | null): KeptSnapshot['context'] =>
+    startedAt === undefined ? {} : { startedAt };
+  const kept = (startedAt?: number | null): KeptSnapshot => ({
+    status: 'active',
+    value: calling,
+    children: { a: { src: 'runTool' } },
+    context: context(startedAt),
+  });
+  const atStart = (startedAt: number) => ({
+    status: 'active',
+    value: starting,
+    children: {},
+    context: { startedAt },
+  });
+
+  it.each([0, times.began])('is back at the start of a call that started at %d', (startedAt) => {
+    expect(rewindCall(kept(startedAt))).toStrictEqual(atStart(startedAt));
+    expect(restorableSnapshot(kept(startedAt), taskMachineVersion)).toStrictEqual(
+      atStart(startedAt),
+    );
+  });
+
+  it.each([null, undefined])('is as it was kept while no call has started: %s', (startedAt) => {
+    const snapshot = kept(startedAt);
+    expect(rewindCall(snapshot)).toBe(snapshot);
+  });
+
+  it('is of the present version before its call is taken to its start', () => {
+    const calls = { exchanges: [], pending: [aCall()], startedAt: times.began };
+    const of7 = { value: calling, context: { ...calls, told: 0, run: { limits: {} } } };
+    expect(restorableSnapshot(of7, 7)).toStrictEqual({
+      value: starting,
+      children: {},
+      context: {
+        ...calls,
+        run: { onToolError: 'fail', limits: { failedTurns: 5 } },
+        said: [{ after: 0, by: { provider: '', model: '' }, parts: [] }],
+      },
+    });
+  });
+
+  it('is none of what was no snapshot', () => {
+    expect(() => restorableSnapshot(null, taskMachineVersion)).toThrow(TypeError);
+    expect(() => restorableSnapshot({}, 2)).toThrow(TypeError);
+  });
+});

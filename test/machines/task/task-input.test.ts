@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { nothingSpent } from '../../../src/machines/task/limits.ts';
+import {
+  approvedDigest,
+  currentCall,
+  endCall,
+  initialContext,
+  mintInput,
+  newTask,
+  pendingDeferral,
+} from '../../../src/machines/task/task-input.ts';
+import {
+  aCall,
+  aCaller,
+  aDeferral,
+  aSettledDeferral,
+  aTaskContext,
+  aTaskInput,
+  digest,
+  times,
+} from '../../helpers/task-fixtures.ts';
+
+const { request } = aTaskInput();
+
+describe('a task that is the first of its session', () => {
+  const asked = { id: 'task-1', request, requester: aCaller(), createdAt: times.created };
+  const plain = {
+    ...asked,
+    contextId: 'task-1',
+    correlationId: 'task-1',
+    tags: {},
+    trace: null,
+    surface: 'legacy',
+    session: [],
+    history: [],
+    leftOut: 0,
+    limits: { turns: 50, failedTurns: 5, tokens: null, time: null },
+    onToolError: 'fail',
+    settled: null,
+  };
+
+  it('has a context of its own, the limits of the product and ends at an error', () => {
+    expect(newTask(asked)).toStrictEqual(plain);
+  });
+
+  it('is as it was asked for, where that says more', () => {
+    const more = {
+      contextId: 'context-1',
+      correlationId: 'correlation-1',
+      tags: { workflow_id: 'w-1' },
+      trace: 'traceparent',
+      surface: 'a2a',
+      session: [request],
+      history: [request],
+      leftOut: 3,
+      limits: { turns: 1, failedTurns: 1, tokens: 1, time: 1 },
+      onToolError: 'return',
+      settled: aSettledDeferral(),
+    } as const;
+    expect(newTask({ ...asked, ...more, session: [request], history: [request] })).toStrictEqual({
+      ...asked,
+      ...more,
+    });
+  });
+});
+
+describe('what a task knows before anything has happened', () => {
+  it('is what was asked for, and the last decision of earlier runs', () => {
+    const settled = aSettledDeferral();
+    const { settled: _, ...run } = aTaskInput();
+    expect(initialContext(aTaskInput({ settled }))).toStrictEqual({
+      run,
+      pending: [],
+      exchanges: [],
+      followUps: [],
+      said: [],
+      spent: nothingSpent,
+      now: times.created,
+      startedAt: null,
+      deferral: null,
+      settled,
+      approvedCallId: null,
+      credential: null,
+      scores: [],
+      records: [],
+      answer: null,
+      failure: null,
+      cancelReason: null,
+    });
+  });
+
+  it('has of earlier runs what is kept beside the request', () => {
+    const history = Array.from({ length: 201 }, (_, index) => ({
+      ...request,
+      messageId: `earlier-${index}`,
+    }));
+    const { run } = initialContext(aTaskInput({ history, leftOut: 4 }));
+    expect(run).toMatchObject({ history: history.slice(2), leftOut: 6, request });
+  });
+});
+
+describe('what a task is asked for in a state that has none', () => {
+  it.each([
+    ['the call under way', currentCall, 'no tool call is under way'],
+    ['the deferral that waits', pendingDeferral, 'no deferral is pending'],
+    ['the credentials of a call', mintInput, 'the call needs no credentials'],
+  ] as const)('is refused: %s', (_, read, sentence) => {
+    expect(() => read(aTaskContext())).toThrow(sentence);
+  });
+
+  it('is there otherwise', () => {
+    const [call, deferral] = [aCall(), aDeferral()];
+    const context = aTaskContext({
+      pending: [call, aCall({ id: 'call-2' })],
+      deferral,
+      credential: 'static',
+    });
+    expect([currentCall(context), pendingDeferral(context), mintInput(context)]).toStrictEqual([
+      call,
+      deferral,
+      { taskId: 'task-1', call, provider: 'static' },
+    ]);
+  });
+});
+
+describe('the end of a call', () => {
+  const [first, second] = [aCall(), aCall({ id: 'call-2' })];
+  const earlier = { call: aCall({ id: 'call-0' }), result: 'found' };
+  const context = aTaskContext({
+    pending: [first, second],
+    exchanges: [earlier],
+    startedAt: times.began,
+  });
+
+  it.each([
+    ['a result', { result: 'paid' }],
+    ['an error', { result: 'the bank is closed', failed: true }],
+  ] as const)('adds %s after those before, and takes up the next call', (_, end) => {
+    expect(endCall(context, { ...end, at: times.ended })).toStrictEqual({
+      exchanges: [earlier, { call: first, ...end }],
+      pending: [second],
+      startedAt: null,
+      now: times.ended,
+    });
+  });
+});
+
+describe('the digest that binds a call to what a person released', () => {
+  const pending = [aCall()];
+  const settled = aSettledDeferral();
+
+  it.each([
+    ['is that of the decision', { settled, approvedCallId: 'call-1' }, digest],
+    ['is none for another call than the one released', { settled, approvedCallId: 'call-0' }, null],
+    ['is none where nobody was needed', { settled: null, approvedCallId: null }, null],
+    ['is none where the decision is not kept', { settled: null, approvedCallId: 'call-1' }, null],
+  ])('%s', (_, decided, expected) => {
+    expect(approvedDigest(aTaskContext({ pending, ...decided }))).toBe(expected);
+  });
+});

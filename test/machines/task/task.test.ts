@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { isFinal, isStanding, taskStates } from '../../../src/machines/task/task.ts';
+
+it('goes on by itself until it has ended or waits for a person', () => {
+  expect(taskStates.map((state) => [state, isStanding(state), isFinal(state)])).toEqual([
+    ['submitted', false, false],
+    ['working', false, false],
+    ['deferred', true, false],
+    ['completed', true, true],
+    ['failed', true, true],
+    ['canceled', true, true],
+  ]);
+});
