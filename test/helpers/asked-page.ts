@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
 import { vi } from 'vitest';
-import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import type { AnyMachineSnapshot } from 'xstate';
 import { forgive, type TestBrowser } from './browser.ts';
-import { type Happenings, type PathOptions, walkPaths } from './chart-walk.ts';
 import { listedAgent, workspaceApi } from './page-tasks.ts';
-import { patient, prompt } from './patient.ts';
+import { prompt } from './patient.ts';
 import { type PageServer, servePage } from './serve-page.ts';
 
 /** The words that a request begins with, such as `POST /chat`, or a pattern of them. */
@@ -129,21 +128,6 @@ function beginStream({ line, answer, forget }: Asked): AnswerStream {
       void writer.close();
     },
   };
-}
-
-/**
- * Registers tests that walk every shortest path of a chart that a page runs. After each step `look` compares what the page
- * shows, and what it waits for, with what the chart says; two states that show the same wait for something else.
- */
-export function walkAskedPage<World>(
-  chart: AnyStateMachine,
-  happenings: Happenings<World>,
-  open: () => Promise<World>,
-  look: (world: World, snapshot: AnyMachineSnapshot) => Promise<void>,
-  options: Omit<PathOptions<World>, 'look'> = {},
-): void {
-  const begin = () => ({ opened: open(), hasBegun: () => true, look });
-  walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
 }
 
 /** Says whether something of the page has the focus, from which whoever works with keys goes on. */

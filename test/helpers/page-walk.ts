@@ -14,12 +14,24 @@ interface Asking {
 
 /**
  * Registers tests that walk every shortest path of a chart that a page runs, out of reach: whether it stands where the
- * chart says is told by what the page shows and has asked for.
+ * chart says is told by what the page shows.
  *
  * @param open shows the page, to which nothing has happened
  * @param look compares, after each step, all that tells the state from others; two that look the same to everybody are
  * told apart by what the page does next, so that a walk has to go on from them
  */
+export function walkShown<World>(
+  chart: AnyStateMachine,
+  happenings: Happenings<World>,
+  open: () => Promise<World>,
+  look: (world: World, snapshot: AnyMachineSnapshot) => Promise<void>,
+  options: Omit<PathOptions<World>, 'look'> = {},
+): void {
+  const begin = () => ({ opened: open(), hasBegun: () => true, look });
+  walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
+}
+
+/** Does the same with a page of which also all that it has asked for is compared. */
 export function walkPage<World extends Asking>(
   chart: AnyStateMachine,
   happenings: Happenings<World>,
@@ -27,15 +39,11 @@ export function walkPage<World extends Asking>(
   look: (world: World, snapshot: AnyMachineSnapshot) => Promise<void>,
   options: Omit<PathOptions<World>, 'look'> = {},
 ): void {
-  const begin = () => ({
-    opened: open(),
-    hasBegun: () => true,
-    look: async (world: World, snapshot: AnyMachineSnapshot) => {
-      await look(world, snapshot);
-      expect(inOneOrder(world.asked)).toEqual(inOneOrder(world.due));
-    },
-  });
-  walkPaths(chart, happenings, begin, { ...options, interval: patient.interval });
+  const lookAtAll = async (world: World, snapshot: AnyMachineSnapshot) => {
+    await look(world, snapshot);
+    expect(inOneOrder(world.asked)).toEqual(inOneOrder(world.due));
+  };
+  walkShown(chart, happenings, open, lookAtAll, options);
 }
 
 /** What is asked and given up in one step comes in any order. */

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { A2aLineJson } from '../../../../../src/http/wire/dashboard/a2a-json.ts';
 import { consoleMachine } from '../../../../../src/ui/dashboard/views/a2a/console-machine.ts';
-import { hasFocus, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, openAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
+import { walkShown } from '../../../../helpers/page-walk.ts';
 
 let browser: TestBrowser;
 
@@ -145,7 +146,7 @@ function shownBy(page: World['page']) {
 }
 
 describe('the shortest paths of the console, in the page', () => {
-  walkAskedPage(consoleMachine, happenings, openConsole, look, {
+  walkShown(consoleMachine, happenings, openConsole, look, {
     fingerprint: ({ context: { status, end, problem } }) => [status, end, problem],
   });
 });

@@ -9,11 +9,12 @@ import {
   type Turn,
   turnsOf,
 } from '../../../../../src/ui/dashboard/views/chat/turn.ts';
-import { hasFocus, inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, inputOf, openAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
 import { listedTask } from '../../../../helpers/page-tasks.ts';
+import { walkShown } from '../../../../helpers/page-walk.ts';
 
 let browser: TestBrowser;
 
@@ -339,7 +340,7 @@ function shownBy(page: World['page']) {
 }
 
 describe('the shortest paths of a conversation, in the page', () => {
-  walkAskedPage(conversationMachine, happenings, openConversation, look, {
+  walkShown(conversationMachine, happenings, openConversation, look, {
     input: { session: 'c-1' },
     fingerprint: (snapshot) => [
       snapshot.context.session !== null,

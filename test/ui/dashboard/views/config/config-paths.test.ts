@@ -4,10 +4,11 @@ import {
   configMachine,
   isChanged,
 } from '../../../../../src/ui/dashboard/views/config/config-machine.ts';
-import { hasFocus, inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, inputOf, openAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
+import { walkShown } from '../../../../helpers/page-walk.ts';
 
 let browser: TestBrowser;
 
@@ -221,7 +222,7 @@ function shownBy(page: World['page']) {
 }
 
 describe('the shortest paths of a configuration, in the page', () => {
-  walkAskedPage(configMachine, happenings, openEditor, look, {
+  walkShown(configMachine, happenings, openEditor, look, {
     fingerprint: ({ context }) => isChanged(context as any),
   });
 });

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { SignInStatusJson } from '../../../../../src/http/wire/dashboard/wizard-json.ts';
 import { browserSignInMachine } from '../../../../../src/ui/dashboard/views/new/browser-sign-in-machine.ts';
-import { hasFocus, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, openAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
+import { walkShown } from '../../../../helpers/page-walk.ts';
 
 let browser: TestBrowser;
 
@@ -223,7 +224,7 @@ function shownBy(page: World['page']) {
 }
 
 describe('the shortest paths of a sign-in with a browser, in the page', () => {
-  walkAskedPage(browserSignInMachine, happenings, openModel, look, {
+  walkShown(browserSignInMachine, happenings, openModel, look, {
     // The one who makes an agent is walked on its own.
     filled: browserSignInMachine.provide({ actions: { tellSession: () => undefined } }),
   });

@@ -6,10 +6,11 @@ import {
   StepRefused,
 } from '../../../../../src/ui/dashboard/views/new/new-agent-machine.ts';
 import { stepWords } from '../../../../../src/ui/dashboard/views/new/step-words.ts';
-import { inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { inputOf, openAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
+import { walkShown } from '../../../../helpers/page-walk.ts';
 import { answersOf, filled, offer, signInOf, stepsOf } from './asking-chart.ts';
 
 let browser: TestBrowser;
@@ -306,7 +307,7 @@ function shownBy(page: World['page']) {
 }
 
 describe('the shortest paths of the making of an agent, in the page', () => {
-  walkAskedPage(newAgentMachine, happenings, openSteps, look, {
+  walkShown(newAgentMachine, happenings, openSteps, look, {
     filled,
     fingerprint: (snapshot) => [
       stepsOf(snapshot)?.value,

@@ -4,10 +4,11 @@ import {
   isChanged,
   rulesMachine,
 } from '../../../../../src/ui/dashboard/views/policy/rules-machine.ts';
-import { hasFocus, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, openAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
+import { walkShown } from '../../../../helpers/page-walk.ts';
 
 let browser: TestBrowser;
 
@@ -224,7 +225,7 @@ function shownBy(page: World['page']) {
 }
 
 describe('the shortest paths of the rules, in the page', () => {
-  walkAskedPage(rulesMachine, happenings, openEditor, look, {
+  walkShown(rulesMachine, happenings, openEditor, look, {
     fingerprint: ({ context }) => isChanged(context),
   });
 });

@@ -6,10 +6,11 @@ import {
   builderMachine,
   type SaveInput,
 } from '../../../../../src/ui/dashboard/views/skill-builder/builder-machine.ts';
-import { hasFocus, inputOf, openAskedPage, walkAskedPage } from '../../../../helpers/asked-page.ts';
+import { hasFocus, inputOf, openAskedPage } from '../../../../helpers/asked-page.ts';
 import { TestBrowser } from '../../../../helpers/browser.ts';
 import { buildPage } from '../../../../helpers/built-page.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
+import { walkShown } from '../../../../helpers/page-walk.ts';
 
 let browser: TestBrowser;
 
@@ -336,5 +337,5 @@ function shownBy(page: World['page']) {
 }
 
 describe('the shortest paths of the skill builder, in the page', () => {
-  walkAskedPage(builderMachine, happenings, openBuilder, look);
+  walkShown(builderMachine, happenings, openBuilder, look);
 });
