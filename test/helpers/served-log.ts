@@ -1,4 +1,5 @@
 import type { AuditJson } from '../../src/http/wire/dashboard/audit-json.ts';
+import { checkpointedLog, testKey } from '../actors/records/log/log-of.ts';
 
 /** A log that a test serves; it may change while it is looked at. */
 export interface ServedLog {
@@ -8,6 +9,14 @@ export interface ServedLog {
   /** What was removed with the oldest files. */
   pruned?: AuditJson['pruned'];
   files?: string[];
+}
+
+/** A signed log that verifies, and its lines with one of them changed. */
+export function aSignedLog(): { log: ServedLog; changed: string[] } {
+  const { signer, publicKey } = testKey('service-audit-v1', 1);
+  const { lines } = checkpointedLog(3, signer);
+  const changed = lines.with(1, (lines[1] ?? '').replace('"n":1', '"n":9'));
+  return { log: { lines, keys: [publicKey] }, changed };
 }
 
 const path = '/agents/refunds/.service/audit.ndjson';

@@ -4,12 +4,11 @@ import {
   type Outcome,
   verificationMachine,
 } from '../../../../../src/ui/dashboard/views/audit/verification-machine.ts';
-import { checkpointedLog, testKey } from '../../../../actors/records/log/log-of.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import type { Happening, Happenings } from '../../../../helpers/chart-walk.ts';
 import { anAgent } from '../../../../helpers/page-server.ts';
 import { readOut, walkPage } from '../../../../helpers/page-walk.ts';
-import { answerLog } from '../../../../helpers/served-log.ts';
+import { answerLog, aSignedLog } from '../../../../helpers/served-log.ts';
 import { type HeldPage, openHeldPage } from '../../held-page.ts';
 
 let browser: TestBrowser;
@@ -19,10 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const own = testKey('service-audit-v1', 1);
-const { lines } = checkpointedLog(3, own.signer);
-const log = { lines, keys: [own.publicKey] };
-const changed = lines.with(1, (lines[1] ?? '').replace('"n":1', '"n":9'));
+const { log, changed } = aSignedLog();
 
 const route = 'GET /api/agents/refunds/audit';
 const length = `${route}?verified=false&limit=1`;
@@ -104,7 +100,7 @@ const happenings: Happenings<HeldPage> = {
   'every line comes as it was written': {
     event: found(null),
     in: isVerifying,
-    happen: ({ answer }) => answer(linesRoute, new Response(lines.join(''))),
+    happen: ({ answer }) => answer(linesRoute, new Response(log.lines.join(''))),
   },
   'a line comes that was changed': {
     event: found({ line: 2, says: bad }),

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import { verificationMachine } from '../../../../../src/ui/dashboard/views/audit/verification-machine.ts';
-import { checkpointedLog, testKey } from '../../../../actors/records/log/log-of.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
 import type { Happenings } from '../../../../helpers/chart-walk.ts';
 import { anAgent } from '../../../../helpers/page-server.ts';
 import { listedTask } from '../../../../helpers/page-tasks.ts';
 import { walkPage } from '../../../../helpers/page-walk.ts';
-import { answerLog } from '../../../../helpers/served-log.ts';
+import { answerLog, aSignedLog } from '../../../../helpers/served-log.ts';
 import { taskStories } from '../../../../helpers/task-stories.ts';
 import { type HeldPage, openHeldPage } from '../../held-page.ts';
 
@@ -18,10 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const own = testKey('service-audit-v1', 1);
-const { lines } = checkpointedLog(3, own.signer);
-const log = { lines, keys: [own.publicKey] };
-const changed = lines.with(1, (lines[1] ?? '').replace('"n":1', '"n":9'));
+const { log, changed } = aSignedLog();
 
 const route = 'GET /api/agents/refunds/audit';
 const linesRoute = `${route}/lines`;
@@ -92,7 +88,7 @@ const happenings: Happenings<HeldPage> = {
     in: isRunning,
     happen: async ({ answer, due }) => {
       await answer(route, says(1));
-      await answer(linesRoute, new Response(lines.slice(0, 3).join('')));
+      await answer(linesRoute, new Response(log.lines.slice(0, 3).join('')));
       due.push([part]);
     },
   },
