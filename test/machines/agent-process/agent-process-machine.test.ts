@@ -66,6 +66,16 @@ describe('the process of an agent', () => {
     expect(told(after(crashed))).toEqual(broken);
     expect(told(after(running, crashed))).toEqual(broken);
     expect(told(after(running, crashed, running))).toEqual(serving);
+    const another: AgentProcessEvent = {
+      type: 'process.seen',
+      sighting: { kind: 'served', served: { ...served, pid: 8 } },
+    };
+    expect(told(after(running, another))).toEqual({ ...serving, pid: 8 });
+    const again: AgentProcessEvent = {
+      type: 'process.seen',
+      sighting: { kind: 'missing', error: 'killed' },
+    };
+    expect(told(after(crashed, again))).toEqual({ ...broken, error: 'killed' });
   });
 
   it('stays errored until the next start', () => {
@@ -109,9 +119,9 @@ describe('the process of an agent', () => {
   it('starts again once it has stopped', () => {
     const again = after(running, restart, done(restarting));
     expect(told(again)).toEqual({ value: 'starting', state: 'starting', pid: null, error: null });
-    const held = after(running, { ...restart, passphrase: 'kept' } as AgentProcessEvent);
-    expect(held.context.passphrase).toBe('kept');
-    const kept = after(running, restart, failed(restarting, 'it is not ours'));
+    const secret = { ...restart, passphrase: 'kept' } as AgentProcessEvent;
+    expect(after(running, secret).context.passphrase).toBe('kept');
+    const kept = after(running, secret, failed(restarting, 'it is not ours'));
     expect(told(kept)).toEqual({ ...serving, error: 'it is not ours' });
     expect(kept.context.passphrase).toBeNull();
   });
@@ -178,5 +188,7 @@ describe('the process of an agent', () => {
   it('forgets after a clean end why it could not be stopped', () => {
     const refused = after(running, stop, failed(stopping, 'it is not ours'));
     expect(told(transition(agentProcessMachine, refused, gone)[0])).toEqual(stopped);
+    const [asked] = transition(agentProcessMachine, refused, stop);
+    expect(told(transition(agentProcessMachine, asked, done(stopping))[0])).toEqual(stopped);
   });
 });

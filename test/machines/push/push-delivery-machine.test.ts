@@ -39,6 +39,7 @@ function startDelivery({ told: known = 0 } = {}) {
     told,
     givenUp,
     state: () => actor.getSnapshot().value,
+    isOver: () => actor.getSnapshot().status === 'done',
     change: (state: TaskState, revision: number, text: string | null = null) =>
       actor.send({ type: 'task.changed', task: aTask({ state, revision, text }) }),
     async answer(outcome: 'taken' | Error) {
@@ -87,7 +88,8 @@ describe('the delivery of push notifications', () => {
       posted: revisions(delivery.posts),
       told: delivery.told,
       state: delivery.state(),
-    }).toEqual({ posted: [1, 2, 3], told: [1, 2, 3], state: 'closed' });
+      isOver: delivery.isOver(),
+    }).toEqual({ posted: [1, 2, 3], told: [1, 2, 3], state: 'closed', isOver: true });
   });
 
   it('leaves out a change that changes neither the state nor what it says', async () => {
@@ -122,6 +124,14 @@ describe('the delivery of push notifications', () => {
       told: delivery.told,
       state: delivery.state(),
     }).toEqual({ posted: [1, 1, 1], told: [1], state: 'idle' });
+  });
+
+  it('pauses where nobody says how a change is posted', async () => {
+    const actor = createActor(pushDeliveryMachine, { input: { told: 0 } }).start();
+    actor.send({ type: 'task.changed', task: aTask({ state: 'working', revision: 1 }) });
+    for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+    expect(actor.getSnapshot()).toMatchObject({ value: 'pausing', context: { attempts: 1 } });
+    actor.stop();
   });
 
   it('gives a change up after about an hour, and goes on with the next', async () => {
