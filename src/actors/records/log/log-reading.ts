@@ -107,8 +107,11 @@ export class LogReading {
   }
 
   async #drain(count = this.#pending.length): Promise<void> {
-    for (const { place, reason: checked } of this.#pending.splice(0, count)) {
-      const reason = await checked;
+    const pending = this.#pending.splice(0, count);
+    // Together, so that none is without anybody who waits for it.
+    const reasons = await Promise.all(pending.map(({ reason }) => reason));
+    for (const [index, { place }] of pending.entries()) {
+      const reason = reasons[index] as SignatureReason | null;
       if (reason !== null) this.#tell({ ...place, reason });
     }
   }

@@ -13,7 +13,9 @@ export type BatchBounds = QueueBounds;
 /** The bounded queue of one sink, oldest line first; while it is full, new lines are dropped and counted. */
 export class LineQueue {
   readonly #bounds: QueueBounds;
-  readonly #lines: Uint8Array[] = [];
+  #lines: Uint8Array[] = [];
+  /** Where the oldest line is; lines before it are gone. */
+  #start = 0;
   #bytes = 0;
   #wake: (() => void) | null = null;
   /** Lines dropped, in all. */
@@ -25,7 +27,7 @@ export class LineQueue {
 
   /** Lines that wait. */
   get length(): number {
-    return this.#lines.length;
+    return this.#lines.length - this.#start;
   }
 
   /** True while the queue is at most half full. */
@@ -51,8 +53,9 @@ export class LineQueue {
   peek({ lines, bytes }: BatchBounds): Uint8Array[] {
     const batch: Uint8Array[] = [];
     let size = 0;
-    for (const line of this.#lines) {
-      if (batch.length === lines || (batch.length > 0 && size + line.length > bytes)) break;
+    for (let at = this.#start; at < this.#lines.length && batch.length < lines; at += 1) {
+      const line = this.#lines[at] as Uint8Array;
+      if (batch.length > 0 && size + line.length > bytes) break;
       batch.push(line);
       size += line.length;
     }
@@ -61,7 +64,16 @@ export class LineQueue {
 
   /** Removes the oldest lines. */
   remove(count: number): void {
-    for (const { length } of this.#lines.splice(0, count)) this.#bytes -= length;
+    const end = Math.min(this.#start + count, this.#lines.length);
+    for (let at = this.#start; at < end; at += 1) {
+      this.#bytes -= (this.#lines[at] as Uint8Array).length;
+    }
+    this.#start = end;
+    // Moving the rest forward now and then costs less than with every batch.
+    if (this.#start * 2 >= this.#lines.length) {
+      this.#lines = this.#lines.slice(this.#start);
+      this.#start = 0;
+    }
   }
 
   /** Resolves when there is a line; rejects when the signal aborts. For one waiter at a time. */
