@@ -29,6 +29,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
     ...input,
     rules: noPolicy,
     modification: noModification,
+    shown: {},
     score: null,
     records: [],
     facts: [],
@@ -232,7 +233,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
         {
           guard: 'needsApproval',
           target: 'ruled',
-          actions: { type: 'defer', params: ({ context }) => deferralOf(context) },
+          actions: ['showCall', { type: 'defer', params: ({ context }) => deferralOf(context) }],
         },
         { target: 'ruled', actions: 'allow' },
       ],
@@ -299,7 +300,7 @@ function modifiedFacts({ call, modification }: ToolCallContext): TaskFact[] {
   return [{ type: 'call.modified', tool: call.tool, part: 'arguments', rules }];
 }
 
-function deferralOf({ call, rules, now }: ToolCallContext): Deferral {
+function deferralOf({ call, rules, now, shown }: ToolCallContext): Deferral {
   if (rules.defer === null) throw new Error('a deferral was opened without a rule');
-  return openDeferral(call, rules.defer, now);
+  return openDeferral(call, rules.defer, now, shown);
 }

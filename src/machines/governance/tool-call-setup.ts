@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import type { JsonObject } from '../json.ts';
 import type { TaskFact } from '../task/facts.ts';
 import type { Caller, DecisionRecord, Deferral, Layer, Message, ToolCall } from '../task/task.ts';
 import { unfilledPort } from '../unfilled-port.ts';
@@ -21,6 +22,8 @@ export interface ToolCallInput {
 export interface ToolCallContext extends ToolCallInput {
   rules: Timed<ToolRules>;
   modification: Timed<Modification>;
+  /** The arguments as people are shown them, once the call is to be held. */
+  shown: JsonObject;
   score: number | null;
   records: DecisionRecord[];
   facts: TaskFact[];
@@ -74,6 +77,8 @@ export const toolCallSetup = setup({
     consultPolicy: assign({ rules: noPolicy }),
     /** A port: what MODIFY makes of the call. Unfilled, it lets nothing pass. */
     modifyCall: assign({ modification: noModification }),
+    /** A port: what people may see of the arguments. Unfilled, all of them. */
+    showCall: assign({ shown: ({ context }) => context.call.args }),
     record: assign(({ context }, saying: Saying) => ({ records: recorded(context, saying) })),
     report: assign(({ context }, facts: TaskFact[]) => ({ facts: [...context.facts, ...facts] })),
     keepScore: assign((_, { score }: IntentVerdict) => ({ score })),

@@ -4,7 +4,7 @@ import type { DecisionAnswer } from '../governance/decision.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
-import type { Exchange, FollowUp, Message, SaidPart, SaidTurn, Surface, ToolCall } from './task.ts';
+import type { Exchange, FollowUp, HeldMessage, Message, SaidPart, SaidTurn, Surface, ToolCall } from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
 export type TaskEvent =
@@ -15,6 +15,8 @@ export type TaskEvent =
       message: Message;
       refusal: Refusal | null;
       sender: PersonKey | null;
+      /** The message as approvers are shown it. */
+      shown?: HeldMessage;
     }
   /** A time to remind, to ask somebody else or to end the wait has come, or may have. */
   | { type: 'deadline.reached'; at: number }

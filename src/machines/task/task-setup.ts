@@ -13,13 +13,14 @@ import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 import type { TaskFact } from './facts.ts';
 import * as failureOf from './failure-of.ts';
-import { followUpOf, isFull, speakersIn } from './follow-up.ts';
+import { followUpOf, isFull, speakersIn, withMessage } from './follow-up.ts';
 import { limitReached, spendTime, spendTurn } from './limits.ts';
 import type {
   DecisionRecord,
   DeferralStage,
   Failure,
   FollowUp,
+  HeldMessage,
   Message,
   TaskState,
 } from './task.ts';
@@ -69,8 +70,12 @@ export const taskSetup = setup({
       (_, answer: MessageAnswer) => ({ type: 'message.answered', answer }) as const,
     ),
     keepMessage: assign(
-      ({ context }, { message, sender }: Pick<FollowUp, 'message' | 'sender'>) => ({
+      (
+        { context },
+        { message, sender, shown }: Pick<FollowUp, 'message' | 'sender'> & { shown?: HeldMessage },
+      ) => ({
         followUps: [...context.followUps, followUpOf(context, message, sender)],
+        deferral: withMessage(pendingDeferral(context), shown),
       }),
     ),
     fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
