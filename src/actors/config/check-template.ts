@@ -11,10 +11,7 @@ export function checkTemplate(template: string, path: Path): Finding[] {
     .filter((name) => !known.includes(name) && !isArgument(name))
     .map((name) => {
       const near = nearestName(name.trim(), known);
-      const advice =
-        near !== null
-          ? `did you mean {${near}}?`
-          : `there are ${choices} alone`;
+      const advice = near !== null ? `did you mean {${near}}?` : `there are ${choices} alone`;
       const message = `the placeholder {${name}} is not known; ${advice}`;
       return { path, message, severity: 'error' };
     });

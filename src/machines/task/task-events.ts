@@ -4,7 +4,16 @@ import type { DecisionAnswer } from '../governance/decision.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
-import type { Exchange, FollowUp, HeldMessage, Message, SaidPart, SaidTurn, Surface, ToolCall } from './task.ts';
+import type {
+  Exchange,
+  FollowUp,
+  HeldMessage,
+  Message,
+  SaidPart,
+  SaidTurn,
+  Surface,
+  ToolCall,
+} from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
 export type TaskEvent =

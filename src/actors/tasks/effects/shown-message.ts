@@ -26,5 +26,7 @@ export function shownMessage(
 
 function wordsOf(part: Part): string {
   if (part.kind === 'text') return part.text;
-  return part.kind === 'data' ? JSON.stringify(part.data) : `(a file: ${part.file.name ?? 'no name'})`;
+  return part.kind === 'data'
+    ? JSON.stringify(part.data)
+    : `(a file: ${part.file.name ?? 'no name'})`;
 }

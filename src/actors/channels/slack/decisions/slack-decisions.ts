@@ -55,6 +55,8 @@ export interface SlackDecision {
   sender: Sender;
   notice: ApprovalNotice;
   isMisplaced: boolean;
+  /** True when a part of the call was not shown, so that it cannot be approved yet. */
+  isUnseen?: boolean;
 }
 
 /** Milliseconds until a message that Slack shows must be stored, and milliseconds between two looks for it. */
@@ -120,7 +122,7 @@ export class SlackDecisions {
   }
 
   #attempt(
-    { verb, note, sender, notice: { request }, isMisplaced }: SlackDecision,
+    { verb, note, sender, notice: { request }, isMisplaced, isUnseen = false }: SlackDecision,
     approver: SlackApprover,
   ): DecisionAttempt {
     const { email } = approver;
@@ -136,7 +138,7 @@ export class SlackDecisions {
       argsSha256: request.argsSha256,
       at: this.#options.clock.now(),
       source: 'slack',
-      ...((isMisplaced || isUntrusted(approver, request)) && { isUntrusted: true }),
+      ...((isMisplaced || isUnseen || isUntrusted(approver, request)) && { isUntrusted: true }),
     };
   }
 

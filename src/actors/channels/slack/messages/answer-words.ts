@@ -15,6 +15,8 @@ export const refusalWords = {
     'This message is not the one that counts for this approval, so nothing was decided. ' +
     'Use the newer message.',
   unrecorded: 'The decision could not be recorded, so nothing was decided. Try again in a moment.',
+  unshown:
+    'Slack could not show you the whole call, so nothing was decided. Click again, or decide in the dashboard or on the command line.',
   noModal: 'Slack could not ask you for a reason, so the call was rejected without one.',
   tooLong: `A reason may have ${longestReason} characters at most. Shorten it and try again.`,
 } as const;

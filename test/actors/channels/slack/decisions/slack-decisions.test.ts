@@ -250,7 +250,8 @@ describe('a long context', () => {
     const [deferred] = clicks.rig.events(task.id).filter(({ event }) => event === 'task_deferred');
     const fields = deferred?.fields as { context: string };
     expect(fields.context).toBe([...context].slice(0, 512).join(''));
-    expect(textsOf(message.blocks)[2]).toEqual({ type: 'text', text: context });
+    const line = `amount: "${'😀'.repeat(600)}"`;
+    expect(textsOf(message.blocks)[2]).toEqual({ type: 'text', text: line });
     await clicks.click(message, 'Approve');
     expect(clicks.decisions(task)).toEqual([approvedByAnn]);
   });
@@ -365,6 +366,7 @@ describe('a click after the end', () => {
     expect(message.blocks.map(({ type }) => type)).toEqual([
       'header',
       'section',
+      'rich_text',
       'rich_text',
       'section',
       'context',
