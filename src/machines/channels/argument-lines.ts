@@ -1,5 +1,7 @@
+import { defaultContextTemplate, renderContext } from '../governance/defer-policy.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
+import type { ApprovalRequest } from './approval-notice.ts';
 
 /** Arguments as lines of a message, and whether they are all of it. */
 export interface ArgumentLines {
@@ -38,6 +40,15 @@ export function argumentLines(args: JsonObject, room: (lines: string[]) => boole
     lines.push(line);
   }
   return { lines, isCut: true, leftOut: entries.length - lines.length };
+}
+
+/** Returns whether a context says no more than the tool and its arguments. */
+export function isDefaultContext({
+  context,
+  tool,
+  args,
+}: Pick<ApprovalRequest, 'context' | 'tool' | 'args'>): boolean {
+  return args !== undefined && context === renderContext(defaultContextTemplate, tool, args);
 }
 
 /** Cuts a text in its middle, between two code points, and says how long it was; a short one is left whole. */

@@ -9,6 +9,10 @@ export const lateText =
 export const fullText =
   'Too many messages wait in this thread already; say it again once they are answered.';
 
+/** What somebody is told who writes in the thread of an approval. */
+export const useButtonsText =
+  'Nothing was decided: use the buttons of the message above. What is written in this thread reaches neither the agent nor the call.';
+
 /** What somebody is told who addresses the agent and says nothing. */
 export const hintText = 'Say what you need in the same message, and I will work on it.';
 

@@ -72,7 +72,7 @@ export class SlackClicks {
     const self: SlackSelf = { appId, teamId, botUserId, botId, scopes: [] };
     this.interactions = new SlackInteractions({
       web,
-      people: new UserDirectory({ web, clock }),
+      people: new UserDirectory({ web, clock, log: noted }),
       approvals: options.approvals?.(approvals) ?? approvals,
       self: () => (options.self === undefined ? self : options.self(self)),
       look: { dashboardUrl: null },
@@ -158,7 +158,11 @@ export class SlackClicks {
   }
 
   /** Clicks and resolves once everything that follows has happened. */
-  click(message: FakeMessage, action: 'Approve' | 'Reject' | 'Show all', user = 'ann'): Promise<Handled> {
+  click(
+    message: FakeMessage,
+    action: 'Approve' | 'Reject' | 'Show all',
+    user = 'ann',
+  ): Promise<Handled> {
     return this.handle(this.clickOf(message, action, user));
   }
 

@@ -1,11 +1,10 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { ApprovalRequest } from '../../../../machines/channels/approval-notice.ts';
-import { argumentLines } from '../../../../machines/channels/argument-lines.ts';
+import { argumentLines, isDefaultContext } from '../../../../machines/channels/argument-lines.ts';
 import { legible, oneLine } from '../../../../machines/legible.ts';
 import { shellWord } from '../../../../machines/shell-word.ts';
 import { commandLine } from '../../../command-line.ts';
 import { plainText, quotation, section, smallPrint } from './blocks.ts';
-import { isDefaultContext } from './call-blocks.ts';
 import { cut, escapeMarkup } from './escape.ts';
 import type { MessagePlace } from './reject-modal.ts';
 

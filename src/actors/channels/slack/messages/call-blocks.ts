@@ -1,10 +1,10 @@
 import type { KnownBlock } from '@slack/types';
 import type { ApprovalRequest } from '../../../../machines/channels/approval-notice.ts';
-import { type ArgumentLines, argumentLines } from '../../../../machines/channels/argument-lines.ts';
 import {
-  defaultContextTemplate,
-  renderContext,
-} from '../../../../machines/governance/defer-policy.ts';
+  type ArgumentLines,
+  argumentLines,
+  isDefaultContext,
+} from '../../../../machines/channels/argument-lines.ts';
 import { legible, oneLine } from '../../../../machines/legible.ts';
 import { longestSection, quotation, section, smallPrint } from './blocks.ts';
 import { cut, escapeMarkup } from './escape.ts';
@@ -54,11 +54,6 @@ export function writtenBlocks({ messages = [], requester }: ApprovalRequest): Kn
     quotation(lines.join('\n')),
     ...(earlier === 0 ? [] : [smallPrint(`${earlier} more before these.`)]),
   ];
-}
-
-/** Returns whether a context says no more than the tool and its arguments. */
-export function isDefaultContext({ context, tool, args }: ApprovalRequest): boolean {
-  return args !== undefined && context === renderContext(defaultContextTemplate, tool, args);
 }
 
 function linesOf({ args }: ApprovalRequest): ArgumentLines | null {

@@ -55,7 +55,9 @@ describe('a call that is too long for its message', () => {
     expect(await stateOf(clicks, task.id)).toBe('deferred');
     const { acknowledged } = await clicks.handle(clicks.submissionOf(view, ''));
     expect(acknowledged).toEqual([null]);
-    expect(clicks.decisions(task)).toMatchObject([{ decision: 'approve', approver: 'ann@example.com' }]);
+    expect(clicks.decisions(task)).toMatchObject([
+      { decision: 'approve', approver: 'ann@example.com' },
+    ]);
   });
 
   it('is read part by part before Approve is there', async () => {
@@ -73,7 +75,9 @@ describe('a call that is too long for its message', () => {
       view: { submit: { text: 'Approve' } },
     });
     await clicks.handle(clicks.submissionOf({ ...view, content: next }, ''));
-    expect(clicks.decisions(task)).toMatchObject([{ decision: 'approve', approver: 'ann@example.com' }]);
+    expect(clicks.decisions(task)).toMatchObject([
+      { decision: 'approve', approver: 'ann@example.com' },
+    ]);
   });
 
   it('that is too long for Slack has its digest and the commands, and no Approve', async () => {
