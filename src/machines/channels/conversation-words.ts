@@ -34,6 +34,19 @@ export function heldText({ tool, to }: Pick<HeldCall, 'tool' | 'to'>): string {
   return `Waiting for a release of ${tool} by ${whomOf(to)}.`;
 }
 
+/** Words that a message has reached a task that waits, and how to call that off. */
+export function keptText(call: Pick<HeldCall, 'tool' | 'to'>): string {
+  return `Still waiting for a release of ${call.tool} by ${whomOf(call.to)}. Your message is shown to the approvers, and I read it after the decision. Whoever asked can write *cancel* to call it off.`;
+}
+
+/** What somebody is told who has called a task off. */
+export const calledOffText = 'Called off; the call was not made.';
+
+/** Tells whether a message says no more than to call the task off. */
+export function isCallOff(text: string): boolean {
+  return /^[\W_]*cancel[\W_]*$/i.test(text);
+}
+
 /** Words how a task ended, and marks it: the answer itself, or why there is none. Markdown. */
 export function lastWordsOf(end: TurnEnd): { markdown: string; mark: TurnMark } {
   return { markdown: endText(end), mark: end.kind === 'completed' ? 'done' : 'failed' };
