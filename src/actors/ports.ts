@@ -6,6 +6,7 @@ import type {
   Exchange,
   FollowUp,
   Message,
+  RanCall,
   SaidPart,
   SaidTurn,
 } from '../machines/task/task.ts';
@@ -125,6 +126,8 @@ export interface Conversation {
   history: Message[];
   /** The message that started this run. */
   request: Message;
+  /** Calls that started in earlier runs of the task and its session, oldest first; absent for none. */
+  ranBefore?: RanCall[];
   /** Tool calls of this run that have ended, oldest first. */
   exchanges: Exchange[];
   /** What the model said in the turns that asked for those calls, oldest first; a call that none names stands alone. */
@@ -216,6 +219,12 @@ export interface Tool {
   readonly parameters: JsonObject;
   /** True when running it twice under one call id is harmless. */
   readonly idempotent: boolean;
+  /**
+   * Returns everything that decides what a call does besides its arguments, such as code and settings, as it is now:
+   * an approval is bound to it (contract 7-holds section 1.4). Rejects when it cannot be read. When left out, the tool
+   * is what its description and parameters are.
+   */
+  identity?(): Promise<JsonValue>;
   /** Returns what is wrong with some arguments, in one sentence; `null` when they will do. */
   check?(args: JsonObject): string | null;
   /** Runs the call and resolves with its result as text. Rejects with a ToolError whose message the caller reads. */

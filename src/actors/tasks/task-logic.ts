@@ -75,7 +75,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           speak,
         }),
       ),
-      govern: createGovern({ policy, scorer, tools, log, attribute: served }),
+      govern: createGovern({ policy, scorer, tools, ids, log, attribute: served }),
       mint: served(createIssueCredential({ issuer, vault, clock, log })),
       runTool: called(
         createRunTool({

@@ -153,10 +153,11 @@ export class TaskSystem {
   async decide(id: string, attempt: DecisionAttempt): Promise<DecisionAnswer> {
     // It would put a task to work that is stopped at once, and nobody could tell how far it came.
     if (this.#isDrained) throw shuttingDown();
-    const event = { type: 'deferral.decide', attempt } as const;
-    const deciding = this.#tellParked(id, ({ actor }) =>
-      askTask(actor, event, 'decision.answered'),
-    );
+    const deciding = this.#tellParked(id, ({ actor }) => {
+      const { deferral } = actor.getSnapshot().context;
+      const today = deferral && this.#options.policy.deferRuleOf(deferral.tool);
+      return askTask(actor, { type: 'deferral.decide', attempt, today }, 'decision.answered');
+    });
     this.#deciding.add(deciding);
     try {
       const answer = await deciding;

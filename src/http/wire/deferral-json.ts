@@ -2,6 +2,7 @@ import { formatDuration } from '../../machines/duration.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { Task } from '../../machines/task/task.ts';
 import { presentRequester } from './origin-json.ts';
+import { presentBinding } from './task-json.ts';
 import { timestamp } from './timestamp.ts';
 
 /** Presents the pending deferral of a task for approvers (contract section 5); `null` when none is pending. */
@@ -25,6 +26,7 @@ export function presentDeferral({
     context: deferral.context,
     args: deferral.args,
     args_sha256: deferral.argsSha256,
+    ...presentBinding(deferral),
     ...(modified.length === 0
       ? {}
       : {

@@ -13,7 +13,11 @@ import type {
 } from './task.ts';
 
 /** Why a wait ended without a decision or a timeout (contract section 10). */
-export type AbandonReason = 'service_restart' | 'caller_disconnected' | 'canceled';
+export type AbandonReason =
+  | 'service_restart'
+  | 'caller_disconnected'
+  | 'canceled'
+  | 'policy_changed';
 
 /** What the model was told in one turn that no earlier turn of the run told it; `request` opens a run. */
 export interface Heard {

@@ -75,9 +75,23 @@ function sameCallsAtEnd(exchanges: readonly Exchange[]): string {
   return `, and its last ${times} calls were the same one of ${last.tool}`;
 }
 
-/** The model could not take its turn. */
-export function ofModel({ outcome }: Thought): Failure {
-  return { kind: 'model', text: outcome.kind === 'failed' ? outcome.error : '' };
+/** The model could not take its turn; it is said to try again only while no call has run (contract 7-holds section 1.5). */
+export function ofModel({ ran }: TaskContext, { outcome }: Thought): Failure {
+  const text = outcome.kind === 'failed' ? outcome.error : '';
+  const last = ran.at(-1);
+  if (last === undefined) return { kind: 'model', text };
+  const others = ran.length === 1 ? '' : ` and ${ran.length - 1} other ${callsAre(ran.length - 1)}`;
+  const [what] = text.split(retryAdvice);
+  return {
+    kind: 'model',
+    text: `${last.tool} (call ${last.callId})${others} already ran; then ${what}; check what ran before you send this again`,
+  };
+}
+
+const retryAdvice = /; (?:try again|ask again|wait, or)/;
+
+function callsAre(count: number): string {
+  return count === 1 ? 'call' : 'calls';
 }
 
 /** Governance refused the call, or the caller must sign in at a higher level. */
@@ -143,7 +157,7 @@ export function timedOut(context: TaskContext): Failure {
 /** The wait was given up (contract sections 4 and 5). */
 export function abandoned(
   context: TaskContext,
-  reason: Exclude<AbandonReason, 'canceled'>,
+  reason: Exclude<AbandonReason, 'canceled' | 'policy_changed'>,
 ): Failure {
   const { tool } = pendingDeferral(context);
   const text = {

@@ -1,14 +1,27 @@
 import type { Compaction } from '../conversation/compaction.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
 import type { DecisionAnswer } from '../governance/decision.ts';
+import type { DeferRule } from '../governance/defer-policy.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
-import type { Exchange, FollowUp, Message, SaidPart, SaidTurn, Surface, ToolCall } from './task.ts';
+import type {
+  Exchange,
+  FollowUp,
+  Message,
+  RanCall,
+  SaidPart,
+  SaidTurn,
+  Surface,
+  ToolCall,
+} from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
 export type TaskEvent =
-  | { type: 'deferral.decide'; attempt: DecisionAttempt }
+  /** `today` is the rule that the policy in force has for the tool; `null` or absent when it has none. */
+  | { type: 'deferral.decide'; attempt: DecisionAttempt; today?: DeferRule | null }
+  /** The policy in force rules otherwise on the call that waits. */
+  | { type: 'policy.changed'; at: number }
   /** Somebody said something; `refusal` says why the model may not hear it, `null` when it may. */
   | {
       type: 'message.received';
@@ -53,6 +66,8 @@ export interface ThinkInput {
   request: Message;
   exchanges: Exchange[];
   followUps: FollowUp[];
+  /** Calls that started in earlier runs of the task and its session, oldest first. */
+  ranBefore: RanCall[];
   /** What the model said in the turns that asked for the exchanges. */
   said: SaidTurn[];
   turns: number;

@@ -51,8 +51,25 @@ export interface ToolCall {
   args: JsonObject;
   /** Lower-case hex SHA-256 of the RFC 8785 form of `args`. */
   argsSha256: string;
+  /** What the model asked for, before MODIFY; absent where that is `args`, and once the call has ended. */
+  asked?: JsonObject;
   /** Why the arguments the model gave could not be taken; `args` is then empty and the call is denied. */
   fault?: string;
+}
+
+/** A call of a task that started (contract 7-holds section 1.5). */
+export interface RanCall {
+  tool: string;
+  callId: string;
+  argsSha256: string;
+  /** The beginning of its arguments as JSON, for a model to read. */
+  args: string;
+  /** `unknown` when the call was cut off; `withheld` when the rules for output blocked its result. */
+  outcome: 'succeeded' | 'failed' | 'withheld' | 'unknown';
+  /** Epoch milliseconds of its start. */
+  at: number;
+  /** Who released it; absent when nobody had to. */
+  approver?: string;
 }
 
 /** A tool call that has ended, with what the model is told of it. */
@@ -61,6 +78,8 @@ export interface Exchange {
   result: string;
   /** True when `result` is an error: the tool failed, or the call could not be run as it was asked. */
   failed?: true;
+  /** What the approver of the call wrote for the model; absent when nothing. */
+  approval?: Pick<SettledDeferral, 'approver' | 'note'>;
 }
 
 /** What a provider wants told back beside a part, such as a signature: texts by key, by the name of its wire. */
@@ -110,6 +129,10 @@ export interface Deferral {
   args: JsonObject;
   /** Binds the decision to the arguments: what is approved is what runs. */
   argsSha256: string;
+  /** Digest of everything that decides what the call would do; absent in what older releases kept. */
+  runsSha256?: string;
+  /** An equal call of the session that ran before; absent when there is none. */
+  repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'>;
   /** Who is asked, for people to read: the targets, joined. */
   to: string;
   /** `channel:<adapter>:<target>` of each one that is asked; left out by versions that asked one alone. */
@@ -255,6 +278,10 @@ export interface Task {
   settled: SettledDeferral | null;
   failure: Failure | null;
   records: DecisionRecord[];
+  /** The calls of the latest run that started, oldest first; absent for none. */
+  ran?: RanCall[];
+  /** The calls that started in earlier runs of the task and its session, as far as they are kept; absent for none. */
+  ranBefore?: RanCall[];
   /** What everything reported of the latest run carries besides; absent for nothing. */
   tags?: Record<string, string>;
   /** What the models of the latest run took; absent before its first turn. */

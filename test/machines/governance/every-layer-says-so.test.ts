@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor, fromPromise, raise, toPromise } from 'xstate';
 import { createGovern } from '../../../src/actors/governance/policy/govern.ts';
+import { randomIds } from '../../../src/actors/ids.ts';
 import type { IntentVerdict, Ruling, ToolRules } from '../../../src/machines/governance/ruling.ts';
 import type { DecisionRecord, ToolCall } from '../../../src/machines/task/task.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { aPolicy } from '../../helpers/a-policy.ts';
+import { toolCalled } from '../../helpers/system-story.ts';
 import {
   aCall,
   aCaller,
@@ -83,9 +85,10 @@ function governWith(opinionsOn: (call: ToolCall) => Opinions, asked: (port: stri
     }
     return { decision, score: 0.5, reason: 'as the test says' };
   };
+  const tools = new Map([...ofCall.keys()].map((tool) => [tool, toolCalled(tool)]));
   const silent = () => undefined;
   const log = { info: silent, warn: silent, error: silent };
-  return createGovern({ policy, scorer, tools: new Map(), log });
+  return createGovern({ policy, scorer, tools, ids: randomIds(), log });
 }
 
 function rulesOf({ policy, intent, assurance, defer, credentials }: Opinions): ToolRules {

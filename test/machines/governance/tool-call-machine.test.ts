@@ -602,7 +602,7 @@ describe('a part that another program put in', () => {
   });
 
   it('and that defers without a rule ends without a ruling', () => {
-    expect(ruleBy({ guards: { needsApproval: () => true } })).toMatchObject({
+    expect(ruleBy({ guards: { needsIdentity: () => true } })).toMatchObject({
       status: 'error',
       output: undefined,
       error: new Error('a deferral was opened without a rule'),

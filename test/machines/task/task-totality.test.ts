@@ -8,6 +8,7 @@ import { aFollowUp, anAttempt, saved, times } from '../../helpers/task-fixtures.
 
 const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> } = {
   'deferral.decide': { type: 'deferral.decide', attempt: anAttempt() },
+  'policy.changed': { type: 'policy.changed', at: times.decided },
   'deadline.reached': { type: 'deadline.reached', at: times.expired },
   'time.passed': { type: 'time.passed', at: times.decided, busy: 1_000 },
   'caller.left': { type: 'caller.left', at: times.decided },
@@ -31,6 +32,7 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
 
 /** A caller may leave and a stale timer may fire while nobody is waited for: work goes on. */
 const ignoredWhileSaving: TaskEvent['type'][] = [
+  'policy.changed',
   'deadline.reached',
   'time.passed',
   'caller.left',

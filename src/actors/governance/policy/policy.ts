@@ -20,6 +20,8 @@ export interface Policy {
   /** Why somebody may not speak in the task of a requester; `null` when they may. */
   refusalOfSpeaker(speaker: Caller | null, requester: Caller | null): Refusal | null;
   rulesFor(call: ToolCall): ToolRules;
+  /** Returns how calls of a tool are held now; `null` when they run without approval. */
+  deferRuleOf(tool: string): DeferRule | null;
   /** Rewrites the arguments of a call, which must still be ones that may run. */
   modify(call: ToolCall): Modification;
   checkOutput: OutputCheck;
@@ -45,7 +47,9 @@ export function createPolicy(parts: PolicyParts): Policy {
   const stepUp = stepUpRulesOf(security.step_up);
   const intent = intentRulesOf(security.intent_alignment);
   const refusal = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
+  const deferRuleOf = (tool: string) => deferRules.get(tool) ?? null;
   return {
+    deferRuleOf,
     refusalOf: (message) => refusalOfPrompt(message, guardrails),
     refusalOfSpeaker: (speaker, requester) =>
       refusalOfSpeaker(speaker, requester, security.step_up),
@@ -53,7 +57,7 @@ export function createPolicy(parts: PolicyParts): Policy {
       refusal: refusal(call),
       ...intent,
       ...stepUp(call.tool),
-      defer: deferRules.get(call.tool) ?? null,
+      defer: deferRuleOf(call.tool),
       credential: credentials?.providerOf(call.tool) ?? null,
     }),
     modify: (call) =>

@@ -15,6 +15,8 @@ export interface AgentFiles {
   state: readonly string[];
   /** Absolute paths of what it is made of, such as skills and scripts, which may be read and not written. */
   code: readonly string[];
+  /** Absolute paths of the folders that tools may write, links resolved (`egress.writable`). */
+  writable: () => readonly string[];
 }
 
 /** What a tool wants of a file. */
@@ -31,10 +33,10 @@ const instructions = /^(?:skill|agents?)\.md$/i;
 
 /** Resolves the links in what an agent is made of. */
 export async function agentFiles(files: AgentFiles): Promise<AgentFiles> {
-  const { directory } = files;
+  const { directory, writable } = files;
   const real = (paths: readonly string[]) =>
     Promise.all(paths.map((path) => realSpelling(resolve(directory, path))));
-  return { directory, state: await real(files.state), code: await real(files.code) };
+  return { directory, state: await real(files.state), code: await real(files.code), writable };
 }
 
 /**
@@ -77,9 +79,12 @@ export function refusalOf(
     names.includes('node_modules') ||
     instructions.test(name) ||
     steps.some((step) => files.code.includes(step));
-  return isCode && intent === 'write'
-    ? 'is what the agent is made of, which no tool may write'
-    : null;
+  if (intent === 'read') return null;
+  if (isCode) return 'is what the agent is made of, which no tool may write';
+  const folders = files.writable();
+  if (folders.some((folder) => steps.includes(folder))) return null;
+  const named = folders.map((folder) => relative(files.directory, folder)).join(', ');
+  return `lies outside of the folders that tools may write; ${named === '' ? 'egress.writable names none' : `write below ${named}`}`;
 }
 
 function isSecretFile(path: string | undefined): boolean {

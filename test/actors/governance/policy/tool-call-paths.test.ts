@@ -11,6 +11,7 @@ import { compileGuardrails } from '../../../../src/actors/governance/guardrails/
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
 import { createGovern } from '../../../../src/actors/governance/policy/govern.ts';
 import { createPolicy } from '../../../../src/actors/governance/policy/policy.ts';
+import { randomIds } from '../../../../src/actors/ids.ts';
 import type { IntentVerdict, Ruling } from '../../../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../../src/machines/governance/tool-call-machine.ts';
 import type { ToolCallInput } from '../../../../src/machines/governance/tool-call-setup.ts';
@@ -68,7 +69,7 @@ async function openCall(actors: readonly AnyActorRef[], asked: Asked, alignment:
       thresholds: { threshold: 0.5, hardThreshold: 0.3 },
       log,
     });
-  const govern = createGovern({ policy, scorer, tools, log });
+  const govern = createGovern({ policy, scorer, tools, ids: randomIds(), log });
   createActor(govern, { input: inputOf(asked) }).start();
   return world;
 }

@@ -28,7 +28,15 @@ function begin(next: LanguageModel['next']) {
     }),
   });
   const { history, request } = aTaskInput();
-  const run = { exchanges: [], said: [], followUps: [], turns: 0, told: 0, tokensPerEstimate: 1 };
+  const run = {
+    exchanges: [],
+    said: [],
+    followUps: [],
+    ranBefore: [],
+    turns: 0,
+    told: 0,
+    tokensPerEstimate: 1,
+  };
   const named = { taskId: 't-1', surface: 'legacy', correlationId: 'c-1' } as const;
   const input = { ...named, history, request, ...run };
   return { actor: createActor(logic, { input }).start(), tokens, logged };
