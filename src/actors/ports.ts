@@ -126,8 +126,8 @@ export interface Conversation {
   history: Message[];
   /** The message that started this run. */
   request: Message;
-  /** Calls that started in earlier runs of the task and its session, oldest first; absent for none. */
-  ranBefore?: RanCall[];
+  /** The calls that started, in earlier runs and in this one, oldest first; absent for none. */
+  ran?: RanCall[];
   /** Tool calls of this run that have ended, oldest first. */
   exchanges: Exchange[];
   /** What the model said in the turns that asked for those calls, oldest first; a call that none names stands alone. */

@@ -144,9 +144,11 @@ export class TaskRun {
     this.actor.send(event);
   }
 
-  decide(attempt: DecisionAttempt): void {
+  /** Puts a decision to the task, and lets what it releases be ruled on again. */
+  async decide(attempt: DecisionAttempt): Promise<void> {
     this.clock.set(Math.max(attempt.at, this.clock.now()));
     this.send({ type: 'deferral.decide', attempt });
+    await setImmediate();
   }
 
   /** The snapshot as a store would give it back. */

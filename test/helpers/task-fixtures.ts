@@ -60,7 +60,7 @@ export function aTaskInput(overrides: Partial<TaskInput> = {}): TaskInput {
     session: [],
     history: [],
     leftOut: 0,
-    ranBefore: [],
+    ran: [],
     request: { role: 'user', parts: [{ kind: 'text', text: 'refund order 7' }], messageId: 'm-1' },
     limits: defaultLimits,
     onToolError: 'fail',

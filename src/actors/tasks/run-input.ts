@@ -1,7 +1,7 @@
 import { heardHistory } from '../../machines/conversation/session.ts';
 import { saidBy } from '../../machines/task/follow-up.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
-import { ranUntilNow } from '../../machines/task/ran-calls.ts';
+import { ranBefore } from '../../machines/task/ran-calls.ts';
 import { ownerOfNextRun } from '../../machines/task/task-access.ts';
 import type { TaskInput } from '../../machines/task/task-input.ts';
 import type { Clock, Ids } from '../ports.ts';
@@ -39,7 +39,7 @@ export async function runInputOf(
     ...(before === undefined ? {} : { owner: ownerOfNextRun(before.task, requester) }),
     surface: request.surface ?? 'legacy',
     session: session.messages,
-    ranBefore: before === undefined ? session.ran : ranUntilNow(before.task),
+    ran: before === undefined ? session.ran : ranBefore([before.task]),
     history: before === undefined ? [] : heardHistory(before.task),
     leftOut: before?.task.leftOut ?? 0,
     request: saidBy(request.message, requester),

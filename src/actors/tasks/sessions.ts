@@ -5,7 +5,7 @@ import {
   sessionMessages,
 } from '../../machines/conversation/session.ts';
 import { boundHistory, historyBound } from '../../machines/task/bound-history.ts';
-import { ranInSession } from '../../machines/task/ran-calls.ts';
+import { ranBefore } from '../../machines/task/ran-calls.ts';
 import type { Caller, Message, RanCall } from '../../machines/task/task.ts';
 import { asOwner } from '../../machines/task/task-access.ts';
 import type { SessionRows } from '../records/records.ts';
@@ -53,7 +53,7 @@ export class Sessions {
   async heard(contextId: string, caller: Caller | null): Promise<HeardSession> {
     const owner = caller && asOwner(caller);
     const tasks = await Array.fromAsync(this.#rows.newestOf(contextId, owner, sessionBound.tasks));
-    return { messages: sessionMessages(tasks, owner), ran: ranInSession(tasks) };
+    return { messages: sessionMessages(tasks, owner), ran: ranBefore(tasks) };
   }
 
   /** Lists the sessions of a caller, the one that changed last first. */

@@ -1,3 +1,4 @@
+import { ranInRun } from '../../machines/task/ran-calls.ts';
 import type { Deferral, DeferralStage, Message, RanCall, Task } from '../../machines/task/task.ts';
 import { type DecisionRecordJson, presentDecisions } from './decision-record-json.ts';
 import { type OriginJson, presentOrigin } from './origin-json.ts';
@@ -111,7 +112,8 @@ function metadataOf(
   task: Task,
   { withDecisions = false, withOrigin = false, states }: Presentation,
 ): Pick<TaskJson, 'metadata'> {
-  const { deferral, stage, records, ran = [], leftOut = 0 } = task;
+  const { deferral, stage, records, leftOut = 0 } = task;
+  const ran = ranInRun(task);
   const stepUp = stepUpOf(task);
   const metadata: TaskMetadataJson = {
     ...(leftOut === 0 ? {} : { history_left_out: leftOut }),

@@ -53,8 +53,7 @@ export function describeTask(
     settled: context.settled,
     failure: context.failure,
     records: context.records,
-    ...(context.ran.length === 0 ? {} : { ran: context.ran }),
-    ...(run.ranBefore.length === 0 ? {} : { ranBefore: run.ranBefore }),
+    ...(run.ran.length === 0 ? {} : { ran: run.ran }),
     ...(isEmpty(run.tags) ? {} : { tags: run.tags }),
     ...(context.spent.usage === null ? {} : { usage: context.spent.usage }),
   };

@@ -4,6 +4,7 @@ import type { Ruling } from '../governance/ruling.ts';
 import { cutToRunes } from '../text.ts';
 import type { AbandonReason } from './facts.ts';
 import { limitReached, tokensOf } from './limits.ts';
+import { ranInRun } from './ran-calls.ts';
 import type { Exchange, Failure, ToolCall } from './task.ts';
 import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
 import { currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
@@ -76,8 +77,9 @@ function sameCallsAtEnd(exchanges: readonly Exchange[]): string {
 }
 
 /** The model could not take its turn; it is said to try again only while no call has run (contract 7-holds section 1.5). */
-export function ofModel({ ran }: TaskContext, { outcome }: Thought): Failure {
+export function ofModel({ run }: TaskContext, { outcome }: Thought): Failure {
   const text = outcome.kind === 'failed' ? outcome.error : '';
+  const ran = ranInRun(run);
   const last = ran.at(-1);
   if (last === undefined) return { kind: 'model', text };
   const others = ran.length === 1 ? '' : ` and ${ran.length - 1} other ${callsAre(ran.length - 1)}`;

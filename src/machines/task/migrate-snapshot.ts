@@ -1,6 +1,6 @@
 import { deferRule, openDeferral } from '../governance/defer-policy.ts';
 import { defaultLimits, nothingSpent } from './limits.ts';
-import type { Exchange, RanCall, SaidTurn, SettledDeferral, ToolCall } from './task.ts';
+import type { SaidTurn, SettledDeferral, ToolCall } from './task.ts';
 import { taskMachineVersion } from './task-machine.ts';
 
 /** A snapshot of the task chart as some version of it was kept: plain JSON. */
@@ -56,32 +56,21 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
   },
   /** A released call is ruled on again since, and a run keeps the calls that started. */
   8: ({ context: { approvedCallId, ...context }, ...snapshot }) => {
-    const run = { ranBefore: [], ...(context['run'] as object) };
+    const run = { ...(context['run'] as object), ran: [] };
     const held = releasedBefore(approvedCallId, context);
-    return { ...snapshot, context: { ...context, run, held, ran: ranBefore(context) } };
+    return { ...snapshot, context: { ...context, run, held } };
   },
 };
 
 /** Of a release only its digest counted, which the decision has. */
 function releasedBefore(id: unknown, { settled, pending }: KeptSnapshot['context']): unknown {
-  const call = (pending as ToolCall[]).at(0);
-  const decided = settled as SettledDeferral | null;
-  if (call === undefined || decided === null || call.id !== id) return null;
+  const call = (pending as ToolCall[] | undefined)?.at(0);
+  const decided = settled as SettledDeferral | null | undefined;
+  if (call === undefined || decided === undefined || decided === null) return null;
+  if (call.id !== id) return null;
   const { tool, argsSha256, decidedAt: now } = decided;
   const deferral = openDeferral(call, deferRule({ to: [], timeout: 0 }), now);
   return { deferral: { ...deferral, id, tool, argsSha256 }, isReleased: true };
-}
-
-/** Which exchanges were calls that ran is not known, so each of them counts as one. */
-function ranBefore({ exchanges, now }: KeptSnapshot['context']): RanCall[] {
-  return (exchanges as Exchange[]).map(({ call, failed }) => ({
-    tool: call.tool,
-    callId: call.id,
-    argsSha256: call.argsSha256,
-    args: '',
-    outcome: failed === true ? 'failed' : 'succeeded',
-    at: Number(now),
-  }));
 }
 
 /** Each call was told by itself; those of the last turn are known to belong together. */

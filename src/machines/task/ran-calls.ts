@@ -1,7 +1,7 @@
 import { cutToRunes } from '../text.ts';
 import type { Deferral, RanCall, Task, ToolCall } from './task.ts';
 import type { ToolOutcome } from './task-events.ts';
-import type { TaskContext } from './task-input.ts';
+import type { TaskContext, TaskRun } from './task-input.ts';
 
 /** Most calls of earlier runs that a run carries. */
 const mostBefore = 50;
@@ -9,9 +9,14 @@ const mostBefore = 50;
 /** How much of the arguments of a call is kept, in code points. */
 const longestArguments = 300;
 
-/** Returns the calls of a run with its current call among them, which starts at a time in epoch milliseconds. */
-export function withStart(context: TaskContext, call: ToolCall, at: number): RanCall[] {
-  const { ran, now, held } = context;
+/** Returns a run with its current call among those that started, at a time in epoch milliseconds. */
+export function withStart(context: TaskContext, call: ToolCall, at: number): TaskRun {
+  return { ...context.run, ran: startedCalls(context, call, at) };
+}
+
+function startedCalls(context: TaskContext, call: ToolCall, at: number): RanCall[] {
+  const { now, held } = context;
+  const { ran } = context.run;
   if (ran.some(({ callId }) => callId === call.id)) {
     return at === 0 ? ran : changed(ran, call, (one) => ({ ...one, at }));
   }
@@ -23,11 +28,12 @@ export function withStart(context: TaskContext, call: ToolCall, at: number): Ran
   return [...ran, approver === undefined ? started : { ...started, approver }];
 }
 
-/** Returns the calls of a run once one has ended; a call that was barred never ran. */
-export function withOutcome(ran: RanCall[], call: ToolCall, { kind }: ToolOutcome): RanCall[] {
-  if (kind === 'barred') return ran.filter(({ callId }) => callId !== call.id);
+/** Returns a run once one of its calls has ended; a call that was barred never ran. */
+export function withOutcome(run: TaskRun, call: ToolCall, { kind }: ToolOutcome): TaskRun {
+  const others = run.ran.filter(({ callId }) => callId !== call.id);
+  if (kind === 'barred') return { ...run, ran: others };
   const outcome = kind === 'returned' ? 'succeeded' : kind;
-  return changed(ran, call, (one) => ({ ...one, outcome }));
+  return { ...run, ran: changed(run.ran, call, (one) => ({ ...one, outcome })) };
 }
 
 /** Returns the latest call that started with the same tool and arguments; `null` when none did. */
@@ -43,19 +49,18 @@ export function earlierEqual(
   return { callId, at, ...(approver === undefined ? {} : { approver }) };
 }
 
-/** Returns the calls that the next run of a task carries as those of earlier runs: the newest. */
-export function ranUntilNow({ ran = [], ranBefore = [] }: Task): RanCall[] {
-  return newest([...ranBefore, ...ran]);
+/** Returns the calls of a run that started in it, not earlier. */
+export function ranInRun({ ran = [] }: { ran?: RanCall[] }): RanCall[] {
+  return ran.filter(({ isEarlier }) => isEarlier !== true);
 }
 
-/** Returns the newest calls of a session's tasks, oldest first. */
-export function ranInSession(tasks: readonly Task[]): RanCall[] {
-  const ran = tasks.flatMap((task) => task.ran ?? []);
-  return newest(ran.toSorted((one, other) => one.at - other.at));
-}
-
-function newest(ran: RanCall[]): RanCall[] {
-  return ran.slice(-mostBefore);
+/** Returns the newest calls that started in some tasks of a session, as the next run carries them, oldest first. */
+export function ranBefore(tasks: readonly Task[]): RanCall[] {
+  const calls = new Map(tasks.flatMap(({ ran = [] }) => ran.map((one) => [one.callId, one])));
+  return [...calls.values()]
+    .toSorted((one, other) => one.at - other.at)
+    .slice(-mostBefore)
+    .map((one) => ({ ...one, isEarlier: true }));
 }
 
 function changed(

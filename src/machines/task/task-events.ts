@@ -66,8 +66,8 @@ export interface ThinkInput {
   request: Message;
   exchanges: Exchange[];
   followUps: FollowUp[];
-  /** Calls that started in earlier runs of the task and its session, oldest first. */
-  ranBefore: RanCall[];
+  /** The calls that started, in earlier runs and in this one, oldest first. */
+  ran: RanCall[];
   /** What the model said in the turns that asked for the exchanges. */
   said: SaidTurn[];
   turns: number;

@@ -39,8 +39,8 @@ export interface TaskRun {
   history: Message[];
   /** How many messages came before them and are not kept. */
   leftOut: number;
-  /** Calls that started in earlier runs of the task and its session, oldest first. */
-  ranBefore: RanCall[];
+  /** The calls that started, in earlier runs and in this one, oldest first. */
+  ran: RanCall[];
   request: Message;
   limits: TaskLimits;
   /** What an error of a tool leads to: the end of the run, or a result that the model is told of. */
@@ -68,7 +68,7 @@ export function newTask(
     session: [],
     history: [],
     leftOut: 0,
-    ranBefore: [],
+    ran: [],
     limits: defaultLimits,
     onToolError: 'fail',
     settled: null,
@@ -100,8 +100,6 @@ export interface TaskContext {
   settled: SettledDeferral | null;
   /** The deferral whose call is ruled on again, or runs; `null` when the current call was not held. */
   held: HeldCall | null;
-  /** The calls of the run that started, oldest first. */
-  ran: RanCall[];
   /** Who makes the credentials of the current call; `null` when it needs none. */
   credential: CredentialProvider | null;
   /** How well the calls that were scored fitted what was asked, oldest first. */
@@ -127,7 +125,6 @@ export function initialContext({ settled, ...asked }: TaskInput): TaskContext {
     deferral: null,
     settled,
     held: null,
-    ran: [],
     credential: null,
     scores: [],
     records: [],

@@ -86,7 +86,7 @@ export const taskMachine = taskSetup.createMachine({
               exchanges: context.exchanges,
               said: context.said,
               followUps: context.followUps,
-              ranBefore: context.run.ranBefore,
+              ran: context.run.ran,
               turns: context.spent.turns - 1,
               told: toldBefore(context),
               tokensPerEstimate: context.spent.tokensPerEstimate,
@@ -123,7 +123,7 @@ export const taskMachine = taskSetup.createMachine({
               requester: context.run.requester,
               scores: context.scores,
               held: context.held,
-              ran: [...context.run.ranBefore, ...context.ran],
+              ran: context.run.ran,
               now: context.now,
             }),
             onDone: [

@@ -77,7 +77,10 @@ export const whenDecided = {
   ],
   mispinned: fromAttempt('answer', answerNotMeant),
   refused: [noted('deferral.refused'), { type: 'answer', params: { kind: 'forbidden' } }],
-  rejectedForModel: [...settled, withAttempt('keepRejection')],
+  rejectedForModel: [
+    ...settled,
+    { type: 'keepRejection', params: ({ event }: On<'deferral.decide'>) => event.attempt },
+  ],
   rejected: [...settled, fromContext('fail', failureOf.rejected)],
   counted: [noted('deferral.decided'), answered('recorded'), withAttempt('countApproval')],
   approved: settled,

@@ -1,5 +1,5 @@
 import { assign, emit, fromPromise, raise, setup } from 'xstate';
-import { isRefused } from '../governance/approvers.ts';
+import { type DecisionAttempt, isRefused } from '../governance/approvers.ts';
 import {
   answerMispinned,
   type DecisionAnswer,
@@ -114,10 +114,10 @@ export const taskSetup = setup({
     })),
     keepStart: assign(({ context }, at: number) => ({
       startedAt: at,
-      ran: withStart(context, currentCall(context), at),
+      run: withStart(context, currentCall(context), at),
     })),
     keepOutcome: assign(({ context }, outcome: ToolOutcome) => ({
-      ran: withOutcome(context.ran, currentCall(context), outcome),
+      run: withOutcome(context.run, currentCall(context), outcome),
     })),
     keepResult: assign(({ context }, outcome: ToolOutcome) => {
       const { at } = outcome;
@@ -129,7 +129,7 @@ export const taskSetup = setup({
       const { text } = failureOf.ofRuling(context, ruling);
       return endCall(context, { result: text, failed: true, at: context.now });
     }),
-    keepRejection: assign(({ context }, { attempt: { at } }: Trial) =>
+    keepRejection: assign(({ context }, { at }: DecisionAttempt) =>
       endCall(context, { result: failureOf.rejected(context).text, at }),
     ),
     countApproval: assign(({ context }, { attempt, deferral }: Trial) => {

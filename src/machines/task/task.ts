@@ -70,6 +70,8 @@ export interface RanCall {
   at: number;
   /** Who released it; absent when nobody had to. */
   approver?: string;
+  /** True when it started in an earlier run of the task or its session. */
+  isEarlier?: true;
 }
 
 /** A tool call that has ended, with what the model is told of it. */
@@ -278,10 +280,8 @@ export interface Task {
   settled: SettledDeferral | null;
   failure: Failure | null;
   records: DecisionRecord[];
-  /** The calls of the latest run that started, oldest first; absent for none. */
+  /** The calls that started, with the newest of earlier runs and of the session, oldest first; absent for none. */
   ran?: RanCall[];
-  /** The calls that started in earlier runs of the task and its session, as far as they are kept; absent for none. */
-  ranBefore?: RanCall[];
   /** What everything reported of the latest run carries besides; absent for nothing. */
   tags?: Record<string, string>;
   /** What the models of the latest run took; absent before its first turn. */

@@ -41,7 +41,10 @@ export function promptMessages(conversation: Conversation, listener: Listener): 
     told = turn.until;
     return [...turnTold(turn, listener), ...saidWithin(from, told)];
   });
-  const before = (conversation.ranBefore ?? []).map(ranTold).join('\n');
+  const before = (conversation.ran ?? [])
+    .filter(({ isEarlier }) => isEarlier)
+    .map(ranTold)
+    .join('\n');
   const opening =
     before === '' ? [] : [{ role: 'user', content: `${ranHeading}\n${before}` } as const];
   return [...history.flatMap(said), ...opening, ...said(request), ...saidWithin(-1, 0), ...run];

@@ -32,7 +32,7 @@ function begin(next: LanguageModel['next']) {
     exchanges: [],
     said: [],
     followUps: [],
-    ranBefore: [],
+    ran: [],
     turns: 0,
     told: 0,
     tokensPerEstimate: 1,
