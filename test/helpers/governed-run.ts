@@ -45,8 +45,6 @@ export interface Outcome extends Ending {
   /** The audit events between the start and the end of the run. */
   events: [event: string, fields?: object][];
   decisions: Said[];
-  /** The tools that ran and what they got. */
-  ran?: [tool: string, args: unknown][];
   /** The states the caller of a stream sees, other than `working`. */
   states?: string[];
 }

@@ -187,7 +187,12 @@ export class LiveTasks {
   async review(id: string): Promise<void> {
     const stored = await this.#stored(id);
     if (stored?.task.state !== 'deferred' || !isKnownVersion(stored.machineVersion)) return;
-    if (await stillHolds(stored, this.#options)) return;
+    try {
+      if (await stillHolds(stored, this.#options)) return;
+    } catch (error) {
+      if (!(error instanceof UnrestorableError)) throw error;
+      throw await unknownVersion(stored, this.#options, error.cause);
+    }
     const task = await this.activateParked(id);
     task?.actor.send({ type: 'policy.changed', at: this.#options.clock.now() });
   }

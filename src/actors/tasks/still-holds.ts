@@ -5,7 +5,10 @@ import type { Clock } from '../ports.ts';
 import type { StoredTask } from '../records/records.ts';
 import { restoreTask } from './restore-task.ts';
 
-/** Tells whether the policy in force still holds the call of a parked task, unchanged. It runs the chart that ruled before. */
+/**
+ * Tells whether the policy in force still holds the call of a parked task, unchanged. It runs the chart that ruled
+ * before. A tool that is not there may come back, as that of a server does, so its call waits on.
+ */
 export async function stillHolds(
   stored: StoredTask,
   { clock, ...ports }: GovernPorts & { clock: Clock },
@@ -20,5 +23,6 @@ export async function stillHolds(
     input: { ...asked, scores: [], now: clock.now() },
   }).start();
   const ruling: Ruling = await toPromise(actor);
+  if (ruling.kind === 'misfit') return true;
   return ruling.kind === 'defer' && ruling.deferral.id === deferral.id;
 }

@@ -51,7 +51,8 @@ export function createGovern(ports: GovernPorts) {
   const rulesFor = (call: ToolCall): ToolRules => {
     try {
       const rules = policy.rulesFor(askedCall(call));
-      return rules.refusal !== null || call.asked === undefined ? rules : policy.rulesFor(call);
+      if (call.asked === undefined || rules.refusal !== null) return rules;
+      return policy.rulesFor(call);
     } catch (error) {
       return { ...noPolicy, refusal: failed(error, call, 'the policy could not be consulted') };
     }

@@ -117,6 +117,12 @@ const happenings: Happenings<World> = {
     }),
     event: { type: 'xstate.error.actor.0.toolCall.judgingIntent', error: new Error('it') },
   },
+  'what would run is digested': {
+    event: { type: 'xstate.done.actor.0.toolCall.identifying', output: fixture.runsDigest },
+    in: (snapshot: AnyMachineSnapshot) => snapshot.matches('identifying'),
+    happen: ({ actors }) =>
+      vi.waitFor(() => expect(actors.at(-1)?.getSnapshot().status).toBe('done'), prompt),
+  },
 };
 
 /** The ruling as far as it is one of the chart, with its words. */
@@ -148,7 +154,7 @@ function walk(asked: Asked, alignment: object | null, passing: readonly string[]
   });
 }
 
-const passing = ['checkingAssurance', 'modifying', 'checkingDefer'];
+const passing = ['checkingAssurance', 'modifying', 'checkingDefer', 'identifying'];
 const alignment = { enabled: true, provider: 'openai-compatible' };
 
 describe.each(Object.entries(sensible))('the shortest paths of a call %s', (_, asked) => {
