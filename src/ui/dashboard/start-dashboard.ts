@@ -82,6 +82,13 @@ export function startDashboard() {
   tellOfDecisions({ workspace, client, toasts }, own);
   void readAll();
 
+  function signedIn(): void {
+    workspace.trigger.signedIn();
+    connection.send({ type: 'session.changed' });
+    void readAll();
+  }
+  session.follow(signedIn);
+
   return {
     client,
     clock,
@@ -94,9 +101,7 @@ export function startDashboard() {
     /** Takes the token that the dashboard asks for. */
     signIn(token: string): void {
       session.signIn(token);
-      workspace.trigger.signedIn();
-      connection.send({ type: 'session.changed' });
-      void readAll();
+      signedIn();
     },
   };
 }

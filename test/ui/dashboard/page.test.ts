@@ -532,6 +532,23 @@ describe('a dashboard with a token', () => {
     expect(other.url()).toBe(server.url);
     forgive(complaints, ['401']);
   });
+
+  it('takes it from an address that is opened in the same tab, and from a tab that has it', async () => {
+    const server = await startPageServer();
+    server.token = 'CANARY-9d2f';
+    server.agents = [anAgent()];
+    const { page, complaints } = await browser.page();
+    await page.goto(server.url);
+    await page.getByLabel('Token').waitFor();
+    await page.evaluate(`location.hash = '#token=CANARY-9d2f'`);
+    await page.getByRole('heading', { name: 'refunds' }).waitFor();
+    expect(page.url()).toBe(server.url);
+    const linked = await page.context().newPage();
+    await linked.goto(`${server.url}#/approvals`);
+    await linked.getByRole('heading', { name: 'Nothing waits for a person' }).waitFor();
+    expect(linked.url()).toBe(`${server.url}#/approvals`);
+    forgive(complaints, ['401']);
+  });
 });
 
 describe('the page of an agent', () => {

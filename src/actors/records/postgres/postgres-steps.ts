@@ -114,5 +114,10 @@ const first = `
   );
 `;
 
+/** Daemons say where they listen, and the calls that wait are counted by caller and listed by their deadline. */
+const fellows = `
+  ALTER TABLE replicas ADD COLUMN listens TEXT NOT NULL DEFAULT '[]';
+`;
+
 /** What leads from each version of the tables to the next one; only ever added to. */
-export const postgresSteps: readonly string[] = [first];
+export const postgresSteps: readonly string[] = [first, fellows];
