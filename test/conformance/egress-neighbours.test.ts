@@ -45,7 +45,7 @@ async function startIn(name: string, egress: object): Promise<TestAgent> {
 }
 
 beforeEach(async () => {
-  page = await openDashboard((made) => void (workspace = made));
+  page = await openDashboard((made) => void (workspace = made), { isNoted: true });
 });
 
 describe.each(openings)('with %s', (_, egress) => {

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isAlive } from './is-alive.ts';
@@ -82,6 +82,9 @@ function isSame(one: string, other: string): boolean {
 
 function makeFolderIn(workspace: string): string {
   const folder = join(workspace, '.service');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+  if (isNew) writePrivately(join(folder, '.gitignore'), '*\n');
+  // A link could lead to the state of something else.
+  if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link`);
   return folder;
 }

@@ -34,6 +34,8 @@ export interface DashboardOptions {
   /** False takes one of the ten ports after it, or any that is free, when it is taken; true when absent. */
   isFixed?: boolean;
   token: string | null;
+  /** False leaves no note in the workspace, so that agents there do not close its port; true when absent. */
+  isNoted?: boolean;
   /** How an agent is run in the background. */
   command: AgentCommand;
   env: NodeJS.ProcessEnv;
@@ -56,7 +58,17 @@ export interface Dashboard {
  * ListenError or a CliError.
  */
 export async function serveDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { directory, host, port, isFixed = true, token, command, env, log } = options;
+  const {
+    directory,
+    host,
+    port,
+    isFixed = true,
+    isNoted = true,
+    token,
+    command,
+    env,
+    log,
+  } = options;
   const page = readPageFiles(await builtPage(options.signal));
   const clock = systemClock();
   const ids = randomIds();
@@ -113,7 +125,8 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     await second.then((server) => servers.push(server)).catch(() => undefined);
   }
   const beginning = setImmediate(() => workspace.begin());
-  const removeNote = note(workspace.directory, { host, port: portOf() }, log);
+  const at = { host, port: portOf() };
+  const removeNote = isNoted ? note(workspace.directory, at, log) : () => undefined;
   return {
     url: urlOf(host === '127.0.0.1' ? 'localhost' : host, portOf()),
     port: portOf(),
