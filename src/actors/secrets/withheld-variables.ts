@@ -15,11 +15,10 @@ export interface WithheldVariables {
  */
 export function withholdVariables(own: Environment, env: Environment): WithheldVariables {
   const mark = `withheld-${randomUUID()}`;
-  const marked = Object.entries(env)
-    .filter(([, value]) => value !== undefined)
-    .map(([name]) => [name, mark]);
+  const marked: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) marked[name] = mark;
   return {
-    env: { ...Object.fromEntries(marked), ...own },
+    env: { ...marked, ...own },
     isWithheld: (value) => JSON.stringify(value ?? null).includes(mark),
   };
 }

@@ -247,7 +247,7 @@ function rulingOf({ verdict, records, facts, score }: ToolCallContext): Ruling {
 }
 
 function denialOf(layer: Layer, refusal: Refusal | null, took: number) {
-  return { layer, text: refusal?.text ?? 'governance failed', took };
+  return { layer: refusal?.layer ?? layer, text: refusal?.text ?? 'governance failed', took };
 }
 
 function findingsOf({ call }: ToolCallContext, refusal: Refusal | null): TaskFact[] {

@@ -53,6 +53,8 @@ export interface ToolCall {
   argsSha256: string;
   /** Why the arguments the model gave could not be taken; `args` is then empty and the call is denied. */
   fault?: string;
+  /** Why the call may not even wait for a decision; it is denied. */
+  refused?: string;
 }
 
 /** A tool call that has ended, with what the model is told of it. */
