@@ -97,7 +97,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
       quorum: 1,
       approvals: [],
     };
-    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [shown] });
+    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [shown], total: 1 });
     expect((await agent.get(`/deferrals/${deferral.id}`)).body).toEqual(shown);
     expect(agent.folder.paid).toEqual([]);
 
@@ -122,7 +122,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
     ]);
     expect(done.metadata).toBeUndefined();
     expect(agent.folder.paid).toEqual([deferral.id]);
-    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [] });
+    expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
     expect((await agent.get(`/deferrals/${deferral.id}`)).status).toBe(404);
     expect(story(agent.audit('t1'))).toEqual([
       ['session_start'],

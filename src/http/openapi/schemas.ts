@@ -143,6 +143,7 @@ export const deferral = pending.omit({ approvers: true }).extend({
 
 export const deferrals = z.object({
   deferrals: z.array(deferral),
+  total: z.int().describe('How many wait in all; counted up to 10,000.'),
   next_cursor: z.string().optional(),
 });
 

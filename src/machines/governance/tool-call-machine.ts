@@ -299,7 +299,7 @@ function rulingOf({ verdict, records, facts, score, held }: ToolCallContext): Ru
 }
 
 function denialOf(layer: Layer, refusal: Refusal | null, took: number) {
-  return { layer, text: refusal?.text ?? 'governance failed', took };
+  return { layer: refusal?.layer ?? layer, text: refusal?.text ?? 'governance failed', took };
 }
 
 function findingsOf({ call }: ToolCallContext, refusal: Refusal | null): TaskFact[] {

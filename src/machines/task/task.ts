@@ -55,6 +55,8 @@ export interface ToolCall {
   asked?: JsonObject;
   /** Why the arguments the model gave could not be taken; `args` is then empty and the call is denied. */
   fault?: string;
+  /** Why the call may not even wait for a decision; it is denied. */
+  refused?: string;
 }
 
 /** A call of a task that started (contract 7-holds section 1.5). */

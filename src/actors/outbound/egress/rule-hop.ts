@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { EgressMode, EgressScope } from '../../ports.ts';
 import { type AddressPolicy, addressFault } from './address-policy.ts';
 import type { EffectiveHosts } from './effective-hosts.ts';
-import { itself } from './egress-error.ts';
+import { isAlwaysClosed } from './egress-error.ts';
 import { normaliseHost } from './host-pattern.ts';
 
 /** One hop of a request; `protocol` is as in a URL, such as `https:`. */
@@ -46,7 +46,7 @@ export function ruleHop(hop: Hop, scope: EgressScope | null, policy: HopPolicy):
   if (closed === unlisted || isIP(host) === 0) return { host, why: closed };
   const asked = { host, port, address: host, how: 'is' } as const;
   const fault = addressFault(asked, addressPolicyFor(scope, policy));
-  return { host, why: fault === itself ? itself : (closed ?? fault) };
+  return { host, why: isAlwaysClosed(fault) ? fault : (closed ?? fault) };
 }
 
 /** True for what the daemon itself asks, be it while it serves a task. */
