@@ -17,11 +17,14 @@ export function readJson({
   malformed,
   types = ['application/json'],
   prototypes = 'error',
+  longest = longestBody,
 }: {
   malformed?: string;
   /** What becomes of a key `__proto__`: the body is refused, or the key is dropped. */
   prototypes?: 'error' | 'remove';
   types?: string[];
+  /** Longest body, in bytes; that of contract section 5 by default. */
+  longest?: number;
 } = {}): Middleware {
   let reader: Promise<Middleware> | null = null;
   return async function jsonReader(ctx: Context, next: Next) {
@@ -31,7 +34,7 @@ export function readJson({
     }
     const { traffic } = ctx.state as RequestState;
     if (!traffic.receive(ctx.res, expectedLength(ctx))) throw tooMuch();
-    reader ??= createReader(types, malformed);
+    reader ??= createReader(types, longest, malformed);
     const read = await reader;
     await read(ctx, () => {
       const { body } = ctx.request as { body?: unknown };
@@ -44,19 +47,23 @@ export function readJson({
 }
 
 /** The library is loaded with the first body, since it takes longer to load than the rest of the surface. */
-async function createReader(textTypes: string[], malformed?: string): Promise<Middleware> {
+async function createReader(
+  textTypes: string[],
+  longest: number,
+  malformed?: string,
+): Promise<Middleware> {
   const { HttpMethodEnum, koaBody } = await import('koa-body');
   return koaBody({
     // As text: what nests a million levels deep would keep its own parser busy for a second.
     text: true,
     textTypes,
-    textLimit: longestBody,
+    textLimit: longest,
     json: false,
     urlencoded: false,
     multipart: false,
     parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT],
     onError: (error) => {
-      throw bodyProblem(error, malformed);
+      throw bodyProblem(error, longest, malformed);
     },
   });
 }
@@ -88,9 +95,13 @@ function isEmpty(ctx: Context): boolean {
   return ctx.get('Transfer-Encoding') === '' && (ctx.request.length ?? 0) === 0;
 }
 
-function bodyProblem(error: Error & { status?: number }, malformed = notJson): Problem {
+function bodyProblem(
+  error: Error & { status?: number },
+  longest: number,
+  malformed = notJson,
+): Problem {
   if (error.status === 413) {
-    const text = `the body is longer than ${longestBody} bytes`;
+    const text = `the body is longer than ${longest} bytes`;
     return new Problem(413, { error: text }, { Connection: 'close' });
   }
   if (error.status === 415) return new Problem(415, { error: 'the content encoding is unknown' });
