@@ -3,6 +3,7 @@ import type { Compaction } from '../machines/conversation/compaction.ts';
 import type { JsonObject, JsonValue } from '../machines/json.ts';
 import type {
   Caller,
+  CutReason,
   Exchange,
   FollowUp,
   Message,
@@ -143,7 +144,11 @@ export interface Conversation {
 export interface Turn {
   text: string;
   /** Models give what they like as arguments; governance denies what is no object. */
-  calls: { tool: string; args: JsonValue }[];
+  calls: AskedCall[];
+  /** Why the provider ended the turn, in its words; absent where it says nothing. */
+  finishReason?: string;
+  /** Why the provider cut the turn; absent for a whole one. */
+  cut?: CutReason;
   /** In which order they were said, and what the provider wants told back; absent where nobody tells. */
   parts?: SaidPart[];
   inputTokens: number;
@@ -152,6 +157,14 @@ export interface Turn {
   estimatedTokens?: number;
   /** Which model answered, where several may; the one that was asked when absent. */
   by?: ModelCall;
+}
+
+/** A call as a model asks for it. */
+export interface AskedCall {
+  tool: string;
+  args: JsonValue;
+  /** The JSON of `args` as it came, be it malformed; absent where it came read. */
+  written?: string;
 }
 
 /** One call to a model; `duration` is milliseconds. */

@@ -1,8 +1,9 @@
 import { parse } from '@hapi/bourne';
 import type { Context, Middleware, Next } from 'koa';
+import { inexactSentence } from '../../machines/exact-json.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { RequestState } from '../request-state.ts';
-import { jsonFault } from '../wire/json-fault.ts';
+import { jsonFault, measureBody } from '../wire/json-fault.ts';
 import { Problem } from '../wire/problem.ts';
 
 /** Longest body, in bytes (contract section 5). */
@@ -56,6 +57,8 @@ async function createReader(
   return koaBody({
     // As text: what nests a million levels deep would keep its own parser busy for a second.
     text: true,
+    // One character for each byte: a decoder of the library would repair what is no UTF-8.
+    encoding: 'binary',
     textTypes,
     textLimit: longest,
     json: false,
@@ -68,13 +71,39 @@ async function createReader(
   });
 }
 
-function parsed(text: string, protoAction: 'error' | 'remove', malformed?: string): JsonValue {
-  const fault = jsonFault(text);
+/** A body holds a number that reading would change. */
+export class InexactBody extends Problem {
+  /** What the body would be with its numbers changed. */
+  readonly read: JsonValue;
+
+  constructor(error: string, read: JsonValue) {
+    super(400, { error });
+    this.read = read;
+  }
+}
+
+function parsed(binary: string, protoAction: 'error' | 'remove', malformed?: string): JsonValue {
+  const text = decoded(binary);
+  if (text === null) throw new Problem(400, { error: malformed ?? 'the body is not valid UTF-8' });
+  const measure = measureBody(text);
+  const fault = jsonFault(measure);
   if (fault !== null) throw new Problem(400, { error: malformed ?? fault });
+  let read: JsonValue;
   try {
-    return parse(text, { protoAction }) as JsonValue;
+    read = parse(text, { protoAction }) as JsonValue;
   } catch {
     throw new Problem(400, { error: malformed ?? notJson });
+  }
+  if (measure.inexact === null) return read;
+  throw new InexactBody(inexactSentence(measure.inexact), read);
+}
+
+/** Decodes the bytes that stand as one character each; `null` for what is no UTF-8. */
+function decoded(binary: string): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(binary, 'binary'));
+  } catch {
+    return null;
   }
 }
 

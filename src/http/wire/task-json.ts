@@ -20,6 +20,8 @@ interface TaskMetadataJson extends Partial<OriginJson>, Partial<StatesJson> {
   history_left_out?: number;
   deferral?: PendingDeferralJson;
   step_up?: StepUpJson;
+  /** Why the provider cut the answer. */
+  cut?: string;
   /** The governance records of each call, on request only. */
   decisions?: DecisionRecordJson[];
 }
@@ -92,12 +94,13 @@ function metadataOf(
   task: Task,
   { withDecisions = false, withOrigin = false, states }: Presentation,
 ): Pick<TaskJson, 'metadata'> {
-  const { deferral, stage, records, leftOut = 0 } = task;
+  const { deferral, stage, records, leftOut = 0, cut } = task;
   const stepUp = stepUpOf(task);
   const metadata: TaskMetadataJson = {
     ...(leftOut === 0 ? {} : { history_left_out: leftOut }),
     ...(deferral === null ? {} : { deferral: presentPending(deferral, stage) }),
     ...(stepUp === null ? {} : { step_up: stepUp }),
+    ...(cut === undefined ? {} : { cut }),
     ...(withDecisions && records.length > 0 ? { decisions: presentDecisions(records) } : {}),
     ...(withOrigin ? presentOrigin(task) : {}),
     ...states,

@@ -44,6 +44,7 @@ export function describeTask(
     history: messages,
     ...(leftOut === 0 ? {} : { leftOut }),
     answer: context.answer,
+    ...(context.cut === undefined ? {} : { cut: context.cut }),
     requester: run.requester,
     ...(run.owner === undefined ? {} : { owner: run.owner }),
     surface: run.surface,

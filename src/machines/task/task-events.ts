@@ -4,7 +4,16 @@ import type { DecisionAnswer } from '../governance/decision.ts';
 import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
-import type { Exchange, FollowUp, Message, SaidPart, SaidTurn, Surface, ToolCall } from './task.ts';
+import type {
+  CutReason,
+  Exchange,
+  FollowUp,
+  Message,
+  SaidPart,
+  SaidTurn,
+  Surface,
+  ToolCall,
+} from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
 export type TaskEvent =
@@ -82,6 +91,8 @@ export interface Thought {
   at: number;
   inputTokens: number;
   outputTokens: number;
+  /** Why the provider ended the turn, in its words; absent where it says nothing. */
+  finishReason?: string;
   /** Calls to models that failed before the one that this tells of, oldest first. */
   failedCalls?: FailedModelCall[];
   /** How many input tokens were estimated beforehand; absent where nobody did. */
@@ -89,7 +100,7 @@ export interface Thought {
   /** What the model was not told to stay within its budget; absent where it was told all. */
   compaction?: Compaction;
   outcome: /** `parts` says in which order, and what the provider wants told back; absent where nobody tells. */
-    | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[] }
+    | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[]; cut?: CutReason }
     | { kind: 'failed'; error: string };
 }
 

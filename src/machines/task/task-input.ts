@@ -3,6 +3,7 @@ import { boundHistory } from './bound-history.ts';
 import { defaultLimits, nothingSpent, type Spent, type TaskLimits } from './limits.ts';
 import type {
   Caller,
+  CutReason,
   DecisionRecord,
   Deferral,
   Exchange,
@@ -102,6 +103,8 @@ export interface TaskContext {
   scores: number[];
   records: DecisionRecord[];
   answer: Part[] | null;
+  /** Why the provider cut the answer; absent for a whole one. */
+  cut?: CutReason;
   failure: Failure | null;
   cancelReason: string | null;
 }

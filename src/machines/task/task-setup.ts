@@ -88,6 +88,7 @@ export const taskSetup = setup({
     })),
     keepAnswer: assign((_, { outcome }: Thought) => ({
       answer: [{ kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const],
+      ...(outcome.kind === 'said' && outcome.cut !== undefined ? { cut: outcome.cut } : {}),
     })),
     keepRuling: assign(({ context }, ruling: Ruling) => ({
       records: [...context.records, ...ruling.records],

@@ -55,6 +55,9 @@ export interface ToolCall {
   fault?: string;
 }
 
+/** Why a provider cut the turn of a model: it was too long, or a filter of the provider held its rest back. */
+export type CutReason = 'length' | 'content_filter';
+
 /** A tool call that has ended, with what the model is told of it. */
 export interface Exchange {
   call: ToolCall;
@@ -242,6 +245,8 @@ export interface Task {
   leftOut?: number;
   /** The parts of the answer of a completed task. */
   answer: Part[] | null;
+  /** Why the provider cut the answer; absent for a whole one. */
+  cut?: CutReason;
   /** Who asked for the latest run. */
   requester: Caller | null;
   /** Whom it belongs to; absent while that is who asked. */

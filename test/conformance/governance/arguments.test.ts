@@ -21,7 +21,7 @@ function nestedInLists(levels: number): unknown {
 const noObject = 'the arguments of pay must be an object';
 const tooDeep = 'the arguments of pay are nested deeper than 64 levels';
 const tooHigh =
-  'the arguments of pay hold a number that is too large for JSON; numbers end at 1.8e308';
+  'the arguments of pay hold a number beyond ±(2^53 - 1), which is not exact; send it as a string';
 const tooLarge = 'the arguments of pay are larger than 1 MiB';
 
 const faults: [string, unknown, string][] = [
