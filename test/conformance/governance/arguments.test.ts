@@ -144,9 +144,9 @@ it('says of 1e400 in a request what is wrong with it', async () => {
   const script = '[{"tool":"pay","args":{"amount":1e400}}]';
   const message = `{"role":"user","parts":[{"kind":"data","data":{"script":${script}}}]}`;
   const sent = await agent.post('/tasks/send', `{"task":{"id":"t1","message":${message}}}`);
-  expect(sent.body.status).toMatchObject({
-    state: 'failed',
-    message: { parts: [{ kind: 'text', text: tooHigh }] },
-  });
+  expect([sent.status, sent.body]).toMatchObject([
+    400,
+    { error: 'the number 1e400 cannot be read without changing it; send it as a string' },
+  ]);
   expect(agent.ran).toEqual([]);
 });
