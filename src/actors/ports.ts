@@ -9,6 +9,7 @@ import type {
   Message,
   SaidPart,
   SaidTurn,
+  WaitElsewhere,
 } from '../machines/task/task.ts';
 import type { FailedModelCall } from '../machines/task/task-events.ts';
 
@@ -209,6 +210,8 @@ export interface ToolRun {
   /** What the call may sign in with elsewhere, for as long as it runs; `null` when it needs nothing. */
   credential: ToolCredential | null;
   signal: AbortSignal;
+  /** Hears that the call waits at another program for a person there, and with `null` that it does no more. */
+  onWait?: (wait: WaitElsewhere | null) => void;
   /** The egress of a tool; without it nothing can be reached. */
   outbound?: ToolOutbound;
 }
@@ -231,6 +234,12 @@ export interface Tool {
   readonly idempotent: boolean;
   /** Returns what is wrong with some arguments, in one sentence; `null` when they will do. */
   check?(args: JsonObject): string | null;
+  /**
+   * Returns everything that decides what a call does besides its arguments, such as code and settings, as it is now:
+   * an approval is bound to it (contract 7-holds section 1.4). Rejects when it cannot be read. When left out, the tool
+   * is what its description and parameters are.
+   */
+  identity?(): Promise<JsonValue>;
   /** Runs the call and resolves with its result as text. Rejects with a ToolError whose message the caller reads. */
   run(args: JsonObject, run: ToolRun): Promise<string>;
 }

@@ -20,6 +20,8 @@ interface TaskMetadataJson extends Partial<OriginJson>, Partial<StatesJson> {
   history_left_out?: number;
   deferral?: PendingDeferralJson;
   step_up?: StepUpJson;
+  /** Where the call that runs waits for a person. */
+  waits?: { at: string; for: string; until?: string };
   /** Why the provider cut the answer. */
   cut?: string;
   /** The governance records of each call, on request only. */
@@ -94,12 +96,13 @@ function metadataOf(
   task: Task,
   { withDecisions = false, withOrigin = false, states }: Presentation,
 ): Pick<TaskJson, 'metadata'> {
-  const { deferral, stage, records, leftOut = 0, cut } = task;
+  const { deferral, stage, records, leftOut = 0, cut, waits } = task;
   const stepUp = stepUpOf(task);
   const metadata: TaskMetadataJson = {
     ...(leftOut === 0 ? {} : { history_left_out: leftOut }),
     ...(deferral === null ? {} : { deferral: presentPending(deferral, stage) }),
     ...(stepUp === null ? {} : { step_up: stepUp }),
+    ...(waits === undefined ? {} : { waits }),
     ...(cut === undefined ? {} : { cut }),
     ...(withDecisions && records.length > 0 ? { decisions: presentDecisions(records) } : {}),
     ...(withOrigin ? presentOrigin(task) : {}),

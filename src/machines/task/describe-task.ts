@@ -54,6 +54,7 @@ export function describeTask(
     settled: context.settled,
     failure: context.failure,
     records: context.records,
+    ...(context.waits == null ? {} : { waits: context.waits }),
     ...(isEmpty(run.tags) ? {} : { tags: run.tags }),
     ...(context.spent.usage === null ? {} : { usage: context.spent.usage }),
   };
@@ -111,6 +112,8 @@ function textOf(state: TaskState, context: TaskContext): string | null {
   if (state === 'completed') return context.answer?.map(partText).join('\n') ?? null;
   if (state === 'failed') return context.failure?.text ?? null;
   if (state === 'canceled') return `canceled: ${context.cancelReason ?? 'external_signal'}`;
+  const { waits } = context;
+  if (state === 'working' && waits != null) return `waits at ${waits.at} for ${waits.for}`;
   if (state !== 'deferred' || context.deferral === null) return null;
   return `Deferred: awaiting ${context.deferral.to} decision on ${context.deferral.tool}`;
 }

@@ -13,6 +13,7 @@ import type {
   SaidTurn,
   Surface,
   ToolCall,
+  WaitElsewhere,
 } from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
@@ -36,6 +37,8 @@ export type TaskEvent =
   | { type: 'prompt.screened'; refusal: Refusal | null; took: number }
   /** Everything reported so far is on disk; `standing` is that of the start of the current call. */
   | { type: 'task.saved'; standing: StartStanding; at: number }
+  /** The call that runs waits at another program for a person there, or with `null` no more. */
+  | { type: 'tool.waiting'; wait: WaitElsewhere | null }
   /** The egress policy had its say on one hop of the task; `reason` is `null` when it was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };
 

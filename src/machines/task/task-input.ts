@@ -16,6 +16,7 @@ import type {
   SettledDeferral,
   Surface,
   ToolCall,
+  WaitElsewhere,
 } from './task.ts';
 import type { MintInput } from './task-events.ts';
 
@@ -105,6 +106,8 @@ export interface TaskContext {
   answer: Part[] | null;
   /** Why the provider cut the answer; absent for a whole one. */
   cut?: CutReason;
+  /** The wait of the call that runs; absent or `null` while it works. */
+  waits?: WaitElsewhere | null;
   failure: Failure | null;
   cancelReason: string | null;
 }

@@ -22,6 +22,7 @@ import type {
   FollowUp,
   Message,
   TaskState,
+  WaitElsewhere,
 } from './task.ts';
 import type {
   MessageAnswer,
@@ -105,6 +106,9 @@ export const taskSetup = setup({
     keepRecord: assign(({ context }, record: DecisionRecord) => ({
       records: [...context.records, record],
     })),
+    keepWait: assign(({ context }, waits: WaitElsewhere | null) =>
+      waits === null && context.waits === undefined ? {} : { waits },
+    ),
     keepStart: assign((_, at: number) => ({ startedAt: at })),
     keepResult: assign(({ context }, outcome: ToolOutcome) => {
       const { at } = outcome;
