@@ -85,7 +85,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           outbound: egress,
           clock,
           log,
-          onWait: (id, wait) => live(id).actor.send({ type: 'tool.waiting', wait }),
+          onWait: (id, wait) => live(id).waits(wait),
           onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
         }),
       ),
