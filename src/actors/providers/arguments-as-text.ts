@@ -55,8 +55,8 @@ function mendedLine(line: string): string {
   try {
     const event = readExactJson(json);
     for (const choice of listIn(event, 'choices')) {
-      for (const call of listIn(Object(choice).delta, 'tool_calls')) {
-        const asked = Object(call).function as { arguments?: unknown } | undefined;
+      for (const call of listIn(memberOf(choice, 'delta'), 'tool_calls')) {
+        const asked = memberOf(call, 'function') as { arguments?: unknown } | undefined;
         if (typeof asked?.arguments !== 'object' || asked.arguments === null) continue;
         asked.arguments = JSON.stringify(asked.arguments);
       }
@@ -68,6 +68,10 @@ function mendedLine(line: string): string {
 }
 
 function listIn(holder: unknown, name: string): unknown[] {
-  const list = Object(holder)[name] as unknown;
+  const list = memberOf(holder, name);
   return Array.isArray(list) ? list : [];
+}
+
+function memberOf(holder: unknown, name: string): unknown {
+  return typeof holder === 'object' && holder !== null ? Reflect.get(holder, name) : undefined;
 }

@@ -56,8 +56,8 @@ export function mcpServer(face: Omit<McpFace, 'onToolsChanged'>, ports: CallPort
     }
   });
   server.setRequestHandler(outcomeRequest, async ({ params }, extra) => {
-    const { state } = extra.authInfo?.extra as unknown as McpRequest;
-    return outcomeOf(await state.tasks.settled(params.task_id, extra.signal));
+    const request = extra.authInfo?.extra as unknown as McpRequest;
+    return outcomeOf(await request.state.tasks.settled(params.task_id, extra.signal));
   });
   return server;
 }

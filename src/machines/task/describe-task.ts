@@ -54,7 +54,7 @@ export function describeTask(
     settled: context.settled,
     failure: context.failure,
     records: context.records,
-    ...(context.waits == null ? {} : { waits: context.waits }),
+    ...(context.waits ? { waits: context.waits } : {}),
     ...(isEmpty(run.tags) ? {} : { tags: run.tags }),
     ...(context.spent.usage === null ? {} : { usage: context.spent.usage }),
   };
@@ -113,7 +113,7 @@ function textOf(state: TaskState, context: TaskContext): string | null {
   if (state === 'failed') return context.failure?.text ?? null;
   if (state === 'canceled') return `canceled: ${context.cancelReason ?? 'external_signal'}`;
   const { waits } = context;
-  if (state === 'working' && waits != null) return `waits at ${waits.at} for ${waits.for}`;
+  if (state === 'working' && waits) return `waits at ${waits.at} for ${waits.for}`;
   if (state !== 'deferred' || context.deferral === null) return null;
   return `Deferred: awaiting ${context.deferral.to} decision on ${context.deferral.tool}`;
 }
