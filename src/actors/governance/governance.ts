@@ -22,6 +22,7 @@ export {
   compileGuardrails,
   type GuardrailRules,
   type Guardrails,
+  linearPattern,
   mergeGuardrails,
 } from './guardrails/guardrails.ts';
 export { compileModify, type Modify } from './modify/modify.ts';

@@ -89,6 +89,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           outbound: egress,
           clock,
           log,
+          onWait: (id, wait) => live(id).waits(wait),
           onPhase: (id, phase, tool) => onProgress(id, { phase, tool }),
         }),
       ),

@@ -23,6 +23,10 @@ interface TaskMetadataJson extends Partial<OriginJson>, Partial<StatesJson> {
   /** The calls that started, of a task that failed or was cancelled. */
   ran?: RanJson[];
   step_up?: StepUpJson;
+  /** Where the call that runs waits for a person. */
+  waits?: { at: string; for: string; until?: string };
+  /** Why the provider cut the answer. */
+  cut?: string;
   /** The governance records of each call, on request only. */
   decisions?: DecisionRecordJson[];
 }
@@ -112,7 +116,7 @@ function metadataOf(
   task: Task,
   { withDecisions = false, withOrigin = false, states }: Presentation,
 ): Pick<TaskJson, 'metadata'> {
-  const { deferral, stage, records, leftOut = 0 } = task;
+  const { deferral, stage, records, leftOut = 0, cut, waits } = task;
   const ran = ranInRun(task);
   const stepUp = stepUpOf(task);
   const metadata: TaskMetadataJson = {
@@ -120,6 +124,8 @@ function metadataOf(
     ...(deferral === null ? {} : { deferral: presentPending(deferral, stage) }),
     ...(hasStopped(task) && ran.length > 0 ? { ran: ran.map(presentRan) } : {}),
     ...(stepUp === null ? {} : { step_up: stepUp }),
+    ...(waits === undefined ? {} : { waits }),
+    ...(cut === undefined ? {} : { cut }),
     ...(withDecisions && records.length > 0 ? { decisions: presentDecisions(records) } : {}),
     ...(withOrigin ? presentOrigin(task) : {}),
     ...states,

@@ -58,6 +58,8 @@ export type TaskFact =
       duration: number;
       inputTokens: number;
       outputTokens: number;
+      /** Why the provider ended the turn, in its words; absent where it says nothing. */
+      finishReason?: string;
       error?: string;
       heard: Heard;
       /** `null` when the model failed. */

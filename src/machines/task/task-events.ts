@@ -6,6 +6,7 @@ import type { Finding, Refusal } from '../governance/finding.ts';
 import type { CredentialProvider } from '../governance/ruling.ts';
 import type { PersonKey } from '../governance/same-person.ts';
 import type {
+  CutReason,
   Exchange,
   FollowUp,
   Message,
@@ -14,6 +15,7 @@ import type {
   SaidTurn,
   Surface,
   ToolCall,
+  WaitElsewhere,
 } from './task.ts';
 
 /** What can happen to a task from outside; every `at` is epoch milliseconds. */
@@ -40,6 +42,8 @@ export type TaskEvent =
   | { type: 'prompt.screened'; refusal: Refusal | null; took: number }
   /** Everything reported so far is on disk; `standing` is that of the start of the current call. */
   | { type: 'task.saved'; standing: StartStanding; at: number }
+  /** The call that runs waits at another program for a person there, or with `null` no more. */
+  | { type: 'tool.waiting'; wait: WaitElsewhere | null }
   /** The egress policy had its say on one hop of the task; `reason` is `null` when it was allowed. */
   | { type: 'egress.judged'; domain: string; mode: string; reason: string | null };
 
@@ -97,6 +101,8 @@ export interface Thought {
   at: number;
   inputTokens: number;
   outputTokens: number;
+  /** Why the provider ended the turn, in its words; absent where it says nothing. */
+  finishReason?: string;
   /** Calls to models that failed before the one that this tells of, oldest first. */
   failedCalls?: FailedModelCall[];
   /** How many input tokens were estimated beforehand; absent where nobody did. */
@@ -104,7 +110,7 @@ export interface Thought {
   /** What the model was not told to stay within its budget; absent where it was told all. */
   compaction?: Compaction;
   outcome: /** `parts` says in which order, and what the provider wants told back; absent where nobody tells. */
-    | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[] }
+    | { kind: 'said'; text: string; calls: ToolCall[]; parts?: SaidPart[]; cut?: CutReason }
     | { kind: 'failed'; error: string };
 }
 

@@ -3,6 +3,7 @@ import { boundHistory } from './bound-history.ts';
 import { defaultLimits, nothingSpent, type Spent, type TaskLimits } from './limits.ts';
 import type {
   Caller,
+  CutReason,
   DecisionRecord,
   Deferral,
   Exchange,
@@ -16,6 +17,7 @@ import type {
   SettledDeferral,
   Surface,
   ToolCall,
+  WaitElsewhere,
 } from './task.ts';
 import type { MintInput } from './task-events.ts';
 
@@ -106,6 +108,10 @@ export interface TaskContext {
   scores: number[];
   records: DecisionRecord[];
   answer: Part[] | null;
+  /** Why the provider cut the answer; absent for a whole one. */
+  cut?: CutReason;
+  /** The wait of the call that runs; absent or `null` while it works. */
+  waits?: WaitElsewhere | null;
   failure: Failure | null;
   cancelReason: string | null;
 }

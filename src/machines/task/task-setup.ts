@@ -24,6 +24,7 @@ import type {
   FollowUp,
   Message,
   TaskState,
+  WaitElsewhere,
 } from './task.ts';
 import type {
   MessageAnswer,
@@ -96,6 +97,7 @@ export const taskSetup = setup({
     })),
     keepAnswer: assign((_, { outcome }: Thought) => ({
       answer: [{ kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const],
+      ...(outcome.kind === 'said' && outcome.cut !== undefined ? { cut: outcome.cut } : {}),
     })),
     keepRuling: assign(({ context }, ruling: Ruling) => ({
       records: [...context.records, ...ruling.records],
@@ -119,6 +121,9 @@ export const taskSetup = setup({
     keepOutcome: assign(({ context }, outcome: ToolOutcome) => ({
       run: withOutcome(context.run, currentCall(context), outcome),
     })),
+    keepWait: assign(({ context }, waits: WaitElsewhere | null) =>
+      waits === null && context.waits === undefined ? {} : { waits },
+    ),
     keepResult: assign(({ context }, outcome: ToolOutcome) => {
       const { at } = outcome;
       return outcome.kind === 'returned'

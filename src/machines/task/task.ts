@@ -76,6 +76,19 @@ export interface RanCall {
   isEarlier?: true;
 }
 
+/** Why a provider cut the turn of a model: it was too long, or a filter of the provider held its rest back. */
+export type CutReason = 'length' | 'content_filter';
+
+/** A call that runs waits at another program for a person there. */
+export interface WaitElsewhere {
+  /** The name that the agent has for the program, such as that of an MCP server. */
+  at: string;
+  /** Who is asked there, in the words of the program. */
+  for: string;
+  /** When the wait ends, in the words of the program; absent where it does not say. */
+  until?: string;
+}
+
 /** A tool call that has ended, with what the model is told of it. */
 export interface Exchange {
   call: ToolCall;
@@ -269,6 +282,8 @@ export interface Task {
   leftOut?: number;
   /** The parts of the answer of a completed task. */
   answer: Part[] | null;
+  /** Why the provider cut the answer; absent for a whole one. */
+  cut?: CutReason;
   /** Who asked for the latest run. */
   requester: Caller | null;
   /** Whom it belongs to; absent while that is who asked. */
@@ -286,6 +301,8 @@ export interface Task {
   ran?: RanCall[];
   /** What everything reported of the latest run carries besides; absent for nothing. */
   tags?: Record<string, string>;
+  /** The wait of the call that runs; absent while it works. */
+  waits?: WaitElsewhere;
   /** What the models of the latest run took; absent before its first turn. */
   usage?: Usage;
 }

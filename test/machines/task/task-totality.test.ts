@@ -22,6 +22,7 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
   },
   'prompt.screened': { type: 'prompt.screened', refusal: null, took: 0 },
   'task.saved': saved() as Extract<TaskEvent, { type: 'task.saved' }>,
+  'tool.waiting': { type: 'tool.waiting', wait: { at: 'shop', for: 'ann@example.com' } },
   'egress.judged': {
     type: 'egress.judged',
     domain: 'api.example.com',
@@ -37,10 +38,16 @@ const ignoredWhileSaving: TaskEvent['type'][] = [
   'time.passed',
   'caller.left',
   'prompt.screened',
+  'tool.waiting',
 ];
 const ignoredAtWork: TaskEvent['type'][] = [...ignoredWhileSaving, 'task.saved'];
 /** What is saved while a task waits changes nothing. */
-const ignoredWhileDeferred: TaskEvent['type'][] = ['time.passed', 'prompt.screened', 'task.saved'];
+const ignoredWhileDeferred: TaskEvent['type'][] = [
+  'time.passed',
+  'prompt.screened',
+  'task.saved',
+  'tool.waiting',
+];
 
 const ignored = {
   thinking: ignoredAtWork,
@@ -51,7 +58,7 @@ const ignored = {
   minting: ignoredAtWork,
   starting: ignoredWhileSaving,
   mintingAgain: ignoredAtWork,
-  running: ignoredAtWork,
+  running: ignoredAtWork.filter((type) => type !== 'tool.waiting'),
   recording: ignoredWhileSaving,
 } satisfies Partial<Record<keyof typeof restingStates, TaskEvent['type'][]>>;
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { keptStart } from '../../../machines/text.ts';
 import type { EgressMode, EgressScope } from '../../ports.ts';
 import { type AddressPolicy, addressFault } from './address-policy.ts';
 import type { EffectiveHosts } from './effective-hosts.ts';
@@ -38,7 +39,7 @@ export interface HopRuling {
 export function ruleHop(hop: Hop, scope: EgressScope | null, policy: HopPolicy): HopRuling {
   const { protocol, hostname, port } = hop;
   const host = normaliseHost(hostname);
-  if (host === null) return { host: hostname.slice(0, 253), why: 'is no host' };
+  if (host === null) return { host: keptStart(hostname, 253), why: 'is no host' };
   if (protocol !== 'http:' && protocol !== 'https:') {
     return { host, why: 'is asked for over neither http nor https' };
   }

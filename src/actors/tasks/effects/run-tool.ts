@@ -1,4 +1,5 @@
 import { fromPromise } from 'xstate';
+import type { WaitElsewhere } from '../../../machines/task/task.ts';
 import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
 import { elapsed } from '../../elapsed.ts';
 import {
@@ -26,6 +27,8 @@ export interface RunToolPorts {
   outbound: ToolOutbound | null;
   clock: Clock;
   log: Log;
+  /** Hears that a call waits at another program for a person there. */
+  onWait: (taskId: string, wait: WaitElsewhere | null) => void;
   onPhase: (taskId: string, phase: 'tool_start' | 'tool_end', tool: string) => void;
 }
 
@@ -67,7 +70,7 @@ export function createRunTool(ports: RunToolPorts) {
 }
 
 async function attempt(
-  { tools, outbound, log }: RunToolPorts,
+  { tools, outbound, log, onWait }: RunToolPorts,
   { taskId, correlationId, tags, call, approvedSha256, needsCredential }: RunToolInput,
   credential: Credential | null,
   signal: AbortSignal,
@@ -88,6 +91,7 @@ async function attempt(
       });
     }
     const run: ToolRun = { taskId, callId: call.id, correlationId, tags, credential, signal };
+    run.onWait = (wait) => onWait(taskId, wait);
     if (outbound !== null) run.outbound = outbound;
     const result = await inSpan(`tool.${call.tool}`, { 'a2a.task.id': taskId }, () =>
       tool.run(call.args, run),

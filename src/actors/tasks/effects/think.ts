@@ -57,15 +57,18 @@ export function createThink({ modelOf, ids, clock, log, speak, admit }: ThinkPor
         });
         return said;
       });
-      const accepted = turn.calls.map((call) => acceptCall(call, ids));
+      const { cut, finishReason } = turn;
+      const accepted = turn.calls.map((call) => acceptCall(call, ids, cut));
       const calls = await admit(input.taskId, accepted);
       const { inputTokens, outputTokens, text, by = calledOf(model, began) } = turn;
       const { estimatedTokens } = turn;
       const estimated = estimatedTokens === undefined ? {} : { estimatedTokens };
       const parts = turn.parts === undefined ? {} : { parts: turn.parts };
-      const outcome = { kind: 'said', text, calls, ...parts } as const;
+      const ending = cut === undefined ? {} : { cut };
+      const outcome = { kind: 'said', text, calls, ...parts, ...ending } as const;
       const before = failedCalls.length === 0 ? {} : { failedCalls };
-      const counted = { inputTokens, outputTokens, ...estimated };
+      const said = finishReason === undefined ? {} : { finishReason };
+      const counted = { inputTokens, outputTokens, ...said, ...estimated };
       return { ...by, at: clock.now(), ...counted, ...before, ...compacted, outcome };
     } catch (error) {
       const isOurs = error instanceof ModelError;
