@@ -9,6 +9,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     rulesFor: () => toolRules(),
     deferRuleOf: () => null,
     modify: () => ({ kind: 'unchanged' }),
+    shown: (args) => args,
     checkOutput: async (_tool, text) => ({ kind: 'passed', text, findings: [], rewrites: [] }),
     ...overrides,
   };

@@ -14,7 +14,8 @@ export function messageInWords({ text, blocks }: { text: string; blocks: KnownBl
 
 /** Writes what a modal shows, block by block. */
 export function modalInWords({ title, blocks, submit, close }: ModalView): string {
-  const buttons = `[buttons] (primary) ${submit?.text} · ${close?.text}`;
+  const sent = submit === undefined ? '' : `(primary) ${submit?.text} · `;
+  const buttons = `[buttons] ${sent}${close?.text}`;
   const shown = blocks.map((block) => blockInWords(block as KnownBlock));
   return [`[modal] ${title.text}`, ...shown, buttons].join('\n');
 }

@@ -119,6 +119,7 @@ export function aDeferral(overrides: Partial<Deferral> = {}): Deferral {
     targets: [overrides.to ?? 'channel:slack:#refunds'],
     timeout: 300_000,
     context: 'tool=issue_refund args={"order":7}',
+    shown: { order: 7 },
     approvers: null,
     quorum: 1,
     fourEyes: false,

@@ -13,11 +13,55 @@ describe('a legible text', () => {
     ['separators of lines', 'a\u2028b\u2029c', 'a[U+2028]b[U+2029]c'],
     ['fillers that look like nothing', 'a\u3164b\u115Fc', 'a[U+3164]b[U+115F]c'],
     ['a joiner that joins no pictures', 'a\u200Db', 'a[U+200D]b'],
+    [
+      'blanks of other kinds',
+      'a\u00A0b\u3000c\u2003d\u2800e',
+      'a[U+00A0]b[U+3000]c[U+2003]d[U+2800]e',
+    ],
+    ['a run of blanks', `ok${' '.repeat(600)}"amount"`, 'ok[600 blanks]"amount"'],
+    ['a run of line breaks', `ok${'\n'.repeat(40)}amount`, 'ok[40 line breaks]amount'],
+    ['a joiner that no letter needs', 'pay\u200Cpal', 'pay[U+200C]pal'],
+    ['tags that are no flag', '🏴\u{E0061}\u{E007F}', '🏴[U+E0061][U+E007F]'],
     ['half a character', 'a\uD83Db', 'a\uFFFDb'],
     ['line breaks of all kinds', 'a\r\nb\rc\nd\te', 'a\nb\nc\nd\te'],
   ])('shows %s', (_, text, shown) => {
     expect(legible(text)).toBe(shown);
   });
+
+  it.each([
+    ['\u0430nn@example.com', 'а is Cyrillic'],
+    ['ann@ex\u0430mpl\u0435.com', 'а, е are Cyrillic'],
+    ['ann@\u0430\u0440\u0435.com', 'а, р, е are Cyrillic'],
+    ['p\u03B1ypal', 'α is Greek'],
+    ['\u0585ffice', 'օ is Armenian'],
+    ['p\u0435t\u03BFr', 'е is Cyrillic; ο is Greek'],
+    ['приbет', 'b is Latin'],
+  ])('marks %s, once', (text, mark) => {
+    const shown = `${text}[mixed letters: ${mark}]`;
+    expect(legible(text)).toBe(shown);
+    expect(legible(`to ${shown}, now`)).toBe(`to ${shown}, now`);
+  });
+
+  it.each([
+    ['another language', 'Привет, мир: IT-отдел, иван@example.com, пример.рф, Ελλάδα'],
+    ['Japanese with Latin letters', 'Tシャツ PDFファイル 3月'],
+    ['Persian, whose words need the joiner', 'می‌خواهم'],
+    ['Hindi, whose letters need it', 'क्‍ष क्‌ष'],
+    ['Sinhala and Bengali', 'ශ්‍රී র‍্য'],
+    ['the flags of England, Scotland and Wales', '🏴󠁧󠁢󠁥󠁮󠁧󠁿🏴󠁧󠁢󠁳󠁣󠁴󠁿🏴󠁧󠁢󠁷󠁬󠁳󠁿'],
+    ['indented code', 'if (a) {\n\t    return b;\n\n\n}'],
+  ])('leaves %s as it is', (_, text) => {
+    expect(legible(text)).toBe(text);
+  });
+
+  it.each(['\u094d', '\u200d\u094d', ' \t', '\n ', 'а\u0301', 'a.', '\u{1f3f4}'])(
+    'takes a time that grows with the length alone for %j over and over',
+    (piece) => {
+      const started = performance.now();
+      legible(piece.repeat(200_000));
+      expect(performance.now() - started).toBeLessThan(3_000);
+    },
+  );
 
   it.each(['👩‍💻', '👍🏽', '👩🏽‍🚀', '❤️', '❤️‍🔥', '1️⃣', '🇩🇪', 'שלום', 'مرحبا', 'naïve', '漢字', 'é'])(
     'leaves %s as it is',

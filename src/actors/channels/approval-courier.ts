@@ -1,3 +1,4 @@
+import type { ApprovalNotice, MessageRef } from '../../machines/channels/approval-notice.ts';
 import type { Task } from '../../machines/task/task.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { ApprovalBacklog, ApprovalRows, ApprovalWrite } from '../records/records.ts';
@@ -95,6 +96,20 @@ export class ApprovalCourier {
       notice,
       ref: ref ?? placed.find((write) => write.position === position)?.ref ?? null,
     }));
+  }
+
+  /** Returns the notice whose message is in a place; `null` where none of ours is. Rejects when the store cannot be read. */
+  async at(ref: MessageRef, adapter: string): Promise<ApprovalNotice | null> {
+    return (await this.#options.rows.findAt(adapter, ref))?.notice ?? null;
+  }
+
+  /** Has the message in a place posted anew if it is gone while its call waits. Rejects when the store cannot be used. */
+  async doubt(ref: MessageRef, adapter: string): Promise<void> {
+    const { rows } = this.#options;
+    const row = await rows.findAt(adapter, ref);
+    if (row === undefined) return;
+    await rows.doubt(row.position);
+    this.#schedule();
   }
 
   /** Counts undelivered notices by adapter. Rejects when the store cannot be read. */

@@ -46,9 +46,10 @@ export interface ChannelAdapter {
 
 /**
  * Why a notice was not delivered: `later` is transient; `target` lasts until a person fixes the target,
- * such as a bot that is in no channel; `message` will never be taken.
+ * such as a bot that is in no channel; `gone` is a message that is no longer there, or cannot be changed any more, and is
+ * posted anew while the call waits; `message` will never be taken.
  */
-export type DeliveryFault = 'later' | 'target' | 'message';
+export type DeliveryFault = 'later' | 'target' | 'gone' | 'message';
 
 /** A failed delivery; the message names reason and remedy without secrets. */
 export class DeliveryError extends Error {
@@ -86,4 +87,12 @@ export interface ApprovalAuthority {
   find(deferralId: string, adapter: string): Promise<KeptNotice[]>;
   /** Puts a decision to a task, as the decisions endpoint does. Rejects with SystemError. */
   decide(taskId: string, attempt: DecisionAttempt): Promise<DecisionAnswer>;
+}
+
+/** What the daemon knows of the messages of an adapter by their places. */
+export interface ApprovalPlaces {
+  /** Returns the notice whose message is in a place; `null` where none of ours is. Rejects when the store cannot be read. */
+  at(ref: MessageRef, adapter: string): Promise<ApprovalNotice | null>;
+  /** Has the message in a place posted anew if it is gone while its call waits. Rejects when the store cannot be read. */
+  doubt(ref: MessageRef, adapter: string): Promise<void>;
 }

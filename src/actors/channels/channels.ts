@@ -4,7 +4,12 @@ import type { Clock, Log, ScopedOutbound } from '../ports.ts';
 import type { ApprovalRows, ChannelNameRows, ConversationRows } from '../records/records.ts';
 import { ApprovalCourier } from './approval-courier.ts';
 import { askedThrough, type DeferRules } from './asked-through.ts';
-import type { ApprovalAuthority, ChannelAdapter, ChannelState } from './channel-adapter.ts';
+import type {
+  ApprovalAuthority,
+  ApprovalPlaces,
+  ChannelAdapter,
+  ChannelState,
+} from './channel-adapter.ts';
 import { type ChannelsReading, hearsPeople } from './channel-settings.ts';
 import { createConsoleAdapter } from './console/console-adapter.ts';
 import type { ConversationPort } from './conversation-port.ts';
@@ -88,8 +93,14 @@ export async function openChannels(parts: ChannelParts): Promise<Channels> {
     find: (id, adapter) => courier.find(id, adapter),
     decide: parts.decide,
   };
+  const places: ApprovalPlaces = {
+    at: (ref, adapter) => courier.at(ref, adapter),
+    doubt: (ref, adapter) => courier.doubt(ref, adapter),
+  };
   const opened = [
-    ...(settings.slack === null ? [] : [await openSlack(parts, settings.slack, approvals, talk)]),
+    ...(settings.slack === null
+      ? []
+      : [await openSlack(parts, settings.slack, { approvals, places }, talk)]),
     ...(settings.telegram === null ? [] : [await openTelegram(parts, settings.telegram, talk)]),
     ...(settings.webhook === null ? [] : [await openWebhook(parts, settings.webhook)]),
   ];
@@ -164,7 +175,7 @@ async function openTalk(parts: ChannelParts): Promise<Talk | null> {
 async function openSlack(
   { outbound, defer, store, clock, log }: ChannelParts,
   settings: NonNullable<ChannelsReading['slack']>,
-  approvals: ApprovalAuthority,
+  authority: { approvals: ApprovalAuthority; places: ApprovalPlaces },
   talk: Talk | null,
 ): Promise<OpenedAdapter> {
   const { createSlackAdapter } = await import('./slack/slack-adapter.ts');
@@ -176,7 +187,7 @@ async function openSlack(
   const adapter = createSlackAdapter({
     settings,
     outbound,
-    approvals,
+    ...authority,
     names,
     conversations: settings.conversations ? (talk?.conversations ?? null) : null,
     clock,

@@ -24,8 +24,11 @@ export class DeliveryLog {
     const { fault, reason } = failure;
     if (asksForTime(failure)) return this.#pace(position, notice, reason);
     if (!this.#isNew(`${position}:${fault}`)) return;
-    const level = fault === 'later' ? 'warn' : 'error';
-    const outcome = fault === 'message' ? 'was refused for good' : 'is tried again';
+    const isPostedAnew = fault === 'gone' && notice.outcome === null;
+    const level = fault === 'later' || isPostedAnew ? 'warn' : 'error';
+    const refused = fault === 'message' || fault === 'gone';
+    const again = refused ? 'was refused for good' : 'is tried again';
+    const outcome = isPostedAnew ? 'is posted anew' : again;
     this.#log[level](
       { ...placeOf(notice), error: reason },
       `approvals: a message about a held call was not delivered and ${outcome}; the call can be decided all the same`,
@@ -40,7 +43,7 @@ export class DeliveryLog {
 
   /** Hears that a message will not be tried any more. */
   forget(position: number): void {
-    for (const kind of ['later', 'target', 'message', 'pace']) {
+    for (const kind of ['later', 'target', 'gone', 'message', 'pace']) {
       this.#told.delete(`${position}:${kind}`);
     }
   }

@@ -169,12 +169,13 @@ function byTurn({ ticket: one }: Waiting, { ticket: other }: Waiting): number {
 /** A service that says that one message will never do takes others. */
 function note(
   { actor }: Lane,
-  { position }: Ticket,
+  { position, isQuarantined }: Ticket,
   outcome: PostOutcome | UpdateOutcome | DeliveryFailure,
 ): void {
-  if (outcome.kind !== 'failed' || outcome.fault === 'message') {
+  if (outcome.kind !== 'failed' || outcome.fault === 'message' || outcome.fault === 'gone') {
     return actor.send({ type: 'message.taken' });
   }
   const retryAfter = outcome.fault === 'later' ? outcome.retryAfter : null;
-  actor.send({ type: 'message.refused', message: position, retryAfter });
+  const isFresh = !isQuarantined;
+  actor.send({ type: 'message.refused', message: position, retryAfter, isFresh });
 }

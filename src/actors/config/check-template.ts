@@ -1,18 +1,23 @@
-import { placeholders } from '../../machines/governance/defer-policy.ts';
+import { argumentPlaceholder, placeholders } from '../../machines/governance/defer-policy.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { Finding, Path } from './config-problem.ts';
 
 /** Checks that a context template names placeholders that there are: approvers would read any other as it stands. */
 export function checkTemplate(template: string, path: Path): Finding[] {
   const known: readonly string[] = placeholders;
+  const choices = '{tool}, {args} and {args.NAME}';
   const written = new Set([...template.matchAll(/\{([\w.\s-]+)\}/g)].map(([, name = '']) => name));
   return [...written]
-    .filter((name) => !known.includes(name))
+    .filter((name) => !known.includes(name) && !isArgument(name))
     .map((name) => {
       const near = nearestName(name.trim(), known);
-      const choices = known.map((one) => `{${one}}`).join(' and ');
       const advice = near !== null ? `did you mean {${near}}?` : `there are ${choices} alone`;
       const message = `the placeholder {${name}} is not known; ${advice}`;
       return { path, message, severity: 'error' };
     });
+}
+
+/** A name of an argument, and names or numbers below it. */
+function isArgument(name: string): boolean {
+  return name.startsWith(argumentPlaceholder) && !/\s|\.$|\.\./.test(name);
 }

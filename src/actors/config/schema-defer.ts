@@ -28,7 +28,8 @@ const deferredTool = z.object({
     example: '5m',
   }),
   context_template: z.string().default(defaultContextTemplate).meta({
-    description: 'What the approver reads; `{tool}` and `{args}` are filled in.',
+    description:
+      'What the approver reads; `{tool}`, `{args}` and single arguments such as `{args.amount}` are filled in, `(none)` for one that is missing.',
     example: '{tool} wants to pay back money: {args}',
   }),
   approvers: z

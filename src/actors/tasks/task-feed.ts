@@ -156,6 +156,7 @@ function isSameWait(before: Task | null, { deferral, stage }: Task): boolean {
   return (
     before?.deferral?.id === deferral?.id &&
     before?.deferral?.approvals.length === deferral?.approvals.length &&
+    before?.deferral?.messages?.length === deferral?.messages?.length &&
     (before?.stage ?? null) === stage
   );
 }

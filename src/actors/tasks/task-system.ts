@@ -11,6 +11,7 @@ import { screenPrompt } from '../governance/governance.ts';
 import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
 import { SystemError, shuttingDown, unrecorded } from '../system-error.ts';
 import { askTask } from './ask-task.ts';
+import { shownMessage } from './effects/shown-message.ts';
 import { EgressRecorder } from './egress-recorder.ts';
 import { Intake } from './intake.ts';
 import type { LiveTask } from './live-task.ts';
@@ -263,7 +264,9 @@ export class TaskSystem {
     const { message, requester } = said;
     const refusal = await this.#refusalOf(id, said);
     const sender = requester === null ? null : personOf(requester);
-    const event = { type: 'message.received', message, refusal, sender } as const;
+    const { policy, clock } = this.#options;
+    const shown = shownMessage(message, sender, { policy, at: clock.now() });
+    const event = { type: 'message.received', message, refusal, sender, shown } as const;
     const answer = await this.#tellParked(id, (task) =>
       askTask(task.actor, event, 'message.answered', ({ kind }) => {
         if (sent === null || kind !== 'kept') return;
@@ -313,6 +316,8 @@ export class TaskSystem {
 
   async #ended(id: string): Promise<StoredTask | undefined> {
     const stored = await this.#options.store.rows.read(id);
+    const held = stored?.task.deferral ?? null;
+    if (held !== null) throw stillWaiting(id, held.tool);
     if (stored !== undefined && !isFinal(stored.task.state)) throw stillRunning(id);
     return stored;
   }
@@ -330,6 +335,13 @@ function stillRunning(id: string): SystemError {
   return new SystemError(
     'task_running',
     `task ${id} is still running; wait for it to end, cancel it, or leave the id out`,
+  );
+}
+
+function stillWaiting(id: string, tool: string): SystemError {
+  return new SystemError(
+    'task_running',
+    `task ${id} waits for approval of ${tool}; name it as the taskId of an A2A message to have that shown to the approvers, or cancel it to call it off`,
   );
 }
 

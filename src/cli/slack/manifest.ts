@@ -63,9 +63,10 @@ export function slackManifest({ name, approvalsOnly }: ManifestOptions): SlackMa
     },
     oauth_config: { scopes: { bot: botScopes({ approvalsOnly }) } },
     settings: {
-      ...(!approvalsOnly && {
-        event_subscriptions: { bot_events: ['app_mention', 'message.im'] },
-      }),
+      // A person who leaves decides nothing from then on.
+      event_subscriptions: {
+        bot_events: approvalsOnly ? ['user_change'] : ['app_mention', 'message.im', 'user_change'],
+      },
       interactivity: { is_enabled: true },
       org_deploy_enabled: false,
       socket_mode_enabled: true,

@@ -1,4 +1,5 @@
 import { brief } from '../../machines/brief.ts';
+import { legible } from '../../machines/legible.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import { plainLine, plainText } from '../plain-text.ts';
@@ -54,12 +55,16 @@ export function progressLine({ phase, tool }: ProgressJson): string | null {
 /** Everything an approver needs to know, one label a line. */
 export function deferralLines(deferral: DeferralJson, now: number): string[] {
   const { tool, args, context, requester, to, escalated_to, expires_at } = deferral;
-  const { approvers, quorum, approvals } = deferral;
+  const { approvers, quorum, approvals, messages = [] } = deferral;
   const asker = requester?.email ?? requester?.user_id;
   const labels: [string, string][] = [
     ['tool', tool],
     ['arguments', JSON.stringify(args)],
     ['context', context],
+    ...messages.map(({ from, text }): [string, string] => [
+      'written',
+      `${from ?? 'unknown'}: ${text}`,
+    ]),
     ['asked by', asker ?? 'unknown'],
     ['goes to', to],
     ...(escalated_to ? [['also to', escalated_to] as [string, string]] : []),
@@ -67,7 +72,7 @@ export function deferralLines(deferral: DeferralJson, now: number): string[] {
     ...(quorum > 1 ? [['approvals', `${approvals.length} of ${quorum}`] as [string, string]] : []),
     ['auto-deny', `${expires_at} (${timeLeft(expires_at, now)})`],
   ];
-  return labels.map(([label, value]) => `  ${label.padEnd(10)} ${plainLine(value)}`);
+  return labels.map(([label, value]) => `  ${label.padEnd(10)} ${legible(plainLine(value))}`);
 }
 
 /** The row of a layer in a table; `null` stands for an empty cell. */

@@ -3,6 +3,10 @@ import type { Message, Part, Task, TaskState } from '../../machines/task/task.ts
 import { presentTask } from '../wire/task-json.ts';
 import type { CoreMessage, Sdk } from './sdk.ts';
 
+/** Tells whoever wrote to a task that waits what becomes of it. */
+const writtenText =
+  'Your message is shown to the approvers and given to the model after the decision; cancel the task to call it off.';
+
 /** Turns tasks into the objects of the SDK, from which it makes the wires of A2A 0.3.0 and 1.0. */
 export class CoreTasks {
   readonly #sdk: Sdk;
@@ -83,9 +87,9 @@ export class CoreTasks {
  */
 function textOf({ state, text, deferral }: Task): string | null {
   if (state === 'completed') return null;
-  return state === 'deferred' && deferral !== null
-    ? `Waiting for approval of ${deferral.tool}`
-    : text;
+  if (state !== 'deferred' || deferral === null) return text;
+  const wait = `Waiting for approval of ${deferral.tool}`;
+  return deferral.messages === undefined ? wait : `${wait}. ${writtenText}`;
 }
 
 function corePart(part: Part): CorePart {

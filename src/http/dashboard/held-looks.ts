@@ -95,13 +95,19 @@ export class HeldLooks {
     const ended = without(before, deferrals);
     const begun = without(deferrals, before);
     for (const { task_id } of ended) hub.tell('deferral', { ...told, deferral: null, task_id });
-    for (const deferral of begun) {
+    for (const deferral of [...begun, ...toldMore(before, deferrals)]) {
       hub.tell('deferral', { ...told, deferral, task_id: deferral.task_id });
     }
     if (begun.length + ended.length > 0 || total !== (last?.total ?? 0)) {
       hub.tell('agent_status', presentAgent(agent, total));
     }
   }
+}
+
+/** Returns those to which something was written since they were looked at. */
+function toldMore(before: readonly DeferralJson[], now: readonly DeferralJson[]): DeferralJson[] {
+  const written = new Map(before.map(({ id, messages = [] }) => [id, messages.length]));
+  return now.filter(({ id, messages = [] }) => messages.length > (written.get(id) ?? Infinity));
 }
 
 function without(

@@ -139,6 +139,14 @@ export const deferral = pending.omit({ approvers: true }).extend({
   approvers: z.array(z.string()).nullable().describe('Who may decide; null for anybody.'),
   quorum: z.int(),
   approvals: z.array(z.object({ approver: z.string(), at: time })),
+  args_redacted: z
+    .literal(true)
+    .optional()
+    .describe('The redaction rules hide a part of the arguments from this caller.'),
+  messages: z
+    .array(z.object({ from: z.string().nullable(), text: z.string(), at: time.optional() }))
+    .optional()
+    .describe('What was written to the task since the call waits, oldest first.'),
 });
 
 export const deferrals = z.object({

@@ -1,3 +1,4 @@
+import { maySeeWhole } from '../../machines/governance/approvers.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { presentDeferral } from '../wire/deferral-json.ts';
 import { Problem } from '../wire/problem.ts';
@@ -17,18 +18,22 @@ export function deferralsList() {
       tasks.total({ state: 'deferred' }),
     ]);
     ctx.body = {
-      deferrals: page.tasks.map(presentDeferral).filter((deferral) => deferral !== null),
+      deferrals: page.tasks
+        .map((task) => presentDeferral(task))
+        .filter((deferral) => deferral !== null),
       total,
       ...(page.cursor === null ? {} : { next_cursor: page.cursor }),
     };
   };
 }
 
-/** `GET /deferrals/{id}`: one pending deferral, with the arguments that would run (contract section 5). */
+/** `GET /deferrals/{id}`: one pending deferral, for who may decide with the arguments that would run (contract section 5). */
 export function deferralsGet() {
   return async function get(ctx: RoutedContext) {
     const task = await ctx.state.tasks.findByDeferral(ctx.params['id'] ?? '');
-    const deferral = task === undefined ? null : presentDeferral(task);
+    const isWhole =
+      task?.deferral != null && maySeeWhole(task.deferral, ctx.state.caller, task.requester);
+    const deferral = task === undefined ? null : presentDeferral(task, { isWhole });
     if (deferral === null) throw new Problem(404, { error: 'no pending deferral with this id' });
     ctx.body = deferral;
   };

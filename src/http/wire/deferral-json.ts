@@ -5,15 +5,17 @@ import { presentRequester } from './origin-json.ts';
 import { presentBinding } from './task-json.ts';
 import { timestamp } from './timestamp.ts';
 
-/** Presents the pending deferral of a task for approvers (contract section 5); `null` when none is pending. */
-export function presentDeferral({
-  id,
-  requester,
-  deferral,
-  stage,
-  records,
-}: Task): { [key: string]: JsonValue } | null {
+/**
+ * Presents the pending deferral of a task for approvers (contract section 5); `null` when none is pending. Its arguments
+ * are as people are shown them, unless all of them are to be seen.
+ */
+export function presentDeferral(
+  { id, requester, deferral, stage, records }: Task,
+  { isWhole = false } = {},
+): { [key: string]: JsonValue } | null {
   if (deferral === null) return null;
+  const { args, shown = args, messages = [] } = deferral;
+  const isHidden = JSON.stringify(shown) !== JSON.stringify(args);
   const modified = records.filter(
     ({ callId, decision }) => callId === deferral.id && decision === 'modify',
   );
@@ -24,7 +26,8 @@ export function presentDeferral({
     to: deferral.to,
     timeout: formatDuration(deferral.timeout),
     context: deferral.context,
-    args: deferral.args,
+    args: isWhole ? args : shown,
+    ...(isHidden && !isWhole ? { args_redacted: true } : {}),
     args_sha256: deferral.argsSha256,
     ...presentBinding(deferral),
     ...(modified.length === 0
@@ -45,5 +48,14 @@ export function presentDeferral({
       ? { escalated_to: deferral.escalateTo }
       : {}),
     approvals: deferral.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
+    ...(messages.length === 0
+      ? {}
+      : {
+          messages: messages.map(({ from, text, at }) => ({
+            from,
+            text,
+            ...(at === undefined ? {} : { at: timestamp(at) }),
+          })),
+        }),
   };
 }

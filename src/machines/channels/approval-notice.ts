@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { AbandonReason } from '../task/facts.ts';
-import type { Approval, Deferral, DeferralStage } from '../task/task.ts';
+import type { Approval, Deferral, DeferralStage, HeldMessage } from '../task/task.ts';
 
 /** A held call as approvers are shown it; nothing of it may be read as markup. */
 export interface ApprovalRequest {
@@ -9,6 +9,10 @@ export interface ApprovalRequest {
   tool: string;
   /** The rendered context template. */
   context: string;
+  /** The arguments as people are shown them; absent in what older releases kept. */
+  args?: JsonObject;
+  /** What was written since the call waits, oldest first; absent while nothing was. */
+  messages?: readonly HeldMessage[];
   /** Pins a decision to the arguments that were shown. */
   argsSha256: string;
   /** Who asked, by email or name; `null` when nobody knows. */
@@ -47,7 +51,7 @@ export interface ApprovalNotice {
 export type MessageRef = JsonObject;
 
 /** What a notice says that an earlier one did not. */
-export type ApprovalNews = 'reminded' | 'counted' | 'ended' | 'changed';
+export type ApprovalNews = 'reminded' | 'counted' | 'written' | 'ended' | 'changed';
 
 /** Returns what a notice says that the one before it did not; `null` when it says the same. */
 export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNews | null {
@@ -56,6 +60,9 @@ export function newsOf(before: ApprovalNotice, now: ApprovalNotice): ApprovalNew
   if (now.request.approvals.length > before.request.approvals.length) return 'counted';
   if (now.request.stage !== before.request.stage && now.request.stage === 'reminded') {
     return 'reminded';
+  }
+  if (JSON.stringify(now.request.messages) !== JSON.stringify(before.request.messages)) {
+    return 'written';
   }
   return 'changed';
 }

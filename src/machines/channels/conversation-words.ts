@@ -9,6 +9,10 @@ export const lateText =
 export const fullText =
   'Too many messages wait in this thread already; say it again once they are answered.';
 
+/** What somebody is told who writes in the thread of an approval. */
+export const useButtonsText =
+  'Nothing was decided: use the buttons of the message above. What is written in this thread reaches neither the agent nor the call.';
+
 /** What somebody is told who addresses the agent and says nothing. */
 export const hintText = 'Say what you need in the same message, and I will work on it.';
 
@@ -28,6 +32,19 @@ const refusals: Record<Refusal, string> = {
 /** Words who is waited for. */
 export function heldText({ tool, to }: Pick<HeldCall, 'tool' | 'to'>): string {
   return `Waiting for a release of ${tool} by ${whomOf(to)}.`;
+}
+
+/** Words that a message has reached a task that waits, and how to call that off. */
+export function keptText(call: Pick<HeldCall, 'tool' | 'to'>): string {
+  return `Still waiting for a release of ${call.tool} by ${whomOf(call.to)}. Your message is shown to the approvers, and I read it after the decision. Whoever asked can write *cancel* to call it off.`;
+}
+
+/** What somebody is told who has called a task off. */
+export const calledOffText = 'Called off; the call was not made.';
+
+/** Tells whether a message says no more than to call the task off. */
+export function isCallOff(text: string): boolean {
+  return /^[\W_]*cancel[\W_]*$/i.test(text);
 }
 
 /** Words how a task ended, and marks it: the answer itself, or why there is none. Markdown. */

@@ -27,7 +27,7 @@ export type DeliveryEvent = { type: 'notice.changed'; latest: NoticeVersion };
 /** Why an adapter did not take a notice, in its words; see DeliveryError for the faults. */
 export interface DeliveryFailure {
   kind: 'failed';
-  fault: 'later' | 'target' | 'message';
+  fault: 'later' | 'target' | 'gone' | 'message';
   /** Milliseconds that the service asks to be left alone for; `null` when it did not say. */
   retryAfter: number | null;
   reason: string;
@@ -121,6 +121,7 @@ export const deliveryMachine = setup({
       told: context.sending,
       failures: 0,
     })),
+    letGo: assign({ ref: null, told: null }),
     holdTold: assign((_, told: NoticeVersion) => ({ told, failures: 0 })),
     startHour: assign(({ context }) => ({ triedSince: context.latest.version })),
     countFailure: assign(({ context }, failure: DeliveryFailure) => {
@@ -142,7 +143,12 @@ export const deliveryMachine = setup({
     isNewer: ({ context }, { version }: NoticeVersion) => version > context.latest.version,
     isDelivered: (_, { kind }: PostOutcome | UpdateOutcome) => kind !== 'failed',
     isImpossible: (_, outcome: PostOutcome | UpdateOutcome) =>
-      outcome.kind === 'failed' && outcome.fault === 'message',
+      outcome.kind === 'failed' && ['gone', 'message'].includes(outcome.fault),
+    /** Nobody could decide any more where a message is gone; once the wait is over, nobody has to. */
+    isGone: ({ context }, outcome: PostOutcome | UpdateOutcome) =>
+      outcome.kind === 'failed' &&
+      outcome.fault === 'gone' &&
+      context.latest.notice.outcome === null,
     hasToldEnd: ({ context: { told } }) => told !== null && told.notice.outcome !== null,
     hasNews: ({ context: { told, latest } }) => newsBetween(told, latest) !== null,
     isBehind: ({ context: { told, latest } }) => told !== null && told.version < latest.version,
@@ -155,7 +161,7 @@ export const deliveryMachine = setup({
 }).createMachine({
   id: 'approval-delivery',
   description:
-    'One message that asks one target for one release. It is posted, with growing pauses, until it is taken or the wait is over, and is then made to say what is true: reminders, counted approvals, and how the wait ended. A message that cannot be brought up to date within an hour is given up. It starts again from what was kept, so a post that was taken and not kept is the one thing that may be sent twice.',
+    'One message that asks one target for one release. It is posted, with growing pauses, until it is taken or the wait is over, and is then made to say what is true: reminders, counted approvals, and how the wait ended. A message that is gone while the call waits is posted anew. One that cannot be brought up to date within an hour is given up. It starts again from what was kept, so a post that was taken and not kept is the one thing that may be sent twice.',
   context: ({ input: { ref, told, latest } }) => ({
     ref,
     told: told === null ? null : { version: 0, notice: told },
@@ -182,7 +188,7 @@ export const deliveryMachine = setup({
       ],
     },
     posting: {
-      description: 'The target is asked for the first time.',
+      description: 'The target is asked: for the first time, or again as its message is gone.',
       initial: 'sending',
       states: {
         sending: {
@@ -261,6 +267,11 @@ export const deliveryMachine = setup({
                 guard: { type: 'isDelivered', params: ({ event }) => event.output },
                 target: '#approval-delivery.posted',
                 actions: holding('sending'),
+              },
+              {
+                guard: { type: 'isGone', params: ({ event }) => event.output },
+                target: '#approval-delivery.posting',
+                actions: [notTaken, 'letGo'],
               },
               {
                 guard: { type: 'isImpossible', params: ({ event }) => event.output },

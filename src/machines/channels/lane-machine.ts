@@ -9,7 +9,8 @@ export interface LaneInput {
 /** What becomes of the messages of one target; `message` tells them apart, `retryAfter` is milliseconds. */
 export type LaneEvent =
   | { type: 'message.taken' }
-  | { type: 'message.refused'; message: number; retryAfter: number | null };
+  /** `isFresh` is for a message that was never refused before. */
+  | { type: 'message.refused'; message: number; retryAfter: number | null; isFresh?: boolean };
 
 export interface LaneContext extends LaneInput {
   /** The message that was refused since one was taken; `null` while none was. */
@@ -23,9 +24,13 @@ export interface LaneContext extends LaneInput {
 /** The longest time for which nobody else is tried, in milliseconds: a good message may wait behind the bad. */
 const longestPause = 5_000;
 
+/** The pause before the next message where the one before was tried for the first time, in milliseconds. */
+const freshPause = 200;
+
 /**
  * The way to one target. One message that is refused is its own fault until the next is refused as well; from then on
- * it is the target's, which is tried with one message after each pause until it takes one. A message that failed rests
+ * it is the target's, which is tried with one message after each pause until it takes one: those that were never tried go
+ * first and one soon after the other, so that bad ones do not hold up a good one behind them. A message that failed rests
  * by itself besides, so that no message holds up another for longer than seconds.
  */
 export const laneMachine = setup({
@@ -39,9 +44,12 @@ export const laneMachine = setup({
     trust: assign({ doubted: null, failures: 0 }),
     doubt: assign((_, doubted: number) => ({ doubted })),
     holdPause: assign((_, pause: number) => ({ pause: Math.min(pause, longestRetryAfter) })),
-    growPause: assign(({ context }) => {
+    growPause: assign(({ context }, isFresh: boolean | undefined) => {
       const failures = context.failures + 1;
-      return { failures, pause: doubledPause(failures, longestPause) };
+      return {
+        failures,
+        pause: isFresh === true ? freshPause : doubledPause(failures, longestPause),
+      };
     }),
   },
   guards: {
@@ -53,7 +61,7 @@ export const laneMachine = setup({
 }).createMachine({
   id: 'approval-lane',
   description:
-    'The way to one target of approvals. A refusal counts against its message alone until another message is refused as well; then the target itself is doubted, and one message at a time is tried after a pause of a second, doubled up to five, until one is taken. A service that takes messages by the second is left alone for as long as it asks.',
+    'The way to one target of approvals. A refusal counts against its message alone until another message is refused as well; then the target itself is doubted, and one message at a time is tried until one is taken: those that were never tried one soon after the other, then those that failed after a pause of a second, doubled up to five. A service that takes messages by the second is left alone for as long as it asks.',
   context: ({ input }) => ({ ...input, doubted: null, failures: 0, pause: 0 }),
   initial: 'open',
   on: {
@@ -90,7 +98,7 @@ export const laneMachine = setup({
           {
             guard: { type: 'isAnother', params: ({ event }) => event.message },
             target: 'shut',
-            actions: 'growPause',
+            actions: { type: 'growPause', params: ({ event }) => event.isFresh },
           },
         ],
       },
@@ -109,7 +117,10 @@ export const laneMachine = setup({
             target: 'shut',
             actions: { type: 'holdPause', params: ({ event }) => event.retryAfter ?? 0 },
           },
-          { target: 'shut', actions: 'growPause' },
+          {
+            target: 'shut',
+            actions: { type: 'growPause', params: ({ event }) => event.isFresh },
+          },
         ],
       },
     },

@@ -1,4 +1,4 @@
-import { chatProvider, runtimeProvider } from '../governance/approvers.ts';
+import { callerName } from '../governance/caller-name.ts';
 import type { Caller, Deferral, DeferralStage, Task } from '../task/task.ts';
 import type { ApprovalNotice, ApprovalOutcome, ApprovalRequest } from './approval-notice.ts';
 
@@ -54,7 +54,9 @@ function requestOf(
     tool: deferral.tool,
     context: deferral.context,
     argsSha256: deferral.argsSha256,
-    requester: nameOf(requester),
+    requester: callerName(requester),
+    ...(deferral.shown === undefined ? {} : { args: deferral.shown }),
+    ...(deferral.messages === undefined ? {} : { messages: deferral.messages }),
     target,
     approvers: deferral.approvers,
     quorum: deferral.quorum,
@@ -65,12 +67,4 @@ function requestOf(
     requestedAt: deferral.requestedAt,
     expiresAt: deferral.expiresAt,
   };
-}
-
-function nameOf(requester: Caller | null): string | null {
-  if (requester === null) return null;
-  const { provider, userId, email = '' } = requester;
-  if (email !== '') return email;
-  const isNobody = [runtimeProvider, chatProvider].includes(provider) && userId === provider;
-  return isNobody || userId === '' ? null : userId;
 }

@@ -104,6 +104,23 @@ export function isRefused(
   return [requester, ...speakers].some((one) => isSameAs(deferral, attempt, one));
 }
 
+/**
+ * Tells whether a caller may read a held call with all that is hidden from others: those who may decide on it, as far as
+ * that is known before they name an approver.
+ */
+export function maySeeWhole(
+  deferral: Deferral,
+  caller: Caller | null,
+  requester: Caller | null,
+): boolean {
+  if (caller === null || caller.provider === runtimeProvider) return true;
+  if (caller.provider === chatProvider) return false;
+  if (deferral.fourEyes && isSamePerson(caller, requester)) return false;
+  if (!deferral.bindApprover) return true;
+  const email = verifiedEmail(caller);
+  return email !== null && isApprover(deferral.approvers, email);
+}
+
 /** What chats ask with over the surface decides nothing there: a decision of theirs stays in the daemon. */
 function isChatOverEndpoint({ caller, source }: DecisionAttempt): boolean {
   return caller?.provider === chatProvider && source === undefined;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
 import type { Deferral, DeferralStage, ToolCall } from '../task/task.ts';
 
@@ -42,22 +42,50 @@ export function deferRule(rule: Pick<DeferRule, 'to' | 'timeout'> & Partial<Defe
 /** What a context template may have filled in (document 1 section 2.4). */
 export const placeholders = ['tool', 'args'] as const;
 
+/** Begins a placeholder for a single argument, such as `args.amount` or `args.items.0.price`. */
+export const argumentPlaceholder = 'args.';
+
 /** The template of a tool that brings none (contract section 3). */
 export const defaultContextTemplate = 'tool={tool} args={args}';
 
 /**
  * Renders what the approver reads, every character of it visible. Placeholders are replaced in one
- * pass, so arguments that themselves contain `{tool}` or `{args}` stay as they are.
+ * pass, so arguments that themselves contain `{tool}` or `{args}` stay as they are. An argument that is not there is
+ * shown as `(none)`.
  */
 export function renderContext(template: string, tool: string, args: JsonObject): string {
   const text = template.trim() === '' ? defaultContextTemplate : template;
   return legible(
-    text.replace(/\{(tool|args)\}/g, (_, name) => (name === 'tool' ? tool : JSON.stringify(args))),
+    text.replace(/\{(tool|args(?:\.[^{}\s]+)?)\}/g, (_, name: string) => {
+      if (name === 'tool') return tool;
+      return name === 'args' ? JSON.stringify(args) : argumentAt(args, name.split('.').slice(1));
+    }),
   );
 }
 
-/** Opens the deferral of a call: its context rendered and its moments fixed, counted from `now` (epoch milliseconds). */
-export function openDeferral(call: ToolCall, rule: DeferRule, now: number): Deferral {
+/** A text stands without its quotes and on one line, so that it cannot pose as a line of the template. */
+function argumentAt(args: JsonObject, path: readonly string[]): string {
+  let found: JsonValue | undefined = args;
+  for (const name of path) found = memberOf(found, name);
+  if (typeof found === 'string') return found.replaceAll(/\r\n?|\n/g, '\\n');
+  return found === undefined ? '(none)' : JSON.stringify(found);
+}
+
+function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  if (Array.isArray(value)) return /^\d+$/.test(name) ? value[Number(name)] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/**
+ * Opens the deferral of a call: its context rendered and its moments fixed, counted from `now` (epoch milliseconds).
+ * `shown` are the arguments as people may see them.
+ */
+export function openDeferral(
+  call: ToolCall,
+  rule: DeferRule,
+  now: number,
+  shown: JsonObject = call.args,
+): Deferral {
   const { to: targets, contextTemplate, remind, ...kept } = rule;
   return {
     ...kept,
@@ -67,7 +95,8 @@ export function openDeferral(call: ToolCall, rule: DeferRule, now: number): Defe
     tool: call.tool,
     args: call.args,
     argsSha256: call.argsSha256,
-    context: renderContext(contextTemplate, call.tool, call.args),
+    context: renderContext(contextTemplate, call.tool, shown),
+    shown,
     approvals: [],
     requestedAt: now,
     remindAt: remind ? now + Math.round(rule.timeout / 2) : null,

@@ -38,6 +38,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
     rules: noPolicy,
     modification: noModification,
     runsSha256: null,
+    shown: {},
     score: null,
     records: [],
     facts: [],
@@ -274,6 +275,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
             target: 'ruled',
             actions: [
               { type: 'keepIdentity', params: ({ event }) => event.output },
+              'showCall',
               { type: 'defer', params: ({ context }) => deferralOf(context) },
             ],
           },
@@ -357,13 +359,13 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
 }
 
 /** A call that was changed while it waited is held again, also where today's policy would hold it no longer. */
-function deferralOf({ call, rules, held, ran, runsSha256, now }: ToolCallContext): Deferral {
+function deferralOf({ call, rules, held, ran, runsSha256, shown, now }: ToolCallContext): Deferral {
   const before = held === null ? null : ruleOf(held.deferral);
   const rule = rules.defer ?? before;
   if (rule === null) throw new Error('a deferral was opened without a rule');
   const repeats = earlierEqual(ran, call);
   return {
-    ...openDeferral(call, rule, now),
+    ...openDeferral(call, rule, now, shown),
     ...(runsSha256 === null ? {} : { runsSha256 }),
     ...(repeats === null ? {} : { repeats }),
   };

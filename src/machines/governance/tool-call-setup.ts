@@ -1,4 +1,5 @@
 import { assign, fromPromise, setup } from 'xstate';
+import type { JsonObject } from '../json.ts';
 import type { TaskFact } from '../task/facts.ts';
 import type {
   Caller,
@@ -43,6 +44,8 @@ export interface ToolCallContext extends Required<ToolCallInput> {
   modification: Timed<Modification>;
   /** Digest of everything that decides what the call would do; `null` until it is taken. */
   runsSha256: string | null;
+  /** The arguments as people are shown them, once the call is to be held. */
+  shown: JsonObject;
   score: number | null;
   records: DecisionRecord[];
   facts: TaskFact[];
@@ -100,6 +103,8 @@ export const toolCallSetup = setup({
     consultPolicy: assign({ rules: noPolicy }),
     /** A port: what MODIFY makes of the call. Unfilled, it lets nothing pass. */
     modifyCall: assign({ modification: noModification }),
+    /** A port: what people may see of the arguments. Unfilled, all of them. */
+    showCall: assign({ shown: ({ context }) => context.call.args }),
     record: assign(({ context }, saying: Saying) => ({ records: recorded(context, saying) })),
     report: assign(({ context }, facts: TaskFact[]) => ({ facts: [...context.facts, ...facts] })),
     keepIdentity: assign((_, runsSha256: string) => ({ runsSha256 })),

@@ -1,6 +1,6 @@
 import type { PersonKey } from '../governance/same-person.ts';
 import { messageSize } from './bound-history.ts';
-import type { FollowUp, Message } from './task.ts';
+import type { Deferral, FollowUp, HeldMessage, Message } from './task.ts';
 import type { TaskContext } from './task-input.ts';
 import { toldBefore } from './told-turns.ts';
 
@@ -24,6 +24,13 @@ export function isFull(context: TaskContext, message: Message): boolean {
   const waiting = context.followUps.filter((followUp) => !isHeard(context, followUp));
   const bytes = waiting.reduce((sum, one) => sum + messageSize(one.message), messageSize(message));
   return waiting.length >= followUpBound.messages || bytes > followUpBound.bytes;
+}
+
+/** Returns a deferral whose approvers are shown a message as well; the latest of them are kept. */
+export function withMessage(deferral: Deferral, shown: HeldMessage | undefined): Deferral {
+  if (shown === undefined) return deferral;
+  const messages = [...(deferral.messages ?? []), shown].slice(-followUpBound.messages);
+  return { ...deferral, messages };
 }
 
 /** Returns who has spoken to the model beside the requester before it asked for the present calls, in earlier runs too. */

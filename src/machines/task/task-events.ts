@@ -9,6 +9,7 @@ import type {
   CutReason,
   Exchange,
   FollowUp,
+  HeldMessage,
   Message,
   RanCall,
   SaidPart,
@@ -30,6 +31,8 @@ export type TaskEvent =
       message: Message;
       refusal: Refusal | null;
       sender: PersonKey | null;
+      /** The message as approvers are shown it. */
+      shown?: HeldMessage;
     }
   /** A time to remind, to ask somebody else or to end the wait has come, or may have. */
   | { type: 'deadline.reached'; at: number }

@@ -13,7 +13,7 @@ import { toolCallMachine } from '../governance/tool-call-machine.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 import type { TaskFact } from './facts.ts';
 import * as failureOf from './failure-of.ts';
-import { followUpOf, isFull, speakersIn } from './follow-up.ts';
+import { followUpOf, isFull, speakersIn, withMessage } from './follow-up.ts';
 import { limitReached, spendTime, spendTurn } from './limits.ts';
 import type { Trial } from './params-from.ts';
 import { withOutcome, withStart } from './ran-calls.ts';
@@ -22,6 +22,7 @@ import type {
   DeferralStage,
   Failure,
   FollowUp,
+  HeldMessage,
   Message,
   TaskState,
   WaitElsewhere,
@@ -78,8 +79,12 @@ export const taskSetup = setup({
       (_, answer: MessageAnswer) => ({ type: 'message.answered', answer }) as const,
     ),
     keepMessage: assign(
-      ({ context }, { message, sender }: Pick<FollowUp, 'message' | 'sender'>) => ({
+      (
+        { context },
+        { message, sender, shown }: Pick<FollowUp, 'message' | 'sender'> & { shown?: HeldMessage },
+      ) => ({
         followUps: [...context.followUps, followUpOf(context, message, sender)],
+        deferral: withMessage(pendingDeferral(context), shown),
       }),
     ),
     fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),

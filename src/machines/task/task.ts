@@ -138,6 +138,15 @@ export interface Approval {
   caller?: Pick<Caller, 'provider' | 'userId' | 'email'>;
 }
 
+/** What somebody wrote to a task while a call of it waits, as approvers are shown it. */
+export interface HeldMessage {
+  /** Who wrote it, by email or name; `null` when that is not known. */
+  from: string | null;
+  text: string;
+  /** Epoch milliseconds; absent when the way it came tells none. */
+  at?: number;
+}
+
 /** A tool call that waits for a named person's release (document 1 section 2.1, contract section 4). */
 export interface Deferral {
   /** The id of the call that is held. */
@@ -157,6 +166,10 @@ export interface Deferral {
   /** Milliseconds. */
   timeout: number;
   context: string;
+  /** The arguments as people and logs are shown them: what the redaction rules find is replaced. Absent in older ones. */
+  shown?: JsonObject;
+  /** What was written since the call waits, oldest first; absent while nothing was. */
+  messages?: readonly HeldMessage[];
   /** Normalised allowlist; `null` when none applies, an empty list when nobody can match. */
   approvers: string[] | null;
   quorum: number;

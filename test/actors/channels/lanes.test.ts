@@ -102,6 +102,18 @@ describe('the lanes of an adapter', () => {
     ]);
   });
 
+  it('reach a good message behind fourteen that are refused within seconds', async () => {
+    const { clock, run, begun, end, turn } = someLanes(16);
+    for (let message = 0; message < 15; message += 1) void run('a');
+    const started = clock.now();
+    while (!begun.includes(15)) {
+      await end(refused);
+      clock.advance(100);
+      await turn();
+    }
+    expect(clock.now() - started).toBeLessThan(5_000);
+  });
+
   it('leave a service that takes one at a time alone for as long as it asks', async () => {
     const { lanes, clock, run, end, turn } = someLanes(16);
     for (let message = 0; message < 2; message += 1) void run('a');

@@ -113,7 +113,7 @@ it.each([
   [
     'a placeholder that nobody fills in',
     'enabled: true\ntools: {t: {to: "channel:console:*", context_template: "{tool} pays {amount}: {args}"}}',
-    'error 6:60 ~.tools.t.context_template | the placeholder {amount} is not known; there are {tool} and {args} alone',
+    'error 6:60 ~.tools.t.context_template | the placeholder {amount} is not known; there are {tool}, {args} and {args.NAME} alone',
   ],
   [
     'a placeholder with blanks, which stays as it is written',

@@ -103,6 +103,21 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
+  it('posts anew a message that is gone while the call waits, and nothing once the wait is over', async () => {
+    const gone: DeliveryFailure = { ...forGood, fault: 'gone' };
+    const waiting = startDelivery();
+    await waiting.answer('taken');
+    waiting.change(versions.reminded);
+    await waiting.answer(gone);
+    await waiting.answer('taken');
+    waiting.change(versions.ended);
+    await waiting.answer(gone);
+    expect([waiting.did(), waiting.state()]).toEqual([
+      ['post', 'reminded 1', 'post', 'ended 1'],
+      'closed',
+    ]);
+  });
+
   it('is closed when the message will never be taken', async () => {
     const delivery = startDelivery();
     await delivery.answer(forGood);

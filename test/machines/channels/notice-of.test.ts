@@ -35,14 +35,19 @@ const settled: SettledDeferral = {
   decidedAt: 8_000,
 };
 
+const args = { order: 7 };
+
 describe('what a target is to know of a held call', () => {
   it('is what approvers are shown, with no outcome while it waits', () => {
-    expect(noticeOf('channel:slack:#refunds', asked(), null)).toEqual(aNotice());
+    expect(noticeOf('channel:slack:#refunds', asked(), null)).toEqual(aNotice({ args }));
   });
 
   it('says how the wait ended', () => {
     expect(noticeOf('channel:slack:#refunds', asked(), ended({ settled }))).toEqual(
-      aNotice({}, { kind: 'rejected', approver: 'ann@example.com', note: 'too much', at: 8_000 }),
+      aNotice(
+        { args },
+        { kind: 'rejected', approver: 'ann@example.com', note: 'too much', at: 8_000 },
+      ),
     );
   });
 
@@ -55,7 +60,7 @@ describe('what a target is to know of a held call', () => {
       stage: 'escalated',
     } as const;
     expect(noticeOf('channel:console:*', counted, null)).toEqual(
-      aNotice({ target: 'channel:console:*', quorum: 2, approvals, stage: 'escalated' }),
+      aNotice({ args, target: 'channel:console:*', quorum: 2, approvals, stage: 'escalated' }),
     );
   });
 

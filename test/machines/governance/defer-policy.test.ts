@@ -22,6 +22,23 @@ describe('renderContext', () => {
     expect(renderContext(template, 'issue_refund', { order: 7 })).toBe(expected);
   });
 
+  it.each([
+    ['Pay {args.amount} to {args.to.name}', 'Pay 5 to Ann'],
+    ['{args.items.1.price} {args.items.x} {args.items.length}', '2.5 (none) (none)'],
+    ['{args.missing} {args.constructor} {args.to.name.length}', '(none) (none) (none)'],
+    ['{args.to} {args.gone}', '{"name":"Ann"} null'],
+    ['{args.note}', 'one\\ntwo {tool}'],
+  ])('fills in single arguments of "%s"', (template, expected) => {
+    const args = {
+      amount: 5,
+      to: { name: 'Ann' },
+      items: [{ price: 1 }, { price: 2.5 }],
+      gone: null,
+      note: 'one\ntwo {tool}',
+    };
+    expect(renderContext(template, 'pay', args)).toBe(expected);
+  });
+
   it('leaves placeholders and replacement patterns of the arguments as they are', () => {
     const args = { note: '{tool} {args} $& $1 $$' };
     expect(renderContext('{tool}: {args}', 'issue_refund', args)).toBe(
@@ -51,6 +68,17 @@ describe('a rule', () => {
 
   it('that says no more than whom to ask opens the simplest deferral', () => {
     expect(openDeferral(aCall(), deferRule(asked), times.thought)).toStrictEqual(aDeferral());
+  });
+
+  it('shows of the arguments what people may see, and binds what runs', () => {
+    const call = aCall({ args: { token: 'ghp_1' } });
+    const shown = { token: '[redacted:github_token]' };
+    expect(openDeferral(call, deferRule(asked), times.thought, shown)).toMatchObject({
+      args: { token: 'ghp_1' },
+      argsSha256: call.argsSha256,
+      shown,
+      context: 'tool=issue_refund args={"token":"[redacted:github_token]"}',
+    });
   });
 
   it('keeps whatever it says itself', () => {

@@ -219,6 +219,7 @@ describe('the order of governance', () => {
       args: { order: 8 },
       argsSha256: 'b2'.repeat(32),
       context: 'tool=issue_refund args={"order":8}',
+      shown: { order: 8 },
       runsSha256: runsDigest,
     });
     expect(await ruleWith({ modification }, rules).ruling).toEqual({

@@ -4,7 +4,9 @@ import type {
   ApprovalOutcome,
   ApprovalRequest,
 } from '../../../machines/channels/approval-notice.ts';
+import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
 import { formatDuration } from '../../../machines/duration.ts';
+import { legible } from '../../../machines/legible.ts';
 import { plainLine } from '../../../machines/plain-line.ts';
 import { commandLine } from '../../command-line.ts';
 
@@ -14,6 +16,8 @@ export function requestLines(request: ApprovalRequest, agentUrl: string, now: nu
   const labels: [string, string][] = [
     ['asked by', requester ?? 'unknown'],
     ['context', context],
+    ...argumentsOf(request),
+    ...writtenIn(request),
     ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),
     ...(quorum > 1 ? [['approvals', `${approvals.length} of ${quorum}`] as [string, string]] : []),
     ['auto-deny', `${new Date(expiresAt).toISOString()} (${timeLeft(request, now)})`],
@@ -22,8 +26,10 @@ export function requestLines(request: ApprovalRequest, agentUrl: string, now: nu
     ['', command('reject', request)],
   ];
   return [
-    plainLine(`${tool} waits for a release: task ${taskId} at ${agentUrl}`),
-    ...labels.map(([label, value]) => `  ${label.padEnd(10)} ${plainLine(value)}`.trimEnd()),
+    legible(plainLine(`${tool} waits for a release: task ${taskId} at ${agentUrl}`)),
+    ...labels.map(([label, value]) =>
+      `  ${label.padEnd(10)} ${legible(plainLine(value))}`.trimEnd(),
+    ),
   ];
 }
 
@@ -34,7 +40,21 @@ export function newsLine(
   now: number,
 ): string | null {
   const said = outcome === null ? newsText(request, news, now) : outcomeText(outcome);
-  return said === null ? null : plainLine(`${request.tool} of task ${request.taskId} ${said}`);
+  return said === null
+    ? null
+    : legible(plainLine(`${request.tool} of task ${request.taskId} ${said}`));
+}
+
+/** Each argument on a line of its own, unless the context has them all. */
+function argumentsOf(request: ApprovalRequest): [string, string][] {
+  const { args } = request;
+  if (args === undefined || isDefaultContext(request)) return [];
+  const { lines } = argumentLines(args, () => true);
+  return lines.map((line, index) => [index === 0 ? 'arguments' : '', line]);
+}
+
+function writtenIn({ messages = [] }: ApprovalRequest): [string, string][] {
+  return messages.map(({ from, text }) => ['written', `${from ?? 'unknown'}: ${text}`]);
 }
 
 /** Ids hold nothing that a shell takes for more than text, but the id of a task may look like an option. */
@@ -54,6 +74,10 @@ function newsText(request: ApprovalRequest, news: ApprovalNews, now: number): st
   if (news === 'counted') {
     const approver = approvals.at(-1)?.approver ?? 'unknown';
     return `was approved by ${approver}, ${approvals.length} of ${quorum}`;
+  }
+  if (news === 'written') {
+    const last = request.messages?.at(-1);
+    return `still waits; ${last?.from ?? 'somebody'} has written since: ${last?.text ?? ''}`;
   }
   if (news === 'reminded') return `still waits for a release, auto-deny ${timeLeft(request, now)}`;
   return stage === 'escalated'

@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser';
+import { z } from 'zod';
 import type { Asked, HeldCall, Refusal, Turn, TurnEnd } from '../../../machines/channels/turn.ts';
 import { keptStart } from '../../../machines/text.ts';
 import { type Standing, standingOf } from './task-standing.ts';
@@ -17,6 +18,13 @@ export interface AgentSurfaceOptions {
   token: string;
   fetch: typeof globalThis.fetch;
 }
+
+/** What JSON-RPC answers to a message that the agent does not take, such as one that a guardrail denies. */
+const invalidParams = -32_602;
+
+const told = z.object({
+  error: z.object({ code: z.number(), message: z.string() }).optional(),
+});
 
 /** The longest header of who asks, in characters (document 2 section 2.4). */
 const longestHeader = 256;
@@ -42,10 +50,11 @@ export class AgentSurface {
    * Sends a message to the agent, unless it has it already, and waits for the end of its run until the signal aborts;
    * the task lives on. Rejects when the agent cannot be reached or the signal aborts.
    */
-  async ask({ message, isLate }: Turn, signal: AbortSignal): Promise<Asked> {
+  async ask(turn: Turn, signal: AbortSignal): Promise<Asked> {
+    const { message, isLate } = turn;
     const found = await this.#call(`/tasks/${message.thread}`, message, { signal });
     if (found.status !== 200 && found.status !== 404) return refused(found, await bodyOf(found));
-    const standing = await this.#standing(found, message);
+    const standing = await this.#standing(found, turn);
     if (standing.kind === 'ended') return standing;
     if (standing.kind !== 'unknown') return { kind: 'running' };
     if (isLate) return { kind: 'ended', end: { kind: 'gone' } };
@@ -53,20 +62,68 @@ export class AgentSurface {
   }
 
   /** Follows the task of a message until its stream ends. Rejects as `ask` does. */
-  async follow({ message }: Turn, ear: TaskEar, signal: AbortSignal): Promise<void> {
+  async follow({ message, heldId }: Turn, ear: TaskEar, signal: AbortSignal): Promise<void> {
     const response = await this.#call(`/tasks/${message.thread}/events`, message, { signal });
     const { status, body } = response;
     if (status !== 200 || body === null) return body?.cancel();
-    const hear = hearing(ear);
+    let wasHeld = heldId !== null;
+    const hear = hearing({
+      ...bound(ear),
+      held: (call) => {
+        wasHeld = true;
+        ear.held(call);
+      },
+    });
     const parser = createParser({
       onEvent: ({ event, data }) => {
         if (event === 'progress') return;
-        hear(standingOf(JSON.parse(data), messageIdOf(message)));
+        hear(standingOf(JSON.parse(data), messageIdOf(message), wasHeld));
       },
     });
     const decoder = new TextDecoder();
     const pieces: AsyncIterable<Uint8Array> = body;
     for await (const piece of pieces) parser.feed(decoder.decode(piece, { stream: true }));
+  }
+
+  /**
+   * Puts a message to a task that waits for a person. Resolves with `null` once it is kept, with why the agent did not
+   * take it, or with `notWaiting`. Rejects as `ask` does.
+   */
+  async tell(message: Turn['message'], signal: AbortSignal): Promise<string | null | 'notWaiting'> {
+    const { thread, text } = message;
+    const said = {
+      kind: 'message',
+      role: 'user',
+      messageId: messageIdOf(message),
+      taskId: thread,
+      parts: [{ kind: 'text', text }],
+    };
+    const response = await this.#call('/', message, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'message/send',
+        params: { message: said },
+      }),
+      signal,
+    });
+    const { error } = told.parse(await bodyOf(response));
+    if (error === undefined) return null;
+    return error.code === invalidParams ? error.message : 'notWaiting';
+  }
+
+  /** Calls the task of a thread off, and resolves with whether it is over. Rejects as `ask` does. */
+  async cancel(message: Turn['message'], signal: AbortSignal): Promise<boolean> {
+    const response = await this.#call(`/tasks/${message.thread}/cancel`, message, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ reason: 'external_signal' }),
+      signal,
+    });
+    await response.body?.cancel();
+    return response.status === 200;
   }
 
   async #send(message: Turn['message'], signal: AbortSignal): Promise<Asked> {
@@ -88,13 +145,14 @@ export class AgentSurface {
     });
     const body = await bodyOf(response);
     if (response.status !== 200) return refused(response, body);
-    const standing = standingOf(body, messageIdOf(message));
+    const standing = standingOf(body, messageIdOf(message), true);
     return standing.kind === 'ended' ? standing : { kind: 'running' };
   }
 
-  async #standing(response: Response, message: Turn['message']): Promise<Standing> {
+  async #standing(response: Response, { message, heldId }: Turn): Promise<Standing> {
     const body = await bodyOf(response);
-    return response.status === 404 ? { kind: 'unknown' } : standingOf(body, messageIdOf(message));
+    if (response.status === 404) return { kind: 'unknown' };
+    return standingOf(body, messageIdOf(message), heldId !== null);
   }
 
   #call(path: string, { from }: Turn['message'], init: RequestInit): Promise<Response> {
@@ -102,6 +160,15 @@ export class AgentSurface {
     const headers = { ...init.headers, ...asking(from), Authorization: `Bearer ${token}` };
     return fetch(new URL(path, url), { ...init, headers, redirect: 'error' });
   }
+}
+
+/** Keeps the methods of an ear when it is spread. */
+function bound(ear: TaskEar): TaskEar {
+  return {
+    held: (call) => ear.held(call),
+    resumed: () => ear.resumed(),
+    ended: (end) => ear.ended(end),
+  };
 }
 
 /** Unique among the messages of a thread; what names it to the agent. */

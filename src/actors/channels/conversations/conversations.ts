@@ -1,6 +1,6 @@
 import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate';
 import { conversationMachine } from '../../../machines/channels/conversation-machine.ts';
-import type { Asked, Spoken, Turn, Utterance } from '../../../machines/channels/turn.ts';
+import type { Asked, HeldCall, Spoken, Turn, Utterance } from '../../../machines/channels/turn.ts';
 import { isTaskId } from '../../../machines/task/task-id.ts';
 import { NewestWrites } from '../../newest-writes.ts';
 import type { Clock, Log } from '../../ports.ts';
@@ -9,11 +9,13 @@ import type { ChatMessage } from '../conversation-port.ts';
 import { within } from '../time-limit.ts';
 import type { AgentSurface } from './agent-surface.ts';
 import { followTurn } from './follow-turn.ts';
+import { HeldThreads } from './held-threads.ts';
 import { MessageIntake } from './message-intake.ts';
 import { type SpeakPorts, speak } from './speak.ts';
 
 export interface ConversationsOptions extends SpeakPorts {
-  surface: Pick<AgentSurface, 'ask' | 'follow'>;
+  /** Without `tell`, what is said while a call waits is answered after it. */
+  surface: Pick<AgentSurface, 'ask' | 'follow'> & Partial<Pick<AgentSurface, 'tell' | 'cancel'>>;
   rows: ConversationRows;
   /** Threads that are worked on at once, 200 unless given; another one waits until one of them is silent. */
   mostThreads?: number;
@@ -44,6 +46,8 @@ export class Conversations {
   readonly #speaking = new Set<Promise<unknown>>();
   readonly #intake: MessageIntake;
   readonly #writes: NewestWrites;
+  readonly #held: HeldThreads;
+  readonly #stopping = new AbortController();
   #waiting: Turn[] = [];
   /** Resolves with whether the messages of an earlier start are in their threads; those that come go behind them. */
   #resumed: Promise<boolean> = Promise.resolve(true);
@@ -53,6 +57,7 @@ export class Conversations {
   constructor(options: ConversationsOptions) {
     this.#options = options;
     this.#writes = new NewestWrites(options.clock);
+    this.#held = new HeldThreads({ ...options, signal: this.#stopping.signal });
     this.#intake = new MessageIntake({ ...options, onNew: (turn) => this.#hand(turn) });
   }
 
@@ -89,6 +94,7 @@ export class Conversations {
   /** Stops every thread; unanswered messages resume after the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#stopping.abort();
     this.#waiting = [];
     this.#options.clock.clearTimeout(this.#nextStart);
     for (const thread of this.#threads.values()) thread.stop();
@@ -113,8 +119,21 @@ export class Conversations {
     }
   }
 
+  /** A thread whose task waits for a person passes what is said on to that task; any other takes it in turn. */
   #hand(turn: Turn): void {
     if (this.#isStopped) return;
+    if (this.#held.has(turn.message.thread)) void this.#tracked(this.#pass(turn));
+    else this.#takeInTurn(turn);
+  }
+
+  async #pass(turn: Turn): Promise<void> {
+    const isPassed = await this.#held.pass(turn);
+    if (this.#isStopped) return;
+    if (isPassed) this.#write(turn.message, () => this.#options.rows.close(turn.message));
+    else this.#takeInTurn(turn);
+  }
+
+  #takeInTurn(turn: Turn): void {
     const { thread } = turn.message;
     const { mostThreads = usualThreads } = this.#options;
     const found = this.#threads.get(thread);
@@ -176,12 +195,24 @@ export class Conversations {
     return fromCallback<{ type: string }, { turn: Turn }>(({ input, sendBack }) => {
       const left = new AbortController();
       const ear = {
-        held: (call: object) => sendBack({ type: 'task.held', call }),
-        resumed: () => sendBack({ type: 'task.resumed' }),
-        ended: (end: object) => sendBack({ type: 'task.ended', end }),
+        held: (call: HeldCall) => {
+          this.#held.hold(input.turn, call);
+          sendBack({ type: 'task.held', call });
+        },
+        resumed: () => {
+          this.#held.release(input.turn);
+          sendBack({ type: 'task.resumed' });
+        },
+        ended: (end: object) => {
+          this.#held.release(input.turn);
+          sendBack({ type: 'task.ended', end });
+        },
       };
       void followTurn(input.turn, ear, { surface, clock, signal: left.signal });
-      return () => left.abort();
+      return () => {
+        this.#held.release(input.turn);
+        left.abort();
+      };
     });
   }
 

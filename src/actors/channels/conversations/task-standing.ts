@@ -38,13 +38,15 @@ const task = z.object({
 
 /**
  * Reads from a task, as the legacy surface shows it, how the run of one message stands. Its answer is known even
- * when others have run the task again since. Throws ZodError for what is no task.
+ * when others have run the task again since. `isRunOf` is true where the run is known as that of the message: what was
+ * written behind it while a call waited is then part of the run. Throws ZodError for what is no task.
  */
-export function standingOf(json: unknown, messageId: string): Standing {
+export function standingOf(json: unknown, messageId: string, isRunOf = false): Standing {
   const { status, history, artifacts = [], metadata } = task.parse(json);
   const at = history.findIndex((said) => said.messageId === messageId);
   if (at < 0) return { kind: 'unknown' };
-  const answer = history[at + 1];
+  const later = history.slice(at + 1);
+  const answer = isRunOf ? later.find(({ role }) => role === 'agent') : later[0];
   if (answer?.role === 'agent') return ended('completed', textOf(answer.parts));
   if (answer !== undefined) return { kind: 'ended', end: { kind: 'gone' } };
   const text = textOf(artifacts[0]?.parts ?? status.message?.parts ?? []);

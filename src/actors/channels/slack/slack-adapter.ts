@@ -5,7 +5,12 @@ import type {
   MessageRef,
 } from '../../../machines/channels/approval-notice.ts';
 import type { Clock, Log, ScopedOutbound } from '../../ports.ts';
-import type { ApprovalAuthority, ChannelAdapter, ChannelState } from '../channel-adapter.ts';
+import type {
+  ApprovalAuthority,
+  ApprovalPlaces,
+  ChannelAdapter,
+  ChannelState,
+} from '../channel-adapter.ts';
 import type { SlackSettings } from '../channel-settings.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import { within } from '../time-limit.ts';
@@ -19,13 +24,16 @@ import type { SlackEnvelope, SlackSelf } from './link/slack-envelope.ts';
 import { deliveryError } from './link/slack-failure.ts';
 import type { SlackSocketOptions } from './link/slack-socket.ts';
 import { fetchUntil, untilAborted } from './link/until-aborted.ts';
-import { UserDirectory } from './link/user-directory.ts';
+import { readUserChange, UserDirectory } from './link/user-directory.ts';
+import { readDeletion } from './talk/message-event.ts';
 import { SlackConversation } from './talk/slack-conversation.ts';
 
 export interface SlackOptions {
   settings: SlackSettings;
   outbound: ScopedOutbound;
   approvals: ApprovalAuthority;
+  /** Which message of the app is where; without it no thread is known as that of an approval. */
+  places?: ApprovalPlaces;
   /** Which channel each name stood for so far; nothing is kept without it. */
   names?: KeptNames;
   clock: Clock;
@@ -60,6 +68,7 @@ export class SlackAdapter implements ChannelAdapter {
   readonly #stopping = new AbortController();
   readonly #ended = new AbortController();
   readonly #handling = new Set<Promise<void>>();
+  readonly #people: UserDirectory[] = [];
 
   constructor(options: SlackOptions) {
     const { settings, approvals, names, clock, outbound } = options;
@@ -83,7 +92,10 @@ export class SlackAdapter implements ChannelAdapter {
     });
     const deciding = { ...this.#meeting(quick), approvals, look, clock, outbound };
     this.#interactions = new SlackInteractions(deciding);
-    this.conversation = new SlackConversation(this.#meeting(talking));
+    this.conversation = new SlackConversation({
+      ...this.#meeting(talking),
+      ...(options.places && { places: options.places }),
+    });
   }
 
   get state(): ChannelState {
@@ -123,7 +135,9 @@ export class SlackAdapter implements ChannelAdapter {
   #meeting(web: WebClient) {
     const { clock, log } = this.#options;
     const self = () => this.#connection.self;
-    return { web, people: new UserDirectory({ web, clock, self, log }), self, log };
+    const people = new UserDirectory({ web, clock, self, log });
+    this.#people.push(people);
+    return { web, people, self, log };
   }
 
   #createClient({ settings, outbound, log }: SlackOptions, retries: number): WebClient {
@@ -164,7 +178,15 @@ export class SlackAdapter implements ChannelAdapter {
     const { settings, conversations = null, log } = this.#options;
     try {
       if (envelope.type === 'interactive') return await this.#interactions.handle(envelope);
-      if (envelope.type !== 'events_api' || !settings.conversations || conversations === null) {
+      await this.#noteDeletion(envelope);
+      const changed = readUserChange(envelope);
+      if (changed !== null) for (const people of this.#people) people.forget(changed);
+      if (
+        envelope.type !== 'events_api' ||
+        changed !== null ||
+        !settings.conversations ||
+        conversations === null
+      ) {
         return await envelope.ack();
       }
       const message = await this.conversation.read(envelope);
@@ -174,5 +196,13 @@ export class SlackAdapter implements ChannelAdapter {
       const { message } = deliveryError(error, 'hearing an event');
       log.warn({ envelope: envelope.id }, message);
     }
+  }
+
+  /** Slack says so where the app is subscribed to the messages of the channel. */
+  async #noteDeletion({ type, body }: SlackEnvelope): Promise<void> {
+    const self = this.#connection.self;
+    if (type !== 'events_api' || self === null) return;
+    const place = readDeletion(body, self);
+    if (place !== null) await this.#options.places?.doubt(place, this.name);
   }
 }

@@ -5,6 +5,7 @@ import type {
   ApprovalOutcome,
 } from '../../../machines/channels/approval-notice.ts';
 import type { JsonObject } from '../../../machines/json.ts';
+import type { HeldMessage } from '../../../machines/task/task.ts';
 
 const outcomeTypes = {
   approved: 'approval.approved',
@@ -20,9 +21,10 @@ export type WebhookEventType =
   | 'approval.reminded'
   | 'approval.escalated'
   | 'approval.counted'
+  | 'approval.message'
   | (typeof outcomeTypes)[ApprovalOutcome['kind']];
 
-/** The payload of a webhook; names and times are those of the HTTP surface. It leaves the arguments out. */
+/** The payload of a webhook; names and times are those of the HTTP surface. Its arguments are as people may see them. */
 export interface WebhookEvent {
   type: WebhookEventType;
   /** RFC 3339 UTC with milliseconds: the time of the event, or of its first notice where none was recorded. */
@@ -49,6 +51,7 @@ export function webhookEventType(
 ): WebhookEventType {
   if (outcome !== null) return outcomeTypes[outcome.kind];
   if (news === 'counted') return 'approval.counted';
+  if (news === 'written') return 'approval.message';
   if (news === 'reminded') return 'approval.reminded';
   return request.stage === 'escalated' ? 'approval.escalated' : 'approval.requested';
 }
@@ -72,12 +75,14 @@ export function webhookEvent(
       deferral_id: request.deferralId,
       tool: request.tool,
       context: request.context,
+      ...(request.args === undefined ? {} : { args: request.args }),
       args_sha256: request.argsSha256,
       requester: request.requester,
       target: request.target,
       approvers: request.approvers,
       quorum: request.quorum,
       approvals: request.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
+      ...(request.messages === undefined ? {} : { messages: request.messages.map(messageJson) }),
       requested_at: timestamp(request.requestedAt),
       expires_at: timestamp(request.expiresAt),
       decision_url: `${agentUrl}/tasks/${taskId}/decisions`,
@@ -92,9 +97,14 @@ export function webhookEvent(
  * another one for other news.
  */
 export function webhookId(type: WebhookEventType, { request }: ApprovalNotice): string {
-  const { target, taskId, deferralId, approvals } = request;
-  const said = JSON.stringify([target, taskId, deferralId, type, approvals.length]);
+  const { target, taskId, deferralId, approvals, messages = [] } = request;
+  const written = type === 'approval.message' ? [messages.length, messages.at(-1)?.at ?? 0] : [];
+  const said = JSON.stringify([target, taskId, deferralId, type, approvals.length, ...written]);
   return `msg_${createHash('sha256').update(said).digest('hex').slice(0, 32)}`;
+}
+
+function messageJson({ from, text, at }: HeldMessage): JsonObject {
+  return { from, text, ...(at === undefined ? {} : { at: timestamp(at) }) };
 }
 
 function outcomeJson(outcome: ApprovalOutcome): JsonObject {
@@ -106,6 +116,7 @@ function outcomeJson(outcome: ApprovalOutcome): JsonObject {
 function happenedAt(type: WebhookEventType, { request, outcome }: ApprovalNotice): number | null {
   if (outcome !== null) return outcome.at;
   if (type === 'approval.counted') return request.approvals.at(-1)?.at ?? null;
+  if (type === 'approval.message') return request.messages?.at(-1)?.at ?? null;
   return type === 'approval.requested' ? request.requestedAt : null;
 }
 

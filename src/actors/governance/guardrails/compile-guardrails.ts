@@ -32,6 +32,8 @@ export interface Guardrails {
   /** Checks the texts that stand for a prompt, which are made only when there is a rule. */
   checkPrompt(texts: () => Iterable<string>): Checked;
   checkOutput(text: string): CheckedOutput;
+  /** Returns a text with what the named `redact` rules find replaced, for people and logs. May throw. */
+  redactNamed(text: string): string;
 }
 
 /** Compiles rules, or returns a problem for each that cannot stand. Never throws. */
@@ -55,6 +57,7 @@ class RuleGuardrails implements Guardrails {
   private readonly prompts: Gate;
   private readonly blocks: Gate;
   private readonly redactor: Redactor;
+  private readonly named: Redactor | null;
   private readonly looksAtOutput: boolean;
 
   constructor(written: GuardrailRules, rules: CompiledRules) {
@@ -64,6 +67,7 @@ class RuleGuardrails implements Guardrails {
     this.prompts = new Gate(rules.prompts);
     this.blocks = new Gate(rules.blocks);
     this.redactor = new Redactor(rules);
+    this.named = rules.redact.length === 0 ? null : new Redactor({ ...rules, redactions: [] });
     // At the start, so that no request waits for it.
     unitKinds();
     this.looksAtOutput = rules.blocks.length + rules.redactions.length + rules.redact.length > 0;
@@ -101,6 +105,10 @@ class RuleGuardrails implements Guardrails {
     } catch {
       return blocked('the output could not be checked', failed);
     }
+  }
+
+  redactNamed(text: string): string {
+    return this.named?.redact(text, normalForm(text)).text ?? text;
   }
 }
 

@@ -102,6 +102,7 @@ export function createGovern(ports: GovernPorts) {
   return toolCallMachine.provide({
     actions: {
       consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context.call)) })),
+      showCall: assign(({ context }) => ({ shown: policy.shown(context.call.args) })),
       modifyCall: assign(({ context }) => ({
         modification: timed(() => modificationOf(context)),
       })),

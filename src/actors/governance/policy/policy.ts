@@ -2,6 +2,7 @@ import { effectiveApprovers } from '../../../machines/governance/approvers.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import type { Refusal } from '../../../machines/governance/finding.ts';
 import type { Modification, ToolRules } from '../../../machines/governance/ruling.ts';
+import type { JsonObject } from '../../../machines/json.ts';
 import type { Caller, Message, ToolCall } from '../../../machines/task/task.ts';
 import type { Tool } from '../../ports.ts';
 import { ToolMap } from '../../tool-name.ts';
@@ -12,6 +13,7 @@ import { modifyCall } from './modify-call.ts';
 import { createOutputCheck, type OutputCheck } from './output-check.ts';
 import type { PolicySettings, StepUpSettings } from './policy-settings.ts';
 import { refusalOfCall, refusalOfPrompt, refusalOfSpeaker } from './refusals.ts';
+import { shownArguments } from './shown-arguments.ts';
 
 /** What governance demands of messages, calls and results, as configured. */
 export interface Policy {
@@ -24,6 +26,8 @@ export interface Policy {
   deferRuleOf(tool: string): DeferRule | null;
   /** Rewrites the arguments of a call, which must still be ones that may run. */
   modify(call: ToolCall): Modification;
+  /** Returns the arguments as people and logs are shown them. Never throws. */
+  shown(args: JsonObject): JsonObject;
   checkOutput: OutputCheck;
 }
 
@@ -46,6 +50,10 @@ export function createPolicy(parts: PolicyParts): Policy {
   const deferRules = deferRulesOf(security.defer, isAuthOn);
   const stepUp = stepUpRulesOf(security.step_up);
   const intent = intentRulesOf(security.intent_alignment);
+  const hide = (text: string) => {
+    const clean = scrub(text);
+    return guardrails?.redactNamed(clean) ?? clean;
+  };
   const refusal = (call: ToolCall) => refusalOfCall(call, tools, guardrails);
   const deferRuleOf = (tool: string) => deferRules.get(tool) ?? null;
   return {
@@ -63,7 +71,8 @@ export function createPolicy(parts: PolicyParts): Policy {
     modify: (call) =>
       modify === null
         ? { kind: 'unchanged' }
-        : modifyCall(call, modify, { refusalOf: refusal, scrub }),
+        : modifyCall(call, modify, { refusalOf: refusal, scrub: hide }),
+    shown: (args) => shownArguments(args, hide),
     checkOutput: createOutputCheck({ guardrails, modify }),
   };
 }

@@ -43,6 +43,23 @@ export class PostgresApprovalRows implements ApprovalRows {
     return this.#rows('deferral_id = $1 AND adapter = $2 ORDER BY position', deferralId, adapter);
   }
 
+  async findAt(adapter: string, ref: MessageRef): Promise<ApprovalRow | undefined> {
+    const [row] = await this.#rows(
+      'adapter = $1 AND ref = $2 LIMIT 1',
+      adapter,
+      JSON.stringify(ref),
+    );
+    return row;
+  }
+
+  async doubt(position: number): Promise<void> {
+    await this.#database.query(
+      `UPDATE approval_notices SET told = NULL, due = true, version = version + 1
+        WHERE position = $1 AND is_posted AND NOT is_closed AND ended IS NULL`,
+      [position],
+    );
+  }
+
   ofTask(taskId: string): Promise<ApprovalRow[]> {
     return this.#rows('task_id = $1 ORDER BY position', taskId);
   }

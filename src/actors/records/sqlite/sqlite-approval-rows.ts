@@ -49,6 +49,15 @@ export class SqliteApprovalRows implements ApprovalRows {
     return this.#sql.find.all(deferralId, adapter).map(rowOf);
   }
 
+  async findAt(adapter: string, ref: MessageRef): Promise<ApprovalRow | undefined> {
+    const found = this.#sql.findAt.get(adapter, JSON.stringify(ref));
+    return found === undefined ? undefined : rowOf(found);
+  }
+
+  async doubt(position: number): Promise<void> {
+    this.#sql.doubt.run(position);
+  }
+
   /** Returns what is kept of a task for all targets, oldest first. */
   async ofTask(taskId: string): Promise<ApprovalRow[]> {
     return this.#sql.ofTask.all(taskId).map(rowOf);
@@ -142,6 +151,9 @@ function prepare(database: DatabaseSync) {
     queueUnasked: sql(askings('tasks', unasked)),
     find: sql(`SELECT ${columns} FROM approval_notices
       WHERE deferral_id = ? AND adapter = ? ORDER BY position`),
+    findAt: sql(`SELECT ${columns} FROM approval_notices WHERE adapter = ? AND ref = ? LIMIT 1`),
+    doubt: sql(`UPDATE approval_notices SET told = NULL, due = 1, version = version + 1
+      WHERE position = ? AND is_posted = 1 AND is_closed = 0 AND ended IS NULL`),
     ofTask: sql(`SELECT ${columns} FROM approval_notices WHERE task_id = ? ORDER BY position`),
     waiting: sql('SELECT id FROM tasks WHERE deferral_id IS NOT NULL'),
     firstSlot: sql(slot('')),

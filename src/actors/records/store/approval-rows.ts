@@ -52,6 +52,10 @@ export interface ApprovalRows {
   queueUnasked(): Promise<number>;
   /** Returns what is kept of a deferral for the targets of one adapter, oldest first. */
   find(deferralId: string, adapter: string): Promise<ApprovalRow[]>;
+  /** Returns what is kept of the message in a place; `undefined` for a place where none of ours is known. */
+  findAt(adapter: string, ref: MessageRef): Promise<ApprovalRow | undefined>;
+  /** Has a posted message of a call that waits brought up to date once more, as it may be gone. */
+  doubt(position: number): Promise<void>;
   /** Returns what is kept of a task for all targets, oldest first. */
   ofTask(taskId: string): Promise<ApprovalRow[]>;
   /** Returns the ids of tasks that wait for a release. */

@@ -127,6 +127,11 @@ const agentDeferral = z.object({
   modified: z.string().optional().catch(undefined),
   changes: changes.optional().catch(undefined),
   args_sha256: text,
+  args_redacted: z.boolean().optional().catch(undefined),
+  messages: z
+    .array(z.object({ from: z.string().nullable().catch(null), text, at: z.string().optional() }))
+    .optional()
+    .catch(undefined),
   requester: origin.nullable().catch(null),
   requested_at: time,
   expires_at: time,

@@ -13,6 +13,10 @@ export interface DeferralJson {
   modified?: string;
   changes?: { path: string; before?: string; after?: string }[];
   args_sha256: string;
+  /** True where redaction rules hide a part of the arguments; what runs is the original. */
+  args_redacted?: boolean;
+  /** What was written to the task since the call waits, oldest first. */
+  messages?: { from: string | null; text: string; at?: string }[];
   requester: { user_id: string; email: string | null; provider: string } | null;
   requested_at: string;
   expires_at: string;

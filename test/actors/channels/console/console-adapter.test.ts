@@ -40,6 +40,22 @@ describe('the console', () => {
     });
   });
 
+  it('says each argument that the context leaves out, and what was written since', async () => {
+    const { adapter, lines } = aConsole();
+    const args = { to: 'mallory\u00a0', amount: 40 };
+    const messages = [{ from: 'rita@example.com', text: 'stop\nnow' }];
+    await adapter.deliver(aNotice({ target, args }), signal);
+    await adapter.update({}, aNotice({ target, args, messages }), 'written', signal);
+    expect(lines.slice(2, 5)).toEqual([
+      '  context    pays back 40 € for order A-1042',
+      '  arguments  amount: 40',
+      '             to: "mallory[U+00A0]"',
+    ]);
+    expect(lines.at(-1)).toBe(
+      'issue_refund of task task:1 still waits; rita@example.com has written since: stop\\u000anow',
+    );
+  });
+
   it('says who asks for what until when, and what decides', async () => {
     const { adapter, lines } = aConsole();
     expect(await adapter.deliver(aNotice({ target, quorum: 2 }), signal)).toEqual({});

@@ -73,6 +73,11 @@ async function answered(slack: FakeSlack, channel: string, words: RegExp) {
 const asked = (slack: FakeSlack, channel: string) =>
   slack.messages(channel).findLast(({ user }) => user === 'U0ANN00001')!;
 
+const holding: ServiceSettings = {
+  ...deferring({ to: 'channel:slack:refunds' }),
+  model: { script: [{ tool: 'pay', args: { amount: 7 } }, { say: 'paid: {result}' }] },
+};
+
 describe('the agent in Slack', () => {
   it('answers a mention in its thread, marks it, and asks on behalf of its writer', async () => {
     const { agent, slack, records } = await openOffice();
@@ -139,6 +144,42 @@ describe('the agent in Slack', () => {
       ['Waiting for a release of pay by #refunds.', ts],
       ['paid: {"amount":7}', ts],
     ]);
+  });
+
+  it('passes what is said while a call waits on to its approvers, and says so', async () => {
+    const { agent, slack } = await openOffice(holding);
+    await slack.mention({ channel: 'general', text: 'refund 7' });
+    await answered(slack, 'general', /Waiting/);
+    const { ts, channel } = asked(slack, 'general');
+    await slack.mention({ channel: 'general', text: 'stop, wrong address', thread_ts: ts });
+    await answered(slack, 'general', /Still waiting/);
+    const taskId = `slack.${slack.workspace.teamId}.${channel}.${ts}`;
+    const { body } = await agent.get('/deferrals');
+    expect(body.deferrals).toMatchObject([
+      { task_id: taskId, messages: [{ text: 'stop, wrong address' }] },
+    ]);
+    await agent.decide(taskId, { decision: 'approve' });
+    expect(await answered(slack, 'general', /paid/)).toEqual([
+      ['Waiting for a release of pay by #refunds.', ts],
+      [
+        'Still waiting for a release of pay by #refunds. Your message is shown to the approvers, and I read it after the decision. Whoever asked can write *cancel* to call it off.',
+        ts,
+      ],
+      [expect.stringMatching(/^paid: /), ts],
+    ]);
+  });
+
+  it('calls a task that waits off for who asked, and for nobody else', async () => {
+    const { agent, slack } = await openOffice(holding);
+    await slack.mention({ channel: 'general', text: 'refund 7' });
+    await answered(slack, 'general', /Waiting/);
+    const { ts, channel } = asked(slack, 'general');
+    await slack.mention({ channel: 'general', user: 'bob', text: 'cancel', thread_ts: ts });
+    await answered(slack, 'general', /Still waiting/);
+    await slack.mention({ channel: 'general', text: '*Cancel*', thread_ts: ts });
+    await answered(slack, 'general', /Called off/);
+    const taskId = `slack.${slack.workspace.teamId}.${channel}.${ts}`;
+    expect((await agent.get(`/tasks/${taskId}`)).body.status.state).toBe('canceled');
   });
 
   it('uploads a long answer, and answers all the same while Slack is out of order', async () => {

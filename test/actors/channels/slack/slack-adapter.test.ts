@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { DeliveryError, KeptNotice } from '../../../../src/actors/channels/channel-adapter.ts';
+import { fakeUser } from '../../../../src/fake-slack/workspace/people.ts';
 import type { DecisionAttempt } from '../../../../src/machines/governance/approvers.ts';
 import { aNotice, endings } from './slack-notices.ts';
 import { openSlackRig } from './slack-rig.ts';
@@ -151,6 +152,32 @@ describe('the Slack adapter', () => {
     });
   });
 
+  it('looks a person up anew once Slack says that something about them changed', async () => {
+    const kept: KeptNotice[] = [];
+    const decided: (string | null)[] = [];
+    const users = [fakeUser({ id: 'U0BOB00001', name: 'bob', email: 'bob@example.com' })];
+    const { slack, adapter, connect } = await openSlackRig({
+      slack: { users },
+      approvals: {
+        find: async () => kept,
+        decide: async (_, { email }) => {
+          decided.push(email);
+          return { kind: 'forbidden' };
+        },
+      },
+    });
+    await connect();
+    kept.push({ notice: aNotice(), ref: await adapter.deliver(aNotice(), never) });
+    await slack.click({ channel: 'refunds', action: 'holdpoint_approve', user: 'bob' });
+    await vi.waitFor(() => expect(decided).toHaveLength(1));
+    const bob = slack.workspace.user('bob');
+    Object.assign(bob ?? {}, { isDeleted: true });
+    const event = { type: 'user_change', user: { id: bob?.id ?? '' } };
+    await slack.socket.deliver('events_api', { event }, false);
+    await slack.click({ channel: 'refunds', action: 'holdpoint_approve', user: 'bob' });
+    await vi.waitFor(() => expect(decided).toEqual(['bob@example.com', null]));
+  });
+
   it('acknowledges what people say once it was taken in, so that nothing is lost', async () => {
     const tries: string[] = [];
     const { slack, connect } = await openSlackRig({
@@ -216,11 +243,11 @@ describe('the Slack adapter', () => {
     await expect(adapter.update(gone, ended, 'ended', never)).rejects.toMatchObject({
       message:
         'slack: changing a message in C0REFUNDS1 failed: the message is gone (message_not_found)',
-      fault: 'message',
+      fault: 'gone',
     });
     await expect(adapter.update({}, ended, 'ended', never)).rejects.toMatchObject({
       message: 'slack: it is not known where the message was posted',
-      fault: 'message',
+      fault: 'gone',
     });
   });
 

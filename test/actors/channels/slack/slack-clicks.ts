@@ -72,7 +72,7 @@ export class SlackClicks {
     const self: SlackSelf = { appId, teamId, botUserId, botId, scopes: [] };
     this.interactions = new SlackInteractions({
       web,
-      people: new UserDirectory({ web, clock }),
+      people: new UserDirectory({ web, clock, log: noted }),
       approvals: options.approvals?.(approvals) ?? approvals,
       self: () => (options.self === undefined ? self : options.self(self)),
       look: { dashboardUrl: null },
@@ -100,7 +100,18 @@ export class SlackClicks {
 
   /** Parks a task and posts what asks for its release, and Slack has not answered yet. */
   async askUnkept(channel = 'refunds', context = '5', requester: Caller = rita): Promise<Asked> {
-    const steps = [{ tool: 'pay', args: { amount: context } }, { say: 'done' }];
+    return this.#askFor({ amount: context }, channel, requester);
+  }
+
+  /** Parks a task on a call with these arguments and posts what asks for its release. */
+  async askFor(args: JsonObject): Promise<Asked> {
+    const asked = await this.#askFor(args, 'refunds', rita);
+    await this.keep(asked.task, asked.message);
+    return asked;
+  }
+
+  async #askFor(args: JsonObject, channel: string, requester: Caller): Promise<Asked> {
+    const steps = [{ tool: 'pay', args }, { say: 'done' }];
     const task = await parks(this.rig.system, playing(steps, { requester }));
     return { task, message: await this.post(task, channel) };
   }
@@ -134,7 +145,7 @@ export class SlackClicks {
   /** Makes what Slack says of a click; `changes` are made at the top of it. */
   clickOf(
     message: FakeMessage,
-    action: 'Approve' | 'Reject',
+    action: 'Approve' | 'Reject' | 'Show all',
     user = 'ann',
     changes: JsonObject = {},
   ): JsonObject {
@@ -147,7 +158,11 @@ export class SlackClicks {
   }
 
   /** Clicks and resolves once everything that follows has happened. */
-  click(message: FakeMessage, action: 'Approve' | 'Reject', user = 'ann'): Promise<Handled> {
+  click(
+    message: FakeMessage,
+    action: 'Approve' | 'Reject' | 'Show all',
+    user = 'ann',
+  ): Promise<Handled> {
     return this.handle(this.clickOf(message, action, user));
   }
 

@@ -3,6 +3,7 @@ import {
   answerWords,
   refusalWords,
 } from '../../../../src/actors/channels/slack/messages/answer-words.ts';
+import { approveModal } from '../../../../src/actors/channels/slack/messages/approve-modal.ts';
 import {
   messageOf,
   supersededMessage,
@@ -45,6 +46,14 @@ const messages: Record<string, ApprovalNotice> = {
   'Canceled with a reason': aNotice({}, endings.canceled),
   'Abandoned by a restart': aNotice({}, endings.restarted),
   'Abandoned, because the caller left': aNotice({}, endings.left),
+  'Each argument on a line, and what was written since': aNotice({
+    args: { to: 'rita@example.com', amount: 40, order: 'A-1042' },
+    messages: [
+      { from: 'rita@example.com', text: 'Stop, that is the wrong address' },
+      { from: 'bob@example.com', text: 'I agree' },
+    ],
+  }),
+  'A long argument': aNotice({ args: { note: letters + letters, amount: 40 } }),
   'A context of 3000 characters': aNotice({ context: letters }),
   'A context of more than 3000 characters': aNotice({ context: `${letters}k` }),
   'A context that tries to be more than a text': aNotice({ context: trickyContext }),
@@ -114,6 +123,9 @@ const said: Record<string, string> = {
   'Nothing is kept of the approval': refusalWords.unknown,
   'Another message than the one that was posted': refusalWords.misplaced,
   'The decision could not be recorded': refusalWords.unrecorded,
+  'The person could not be looked up for now': refusalWords.unchecked,
+  'The app lacks a scope to look people up': refusalWords.uncheckable,
+  'The whole call could not be shown': refusalWords.unshown,
   'The form did not open': refusalWords.noModal,
   'The reason is too long': refusalWords.tooLong,
 };
@@ -141,6 +153,11 @@ function page(): string {
     boxed(modalInWords(rejectModal(aRequest(), place))),
     'When somebody else decided meanwhile, the form stays open and says under the field:',
     boxed(tooLate(aNotice({}, endings.approved))),
+    '## The form that shows a whole call',
+    'It opens where a part of the call has no room in the message. A call of several parts is read on with *Next part*.',
+    boxed(modalInWords(approveModal(aRequest({ args: { amount: 40, order: 'A-1042' } }), place))),
+    'A call that is too long for Slack cannot be approved there:',
+    boxed(modalInWords(approveModal(aRequest({ args: { note: 'x'.repeat(250_000) } }), place))),
     '## What only the one who clicked sees',
     `| When | Words |\n|---|---|\n${lines.join('\n')}`,
     '',

@@ -200,9 +200,7 @@ describe('a reason', () => {
     const asked = await clicks.ask();
     const view = await formOf(clicks, asked);
     expect(await clicks.submit(view, 'mine now', 'eve')).toEqual(
-      refused(
-        'You may not decide this, so it still waits. May decide: ann@example.com, bob@example.com',
-      ),
+      refused('You may not decide this, so it still waits. Only the approvers of this tool may.'),
     );
     expect(clicks.decisions(asked.task)).toEqual([
       {
@@ -269,7 +267,7 @@ describe('a reason', () => {
     const handled = await Promise.all([1, 2, 3].map(() => clicks.handle(body, { id: 'one' })));
     handled.push(await clicks.handle(body, { id: 'one' }));
     const answer = refused(
-      'You may not decide this, so it still waits. May decide: ann@example.com, bob@example.com',
+      'You may not decide this, so it still waits. Only the approvers of this tool may.',
     );
     expect(handled).toEqual([answer, answer, answer, answer]);
     expect(clicks.decisions(asked.task)).toHaveLength(1);
@@ -309,7 +307,7 @@ describe('a reason while something is broken', () => {
     expect(clicks.told).toEqual([
       {
         user: 'U0EVE00001',
-        text: 'You may not decide this, so it still waits. May decide: ann@example.com, bob@example.com',
+        text: 'You may not decide this, so it still waits. Only the approvers of this tool may.',
       },
     ]);
   });

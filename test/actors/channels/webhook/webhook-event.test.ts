@@ -37,6 +37,29 @@ const data = {
   approval_url: 'https://dash.example.test/#/approvals/task%3A1',
 };
 
+describe('what a webhook says of a call', () => {
+  const messages = [{ from: 'rita@example.com', text: 'stop', at: asked + 500 }];
+  const notice = aNotice({ args: { amount: 40 }, messages });
+
+  it('is its arguments and what was written since, with the time of that', () => {
+    const event = webhookEvent('approval.message', notice, sender, now);
+    expect(event).toStrictEqual({
+      type: 'approval.message',
+      timestamp: '2026-03-04T05:06:07.508Z',
+      data: {
+        ...data,
+        args: { amount: 40 },
+        messages: [{ from: 'rita@example.com', text: 'stop', at: '2026-03-04T05:06:07.508Z' }],
+      },
+    });
+  });
+
+  it('has another id for each message', () => {
+    const more = aNotice({ messages: [...messages, { from: 'rita@example.com', text: 'now' }] });
+    expect(webhookId('approval.message', more)).not.toBe(webhookId('approval.message', notice));
+  });
+});
+
 describe('webhookEventType', () => {
   it.each<[ApprovalNews | null, 'asked' | 'reminded' | 'escalated', string]>([
     [null, 'asked', 'approval.requested'],
@@ -44,6 +67,7 @@ describe('webhookEventType', () => {
     [null, 'escalated', 'approval.escalated'],
     ['reminded', 'reminded', 'approval.reminded'],
     ['changed', 'escalated', 'approval.escalated'],
+    ['written', 'reminded', 'approval.message'],
     ['counted', 'asked', 'approval.counted'],
     ['counted', 'escalated', 'approval.counted'],
   ])('calls %j in the stage %s %s', (news, stage, type) => {

@@ -49,6 +49,23 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
   });
 
   describe('who is asked for which release, in the store', () => {
+    it('finds the message in a place, and has one that is in doubt brought up to date while it waits', async () => {
+      const ref = { channel: 'C1', ts: '1.5' };
+      await keep(parked());
+      const [row] = await store.approvals.find('t-1-d', 'slack');
+      await store.approvals.keep([told(row, { ref })]);
+      expect(await store.approvals.findAt('slack', { ...ref, ts: '2' })).toBeUndefined();
+      const found = await store.approvals.findAt('slack', ref);
+      expect(found).toMatchObject({ ref, notice: row?.notice });
+      expect(await due()).toEqual({ unposted: undefined, posted: undefined });
+      await store.approvals.doubt(found?.position ?? 0);
+      expect(await due()).toEqual({ unposted: undefined, posted: 't-1-d' });
+      expect(await store.approvals.findAt('slack', ref)).toMatchObject({ ref, told: null });
+      await store.approvals.keep([told(row, { version: 9, isClosed: true })]);
+      await store.approvals.doubt(found?.position ?? 0);
+      expect(await due()).toEqual({ unposted: undefined, posted: undefined });
+    });
+
     it('holds what approvers are shown from the commit that parks a task, without its arguments', async () => {
       await keep(parked({ requester: aCaller() }));
       const { args, ...deferral } = aDeferral({ id: 't-1-d' });
@@ -63,6 +80,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
               deferralId: 't-1-d',
               tool: 'issue_refund',
               context: deferral.context,
+              args: { order: 7 },
               argsSha256: deferral.argsSha256,
               requester: 'rita@example.com',
               target: slack,

@@ -5,7 +5,9 @@ import { visiblePieces } from '../../../../src/ui/dashboard/components/visible-t
 describe('visible text', () => {
   it('names what turns the direction, has no width or looks like a space', () => {
     const text = 'pay \u202E001\u2069 to\u200Bann\u00A0now\u{E0041}\n\u3164';
-    const named = visiblePieces(text).map(({ text, hidden }) => (hidden ? `[${text}]` : text));
+    const named = visiblePieces(text).map(({ text, kind }) =>
+      kind === 'hidden' ? `[${text}]` : text,
+    );
     expect(named.join('')).toBe(
       'pay [U+202E]001[U+2069] to[U+200B]ann[U+00A0]now[U+E0041]\n[U+3164]',
     );
@@ -13,14 +15,29 @@ describe('visible text', () => {
 
   it('leaves all else as it is', () => {
     const plain = 'Größe 5 < 6, 値段 ¥900, “quoted” 🙂\nsecond line';
-    expect(visiblePieces(plain)).toEqual([{ text: plain, hidden: false }]);
+    expect(visiblePieces(plain)).toEqual([{ text: plain, kind: 'plain' }]);
+  });
+
+  it('marks letters that look like others, and a tab without alarm', () => {
+    expect(visiblePieces('\u0430nn\tok')).toEqual([
+      { text: '\u0430nn', kind: 'plain' },
+      { text: 'mixed letters: а is Cyrillic', kind: 'hidden' },
+      { text: 'tab', kind: 'quiet' },
+      { text: 'ok', kind: 'plain' },
+    ]);
+  });
+
+  it('leaves a family and the joiners that letters need whole', () => {
+    const plain = '👩‍👩‍👧 می‌خواهم';
+    expect(visiblePieces(plain)).toEqual([{ text: plain, kind: 'plain' }]);
   });
 
   it('shows no piece in which a format or control character remains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         for (const piece of visiblePieces(text)) {
-          expect(piece.text).not.toMatch(/[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
+          const rest = piece.text.replaceAll(/[\u200c\u200d\u{e0020}-\u{e007f}]/gu, '');
+          expect(rest).not.toMatch(/[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
         }
       }),
     );

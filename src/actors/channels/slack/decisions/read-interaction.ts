@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { DecisionAttempt } from '../../../../machines/governance/approvers.ts';
+import { approveCallback } from '../messages/approve-modal.ts';
 import { approveAction, rejectAction } from '../messages/message.ts';
 import {
   type MessagePlace,
@@ -26,9 +27,12 @@ export interface Click extends Sender {
   triggerId: string;
 }
 
-/** A reason for a rejection that was sent. */
+/** A modal that was sent: the reason for a rejection, or a part of a call that was read. */
 export interface Submission extends Sender {
   kind: 'submission';
+  verb: DecisionAttempt['verb'];
+  /** The part of the call that was shown, from 0. */
+  page: number;
   /** `null` when the metadata of the modal cannot be read. */
   place: MessagePlace | null;
   reason: string;
@@ -55,7 +59,7 @@ const submissionShape = z.object({
   ...sender,
   type: z.literal('view_submission'),
   view: z.object({
-    callback_id: z.literal(rejectCallback),
+    callback_id: z.enum([rejectCallback, approveCallback]),
     private_metadata: z.string(),
     state: z.object({
       values: z.record(z.string(), z.record(z.string(), z.object({ value: z.string().nullish() }))),
@@ -88,12 +92,15 @@ function readClick(body: z.infer<typeof clickShape>): Click | null {
 }
 
 function readSubmission(body: z.infer<typeof submissionShape>): Submission {
-  const { private_metadata, state } = body.view;
+  const { callback_id, private_metadata, state } = body.view;
   const reason = state.values[reasonField]?.[reasonField]?.value ?? '';
+  const place = readPlace(private_metadata);
   return {
     kind: 'submission',
     ...readSender(body),
-    place: readPlace(private_metadata),
+    verb: callback_id === approveCallback ? 'approve' : 'reject',
+    place: place && { deferralId: place.deferralId, channel: place.channel, ts: place.ts },
+    page: place?.page ?? 0,
     reason: reason.toWellFormed().trim(),
   };
 }

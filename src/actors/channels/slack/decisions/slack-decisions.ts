@@ -13,7 +13,13 @@ import { oneLine } from '../../../../machines/legible.ts';
 import type { Clock, Log } from '../../../ports.ts';
 import type { ApprovalAuthority } from '../../channel-adapter.ts';
 import { pause } from '../../time-limit.ts';
-import { personId, type SlackPerson, type UserDirectory } from '../link/user-directory.ts';
+import { linkFault } from '../link/slack-failure.ts';
+import {
+  isPassing,
+  personId,
+  type SlackPerson,
+  type UserDirectory,
+} from '../link/user-directory.ts';
 import {
   answerWords,
   needsEmail,
@@ -25,7 +31,7 @@ import type { MessagePlace } from '../messages/reject-modal.ts';
 import type { Sender } from './read-interaction.ts';
 
 export interface SlackDecisionsOptions {
-  people: Pick<UserDirectory, 'person' | 'personNow'>;
+  people: Pick<UserDirectory, 'find' | 'noteFailure'>;
   approvals: ApprovalAuthority;
   clock: Clock;
   log: Log;
@@ -55,6 +61,8 @@ export interface SlackDecision {
   sender: Sender;
   notice: ApprovalNotice;
   isMisplaced: boolean;
+  /** True when a part of the call was not shown, so that it cannot be approved yet. */
+  isUnseen?: boolean;
 }
 
 /** Milliseconds until a message that Slack shows must be stored, and milliseconds between two looks for it. */
@@ -93,19 +101,26 @@ export class SlackDecisions {
     }
   }
 
-  /** Tells whether any decision of this person is refused; the task has the last word. */
+  /**
+   * Tells whether any decision of this person is refused; the task has the last word. One who cannot be looked up is not:
+   * that is found again when the decision comes. Never rejects.
+   */
   async isRefused(sender: Sender, { request }: ApprovalNotice): Promise<boolean> {
-    const approver = approverOf(sender, await this.#options.people.person(sender.userId));
+    const person = await this.#options.people.find(sender.userId).catch(() => null);
+    if (person === null) return false;
+    const approver = approverOf(sender, person);
     return isUntrusted(approver, request) || !isApprover(request.approvers, approver.email);
   }
 
   /** Submits a decision to its task and returns the outcome. Never rejects. */
   async decide(decision: SlackDecision): Promise<Verdict> {
     const { sender, notice, isMisplaced } = decision;
-    const { approvals, people, log } = this.#options;
+    const { approvals, log } = this.#options;
     const { taskId } = notice.request;
     try {
-      const approver = approverOf(sender, await people.personNow(sender.userId));
+      const found = await this.#lookUp(sender, notice);
+      if (!('email' in found)) return found;
+      const approver = approverOf(sender, found);
       const answer = await approvals.decide(taskId, this.#attempt(decision, approver));
       if (isMisplaced && answer.kind === 'forbidden') {
         return { words: refusalWords.misplaced, isRecorded: true };
@@ -119,8 +134,23 @@ export class SlackDecisions {
     }
   }
 
+  /** Returns a person, or the answer to one about whom nothing can be said: that is no refusal. */
+  async #lookUp({ userId }: Sender, { request }: ApprovalNotice): Promise<SlackPerson | Verdict> {
+    const { people } = this.#options;
+    try {
+      return await people.find(userId);
+    } catch (error) {
+      people.noteFailure(error);
+      if (isPassing(error)) return { words: refusalWords.unchecked, isRecorded: false };
+      if (isUncheckable(error) && (request.approvers !== null || needsEmail(request))) {
+        return { words: refusalWords.uncheckable, isRecorded: true };
+      }
+      return { name: userId, email: null };
+    }
+  }
+
   #attempt(
-    { verb, note, sender, notice: { request }, isMisplaced }: SlackDecision,
+    { verb, note, sender, notice: { request }, isMisplaced, isUnseen = false }: SlackDecision,
     approver: SlackApprover,
   ): DecisionAttempt {
     const { email } = approver;
@@ -136,7 +166,7 @@ export class SlackDecisions {
       argsSha256: request.argsSha256,
       at: this.#options.clock.now(),
       source: 'slack',
-      ...((isMisplaced || isUntrusted(approver, request)) && { isUntrusted: true }),
+      ...((isMisplaced || isUnseen || isUntrusted(approver, request)) && { isUntrusted: true }),
     };
   }
 
@@ -151,6 +181,11 @@ export class SlackDecisions {
     );
     return new Set([...names, answer.approver].map((name) => name.toLowerCase())).size;
   }
+}
+
+/** Tells whether the app may look nobody up, such as for want of a scope, whoever clicks. */
+function isUncheckable(error: unknown): boolean {
+  return linkFault(error).lasting === true;
 }
 
 /** A name can be anybody's, even another's email, so the id of the user goes with it. */

@@ -54,7 +54,7 @@ export class SlackDeliveries {
     const { channel, ts } = ref;
     if (typeof channel !== 'string' || typeof ts !== 'string') {
       throw new DeliveryError('slack: it is not known where the message was posted', {
-        fault: 'message',
+        fault: 'gone',
       });
     }
     await attempt(`changing a message in ${channel}`, () =>

@@ -1,9 +1,12 @@
+import type { ModalView } from '@slack/types';
 import type { ApprovalNotice } from '../../../../machines/channels/approval-notice.ts';
 import { late, within } from '../../time-limit.ts';
 import { RecentArrivals } from '../link/recent-arrivals.ts';
 import type { SlackEnvelope, SlackSelf } from '../link/slack-envelope.ts';
 import { deliveryError } from '../link/slack-failure.ts';
 import { refusalWords } from '../messages/answer-words.ts';
+import { approveModal, isLastPage, unapprovedModal } from '../messages/approve-modal.ts';
+import { callBlocks } from '../messages/call-blocks.ts';
 import { tooLate } from '../messages/outcome-words.ts';
 import { longestReason, refusalInModal } from '../messages/reject-modal.ts';
 import { type Click, readInteraction, type Submission } from './read-interaction.ts';
@@ -77,9 +80,15 @@ export class SlackInteractions {
       return true;
     }
     const isMisplaced = standing.kind === 'misplaced';
-    const isAsked = verb === 'reject' && !isMisplaced && !(await this.#isRefused(click, notice));
-    if (isAsked && (await this.#isAskedWhy(click, notice))) return true;
-    const decision = { verb, note: '', sender: click, notice, isMisplaced };
+    const isUnseen = verb === 'approve' && callBlocks(notice.request).isCut;
+    const isModal = (verb === 'reject' || isUnseen) && !isMisplaced;
+    const isAsked = isModal && !(await this.#isRefused(click, notice));
+    if (isAsked && (await this.#isOpened(click, notice))) return true;
+    if (isAsked && isUnseen) {
+      await this.#tell(click, refusalWords.unshown, notice);
+      return false;
+    }
+    const decision = { verb, note: '', sender: click, notice, isMisplaced, isUnseen };
     const { words, isRecorded } = await this.#decisions.decide(decision);
     if (standing.kind === 'misplaced') await this.#replies.supersede(place, notice, standing.live);
     await this.#tell(click, words ?? (isAsked ? refusalWords.noModal : null), notice);
@@ -94,27 +103,35 @@ export class SlackInteractions {
     return (await within(this.#options.clock, patience.person, refused)) === true;
   }
 
-  async #isAskedWhy({ triggerId, place }: Click, notice: ApprovalNotice): Promise<boolean> {
-    const asked = this.#replies.askWhy(triggerId, place, notice);
-    return (await within(this.#options.clock, patience.modal, asked)) === true;
+  async #isOpened({ triggerId, place, verb }: Click, notice: ApprovalNotice): Promise<boolean> {
+    const opened =
+      verb === 'reject'
+        ? this.#replies.askWhy(triggerId, place, notice)
+        : this.#replies.showAll(triggerId, place, notice);
+    return (await within(this.#options.clock, patience.modal, opened)) === true;
   }
 
   async #hearSubmission(envelope: SlackEnvelope, submission: Submission): Promise<void> {
     const names = [`envelope ${envelope.id}`];
     const before = this.#recent.find(names);
     if (before !== undefined) return this.#acknowledge(envelope, await before);
-    const verdict = this.#answerTo(submission).catch((error: unknown) => this.#failure(error));
+    const verdict = this.#answerTo(submission).catch(
+      (error: unknown): ModalVerdict => this.#failure(error),
+    );
     const early = within(this.#options.clock, patience.submission, verdict);
-    const answer = early.then((soon) => (soon === late ? undefined : inModal(soon)));
+    const answer = early.then((soon) => (soon === late ? undefined : inModal(submission, soon)));
     this.#recent.remember(names, answer);
     await this.#acknowledge(envelope, await answer);
-    const { words, isRecorded } = await verdict;
+    const { words, isRecorded, view } = await verdict;
     if (!isRecorded) this.#recent.forget(names);
+    if ((await early) === late && view !== undefined) {
+      return this.#tell(submission, refusalWords.unshown, null);
+    }
     if ((await early) === late) await this.#tell(submission, words, null);
   }
 
-  async #answerTo(submission: Submission): Promise<Verdict> {
-    const { place, reason: note } = submission;
+  async #answerTo(submission: Submission): Promise<ModalVerdict> {
+    const { place, verb, page, reason: note } = submission;
     const refuse = (words: string): Verdict => ({ words, isRecorded: true });
     if (place === null) return refuse(refusalWords.unknown);
     if ([...note].length > longestReason) return refuse(refusalWords.tooLong);
@@ -123,8 +140,11 @@ export class SlackInteractions {
     const { notice } = standing;
     if (standing.kind === 'ended') return refuse(tooLate(notice));
     const isMisplaced = standing.kind === 'misplaced';
+    if (verb === 'approve' && !isLastPage(notice.request, page)) {
+      return { words: null, isRecorded: true, view: approveModal(notice.request, place, page + 1) };
+    }
     return this.#decisions.decide({
-      verb: 'reject',
+      verb,
       note,
       sender: submission,
       notice,
@@ -162,6 +182,13 @@ export class SlackInteractions {
   }
 }
 
-function inModal({ words }: Verdict): object | undefined {
-  return words === null ? undefined : refusalInModal(words);
+/** The outcome of a submission, or the part of the call that is read next. */
+type ModalVerdict = Verdict & { view?: ModalView };
+
+function inModal({ verb }: Submission, { words, view }: ModalVerdict): object | undefined {
+  if (view !== undefined) return { response_action: 'update', view };
+  if (words === null) return undefined;
+  return verb === 'reject'
+    ? refusalInModal(words)
+    : { response_action: 'update', view: unapprovedModal(words) };
 }

@@ -2,6 +2,7 @@ import type { WebClient } from '@slack/web-api';
 import type { ApprovalNotice, MessageRef } from '../../../../machines/channels/approval-notice.ts';
 import type { Log, ScopedOutbound } from '../../../ports.ts';
 import { deliveryError } from '../link/slack-failure.ts';
+import { approveModal } from '../messages/approve-modal.ts';
 import { section } from '../messages/blocks.ts';
 import { escapeMarkup } from '../messages/escape.ts';
 import { type MessageLook, messageOf, supersededMessage } from '../messages/message.ts';
@@ -41,6 +42,15 @@ export class SlackReplies {
     const { web } = this.#options;
     const view = rejectModal(notice.request, place);
     return this.#send(notice, 'asking for a reason', () =>
+      web.views.open({ trigger_id: triggerId, view }),
+    );
+  }
+
+  /** Opens the modal that shows all of a call, and tells whether Slack did. */
+  showAll(triggerId: string, place: MessagePlace, notice: ApprovalNotice): Promise<boolean> {
+    const { web } = this.#options;
+    const view = approveModal(notice.request, place);
+    return this.#send(notice, 'showing a whole call', () =>
       web.views.open({ trigger_id: triggerId, view }),
     );
   }

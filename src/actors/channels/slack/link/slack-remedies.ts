@@ -48,12 +48,15 @@ const targets: Record<string, string> = {
   enterprise_is_restricted: token,
 };
 
-const messages: Record<string, string> = {
+const goneMessages: Record<string, string> = {
   message_not_found: 'the message is gone',
   thread_not_found: 'the message is gone',
   cant_update_message: gone,
-  cant_delete_message: gone,
   edit_window_closed: gone,
+};
+
+const messages: Record<string, string> = {
+  cant_delete_message: gone,
   msg_too_long: form,
   msg_blocks_too_long: form,
   invalid_blocks: form,
@@ -76,6 +79,7 @@ const messages: Record<string, string> = {
 /** Remedies of the codes that need a person. */
 export const remedies: ReadonlyMap<string, Remedy> = new Map<string, Remedy>([
   ...entriesOf(targets, 'target'),
+  ...entriesOf(goneMessages, 'gone'),
   ...entriesOf(messages, 'message'),
 ]);
 

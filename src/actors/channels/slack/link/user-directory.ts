@@ -1,8 +1,11 @@
 import type { UsersInfoResponse, WebClient } from '@slack/web-api';
 import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import { normaliseEmail } from '../../../../machines/governance/email.ts';
 import type { Clock, Log } from '../../../ports.ts';
-import { linkFault } from './slack-failure.ts';
+import { pause } from '../../time-limit.ts';
+import type { SlackEnvelope } from './slack-envelope.ts';
+import { deliveryError, linkFault, slackCode } from './slack-failure.ts';
 
 export interface UserDirectoryOptions {
   web: Pick<WebClient, 'users'>;
@@ -29,63 +32,97 @@ export function personId(teamId: string, userId: string): string {
 type SlackUser = NonNullable<UsersInfoResponse['user']>;
 
 /** Lifetime of a look-up, in milliseconds. */
-const knownFor = 600_000;
+const knownFor = 60_000;
+
+/** Milliseconds before a look-up is tried again where Slack does not say, the most that it may ask for, and tries more. */
+const retries = { pause: 500, longest: 3_000, most: 2 };
+
+/** Slack's refusals of a user look-up that are transient, like any failure that is no refusal. */
+const passing: ReadonlySet<string | null> = new Set([
+  null,
+  'ratelimited',
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+]);
 
 /** Looks up users; caches no failure. */
 export class UserDirectory {
   readonly #options: UserDirectoryOptions;
   readonly #known = new LRUCache<string, { person: SlackPerson; until: number }>({ max: 1_000 });
   readonly #underway = new Map<string, Promise<SlackPerson>>();
-  #isWarned = false;
+  readonly #noted = new Set<string>();
 
   constructor(options: UserDirectoryOptions) {
     this.#options = options;
   }
 
-  /** Returns the user of an id, possibly cached; a failed look-up counts as a user without an email. Never rejects. */
-  person(userId: string): Promise<SlackPerson> {
-    return this.#unlessFailed(userId, this.find(userId));
-  }
-
-  /**
-   * Returns the current user of an id, fresh enough for a decision; a failed look-up counts as a user without an email.
-   * Never rejects.
-   */
-  personNow(userId: string): Promise<SlackPerson> {
-    return this.#unlessFailed(userId, this.#lookUp(userId));
-  }
-
-  async #unlessFailed(userId: string, lookup: Promise<SlackPerson>): Promise<SlackPerson> {
+  /** Returns the user of an id; a failed look-up counts as a user without an email. Never rejects. */
+  async person(userId: string): Promise<SlackPerson> {
     try {
-      return await lookup;
+      return await this.find(userId);
     } catch (error) {
-      this.#warn(error);
+      this.noteFailure(error);
       return { name: userId, email: null };
     }
   }
 
-  /** Returns the user of an id. Rejects as the client does. */
+  /** Forgets what was found, as Slack says that it changed. */
+  forget(userId: string): void {
+    this.#known.delete(userId);
+    this.#underway.delete(userId);
+  }
+
+  /**
+   * Returns the user of an id, as found within the last minute. What Slack refuses for a passing reason is asked again twice;
+   * rejects as the client does.
+   */
   async find(userId: string): Promise<SlackPerson> {
     const known = this.#known.get(userId);
     if (known !== undefined && this.#options.clock.now() < known.until) return known.person;
     const underway = this.#underway.get(userId);
     if (underway !== undefined) return underway;
-    const lookup = this.#lookUp(userId).finally(() => this.#underway.delete(userId));
+    const lookup: Promise<SlackPerson> = this.#retried(userId).then((person) => {
+      // What changed meanwhile is not kept.
+      if (this.#underway.get(userId) === lookup) {
+        this.#known.set(userId, { person, until: this.#options.clock.now() + knownFor });
+      }
+      return person;
+    });
     this.#underway.set(userId, lookup);
+    const over = (): void => {
+      if (this.#underway.get(userId) === lookup) this.#underway.delete(userId);
+    };
+    lookup.then(over, over);
     return lookup;
+  }
+
+  async #retried(userId: string): Promise<SlackPerson> {
+    const { clock } = this.#options;
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.#lookUp(userId);
+      } catch (error) {
+        const { retryAfter } = linkFault(error);
+        const rest = retryAfter ?? retries.pause;
+        // What broke on the way was tried again by the client already.
+        const isRefused = retryAfter !== null || slackCode(error) !== null;
+        const isOver = tries >= retries.most || rest > retries.longest;
+        if (!isRefused || !isPassing(error) || isOver) throw error;
+        await pause(clock, rest);
+      }
+    }
   }
 
   async #lookUp(userId: string): Promise<SlackPerson> {
     const { user } = await this.#options.web.users.info({ user: userId });
     if (user?.id !== userId) return { name: userId, email: null };
-    const person = {
+    return {
       name: nameOf(user) ?? userId,
       email: this.#emailOf(user),
       ...(isBarred(user) && { isBarred: true as const }),
     };
-    const until = this.#options.clock.now() + knownFor;
-    this.#known.set(userId, { person, until });
-    return person;
   }
 
   /** Bots, deactivated users and people of other workspaces decide nothing by an email. */
@@ -102,15 +139,23 @@ export class UserDirectory {
     return user.team_id !== ours && user.enterprise_user?.teams?.includes(ours) !== true;
   }
 
-  /** Says once that people cannot be looked up, not at each click. */
-  #warn(error: unknown): void {
-    if (this.#isWarned) return;
-    this.#isWarned = true;
+  /** Says once for each reason that people cannot be looked up, with the remedy, not at each click. */
+  noteFailure(error: unknown): void {
+    const { message } = linkFault(error);
+    if (this.#noted.has(message)) return;
+    this.#noted.add(message);
     this.#options.log?.warn(
-      { error: linkFault(error).message },
+      { error: message },
       'slack: people cannot be looked up, so nobody is known by email',
     );
   }
+}
+
+/** Tells whether a look-up failed for a reason that passes by itself, such as a limit of Slack. */
+export function isPassing(error: unknown): boolean {
+  return (
+    deliveryError(error, 'looking up a person').fault === 'later' && passing.has(slackCode(error))
+  );
 }
 
 function isBarred({ id, deleted, is_bot: isBot }: SlackUser): boolean {
@@ -120,4 +165,17 @@ function isBarred({ id, deleted, is_bot: isBot }: SlackUser): boolean {
 function nameOf({ profile, real_name: realName, name }: SlackUser): string | null {
   const names = [profile?.display_name, profile?.real_name, realName, name];
   return names.map((text) => text?.trim() ?? '').find((text) => text !== '') ?? null;
+}
+
+const userChange = z.object({
+  event: z.object({ type: z.literal('user_change'), user: z.object({ id: z.string() }) }),
+});
+
+/** Returns the user that Slack says has changed, such as by a deactivation; `null` for any other envelope. */
+export function readUserChange({
+  type,
+  body,
+}: Pick<SlackEnvelope, 'type' | 'body'>): string | null {
+  if (type !== 'events_api') return null;
+  return userChange.safeParse(body).data?.event.user.id ?? null;
 }

@@ -6,7 +6,6 @@ import type { DecisionAnswer } from '../../../../machines/governance/decision.ts
 import { oneLine } from '../../../../machines/legible.ts';
 import { tooLate } from './outcome-words.ts';
 import { longestReason } from './reject-modal.ts';
-import { namesOf } from './who-may-decide.ts';
 
 /** Answers to a click or reason that reached no task. */
 export const refusalWords = {
@@ -15,6 +14,12 @@ export const refusalWords = {
     'This message is not the one that counts for this approval, so nothing was decided. ' +
     'Use the newer message.',
   unrecorded: 'The decision could not be recorded, so nothing was decided. Try again in a moment.',
+  unchecked:
+    'Slack could not say who you are just now, so nothing was decided. Try again in a moment.',
+  uncheckable:
+    'Slack does not let the agent look people up, so nothing was decided. Tell whoever runs the agent; its log says what is missing.',
+  unshown:
+    'Slack could not show you the whole call, so nothing was decided. Click again, or decide in the dashboard or on the command line.',
   noModal: 'Slack could not ask you for a reason, so the call was rejected without one.',
   tooLong: `A reason may have ${longestReason} characters at most. Shorten it and try again.`,
 } as const;
@@ -81,6 +86,6 @@ function forbiddenWords(request: ApprovalRequest, { email }: SlackApprover): str
   if (email === null && (approvers !== null || needsEmail(request))) {
     words.push('Slack told us no email address of yours.');
   } else if (fourEyes) words.push('Whoever asked may not decide.');
-  if (approvers !== null) words.push(`May decide: ${namesOf(approvers)}`);
+  if (approvers !== null) words.push('Only the approvers of this tool may.');
   return words.join(' ');
 }

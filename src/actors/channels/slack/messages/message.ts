@@ -5,15 +5,8 @@ import type {
 } from '../../../../machines/channels/approval-notice.ts';
 import { formatDuration } from '../../../../machines/duration.ts';
 import { legible, oneLine } from '../../../../machines/legible.ts';
-import {
-  header,
-  localTime,
-  longestSection,
-  plainText,
-  quotation,
-  section,
-  smallPrint,
-} from './blocks.ts';
+import { header, localTime, plainText, quotation, section, smallPrint } from './blocks.ts';
+import { callBlocks, writtenBlocks } from './call-blocks.ts';
 import { cut, escapeMarkup } from './escape.ts';
 import { endingOf, headingOf, reasonOf } from './outcome-words.ts';
 import { approversOf, whoMayDecide } from './who-may-decide.ts';
@@ -47,7 +40,8 @@ export function messageOf(notice: ApprovalNotice, look: MessageLook): SlackMessa
   const blocks: KnownBlock[] = [
     header(`${headingOf(notice)}: ${oneLine(request.tool)}`),
     section(`Tool: ${nameOf(request.tool)}`, `Asked by: ${nameOf(request.requester)}`),
-    ...contextOf(request, look),
+    ...callBlocks(request, outcome === null).blocks,
+    ...(outcome === null ? writtenBlocks(request) : []),
   ];
   if (outcome === null) blocks.push(...waiting(request, look));
   else blocks.push(...ended(notice, look));
@@ -72,15 +66,6 @@ export function pageOf(taskId: string, { dashboardUrl }: MessageLook): string | 
   return `${dashboardUrl.replace(/\/+$/, '')}/#/approvals/${encodeURIComponent(taskId)}`;
 }
 
-function contextOf({ context }: ApprovalRequest, look: MessageLook): KnownBlock[] {
-  const text = legible(context);
-  if (text.trim() === '') return [smallPrint('Nothing more is known about the call.')];
-  const shown = quotation(text);
-  if (cut(text, longestSection) === text) return [shown];
-  const where = look.dashboardUrl === null ? 'in the task' : 'in the dashboard';
-  return [shown, smallPrint(`The text above is cut. Read the rest ${where} before you decide.`)];
-}
-
 function waiting(request: ApprovalRequest, look: MessageLook): KnownBlock[] {
   const after = `after ${formatDuration(request.timeout)} without a decision`;
   const asked = stageWords[request.stage];
@@ -100,7 +85,9 @@ const stageWords: Record<ApprovalRequest['stage'], string | null> = {
   escalated: 'Escalated: as nobody decided in time, more people are asked.',
 };
 
-function buttons({ taskId, deferralId }: ApprovalRequest, look: MessageLook): ActionsBlock {
+function buttons(request: ApprovalRequest, look: MessageLook): ActionsBlock {
+  const { taskId, deferralId } = request;
+  const { isCut } = callBlocks(request);
   const button = (action_id: string, text: string, rest: Partial<Button>): Button => ({
     type: 'button',
     action_id,
@@ -112,7 +99,10 @@ function buttons({ taskId, deferralId }: ApprovalRequest, look: MessageLook): Ac
     type: 'actions',
     block_id: `holdpoint:${taskId}`.slice(0, 255),
     elements: [
-      button(approveAction, 'Approve', { style: 'primary', value: deferralId }),
+      button(approveAction, isCut ? 'Show all' : 'Approve', {
+        style: 'primary',
+        value: deferralId,
+      }),
       button(rejectAction, 'Reject', { style: 'danger', value: deferralId }),
       ...(page === null ? [] : [button('holdpoint_open', 'Open in the dashboard', { url: page })]),
     ],

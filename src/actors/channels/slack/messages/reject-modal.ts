@@ -21,7 +21,12 @@ export interface MessagePlace {
   ts: string;
 }
 
-const placeShape = z.object({ deferralId: z.string(), channel: z.string(), ts: z.string() });
+const placeShape = z.object({
+  deferralId: z.string(),
+  channel: z.string(),
+  ts: z.string(),
+  page: z.int().min(0).optional(),
+});
 
 /** Makes the modal that asks why a call is rejected (document 1 section 8.1); opening it decides nothing. */
 export function rejectModal(request: ApprovalRequest, place: MessagePlace): ModalView {
@@ -52,8 +57,8 @@ export function rejectModal(request: ApprovalRequest, place: MessagePlace): Moda
   };
 }
 
-/** Reads the message that a modal was opened from; `null` for a foreign modal. */
-export function readPlace(metadata: string): MessagePlace | null {
+/** Reads the message that a modal was opened from, and the part of the call that it shows; `null` for a foreign modal. */
+export function readPlace(metadata: string): z.infer<typeof placeShape> | null {
   try {
     const result = placeShape.safeParse(JSON.parse(metadata));
     return result.success ? result.data : null;

@@ -27,6 +27,26 @@ const saidEvent = z.object({
   }),
 });
 
+const deletion = z.object({
+  team_id: id,
+  event: z.object({
+    type: z.literal('message'),
+    subtype: z.literal('message_deleted'),
+    channel: id,
+    deleted_ts: moment,
+  }),
+});
+
+/** Returns the place of a message in our workspace that was deleted; `null` for any other event. */
+export function readDeletion(
+  body: unknown,
+  { teamId }: Pick<SlackSelf, 'teamId'>,
+): { channel: string; ts: string } | null {
+  const read = deletion.safeParse(body).data;
+  if (read === undefined || read.team_id !== teamId) return null;
+  return { channel: read.event.channel, ts: read.event.deleted_ts };
+}
+
 /** A message of a person in the agent's own workspace, as Slack writes it. */
 export interface MessageEvent {
   teamId: string;

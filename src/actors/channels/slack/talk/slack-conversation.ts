@@ -1,13 +1,20 @@
 import type { WebClient } from '@slack/web-api';
 import { LRUCache } from 'lru-cache';
-import { hintText } from '../../../../machines/channels/conversation-words.ts';
+import { hintText, useButtonsText } from '../../../../machines/channels/conversation-words.ts';
 import type { JsonObject } from '../../../../machines/json.ts';
 import type { Log } from '../../../ports.ts';
+import type { ApprovalPlaces } from '../../channel-adapter.ts';
 import type { ChatMark, ChatMessage, ConversationPort } from '../../conversation-port.ts';
 import type { SlackEnvelope, SlackSelf } from '../link/slack-envelope.ts';
-import { deliveryError, slackCode } from '../link/slack-failure.ts';
-import { personId, type SlackPerson, type UserDirectory } from '../link/user-directory.ts';
+import { deliveryError } from '../link/slack-failure.ts';
+import {
+  isPassing,
+  personId,
+  type SlackPerson,
+  type UserDirectory,
+} from '../link/user-directory.ts';
 import { escapeMarkup } from '../messages/escape.ts';
+import { tooLate } from '../messages/outcome-words.ts';
 import { readMarkup } from '../messages/read-markup.ts';
 import { longestMessage, slackMarkdown } from '../messages/slack-markdown.ts';
 import { cutAt, partsOf } from '../messages/text-parts.ts';
@@ -19,6 +26,8 @@ export interface SlackConversationOptions {
   people: Pick<UserDirectory, 'person' | 'find'>;
   /** The app's identity in Slack; `null` while it is unknown and messages are ignored. */
   self: () => SlackSelf | null;
+  /** Tells which threads are those of approvals; none is without it. */
+  places?: Pick<ApprovalPlaces, 'at'>;
   log: Log;
 }
 
@@ -34,16 +43,6 @@ const longestOpening = 600;
 
 /** Length in characters and number of the parts of a long answer without a file. */
 const parts = { limit: 3_900, most: 10 };
-
-/** Slack's refusals of a user look-up that are transient, like any failure that is no refusal. */
-const passing: ReadonlySet<string | null> = new Set([
-  null,
-  'ratelimited',
-  'internal_error',
-  'fatal_error',
-  'service_unavailable',
-  'request_timeout',
-]);
 
 /** Reads and writes Slack: mentions and direct messages, answered in their thread. */
 export class SlackConversation implements ConversationPort {
@@ -102,6 +101,7 @@ export class SlackConversation implements ConversationPort {
     const { people } = this.#options;
     const { teamId, channel, user, ts, threadTs } = said;
     const ref = { channel, ts, thread: threadTs };
+    if (await this.#isAboutApproval(said)) return null;
     const nameOf = async (id: string) => (await people.person(id)).name;
     const text = await readMarkup(said.text, { botUserId: self.botUserId, nameOf });
     // One message can come as two events, as a mention and as a direct message.
@@ -122,6 +122,19 @@ export class SlackConversation implements ConversationPort {
     };
   }
 
+  /** Answers who speaks in the thread of an approval, where no words decide and no task begins. */
+  async #isAboutApproval({ channel, ts, threadTs }: MessageEvent): Promise<boolean> {
+    if (ts === threadTs) return false;
+    const notice = await this.#options.places?.at({ channel, ts: threadTs }, 'slack');
+    if (notice === undefined || notice === null) return false;
+    const id = `${channel}:${ts}`;
+    if (this.#hinted.has(id)) return true;
+    this.#hinted.set(id, true);
+    const words = notice.outcome === null ? useButtonsText : tooLate(notice);
+    await this.#post({ channel, ts, thread: threadTs }, escapeMarkup(words));
+    return true;
+  }
+
   /**
    * Looks up the author of a message. Rejects with DeliveryError on a transient failure: without their email people
    * could approve their own calls.
@@ -131,8 +144,7 @@ export class SlackConversation implements ConversationPort {
     try {
       return await people.find(user);
     } catch (error) {
-      const failure = deliveryError(error, 'looking up who said something');
-      if (failure.fault === 'later' && passing.has(slackCode(error))) throw failure;
+      if (isPassing(error)) throw deliveryError(error, 'looking up who said something');
       return people.person(user);
     }
   }

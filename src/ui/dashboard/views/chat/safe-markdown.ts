@@ -51,7 +51,7 @@ export function safeMarkdown(text: string): DocumentFragment {
 /** Names characters that would not be seen, or would turn what is around them. */
 function seen(text: string): string {
   return visiblePieces(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '))
-    .map((piece) => (piece.hidden ? `[${piece.text}]` : piece.text))
+    .map((piece) => (piece.kind === 'hidden' ? `[${piece.text}]` : piece.text))
     .join('');
 }
 

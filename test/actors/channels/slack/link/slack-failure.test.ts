@@ -35,7 +35,14 @@ const closed = new EgressError({
   mode: 'allowlist',
 });
 
-const rows: [string, unknown, 'later' | 'target' | 'message', number | null, boolean, string][] = [
+const rows: [
+  string,
+  unknown,
+  'later' | 'target' | 'gone' | 'message',
+  number | null,
+  boolean,
+  string,
+][] = [
   [
     'a bot that is not in the channel',
     refused('not_in_channel'),
@@ -79,7 +86,7 @@ const rows: [string, unknown, 'later' | 'target' | 'message', number | null, boo
   [
     'a message that is gone',
     refused('message_not_found'),
-    'message',
+    'gone',
     null,
     false,
     'the message is gone (message_not_found)',

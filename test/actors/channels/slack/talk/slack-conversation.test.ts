@@ -6,12 +6,19 @@ import type {
   SlackSelf,
 } from '../../../../../src/actors/channels/slack/link/slack-envelope.ts';
 import { UserDirectory } from '../../../../../src/actors/channels/slack/link/user-directory.ts';
-import { SlackConversation } from '../../../../../src/actors/channels/slack/talk/slack-conversation.ts';
+import {
+  SlackConversation,
+  type SlackConversationOptions,
+} from '../../../../../src/actors/channels/slack/talk/slack-conversation.ts';
 import { EgressError } from '../../../../../src/actors/outbound/egress/egress.ts';
 import { FakeSlack } from '../../../../../src/fake-slack/fake-slack.ts';
-import { hintText } from '../../../../../src/machines/channels/conversation-words.ts';
+import {
+  hintText,
+  useButtonsText,
+} from '../../../../../src/machines/channels/conversation-words.ts';
 import type { JsonObject } from '../../../../../src/machines/json.ts';
 import { ManualClock } from '../../../../helpers/manual-clock.ts';
+import { aNotice, endings } from '../slack-notices.ts';
 
 let slack: FakeSlack;
 let self: SlackSelf;
@@ -32,12 +39,15 @@ beforeEach(async () => {
 });
 
 /** The agent in Slack, as far as it gets through `fetch`. */
-function aTalk(fetch = globalThis.fetch): SlackConversation {
+function aTalk(
+  fetch = globalThis.fetch,
+  more: Partial<SlackConversationOptions> = {},
+): SlackConversation {
   const note = (fields: object, message: string) => void logged.push([fields, message]);
   const log = { info: note, warn: note, error: note };
   const web = createSlackClient({ token: slack.botToken, apiUrl: slack.apiUrl, fetch, log });
   const people = new UserDirectory({ web, clock: new ManualClock(0), self: () => self });
-  return new SlackConversation({ web, people, self: () => self, log });
+  return new SlackConversation({ web, people, self: () => self, log, ...more });
 }
 
 /** Something of the Events API, as Slack delivers it. */
@@ -374,5 +384,25 @@ describe('the mark beside a message', () => {
       fault: { kind: 'rateLimited', retryAfter: 3 },
     });
     await expect(talk.mark(ref, 'working', signal)).rejects.toMatchObject({ fault: 'later' });
+  });
+});
+
+describe('what is said in the thread of an approval', () => {
+  it.each([
+    ['waits', aNotice(), useButtonsText],
+    ['is over', aNotice({}, endings.approved), 'Already approved by ann@example.com'],
+  ])('begins no task while it %s, and is answered once', async (_, notice, words) => {
+    const asked = { channel: 'C0REFUNDS1', ts: '1780000000.000001' };
+    const at = async (ref: JsonObject) => (ref['ts'] === asked.ts ? notice : null);
+    talk = aTalk(globalThis.fetch, { places: { at } });
+    const said = mention({ text: 'approve', channel: asked.channel, thread_ts: asked.ts });
+    expect([await talk.read(envelope(said)), await talk.read(envelope(said)), acks]).toEqual([
+      null,
+      null,
+      2,
+    ]);
+    expect(slack.messages('refunds')).toMatchObject([{ text: words, threadTs: asked.ts }]);
+    const elsewhere = mention({ text: 'hello', ts: '1780000000.000200', thread_ts: '1.000001' });
+    expect(await talk.read(envelope(elsewhere))).toMatchObject({ text: 'hello' });
   });
 });

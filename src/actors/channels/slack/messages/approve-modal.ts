@@ -1,0 +1,108 @@
+import type { KnownBlock, ModalView } from '@slack/types';
+import type { ApprovalRequest } from '../../../../machines/channels/approval-notice.ts';
+import { argumentLines, isDefaultContext } from '../../../../machines/channels/argument-lines.ts';
+import { legible, oneLine } from '../../../../machines/legible.ts';
+import { shellWord } from '../../../../machines/shell-word.ts';
+import { commandLine } from '../../../command-line.ts';
+import { plainText, quotation, section, smallPrint } from './blocks.ts';
+import { cut, escapeMarkup } from './escape.ts';
+import type { MessagePlace } from './reject-modal.ts';
+
+/** Names our modal that shows a whole call, among those of other apps. */
+export const approveCallback = 'holdpoint_approve_whole';
+
+/** Characters of a box, boxes of a view, and views that one call may take. */
+const most = { box: 2_900, boxes: 20, pages: 4 };
+
+/**
+ * Makes the modal that shows all of a call whose message is cut, part by part; the last one approves. A call that is too
+ * long for Slack gets its digest and the command that shows it, and cannot be approved there.
+ */
+export function approveModal(request: ApprovalRequest, place: MessagePlace, page = 0): ModalView {
+  const boxes = boxesOf(wholeText(request));
+  const pages = Math.ceil(boxes.length / most.boxes);
+  if (pages > most.pages) return modal(tooLong(request), 'Close');
+  const isLast = page >= pages - 1;
+  const shown = boxes.slice(page * most.boxes, (page + 1) * most.boxes);
+  const part = pages > 1 ? [smallPrint(`Part ${page + 1} of ${pages}.`)] : [];
+  return {
+    ...modal(
+      [heading(request), ...shown.map(quotation), ...part, digestOf(request)],
+      'Keep waiting',
+    ),
+    callback_id: approveCallback,
+    private_metadata: JSON.stringify({ ...place, page }),
+    submit: plainText(isLast ? 'Approve' : 'Next part', 24),
+  };
+}
+
+/** Returns whether a modal shows the end of a call, so that it may be approved there. */
+export function isLastPage(request: ApprovalRequest, page: number): boolean {
+  const pages = Math.ceil(boxesOf(wholeText(request)).length / most.boxes);
+  return pages <= most.pages && page === pages - 1;
+}
+
+/** Makes the modal that says why nothing was approved. */
+export function unapprovedModal(words: string): ModalView {
+  return modal([section(words)], 'Close');
+}
+
+function modal(blocks: KnownBlock[], close: string): ModalView {
+  return {
+    type: 'modal',
+    title: plainText('Approve this call?', 24),
+    close: plainText(close, 24),
+    blocks,
+  };
+}
+
+function heading({ tool, requester }: ApprovalRequest): KnownBlock {
+  return section(`Tool: ${cut(oneLine(tool), 300)}`, `Asked by: ${cut(oneLine(requester), 300)}`);
+}
+
+function digestOf({ argsSha256 }: ApprovalRequest): KnownBlock {
+  return smallPrint(`Arguments: SHA-256 ${argsSha256}`);
+}
+
+function tooLong(request: ApprovalRequest): KnownBlock[] {
+  const { taskId, deferralId, argsSha256 } = request;
+  const pins = `--deferral ${deferralId} --args-sha256 ${argsSha256}`;
+  return [
+    heading(request),
+    section(
+      'This call is too long for Slack, so it cannot be approved here. The first command shows all of it; the second approves it.',
+    ),
+    quotation(
+      [
+        commandLine('task deferrals'),
+        commandLine(`task approve ${pins} -- ${shellWord(taskId)}`),
+      ].join('\n'),
+    ),
+    digestOf(request),
+  ];
+}
+
+function wholeText(request: ApprovalRequest): string {
+  const { args, context } = request;
+  if (args === undefined) return legible(context);
+  const { lines } = argumentLines(args, () => true);
+  return [...(isDefaultContext(request) ? [] : [legible(context), '']), ...lines].join('\n');
+}
+
+/** Splits a text between two code points into boxes that are not too long as Slack counts. */
+function boxesOf(text: string): string[] {
+  const boxes: string[] = [];
+  let box = '';
+  let length = 0;
+  for (const point of text) {
+    const size = escapeMarkup(point).length;
+    if (length + size > most.box) {
+      boxes.push(box);
+      box = '';
+      length = 0;
+    }
+    box += point;
+    length += size;
+  }
+  return [...boxes, ...(box.trim() === '' ? [] : [box])];
+}

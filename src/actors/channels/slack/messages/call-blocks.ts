@@ -1,0 +1,71 @@
+import type { KnownBlock } from '@slack/types';
+import type { ApprovalRequest } from '../../../../machines/channels/approval-notice.ts';
+import {
+  type ArgumentLines,
+  argumentLines,
+  isDefaultContext,
+} from '../../../../machines/channels/argument-lines.ts';
+import { legible, oneLine } from '../../../../machines/legible.ts';
+import { longestSection, quotation, section, smallPrint } from './blocks.ts';
+import { cut, escapeMarkup } from './escape.ts';
+
+/** A context that says the same as the arguments below it is shown up to this length. */
+const longestRepeat = 300;
+
+/** Most messages that a notice shows, and characters of each. */
+const written = { most: 5, longest: 300 };
+
+/**
+ * Shows what would run: the context, and each argument on a line of its own. Nothing is left out without a word; a call
+ * of which a part is not shown has to be opened before it can be approved.
+ */
+export function callBlocks(
+  request: ApprovalRequest,
+  isWaiting = true,
+): { blocks: KnownBlock[]; isCut: boolean } {
+  const context = legible(request.context);
+  const lines = linesOf(request);
+  const isContextCut = !fits(context);
+  const isRepeat = isDefaultContext(request) && (isContextCut || context.length > longestRepeat);
+  const blocks: KnownBlock[] = [
+    ...(context.trim() === '' || isRepeat ? [] : [quotation(context)]),
+    ...(lines === null || lines.lines.length === 0 ? [] : [quotation(lines.lines.join('\n'))]),
+  ];
+  const isCut = (isContextCut && !isRepeat) || (lines !== null && lines.isCut);
+  if (isCut) blocks.push(smallPrint(cutWords(lines?.leftOut ?? 0, isWaiting)));
+  if (blocks.length === 0) blocks.push(smallPrint('Nothing more is known about the call.'));
+  return { blocks, isCut };
+}
+
+/** Shows what was written to the task since the call waits. */
+export function writtenBlocks({ messages = [], requester }: ApprovalRequest): KnownBlock[] {
+  if (messages.length === 0) return [];
+  const shown = messages.slice(-written.most);
+  const heading = messages.every(({ from }) => from === requester)
+    ? 'The requester has written since:'
+    : 'Written since:';
+  const lines = shown.map(({ from, text }) => {
+    const said = cut(oneLine(text, '(nothing)'), written.longest);
+    return from === requester ? said : `${cut(oneLine(from), 100)}: ${said}`;
+  });
+  const earlier = messages.length - shown.length;
+  return [
+    section(heading),
+    quotation(lines.join('\n')),
+    ...(earlier === 0 ? [] : [smallPrint(`${earlier} more before these.`)]),
+  ];
+}
+
+function linesOf({ args }: ApprovalRequest): ArgumentLines | null {
+  return args === undefined ? null : argumentLines(args, (lines) => fits(lines.join('\n')));
+}
+
+function fits(text: string): boolean {
+  return text.length <= longestSection && escapeMarkup(text).length <= longestSection;
+}
+
+function cutWords(leftOut: number, isWaiting: boolean): string {
+  const rest = leftOut === 0 ? '' : `, and ${leftOut} more arguments have no line`;
+  const way = isWaiting ? ' *Show all* opens the whole of it, with *Approve* at its end.' : '';
+  return `Parts of this call are cut${rest}.${way}`;
+}

@@ -1,0 +1,41 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
+
+/** Stands for arguments in which secrets could not be looked for. */
+const unscrubbed = '[left out: secrets could not be looked for]';
+
+/**
+ * Returns arguments as people and logs are shown them: `hide` replaces what may not be seen in each name and value. Never
+ * throws; where `hide` does, nothing is shown.
+ */
+export function shownArguments(args: JsonObject, hide: (text: string) => string): JsonObject {
+  try {
+    const whole = JSON.stringify(args);
+    if (hide(whole) === whole) return args;
+    return Object.fromEntries(
+      Object.entries(args).map(([name, value]) => [hide(name), shownMember(name, value, hide)]),
+    );
+  } catch {
+    return { arguments: unscrubbed };
+  }
+}
+
+/** Some secrets are known by the name beside them, so a text is looked at with its name. */
+function shownMember(name: string, value: JsonValue, hide: (text: string) => string): JsonValue {
+  if (typeof value === 'string') {
+    const alone = hide(value);
+    const before = `${name}: `;
+    const beside = hide(`${before}${value}`);
+    if (hide(before) !== before || beside === `${before}${alone}`) return alone;
+    return beside.startsWith(before) ? beside.slice(before.length) : beside;
+  }
+  if (typeof value === 'number') {
+    const text = JSON.stringify(value);
+    const said = hide(text);
+    return said === text ? value : said;
+  }
+  if (Array.isArray(value)) return value.map((item) => shownMember(name, item, hide));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, below]) => [hide(key), shownMember(key, below, hide)]),
+  );
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { shownArguments } from '../../../../src/actors/governance/policy/shown-arguments.ts';
+
+const hide = (text: string) =>
+  text.replaceAll('s3cret', '[redacted]').replaceAll(/pin: \d+/g, '[redacted:pin]');
+
+describe('arguments as people are shown them', () => {
+  it('are those of the call where nothing is to be hidden', () => {
+    const args = { to: 'ann', items: [1, null, { a: true }] };
+    expect(shownArguments(args, hide)).toBe(args);
+  });
+
+  it('have every text, name and number replaced that the rules find, alone or beside its name', () => {
+    const args = {
+      to: 's3cret',
+      pin: 4711,
+      s3cret: [{ note: 'a s3cret b' }, 's3cret', 7, false],
+      auth: { pin: '1234' },
+    };
+    const numbers = (text: string) => hide(text).replaceAll('4711', '[redacted:number]');
+    expect(shownArguments(args, numbers)).toEqual({
+      to: '[redacted]',
+      pin: '[redacted:number]',
+      '[redacted]': [{ note: 'a [redacted] b' }, '[redacted]', 7, false],
+      auth: { pin: '[redacted:pin]' },
+    });
+  });
+
+  it('are left out where secrets could not be looked for', () => {
+    const broken = (): string => {
+      throw new Error('no token');
+    };
+    expect(shownArguments({ to: 'ann' }, broken)).toEqual({
+      arguments: '[left out: secrets could not be looked for]',
+    });
+  });
+});
