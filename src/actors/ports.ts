@@ -235,12 +235,6 @@ export interface Tool {
   readonly parameters: JsonObject;
   /** True when running it twice under one call id is harmless. */
   readonly idempotent: boolean;
-  /**
-   * Returns everything that decides what a call does besides its arguments, such as code and settings, as it is now:
-   * an approval is bound to it (contract 7-holds section 1.4). Rejects when it cannot be read. When left out, the tool
-   * is what its description and parameters are.
-   */
-  identity?(): Promise<JsonValue>;
   /** Returns what is wrong with some arguments, in one sentence; `null` when they will do. */
   check?(args: JsonObject): string | null;
   /**

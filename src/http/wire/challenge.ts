@@ -18,7 +18,7 @@ const whenOneMayBeDecided = 60;
  */
 export function challengeOf(task: Task): Challenge | null {
   const { failure } = task;
-  if (failure?.kind === 'denied' && failure.layer === 'defer') {
+  if (failure?.kind === 'denied' && failure.isOverLimit === true) {
     const body = { error: failure.text, task_id: task.id };
     const headers = { 'Retry-After': String(whenOneMayBeDecided) };
     const rpc = new RpcError(rpcCodes.refused, failure.text, null, body);

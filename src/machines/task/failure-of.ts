@@ -98,7 +98,7 @@ function callsAre(count: number): string {
 
 /** Governance refused the call, or the caller must sign in at a higher level. */
 export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
-  const { tool } = currentCall(context);
+  const { tool, refused } = currentCall(context);
   if (ruling.kind === 'stepUp') {
     const { requiredAcr, text: reason } = ruling;
     const presentedAcr = context.run.requester?.acr ?? null;
@@ -106,7 +106,8 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
     return { kind: 'stepUp', text, tool, requiredAcr, presentedAcr, reason };
   }
   if (ruling.kind === 'deny' || ruling.kind === 'misfit') {
-    return { kind: 'denied', text: ruling.text, tool, layer: ruling.layer };
+    const denied = { kind: 'denied', text: ruling.text, tool, layer: ruling.layer } as const;
+    return refused === undefined ? denied : { ...denied, isOverLimit: true };
   }
   throw new Error(`the ruling "${ruling.kind}" is no failure`);
 }

@@ -248,7 +248,8 @@ export interface ArgumentChange {
 export type Failure =
   | { kind: 'model'; text: string }
   | { kind: 'turnLimit' | 'errorLimit' | 'tokenLimit' | 'timeLimit'; text: string }
-  | { kind: 'denied'; text: string; tool: string | null; layer: Layer }
+  /** `isOverLimit` is true where too many calls of its caller wait already. */
+  | { kind: 'denied'; text: string; tool: string | null; layer: Layer; isOverLimit?: true }
   | {
       kind: 'stepUp';
       text: string;
