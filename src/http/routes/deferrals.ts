@@ -31,10 +31,11 @@ export function deferralsList() {
 export function deferralsGet() {
   return async function get(ctx: RoutedContext) {
     const task = await ctx.state.tasks.findByDeferral(ctx.params['id'] ?? '');
-    const isWhole =
-      task?.deferral != null && maySeeWhole(task.deferral, ctx.state.caller, task.requester);
-    const deferral = task === undefined ? null : presentDeferral(task, { isWhole });
-    if (deferral === null) throw new Problem(404, { error: 'no pending deferral with this id' });
-    ctx.body = deferral;
+    const held = task?.deferral ?? null;
+    if (task === undefined || held === null) {
+      throw new Problem(404, { error: 'no pending deferral with this id' });
+    }
+    const isWhole = maySeeWhole(held, ctx.state.caller, task.requester);
+    ctx.body = presentDeferral(task, { isWhole });
   };
 }

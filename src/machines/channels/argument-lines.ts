@@ -14,7 +14,7 @@ export interface ArgumentLines {
 }
 
 /** Characters of a value, or a name, that is never cut. */
-export const shortValue = 200;
+const shortValue = 200;
 
 /** Characters that a long value may keep, the widest first. */
 const widths = [2_000, 1_000, 500, shortValue];
@@ -52,7 +52,7 @@ export function isDefaultContext({
 }
 
 /** Cuts a text in its middle, between two code points, and says how long it was; a short one is left whole. */
-export function cutMiddle(text: string, width: number, length = text.length): string {
+function cutMiddle(text: string, width: number, length = text.length): string {
   if (text.length <= Math.max(width, shortValue)) return legible(text);
   const kept = Math.max(width, shortValue) - 60;
   const head = text.slice(0, Math.ceil((kept * 2) / 3));

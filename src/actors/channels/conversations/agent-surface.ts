@@ -89,7 +89,7 @@ export class AgentSurface {
    * Puts a message to a task that waits for a person. Resolves with `null` once it is kept, with why the agent did not
    * take it, or with `notWaiting`. Rejects as `ask` does.
    */
-  async tell(message: Turn['message'], signal: AbortSignal): Promise<string | null | 'notWaiting'> {
+  async tell(message: Turn['message'], signal: AbortSignal): Promise<string | null> {
     const { thread, text } = message;
     const said = {
       kind: 'message',

@@ -36,7 +36,7 @@ describe('visible text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         for (const piece of visiblePieces(text)) {
-          const rest = piece.text.replaceAll(/[\u200c\u200d\u{e0020}-\u{e007f}]/gu, '');
+          const rest = piece.text.replaceAll(/\u200c|\u200d|[\u{e0020}-\u{e007f}]/gu, '');
           expect(rest).not.toMatch(/[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
         }
       }),

@@ -25,7 +25,7 @@ export function approversOf({ approvals }: ApprovalRequest): string {
 }
 
 /** Lists names on one line, the first twenty of them; `nobody` when there are none. */
-export function namesOf(names: readonly string[]): string {
+function namesOf(names: readonly string[]): string {
   if (names.length === 0) return 'nobody';
   const shown = names.slice(0, listed.most).map((name) => cut(oneLine(name), listed.longest));
   const rest = names.length - shown.length;
