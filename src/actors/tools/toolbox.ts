@@ -93,7 +93,7 @@ export async function createToolbox(input: ToolboxInput): Promise<Toolbox> {
 }
 
 function definedOf(config: ToolConfig): JsonObject {
-  return JSON.parse(JSON.stringify(config));
+  return JSON.parse(JSON.stringify(config)) as JsonObject;
 }
 
 function withSetting(tool: Tool, settings: ToolSettings['tools']): Tool {

@@ -21,7 +21,7 @@ const brokenLayer = governanceFailed('intent alignment broke');
 const unidentified = governanceFailed('what would run could not be determined');
 
 /** What would run is not what its approvers saw (contract 7-holds section 1.4). */
-export const changedSinceApproval = 'what would run has changed since the approval was requested';
+const changedSinceApproval = 'what would run has changed since the approval was requested';
 
 /**
  * One tool call on its way through governance, in the fixed order of contract section 7.

@@ -16,7 +16,6 @@ import {
   withTime,
 } from './params-from.ts';
 import * as recordOf from './record-of.ts';
-import type { Thought } from './task-events.ts';
 import { pendingDeferral, type TaskContext } from './task-input.ts';
 
 type Screened = On<'prompt.screened'>;

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DecisionAttempt } from '../../../src/machines/governance/approvers.ts';
 import type { Deferral } from '../../../src/machines/task/task.ts';
-import {
-  type Effect,
-  released,
-  restingStates,
-  type Step,
-  seen,
-  step,
-} from '../../helpers/step-task.ts';
+import { type Effect, restingStates, type Step, seen, step } from '../../helpers/step-task.ts';
 import { aCall, aDeferral, anAttempt, digest, saved, times } from '../../helpers/task-fixtures.ts';
 
 function decide(attempt: Partial<DecisionAttempt>, deferral: Partial<Deferral> = {}): Step {

@@ -4,7 +4,6 @@ import { finish, released, restingStates, type Step, seen, step } from '../../he
 import {
   aCall,
   allowed,
-  anAttempt,
   digest,
   returned,
   said,

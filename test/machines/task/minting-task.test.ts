@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { finish, released, restingStates, seen, step } from '../../helpers/step-task.ts';
+import { finish, restingStates, seen, step } from '../../helpers/step-task.ts';
 import {
   aCall,
   allowed,

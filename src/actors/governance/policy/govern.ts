@@ -36,7 +36,7 @@ export interface GovernPorts {
 }
 
 /** Returns the call as the model asked for it, before MODIFY. */
-export function askedCall({ asked, ...call }: ToolCall): ToolCall {
+function askedCall({ asked, ...call }: ToolCall): ToolCall {
   return asked === undefined ? call : { ...call, args: asked };
 }
 
