@@ -128,9 +128,8 @@ export class AdapterDeliveries {
   async #fill(slot: ApprovalSlot): Promise<void> {
     const { adapter, rows, unkept } = this.#options;
     while (this.#hasPlace(slot)) {
-      const live = this.#liveIn(slot).map(({ row }) => row.position);
-      // What has just been told looks due in the store until that is written there.
-      const row = await rows.nextDue(adapter.name, slot, [...live, ...unkept()]);
+      // What has just been told looks due in the store until that is written there, and one that is posted anew looks posted.
+      const row = await rows.nextDue(adapter.name, slot, [...this.#live.keys(), ...unkept()]);
       // The adapter, or its target, may have gone down meanwhile.
       if (row === undefined || !this.#hasPlace(slot)) return;
       this.#begin(row);

@@ -27,6 +27,9 @@ const longestPause = 5_000;
 /** The pause before the next message where the one before was tried for the first time, in milliseconds. */
 const freshPause = 200;
 
+/** So many in a row are the fault of the target, which is then left alone for longer. */
+const mostFresh = 16;
+
 /**
  * The way to one target. One message that is refused is its own fault until the next is refused as well; from then on
  * it is the target's, which is tried with one message after each pause until it takes one: those that were never tried go
@@ -48,7 +51,10 @@ export const laneMachine = setup({
       const failures = context.failures + 1;
       return {
         failures,
-        pause: isFresh === true ? freshPause : doubledPause(failures, longestPause),
+        pause:
+          isFresh === true && failures <= mostFresh
+            ? freshPause
+            : doubledPause(failures, longestPause),
       };
     }),
   },

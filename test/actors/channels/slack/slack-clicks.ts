@@ -145,7 +145,7 @@ export class SlackClicks {
   /** Makes what Slack says of a click; `changes` are made at the top of it. */
   clickOf(
     message: FakeMessage,
-    action: 'Approve' | 'Reject' | 'Show all',
+    action: 'Approve' | 'Reject',
     user = 'ann',
     changes: JsonObject = {},
   ): JsonObject {
@@ -158,11 +158,7 @@ export class SlackClicks {
   }
 
   /** Clicks and resolves once everything that follows has happened. */
-  click(
-    message: FakeMessage,
-    action: 'Approve' | 'Reject' | 'Show all',
-    user = 'ann',
-  ): Promise<Handled> {
+  click(message: FakeMessage, action: 'Approve' | 'Reject', user = 'ann'): Promise<Handled> {
     return this.handle(this.clickOf(message, action, user));
   }
 

@@ -66,6 +66,6 @@ function fits(text: string): boolean {
 
 function cutWords(leftOut: number, isWaiting: boolean): string {
   const rest = leftOut === 0 ? '' : `, and ${leftOut} more arguments have no line`;
-  const way = isWaiting ? ' *Show all* opens the whole of it, with *Approve* at its end.' : '';
+  const way = isWaiting ? ' *Approve* first opens the whole of it.' : '';
   return `Parts of this call are cut${rest}.${way}`;
 }

@@ -87,7 +87,6 @@ const stageWords: Record<ApprovalRequest['stage'], string | null> = {
 
 function buttons(request: ApprovalRequest, look: MessageLook): ActionsBlock {
   const { taskId, deferralId } = request;
-  const { isCut } = callBlocks(request);
   const button = (action_id: string, text: string, rest: Partial<Button>): Button => ({
     type: 'button',
     action_id,
@@ -99,7 +98,7 @@ function buttons(request: ApprovalRequest, look: MessageLook): ActionsBlock {
     type: 'actions',
     block_id: `holdpoint:${taskId}`.slice(0, 255),
     elements: [
-      button(approveAction, isCut ? 'Show all' : 'Approve', {
+      button(approveAction, 'Approve', {
         style: 'primary',
         value: deferralId,
       }),
