@@ -17,6 +17,8 @@ export interface DeferralJson {
   args_redacted?: boolean;
   /** What was written to the task since the call waits, oldest first. */
   messages?: { from: string | null; text: string; at?: string }[];
+  /** An equal call of the session that ran before. */
+  repeats?: { call_id: string; at: string; approver?: string };
   requester: { user_id: string; email: string | null; provider: string } | null;
   requested_at: string;
   expires_at: string;
