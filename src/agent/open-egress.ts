@@ -114,7 +114,7 @@ const openedToAll =
   'opens loopback to tools while nobody signs in here: an agent of another workspace on this machine that asks nobody to sign in either can be told to approve; configure auth.providers, or list single endpoints in egress.allowed_private';
 
 const openToFellows =
-  'store: several daemons share what waits in PostgreSQL, and nobody signs in here: whoever reaches one of them decides for all; configure auth.providers';
+  'store: several daemons share what waits in PostgreSQL, and nobody signs in here: anybody who reaches one of them decides for all; configure auth.providers';
 
 function tracingSettings({ config, env }: EgressParts) {
   const { tracing } = config.observability;

@@ -60,7 +60,7 @@ const server = z.object({
     example: '5m',
   }),
   total_timeout: callTime.prefault('24h').meta({
-    description: 'How long a call may take in all, whatever progress the server reports.',
+    description: 'How long a call may take in all, with or without progress.',
     example: '2h',
   }),
   tools: z

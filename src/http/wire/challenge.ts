@@ -9,7 +9,7 @@ export interface Challenge {
   rpc: RpcError;
 }
 
-/** Seconds after which a caller of whom too many calls wait is told to try again. */
+/** Seconds after which a caller with too many waiting calls may try again. */
 const whenOneMayBeDecided = 60;
 
 /**

@@ -24,7 +24,7 @@ export function endedCall(tool: string, why: Ending): ToolError {
   }
 }
 
-/** Returns what the caller of a tool is told of a call that waited for a person at its server for too long. */
+/** Returns the error of a call that waited for a person at its server for too long. */
 export function calledOff(tool: string, server: string, waitsFor: string): ToolError {
   const message = `${tool} was called off before it ran: it waited at ${server} for ${waitsFor} for too long`;
   return new ToolError(message, { kind: 'called off' });

@@ -98,7 +98,7 @@ export class McpSession {
     this.#relistIn(relistInterval);
   }
 
-  /** Calls a tool; an abort tells the server so. Rejects with whatever the SDK throws. */
+  /** Calls a tool; an abort tells the server so. Rejects with the error of the SDK. */
   async call(
     tool: string,
     args: JsonObject,
@@ -124,7 +124,7 @@ export class McpSession {
     return tools.find(({ name }) => name === tool)?.sha256 ?? null;
   }
 
-  /** Asks what became of a call by the task that the server said. Rejects with whatever the SDK throws. */
+  /** Asks what became of a call by the task that the server said. Rejects with the error of the SDK. */
   outcomeOf(taskId: string): Promise<OutcomeMark> {
     const request = { method: outcomeMethod, params: { task_id: taskId } };
     return this.#client.request(request, outcomeMark, { timeout: outcomePatience });

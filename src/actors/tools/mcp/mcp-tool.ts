@@ -30,7 +30,7 @@ export interface McpToolParts {
 export interface CallLimits {
   /** From its start, and from each progress that the server reports, to its result. */
   timeout: number;
-  /** From its start to its result, whatever the server reports. */
+  /** From its start to its result, with or without progress. */
   total: number;
   /** For a server that is not there. */
   connect: number;
